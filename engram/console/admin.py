@@ -1,4 +1,4 @@
-"""What the admin of one app offers of another: contradictions are reported from the memories."""
+"""Admin actions across apps: report contradictions from the list of memories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from memories.models import Memory
 from memories.models.memory import CONTENT_MAX_CHARS
 
 MOST = 20  # as the API takes
-TOLD = {
+REPORT_MESSAGES = {
     "opened": "A card asks which of them holds.",
     "joined": "A card that was waiting asks about all of them now.",
     "known": "A card asks about these already; it says that you found it too.",
@@ -33,13 +33,13 @@ TOLD = {
 def report_contradiction(
     shown: MemoryAdmin, request: HttpRequest, rows: QuerySet[Memory]
 ) -> HttpResponse | None:
-    """Put to people that the ticked memories cannot all be true."""
+    """Report that the selected memories contradict each other."""
     if not 2 <= rows.count() <= MOST:
         messages.error(request, f"Tick the memories that contradict each other: two to {MOST}.")
         return None
     if request.POST.get("confirmed") == "yes":
         staff, ids = staff_of(request), list(rows.values_list("pk", flat=True))
-        _tell(
+        _report_and_show(
             request,
             partial(report, staff.workspace, ids, note=_note(request, 2000), actor=staff.actor),
         )
@@ -62,18 +62,20 @@ def report_contradiction(
 def report_wrong(
     shown: MemoryAdmin, request: HttpRequest, rows: QuerySet[Memory]
 ) -> HttpResponse | None:
-    """Put what is right beside the ticked memory, and to people which of them holds."""
+    """Commit a correction of the selected memory, and report the contradiction."""
     if rows.count() != 1:
         messages.error(request, "Tick the one memory that is wrong.")
         return None
     right = _note(request, CONTENT_MAX_CHARS)
     if right and request.POST.get("confirmed") == "yes":
         staff, wrong = staff_of(request), rows.get().pk
-        _tell(request, partial(correct, staff.workspace, wrong, right=right, actor=staff.actor))
+        _report_and_show(
+            request, partial(correct, staff.workspace, wrong, right=right, actor=staff.actor)
+        )
         return None
-    asked = request.POST.copy()  # an empty answer is asked again
-    asked.pop("confirmed", None)
-    request.POST = asked  # type: ignore[assignment]
+    form_data = request.POST.copy()  # an empty answer shows the form again
+    form_data.pop("confirmed", None)
+    request.POST = form_data  # type: ignore[assignment]
     return shown.confirm(
         request,
         rows,
@@ -92,10 +94,10 @@ def _note(request: HttpRequest, most: int) -> str:
     return request.POST.get("note", "").replace("\0", "").strip()[:most]
 
 
-def _tell(request: HttpRequest, work: Callable[..., ReportOutcome]) -> None:
-    """Report, and say what became of it."""
+def _report_and_show(request: HttpRequest, work: Callable[..., ReportOutcome]) -> None:
+    """Report the contradiction and show the result."""
     try:
-        told = work(now=timezone.now())
+        outcome = work(now=timezone.now())
     except RefusalError as error:
         messages.error(request, error.detail)
         return
@@ -104,9 +106,9 @@ def _tell(request: HttpRequest, work: Callable[..., ReportOutcome]) -> None:
             raise
         messages.error(request, AGAIN)
         return
-    assert told.card is not None  # noqa: S101  what a person reports is asked
-    card = reverse("console:conflict", args=[told.card.pk])
-    link = format_html('{} <a href="{}">See the card</a>', TOLD[told.outcome], card)
+    assert outcome.card is not None  # noqa: S101  a person's report always has a card
+    card = reverse("console:conflict", args=[outcome.card.pk])
+    link = format_html('{} <a href="{}">See the card</a>', REPORT_MESSAGES[outcome.outcome], card)
     messages.success(request, link)
 
 

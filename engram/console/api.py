@@ -1,4 +1,4 @@
-"""The operations API: keys, settings, history, health."""
+"""API views of keys, settings, history and health."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     roles = {"GET": Role.ADMIN, "POST": Role.ADMIN}
     serializer_class = shapes.KeySerializer
     filter_backends = ()
-    keeps_answers = False  # a new key is shown this once
+    keeps_answers = False  # a new key is shown only once
 
     def get_queryset(self) -> Any:
         """Return all keys, revoked ones too."""
@@ -44,7 +44,7 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     @extend_schema(request=shapes.NewKeySerializer, responses={201: shapes.IssuedKeySerializer})
     def post(self, request: Request) -> Response:
-        """Make a key; the answer is the only place where it is shown."""
+        """Create a key; only this response contains its secret."""
         body = validate_body(shapes.NewKeySerializer, request).validated_data
         name, role, expires_at = (body.pop(field) for field in ("name", "role", "expires_at"))
         key, token = keys.issue(
@@ -71,7 +71,7 @@ class KeyDetail(WorkspaceView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, key_id: UUID) -> Response:
-        """Revoke a key for good; it stays in the list with the time."""
+        """Revoke a key permanently; it stays in the list."""
         with in_workspace(self.workspace):
             key = self._find(key_id)
         keys.revoke(key, actor=self.actor, now=timezone.now())
@@ -99,7 +99,7 @@ class EventFilter(StrictFilterSet):
         fields: list[str] = []
 
     def by_actor(self, queryset: QuerySet[Event], name: str, value: str) -> QuerySet[Event]:
-        """Keep what one key or person did."""
+        """Keep the events of one key or person."""
         return queryset.filter(Q(actor_label=value) | Q(actor_id=value))
 
 
@@ -116,7 +116,7 @@ class EventCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
 
 class WorkspaceSettingsView(WorkspaceView):
-    """What the workspace may change."""
+    """The settings of the workspace."""
 
     roles = {"PATCH": Role.ADMIN}
 
@@ -130,7 +130,7 @@ class WorkspaceSettingsView(WorkspaceView):
         responses=shapes.SettingsSerializer,
     )
     def patch(self, request: Request) -> Response:
-        """Change settings by name; all or none."""
+        """Change settings, all or none."""
         changes = request.data
         if not isinstance(changes, dict):
             raise InvalidError("body", "Must be a JSON object of settings.")
@@ -139,21 +139,21 @@ class WorkspaceSettingsView(WorkspaceView):
 
 
 class SettingsReplay(WorkspaceView):
-    """What other settings would have done."""
+    """A replay of past commits and detections with other settings."""
 
     roles = {"POST": Role.REVIEWER}
-    joins = False  # nothing is written, and asking again does no harm
+    joins = False  # writes nothing
 
     @extend_schema(
         request=replay_shapes.ReplaySerializer, responses=replay_shapes.ReplayAnswerSerializer
     )
     def post(self, request: Request) -> Response:
-        """Say what the last days would have looked like under other settings; change nothing."""
+        """Return what the last days would have looked like with other settings, without writing."""
         body = validate_body(replay_shapes.ReplaySerializer, request).validated_data
         done = replay(self.workspace, body["settings"], days=body["days"], now=timezone.now())
         return Response(replay_shapes.ReplayAnswerSerializer(done).data)
 
 
 def healthz(request: HttpRequest) -> JsonResponse:
-    """Say that the process is alive."""
+    """Return 200: the process is alive."""
     return JsonResponse({"status": "ok"})

@@ -1,7 +1,7 @@
-"""Examples in the API's description, recorded from real calls by `make examples`.
+"""Add examples to the OpenAPI document, recorded from real calls by `make examples`.
 
-`api_examples.json` holds the calls of one story in their order, each with its answer; ids and times
-are the same in every recording, and long lists are cut.
+`api_examples.json` has the calls of one story in order, each with its response; ids and times are
+the same in every recording, and long lists are cut.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def load_examples() -> list[Call]:
 
 
 def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Show what was sent and answered beside what may be (a hook of the generator)."""
+    """Add the recorded requests and responses to the operations (a hook of the generator)."""
     for call in load_examples():
         method, _, path = call["operation"].partition(" ")
         operation = result["paths"][BASE + path][method.lower()]

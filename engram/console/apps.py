@@ -2,7 +2,7 @@ from django.apps import AppConfig
 
 
 class ConsoleConfig(AppConfig):
-    """The surfaces that see every app."""
+    """Pages, API views and commands that use all apps."""
 
     name = "engram.console"
     label = "console"

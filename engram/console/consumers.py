@@ -1,4 +1,4 @@
-"""The websocket: what happens in a workspace, as it happens."""
+"""The websocket of live events of a workspace."""
 
 from __future__ import annotations
 
@@ -34,32 +34,32 @@ UNAUTHENTICATED = 4401
 TRY_AGAIN_LATER = 1013
 POLICY_VIOLATION = 1008
 MAX_FRAME_BYTES = 64 * 1024
-# So many wrong frames end a connection.
+# The number of invalid frames that closes a connection.
 MAX_ERRORS = 20
 BATCH = 100
-# How often one key or person may ask for what they missed, on all their connections together: one
-# answer may be five hundred events with their texts.
+# How often per minute one key or person may request missed events, over all connections: one
+# response may be five hundred events with their texts.
 CATCH_UPS_PER_MINUTE = 30
 RIGHT_ENDED = "The right to watch has ended."
 NOT_READY = "The service is not ready; try again."
 
 
 class FrameError(Exception):
-    """A client sent what this socket does not understand."""
+    """A client sent an invalid frame."""
 
 
 class LiveConsumer(AsyncWebsocketConsumer):
     """Sends a workspace's events; takes `{"key": …}` first, and `{"seq": n}` to catch up."""
 
     heartbeat_seconds = 20.0
-    # How long a quiet connection may outlive the right to watch; before each event it is looked at.
+    # How often the right to watch of an idle connection is checked; also checked before each event.
     check_seconds = 2.5
     sign_in_seconds = 10.0
-    # Events that come within this time are looked up together.
+    # Events within this time are looked up together.
     gather_seconds = 0.02
 
     async def connect(self) -> None:
-        """Let in who proves to belong here at once; others have a moment to send a key."""
+        """Accept a session or key of the handshake; other clients must send a key soon after."""
         self.watcher: watchers.Watcher | None = None
         self.errors = 0
         self.is_over = False
@@ -82,7 +82,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
             self._spawn(self._wait_for_key())
 
     async def disconnect(self, code: int) -> None:
-        """Forget the connection."""
+        """Release the connection's resources."""
         for task in list(self.tasks):
             if task is not asyncio.current_task():
                 task.cancel()
@@ -93,8 +93,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
                 )
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Answer one frame; a wrong one gets an error, never an exception."""
-        if self.is_over:  # frames may have been sent before the client heard that it is closed
+        """Answer one frame; an invalid one gets an error message."""
+        if self.is_over:  # frames can arrive after the connection was closed
             return
         try:
             frame = _parse(text_data, bytes_data)
@@ -110,7 +110,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await self._complain(NOT_READY)
 
     async def live_event(self, message: dict[str, Any]) -> None:
-        """Take an event from the broker; texts are looked up for several at once."""
+        """Queue an event from the broker; texts are looked up for several at once."""
         if self.is_over:
             return
         self.pending.append(message["event"])
@@ -141,14 +141,14 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await self._fail("Nobody signed in.", UNAUTHENTICATED)
 
     async def _beat(self, watcher: watchers.Watcher) -> None:
-        """Say regularly that the connection lives, and end it once the right to watch has gone."""
+        """Send heartbeats, and close the connection once the right to watch has ended."""
         told_at = monotonic()
         while True:
             await asyncio.sleep(min(self.check_seconds, self.heartbeat_seconds))
             try:
                 may_stay = await self.right.holds_since(monotonic() - VALID_SECONDS, watcher)
             except (OperationalError, PoolTimeout):
-                continue  # Unknown is not no; the client sees that the heartbeat is missing.
+                continue  # The check failed; the client notices the missing heartbeat.
             if not may_stay:
                 await self._end()
                 return
@@ -163,25 +163,25 @@ class LiveConsumer(AsyncWebsocketConsumer):
             await asyncio.sleep(self.gather_seconds)
             batch, self.pending = self.pending[:BATCH], self.pending[BATCH:]
             try:
-                told = await self._as_allowed(
+                events = await self._as_allowed(
                     self.watcher, partial(feed.with_texts, batch), self.heard_at
                 )
             except (OperationalError, PoolTimeout):
-                # Who may still watch is unknown; the client comes back and catches up by seq.
+                # The check failed; the client reconnects and catches up by seq.
                 await self._fail(NOT_READY, TRY_AGAIN_LATER)
                 return
-            if told is None:
+            if events is None:
                 await self._end()
                 return
-            for event in told:
+            for event in events:
                 await self.send(json.dumps(event))
 
     async def _catch_up(self, seq: int, watcher: watchers.Watcher) -> None:
         seconds = await _database(wait_for, f"catch-ups:{watcher.name}", CATCH_UPS_PER_MINUTE)
         if seconds is not None:
             wait = ceil(seconds)
-            said = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
-            await self._complain(f"{said} Wait {wait} s.", retry_after_seconds=wait)
+            message = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
+            await self._complain(f"{message} Wait {wait} s.", retry_after_seconds=wait)
             return
         found = await self._as_allowed(watcher, lambda: feed.since(seq), monotonic())
         if found is None:
@@ -197,7 +197,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
     async def _as_allowed(
         self, watcher: watchers.Watcher, read: Callable[[], T], asked_at: float
     ) -> T | None:
-        """Read within the watcher's workspace; None when the right to watch had ended by then."""
+        """Read within the watcher's workspace; None if the right to watch has ended."""
         if not await self.right.holds_since(asked_at, watcher):
             return None
         return await _database(_within, watcher.workspace_id, read)
@@ -213,7 +213,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         await self.send(json.dumps(body))
 
     async def _end(self) -> None:
-        """Close; what waits is never sent."""
+        """Close; pending events are not sent."""
         self.is_over = True
         self.pending.clear()
         await self._fail(RIGHT_ENDED, UNAUTHENTICATED)
@@ -235,7 +235,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
         await self.close(code)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Run something beside the connection, and keep hold of it."""
+        """Run a coroutine as a task and keep a reference to it."""
         task = asyncio.create_task(_while_connected(work))
         self.tasks.add(task)
         task.add_done_callback(self.tasks.discard)
@@ -243,13 +243,13 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
 
 async def _while_connected(work: Coroutine[Any, Any, None]) -> None:
-    """Work until the client has gone: the server tells a sender first, and us a moment later."""
+    """Run until the client has disconnected: sending fails before `disconnect` is called."""
     with contextlib.suppress(OSError):
         await work
 
 
 class NoSuchSocket(AsyncWebsocketConsumer):
-    """Answers websocket paths that lead nowhere."""
+    """Refuses unknown websocket paths."""
 
     async def connect(self) -> None:
         """Refuse the handshake."""
@@ -279,7 +279,7 @@ def _parse(text: str | None, binary: bytes | None) -> dict[str, Any]:
 
 
 async def _database(work: Callable[..., T], *arguments: Any) -> T:
-    """Run database work in a thread of its own connection."""
+    """Run database work in a thread with its own connection."""
     result: T = await database_sync_to_async(work, thread_sensitive=False)(*arguments)
     return result
 

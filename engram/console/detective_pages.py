@@ -1,4 +1,4 @@
-"""The detective's page: what became of its questions, what its runs did, what they cost."""
+"""The detective's page: quality of its cards, runs and costs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULT_PERIOD = "365"
 @require_safe
 @member_page()
 def detective(request: HttpRequest) -> HttpResponse:
-    """Show how good the detective is, and its runs."""
+    """Show the quality of the detective, and its runs."""
     now = timezone.now()
     workspace = staff_of(request).workspace
     period = request.GET.get("days", DEFAULT_PERIOD)
@@ -71,7 +71,7 @@ def _since(period: str, now: datetime) -> datetime | None:
 def _agents(
     found: quality.Quality, workspace: Workspace
 ) -> list[tuple[str, quality.VerdictCounts, str]]:
-    """Return the agents with the verdicts of the period, and what they judged so far in words."""
+    """Return the agents with the verdicts of the period, and their record in words."""
     records = {one.agent: one for one in agent_records(workspace)}
     nothing = quality.count_verdicts({})
     names = dict.fromkeys([*found.agents, *records])
@@ -93,7 +93,7 @@ def _row(run: DetectionRun) -> dict[str, Any]:
 
 
 def _describe_run(run: DetectionRun) -> list[str]:
-    """Say what a run did beyond reading, in short phrases."""
+    """Return short phrases about what a run did besides reading."""
     return [
         f"{run.opened} opened" if run.opened else "",
         f"{run.joined} grew" if run.joined else "",

@@ -1,4 +1,4 @@
-"""What is wrong with this installation, and how to mend it."""
+"""Check the installation and suggest how to fix problems."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ REMEDIES = {
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one check."""
+    """The result of one check."""
 
     name: str
     level: Level
@@ -63,7 +63,7 @@ class CheckResult:
 
 
 def examine() -> Iterator[CheckResult]:
-    """Check everything, from the ground up; what stands on something broken is not checked."""
+    """Run all checks in order of dependency; skip those whose base has failed."""
     yield python_version()
     home = home_folder(settings.ENGRAM_HOME)
     yield home
@@ -144,7 +144,7 @@ def redis_binaries() -> CheckResult:
 
 
 def _is_embedded(name: str) -> bool:
-    """Tell whether the variable of a service is unset, or holds what we put there ourselves."""
+    """Return whether the variable of a service is unset, or was set by Engram itself."""
     return name in embedded.missing_services() | embedded.held_services()
 
 
@@ -156,7 +156,7 @@ def _version_of(program: Path) -> str:
 
 
 def services_start() -> CheckResult:
-    """Check that what no variable names can be started."""
+    """Check that the embedded services that are needed can be started."""
     try:
         embedded.export_environment()
     except embedded.EmbeddedServicesError as error:
@@ -179,7 +179,7 @@ def user(home: Path) -> CheckResult:
 
 
 def server_findings() -> Iterator[CheckResult]:
-    """Check the database, then what is in it, the broker and the worker."""
+    """Check the database, its content, the broker and the worker."""
     try:
         with connect() as connection:
             row = connection.execute("SELECT version(), clock_timestamp()").fetchone()
@@ -207,13 +207,13 @@ def server_findings() -> Iterator[CheckResult]:
 
 
 def connect() -> psycopg.Connection[Any]:
-    """Connect once without the pool, which hides why it cannot."""
+    """Connect once without the pool, which hides the reason of failures."""
     parameters = django_connection.get_connection_params()
     return psycopg.connect(**{"connect_timeout": CONNECT_SECONDS, **parameters})
 
 
 def clock_difference(theirs: datetime, ours: datetime) -> CheckResult:
-    """Check that the database and we agree about the time."""
+    """Check that the clocks of the database and this machine agree."""
     seconds = abs((ours - theirs).total_seconds())
     detail = f"{seconds:.1f} s between the database and here"
     if seconds > MAX_CLOCK_DIFFERENCE_SECONDS:
@@ -242,7 +242,7 @@ def detection() -> CheckResult:
 
 
 def predictor() -> CheckResult:
-    """Check that the learned ranking is switched off nowhere because it failed."""
+    """Check that the learned ranking is not switched off in any workspace because of failures."""
     from engram.kernel.models import Workspace
     from engram.kernel.tenancy import in_workspace
     from predictor.services.serving import breaker
@@ -264,7 +264,7 @@ def predictor() -> CheckResult:
 
 
 def demo() -> CheckResult:
-    """Check that a production is not open to the demo's user and keys."""
+    """Check that a production installation has no demo user and keys."""
     from engram.console.demo import ways_in
 
     found = ways_in()
@@ -275,7 +275,7 @@ def demo() -> CheckResult:
 
 
 def processes() -> CheckResult:
-    """Tell which processes were heard of within a minute."""
+    """Check which processes had a heartbeat within a minute."""
     from engram.kernel import heartbeat
 
     alive = sorted(heartbeat.kind_of(row) for row in heartbeat.recent_processes(datetime.now(UTC)))
@@ -287,7 +287,7 @@ def processes() -> CheckResult:
 
 
 def vector_indexes() -> CheckResult:
-    """Check that the nearest vectors are found by an index, for every model in use."""
+    """Check that every model in use has a vector index."""
     from engram.kernel.models import Workspace
     from memories.services.index.search_index import has_vector_index, width_in_use
 
@@ -330,7 +330,7 @@ def static_files() -> CheckResult:
 
 
 def proxies() -> CheckResult:
-    """Check that a production knows who may say that a request came by https."""
+    """Check that a production installation names the proxies that terminate https."""
     named = settings.ENGRAM_TRUSTED_PROXIES
     if named or not settings.SECURE_SSL_REDIRECT:
         return CheckResult("proxies", "ok", f"believed: {', '.join(named) or 'none'}")
@@ -340,7 +340,7 @@ def proxies() -> CheckResult:
 
 
 def embedding_model() -> CheckResult:
-    """Check that text becomes vectors, by every model that a workspace compares."""
+    """Check that every model in use embeds a text."""
     from engram.kernel import embedding
 
     details = []
@@ -365,12 +365,12 @@ def _models_in_use() -> list[str]:
         return list(
             Workspace.objects.order_by().values_list("embedding_model", flat=True).distinct()
         )
-    except Error:  # the check of the database says so
+    except Error:  # reported by the check of the database
         return []
 
 
 def language_model() -> CheckResult:
-    """Tell whether a language model may be asked; everything works without one."""
+    """Check whether a language model is configured; it is optional."""
     from engram.kernel import llm
 
     name = llm.model_name()
@@ -382,7 +382,7 @@ def language_model() -> CheckResult:
 
 
 def port(host: str, number: int) -> CheckResult:
-    """Check that the port is ours or free."""
+    """Check that the port is free or used by Engram."""
     if running := running_supervisor(settings.ENGRAM_HOME):
         return CheckResult("port", "ok", f"Engram runs: {running}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -402,12 +402,12 @@ def _first_line(error: Exception) -> str:
 
 
 def as_json(findings: list[CheckResult]) -> str:
-    """Return the findings for programs."""
+    """Return the results as JSON."""
     return json.dumps([asdict(finding) for finding in findings], indent=1)
 
 
 def as_lines(findings: list[CheckResult], paint: Callable[[str, Level], str]) -> Iterator[str]:
-    """Return the findings for people."""
+    """Return the results as text."""
     for finding in findings:
         yield f"{paint(f'{finding.level:<5}', finding.level)} {finding.name:<13} {finding.detail}"
         if finding.level != "ok" and finding.remedy:

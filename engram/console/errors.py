@@ -1,4 +1,4 @@
-"""Errors outside of views: a problem document for programs, a page for people."""
+"""Error handlers outside views: a problem document for programs, a page for people."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ def _answer(request: HttpRequest, code: int, detail: str) -> HttpResponse:
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that Django itself refuses."""
+    """Return 400 for a request that Django refuses."""
     return _answer(request, 400, "The request is malformed.")
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a request that is not allowed."""
+    """Return 403."""
     return _answer(request, 403, "This is not allowed.")
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer a path that leads nowhere."""
+    """Return 404."""
     return _answer(request, 404, "There is no such thing here.")
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer a failure: 503 when the database is away, 500 when the fault is ours."""
+    """Return 503 when the database is unavailable, else 500."""
     error = sys.exc_info()[1]
     if isinstance(error, OperationalError | InterfaceError | PoolTimeout):
         response = _answer(request, 503, "The database is not available right now; try again.")

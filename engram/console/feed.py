@@ -1,7 +1,7 @@
-"""Events as people and programs see them live: ids from history, texts looked up when sent.
+"""Build live events: ids from history, texts looked up when sent.
 
-Texts never travel through the broker and are read through the gate of every read path, so that
-nothing forgotten shows.
+Texts are never sent through the broker and are read through `recallable()`, so that forgotten texts
+are not shown.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from memories.models import Memory
 TEXT_MAX_CHARS = 240
 CATCH_UP_ROWS = 500
 OVERLAP = timedelta(seconds=60)
-# Sequence numbers are given out before commit: how far back a late one is looked for.
+# Sequence numbers are assigned before commit: how far back late events are searched.
 OVERLAP_ROWS = 10_000
 
 
 def as_message(event: Event) -> dict[str, Any]:
-    """Return a row of history in the form that live events have."""
+    """Return an event of history as a live message."""
     return {
         "type": event.type,
         "seq": event.seq,
@@ -39,21 +39,21 @@ def as_message(event: Event) -> dict[str, Any]:
 
 
 def latest(limit: int) -> list[dict[str, Any]]:
-    """Return the newest events worth telling, newest first, with their texts."""
+    """Return the newest events to show, newest first, with their texts."""
     rows = [event for event in Event.objects.all()[: limit * 4] if is_shown(event.type)]
     return with_texts([as_message(event) for event in rows[:limit]])
 
 
 def last_seq() -> int:
-    """Return the sequence number of the newest event of the workspace, 0 when there is none."""
+    """Return the sequence number of the workspace's newest event; 0 if there is none."""
     return Event.objects.values_list("seq", flat=True).first() or 0
 
 
 def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
-    """Return what a client that saw `seq` may have missed, oldest first, and if it is not all.
+    """Return the events after `seq`, oldest first, and whether the list is incomplete.
 
-    An event can become visible after one with a greater number, so the last minute before `seq`
-    is told again; clients drop what they know by `seq`.
+    An event can become visible after one with a greater number, so the last minute before `seq` is
+    sent again; clients drop known events by `seq`.
     """
     seen_at = Event.objects.filter(pk=seq).values_list("at", flat=True).first()
     recent = Q(at__gte=(seen_at or timezone.now()) - OVERLAP)
@@ -67,7 +67,7 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
 
 
 def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Add display words and texts to messages, with two or three queries for all of them."""
+    """Add labels and texts to messages, in a constant number of queries."""
     memories = _memory_texts(_ids(messages, "memory."))
     cards = _card_texts(_ids(messages, "conflict."))
     return [

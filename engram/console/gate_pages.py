@@ -1,4 +1,4 @@
-"""The page of the redundancy gate: how it does, what it is not sure of, what it merged."""
+"""The page of the redundancy gate: metrics, merge suggestions, merges to judge."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SHOWN = 10
 @require_safe
 @member_page()
 def gate(request: HttpRequest) -> HttpResponse:
-    """Show the gate's figures, open suggestions and merges to judge."""
+    """Show the gate's metrics, open suggestions and merges to judge."""
     now = timezone.now()
     metrics = gate_metrics.measure(since=now - timedelta(weeks=WEEKS), now=now)
     year = None if _has_decided(metrics) else _year(metrics, now)
@@ -54,7 +54,7 @@ def gate(request: HttpRequest) -> HttpResponse:
 
 
 def _year(recent: gate_metrics.GateMetrics, now: datetime) -> gate_metrics.GateMetrics | None:
-    """Return the figures of a year, where they tell more than those of the last weeks."""
+    """Return the metrics of a year, if they have more data than those of the last weeks."""
     year = gate_metrics.measure(since=now - timedelta(weeks=YEAR), now=now)
     return year if _has_decided(year) or (year.commits and not recent.commits) else None
 
@@ -117,7 +117,7 @@ def answer(request: HttpRequest, suggestion_id: UUID) -> HttpResponse:
 
 @member_page()
 def judge(request: HttpRequest, merge_id: UUID) -> HttpResponse:
-    """Confirm a merge, or take it apart."""
+    """Confirm a merge, or split it."""
     if request.method == "POST":
         staff = staff_of(request)
         is_correct = request.POST.get("answer") == "right"
@@ -130,10 +130,10 @@ def judge(request: HttpRequest, merge_id: UUID) -> HttpResponse:
                 actor=staff.actor,
                 now=timezone.now(),
             )
-            said = (
+            message = (
                 "Noted: a right merge." if is_correct else "Taken apart: both are recalled again."
             )
-            messages.success(request, said)
+            messages.success(request, message)
         except RefusalError as error:
             messages.warning(request, getattr(error, "message", error.detail))
     return redirect("console:gate")

@@ -1,4 +1,4 @@
-"""Whether what Engram stands on is there: database, row-level security, migrations, broker."""
+"""Health checks: database, row-level security, migrations, broker."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHORT_PASSWORD_CHARS = 4
 
 
 class Check(TypedDict):
-    """One thing that was looked at."""
+    """The result of one health check."""
 
     name: str
     ok: bool
@@ -26,7 +26,7 @@ class Check(TypedDict):
 
 
 def readiness() -> list[Check]:
-    """Look at everything that a request needs."""
+    """Run the checks of everything that a request needs."""
     return [
         _look("database", _database),
         _look("row_security", _row_security),
@@ -37,7 +37,7 @@ def readiness() -> list[Check]:
 
 
 def broker_check() -> Check:
-    """Look at the broker alone."""
+    """Check only the broker."""
     return _look("broker", _broker)
 
 
@@ -49,18 +49,18 @@ def without_passwords(text: str) -> str:
         written = user.partition(":")[2] if has_user and at else ""
         for password in {written, unquote(written)} - {""}:
             text = text.replace(f":{password}@", ":***@")
-            if len(password) >= SHORT_PASSWORD_CHARS:  # a shorter one would be found in any word
+            if len(password) >= SHORT_PASSWORD_CHARS:  # a shorter one would match in ordinary words
                 text = text.replace(password, "***")
     return text
 
 
 def _look(name: str, look: Callable[[], str]) -> Check:
-    """Run one check; it returns what is wrong, or an empty string."""
+    """Run one check, which returns the problem or ""."""
     try:
         problem = look()
     except (Error, PoolTimeout, redis.RedisError, OSError) as error:
-        said = str(error).splitlines()[0] if str(error) else ""
-        problem = f"{type(error).__name__}: {without_passwords(said)}"
+        message = str(error).splitlines()[0] if str(error) else ""
+        problem = f"{type(error).__name__}: {without_passwords(message)}"
     return {"name": name, "ok": not problem, "detail": problem}
 
 

@@ -1,4 +1,4 @@
-"""The page behind an invitation's link: the person that it names accepts it or declines."""
+"""The page of an invitation's link, on which the invited person accepts or declines."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ TEMPLATE = "console/invitation.html"
 @never_cache
 @login_required
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
-    """Show an invitation; by POST accept it, or decline."""
+    """Show an invitation; a POST accepts or declines it."""
     user, now = request.user, timezone.now()
-    assert user.is_authenticated  # noqa: S101  login_required let them in
+    assert user.is_authenticated  # noqa: S101  checked by login_required
     try:
         if request.method != "POST":
             offered = find(token, username=user.get_username(), now=now)

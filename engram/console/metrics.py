@@ -1,9 +1,8 @@
-"""Figures for Prometheus, of the whole installation and of nobody in particular.
+"""Metrics for Prometheus of the whole installation, without workspaces, keys or texts.
 
 They are read from the rows that every process writes about itself (`engram.kernel.heartbeat`), so
-that whichever web process answers knows of all, on every machine; they are at most five seconds
-old. A process is a label: its counters begin at nothing when it does. No workspace, key or text
-is named.
+that any web process can answer for all, on every machine; they are at most five seconds old. The
+process is a label: its counters start at 0 with it.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from engram.kernel.models import WorkerPulse, Workspace
 from predictor.models import TrainingLease
 from predictor.services.judging import due as judging_due
 
-# Upper bounds in seconds; the fine buckets are counted by their middle, 5 % off at most.
+# Upper bounds in seconds; finer buckets are added by their middle, with an error of at most 5 %.
 BOUNDS: Final = (
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 )  # fmt: skip
@@ -42,20 +41,20 @@ QUEUES: Final = ("engram", "models")
 
 
 def exposition(now: datetime) -> bytes:
-    """Return all figures in Prometheus's text format."""
+    """Return all metrics in Prometheus's text format."""
     registry = CollectorRegistry()
     registry.register(Figures(now))
     return generate_latest(registry)
 
 
 class Figures(Collector):
-    """The figures of one moment."""
+    """Collects the current metrics."""
 
     def __init__(self, now: datetime):
         self._now = now
 
     def collect(self) -> Iterator[Metric]:
-        """Yield every family."""
+        """Yield all metric families."""
         rows = heartbeat.recent_processes(self._now)
         yield from _processes(rows, self._now)
         yield from _work(rows)
@@ -117,15 +116,15 @@ def _stages(rows: list[WorkerPulse]) -> Metric:
 
 
 def _cumulate(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
-    """Return Prometheus's buckets of ours: how many took at most so long."""
+    """Return Prometheus's cumulative buckets of a histogram."""
     counts = [0] * (len(BOUNDS) + 1)
     for bucket, count in buckets.items():
         counts[bisect_left(BOUNDS, latency.seconds_of(int(bucket)))] += count
-    total, told = 0, []
+    total, buckets = 0, []
     for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
         total += count
-        told.append((bound, float(total)))
-    return told
+        buckets.append((bound, float(total)))
+    return buckets
 
 
 def _waiting_metrics(now: datetime) -> Iterator[Metric]:
@@ -152,7 +151,7 @@ def _waiting_metrics(now: datetime) -> Iterator[Metric]:
 
 
 def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
-    """Yield the detective's queues: name, workspaces, since when the first has waited."""
+    """Yield the detective's queues: name, number of workspaces, longest waiting time."""
     for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
         due = lease._default_manager.filter(due_at__lte=now)
         found: dict[str, Any] = due.aggregate(n=Count("pk"), since=Min("due_at"))
@@ -160,7 +159,7 @@ def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
 
 
 def _to_be_learned(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
-    """Yield the predictor's queues; what waits where it is switched off is dropped, not done."""
+    """Yield the predictor's queues, without workspaces where it is switched off."""
     due = TrainingLease.objects.filter(due_at__lte=now)
     queues = {
         "judging": waiting_since(judging_due.due, "due_at"),

@@ -1,4 +1,4 @@
-"""`/metrics`: who may read it, and the text."""
+"""The view of `/metrics` and its access control."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ LOOPBACK = {"127.0.0.1", "::1"}
 
 @require_GET
 def metrics(request: HttpRequest) -> HttpResponse:
-    """Tell Prometheus how the installation does."""
+    """Return the metrics in Prometheus's text format."""
     if not may_read(request):
-        said = "Send ENGRAM_METRICS_TOKEN as a bearer token.\n"
-        refused = HttpResponse(said, status=401, content_type="text/plain; charset=utf-8")
+        message = "Send ENGRAM_METRICS_TOKEN as a bearer token.\n"
+        refused = HttpResponse(message, status=401, content_type="text/plain; charset=utf-8")
         refused["WWW-Authenticate"] = 'Bearer realm="engram metrics"'
         return refused
     answer = HttpResponse(exposition(timezone.now()), content_type=CONTENT_TYPE_LATEST)
@@ -30,10 +30,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 
 def may_read(request: HttpRequest) -> bool:
-    """Let in who has the token, superusers, and this machine while no token is set.
+    """Allow the token, superusers, and without a configured token this machine.
 
-    In production nobody without one of the first two: behind a proxy everybody comes from this
-    machine.
+    In production only the first two: behind a proxy every request comes from this machine.
     """
     if settings.ENGRAM_METRICS_TOKEN:
         scheme, _, token = request.headers.get("Authorization", "").partition(" ")

@@ -1,4 +1,4 @@
-"""What the console remembers by itself: what was put off."""
+"""Models of the console: snoozed items of the inbox."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from engram.kernel.tenancy import WorkspaceModel
 
 
 class PutOff(WorkspaceModel):
-    """An item of the inbox that somebody will look at later, where its kind has no snooze."""
+    """A snoozed item of the inbox, of a kind that has no snooze of its own."""
 
     source = models.CharField(max_length=20)
     item = models.UUIDField()

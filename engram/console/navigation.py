@@ -1,4 +1,4 @@
-"""Where people go: the admin's sidebar and the console's, kept in one place."""
+"""The entries of the admin's and the console's sidebars."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engram.kernel.models import Role
 
 @dataclass(frozen=True, slots=True)
 class NavItem:
-    """One entry: its route, our line icon, and the admin's symbol of the same meaning."""
+    """One entry: its route, line icon, and the admin's symbol of the same meaning."""
 
     title: str
     route: str
@@ -25,12 +25,12 @@ class NavItem:
     symbol: str
     needs: Role = Role.READER
     also: str = ""
-    waits: str = ""  # the source of the inbox whose items wait there, or `inbox`: all of them
+    waits: str = ""  # the inbox source whose pending items are counted, or `inbox`: all
     is_for_superusers: bool = False
 
 
 def _count_waiting(request: HttpRequest, place: NavItem) -> int | None:
-    """Return how much waits for a person at a place, None where nothing is counted."""
+    """Return the number of pending items of an entry; None if it has no counter."""
     if not place.waits:
         return None
     tallies = tallies_for(request)
@@ -120,7 +120,7 @@ def _is_shown(request: HttpRequest, place: NavItem) -> bool:
 
 
 def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the groups of the console's sidebar, the current place marked."""
+    """Return the groups of the console's sidebar, with the current entry marked."""
     groups = []
     for title, places in PLACES:
         items = [
@@ -147,7 +147,7 @@ def _is_current(request: HttpRequest, place: NavItem) -> bool:
 
 
 def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the same places in the form that the admin's theme wants."""
+    """Return the same entries in the format of the admin's theme."""
     groups = []
     for title, places in PLACES:
         items: list[dict[str, Any]] = []
@@ -170,17 +170,17 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def environment_badge(request: HttpRequest) -> list[str]:
-    """Return the label that the admin shows beside the title: the workspace, or the place."""
+    """Return the label next to the admin's title: the workspace, or the environment."""
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
     colour = "danger" if settings.IS_PRODUCTION else "info"
     return [staff.workspace.name if staff else settings.ENVIRONMENT, colour]
 
 
 def site_icon(request: HttpRequest) -> str:
-    """Return our mark, for the admin's sidebar and the browser's tab."""
+    """Return Engram's logo, for the admin's sidebar and the browser tab."""
     return static("console/mark.svg")
 
 
 def admin_style(request: HttpRequest) -> str:
-    """Return the stylesheet that the console and the admin share."""
+    """Return the URL of the stylesheet shared by the console and the admin."""
     return static("console/console.css")

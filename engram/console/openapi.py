@@ -1,6 +1,6 @@
-"""What fields and parameters mean, added to the API's description where serializers do not say it.
+"""Add descriptions of fields and parameters that have no help text to the OpenAPI document.
 
-`api_fields.toml` holds the words: most names mean one thing wherever they stand.
+They are in `api_fields.toml`: most names have one meaning in all components.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ COMMON, PARAMETERS = "common", "parameters"
 
 @cache
 def meanings() -> Mapping[str, Mapping[str, str]]:
-    """Return what is said of fields: by component, and in common."""
+    """Return the descriptions of fields, by component and common ones."""
     return tomllib.loads(FIELDS.read_text(encoding="utf-8"))
 
 
 def meaning_of(component: str, name: str) -> str:
-    """Return what a field of a component means; empty when nobody has said it."""
+    """Return the description of a component's field; "" if there is none."""
     tables = meanings()
     own = tables.get(component.removeprefix("Patched").removesuffix("Request"), {})
     return tables.get(component, own).get(name) or own.get(name) or tables[COMMON].get(name, "")
@@ -45,9 +45,9 @@ def describe_fields(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
 
 
 def _described(field: dict[str, Any], meaning: str) -> dict[str, Any]:
-    """Return a property with a description; beside a bare reference it would not be read.
+    """Return a property with a description; a bare reference must be wrapped to have one.
 
-    What null means is said only of what may be null.
+    The part about null is added only to nullable properties.
     """
     if not (field.get("nullable") or "NullEnum" in str(field)):
         head, _, _ = meaning.partition("; null")

@@ -1,4 +1,4 @@
-"""The API by which an operator, or a program of theirs, sees how the service does."""
+"""API views for operators: diagnostics, latencies, errors, timelines, processes."""
 
 from __future__ import annotations
 
@@ -28,35 +28,35 @@ from engram.kernel.telemetry import CODES, STAGES
 
 
 class Diagnostics(WorkspaceView):
-    """How every part of the service does."""
+    """The health of all parts of the service."""
 
     @extend_schema(responses=shapes.DiagnosticsSerializer)
     def get(self, request: Request) -> Response:
-        """Return each part's score, status and figures; the whole is as well as its worst part."""
+        """Return the score, status and fields of each part; the overall status is the worst."""
         found = diagnose(self.workspace, now=timezone.now())
         return Response(shapes.DiagnosticsSerializer(found).data)
 
 
 class PredictorDiagnostics(WorkspaceView):
-    """How the predictor does."""
+    """The health of the predictor."""
 
     @extend_schema(responses=shapes.PredictorDomainSerializer)
     def get(self, request: Request) -> Response:
-        """Return the predictor's score, status and figures."""
+        """Return the predictor's score, status and fields."""
         found = predictor(self.workspace, now=timezone.now())
         return Response(shapes.PredictorDomainSerializer(found).data)
 
 
 class Latencies(WorkspaceView):
-    """How long the stages take."""
+    """The latencies of the stages."""
 
     query_shape = shapes.LatencyAskedSerializer
 
     @extend_schema(responses=shapes.LatenciesSerializer)
     def get(self, request: Request) -> Response:
-        """Return count, mean and percentiles of every stage; a window begins with a whole hour.
+        """Return count, mean and percentiles of every stage; a window starts at a full hour.
 
-        What happened within the last five seconds may be missing.
+        The last five seconds may be missing.
         """
         window = self.query_values()["window"]
         since = timezone.now() - timedelta(hours=shapes.WINDOWS[window])
@@ -94,7 +94,7 @@ class ErrorFilter(StrictFilterSet):
 
 
 class NewestErrorFirst(NewestEventFirst):
-    """Pages through errors by their number."""
+    """Cursor pagination of errors by number."""
 
     ordering = ("-id",)
 
@@ -107,16 +107,16 @@ class Errors(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     pagination_class = NewestErrorFirst
 
     def get_queryset(self) -> Any:
-        """Return all that are kept."""
+        """Return all stored errors."""
         return StageError.objects.all()
 
     def get_serializer_context(self) -> dict[str, Any]:
-        """Tell whether the caller may read what failed, in the words of the part that failed."""
+        """Return whether the caller may read error details."""
         return {**super().get_serializer_context(), "shows_details": _is_admin(self)}
 
 
 class SessionTimeline(WorkspaceView):
-    """What happened in a session."""
+    """The timeline of a session."""
 
     @extend_schema(
         parameters=[
@@ -130,20 +130,19 @@ class SessionTimeline(WorkspaceView):
         responses=shapes.TimelineSerializer,
     )
     def get(self, request: Request, session_key: str) -> Response:
-        """Return its memories, what the predictor made of it, judging and errors, oldest first."""
+        """Return the session's memories, rankings, judging and errors, oldest first."""
         found = timeline(session_key, now=timezone.now(), shows_details=_is_admin(self))
         return Response(shapes.TimelineSerializer(found).data)
 
 
 class PipelineStatus(WorkspaceView):
-    """Who works."""
+    """The running processes."""
 
     @extend_schema(responses=shapes.PipelineSerializer)
     def get(self, request: Request) -> Response:
-        """Return the processes, and what each did for this workspace.
+        """Return the processes with their counts for this workspace.
 
-        Admins see the names of processes, which hold machines and process ids; others see them
-        numbered.
+        Admins see the names of processes, which contain machine and process id; others see numbers.
         """
         found = pipeline(self.workspace, now=timezone.now(), tells_names=_is_admin(self))
         return Response(shapes.PipelineSerializer(found).data)

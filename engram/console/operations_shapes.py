@@ -1,4 +1,4 @@
-"""Diagnostics, latencies, errors, timelines and processes as callers ask for and see them."""
+"""Serializers of diagnostics, latencies, errors, timelines and processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
 
 
 class _Shape(serializers.Serializer[Any]):
-    """An answer."""
+    """A response."""
 
 
 @fields_of(Slice)
@@ -26,14 +26,14 @@ class SliceSerializer(_Shape):
 
 
 class SlicesSerializer(_Shape):
-    """The places with the most compared sessions; shown, never acted on."""
+    """The places with the most compared sessions; for information only."""
 
     projects = SliceSerializer(many=True)
     scopes = SliceSerializer(many=True, help_text="By the first segment of the scope.")
 
 
 class TrainingDueSerializer(_Shape):
-    """The training that waits for a worker, or runs."""
+    """The training that is due or running."""
 
     since = serializers.DateTimeField()
     reason = serializers.CharField(
@@ -56,11 +56,11 @@ class JudgeErrorSerializer(_Shape):
     mean_absolute_error = serializers.FloatField(allow_null=True)
     threshold = serializers.FloatField()
     is_over = serializers.BooleanField(help_text="Of the judge in service.")
-    waiting = serializers.IntegerField(help_text="How many people are asked about now.")
+    waiting = serializers.IntegerField(help_text="The number of open calibration questions.")
 
 
 class PredictorFieldsSerializer(_Shape):
-    """What the predictor's health is made of."""
+    """The figures of the predictor's health."""
 
     mode = serializers.ChoiceField(("off", "collect", "on"))
     phase = serializers.CharField()
@@ -75,8 +75,10 @@ class PredictorFieldsSerializer(_Shape):
     model_version = serializers.IntegerField(allow_null=True)
     scored_sessions = serializers.IntegerField()
     min_sessions = serializers.IntegerField()
-    success_rate = serializers.FloatField(help_text="Of late; it begins at 0.5.")
-    comparisons = serializers.IntegerField(help_text="How many the success rate is made of.")
+    success_rate = serializers.FloatField(help_text="Recent success rate; it starts at 0.5.")
+    comparisons = serializers.IntegerField(
+        help_text="The number of comparisons in the success rate."
+    )
     alpha = serializers.FloatField()
     drift_resets = serializers.IntegerField()
     last_training = LastTrainingSerializer(allow_null=True)
@@ -87,7 +89,7 @@ class PredictorFieldsSerializer(_Shape):
 
 
 class DomainSerializer(_Shape):
-    """How well one part does; the names in `fields` differ from part to part."""
+    """The health of one part; the names in `fields` depend on the part."""
 
     score = serializers.FloatField(min_value=0, max_value=1)
     status = serializers.ChoiceField(STATUSES)
@@ -99,7 +101,7 @@ class DomainSerializer(_Shape):
 
 
 class PredictorDomainSerializer(DomainSerializer):
-    """How well the predictor does."""
+    """The health of the predictor."""
 
     def get_fields(self) -> dict[str, Any]:
         """Add what cannot be declared under its name."""
@@ -116,7 +118,7 @@ class DomainsSerializer(_Shape):
 
 
 class DiagnosticsSerializer(_Shape):
-    """All parts; the whole is as well as its worst part."""
+    """The health of all parts; the overall status is the worst."""
 
     at = serializers.DateTimeField()
     score = serializers.FloatField(min_value=0, max_value=1)
@@ -125,13 +127,13 @@ class DiagnosticsSerializer(_Shape):
 
 
 class LatencyAskedSerializer(_Shape):
-    """The query of the latencies."""
+    """The query parameters of the latencies."""
 
     window = serializers.ChoiceField(tuple(WINDOWS), default="24h")
 
 
 class LatencySerializer(_Shape):
-    """How long one stage took; null where it never ran."""
+    """The latency of one stage; null if it never ran."""
 
     stage = serializers.CharField()
     count = serializers.IntegerField()
@@ -144,7 +146,7 @@ class LatencySerializer(_Shape):
 
 
 class LatenciesSerializer(_Shape):
-    """The stages of a window, which begins with a whole hour; percentiles are 5 % off at most."""
+    """The stages of a window from a full hour on; percentiles have an error of at most 5 %."""
 
     window = serializers.ChoiceField(tuple(WINDOWS))
     since = serializers.DateTimeField()
@@ -155,7 +157,7 @@ class ErrorSerializer(serializers.ModelSerializer[StageError]):
     """One failure of one stage."""
 
     detail = serializers.SerializerMethodField(
-        help_text="Kinds and numbers; empty for all but admins: it may name servers."
+        help_text="Kinds and numbers; only for admins, because it may contain server names."
     )
 
     class Meta:
@@ -164,7 +166,7 @@ class ErrorSerializer(serializers.ModelSerializer[StageError]):
         read_only_fields = fields
 
     def get_detail(self, error: StageError) -> str:
-        """Return what is known of the failure, where the caller may read it."""
+        """Return the error's details, if the caller may read them."""
         return error.detail if self.context.get("shows_details") else ""
 
 
@@ -180,24 +182,25 @@ class TimelineSessionSerializer(_Shape):
 
 @fields_of(TimelineEntry)
 class EntrySerializer(_Shape):
-    """One thing that happened."""
+    """One entry of a timeline."""
 
     details = serializers.DictField()
     text = serializers.CharField(
-        allow_null=True, help_text="The memory's, cut at 240 characters, if it may be recalled now."
+        allow_null=True,
+        help_text="The memory's content, cut at 240 characters, if it can be recalled now.",
     )
 
 
 @fields_of(SessionTimeline)
 class TimelineSerializer(_Shape):
-    """What happened in a session, oldest first."""
+    """The timeline of a session, oldest first."""
 
     session = TimelineSessionSerializer(allow_null=True)
     entries = EntrySerializer(many=True)
 
 
 class WorkerSerializer(_Shape):
-    """One process; its counts are of this workspace's own work since it began."""
+    """One process; its counts are of this workspace's work since it started."""
 
     name = serializers.CharField(
         help_text="For admins `kind@machine/process id`, for others `kind number`."
@@ -215,7 +218,7 @@ class WorkerSerializer(_Shape):
 
 
 class PipelineSerializer(_Shape):
-    """Who works; who was silent for a minute is not running, after an hour not listed."""
+    """The processes; one is listed for an hour after its last heartbeat, running for a minute."""
 
     at = serializers.DateTimeField()
     running = serializers.BooleanField(source="is_running")

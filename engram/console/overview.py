@@ -1,4 +1,4 @@
-"""The numbers of the dashboard, with a handful of queries."""
+"""The figures of the dashboard, in a few queries."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class Sparkline:
 
     @property
     def peak(self) -> int:
-        """Return the busiest hour's commits."""
+        """Return the largest number of commits in an hour."""
         return max(self.counts)
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What the dashboard counts."""
+    """The figures of the dashboard."""
 
     memories: int
     open_conflicts: int
@@ -43,14 +43,14 @@ class Overview:
     commits_today: int
     queue_depth: int
     queue_lag_seconds: float | None
-    model_depth: int  # read by the rules, not yet by the model
+    model_depth: int  # waiting for the language model
     last_run: DetectionRun | None
     sparkline: Sparkline
     is_empty: bool
 
 
 def overview(now: datetime) -> Overview:
-    """Return the numbers of the workspace being served."""
+    """Return the figures of the current workspace."""
     hourly = _commits_by_hour(now)
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     due = backlog.awaited().aggregate(depth=Count("pk"), oldest=Min("since"))
@@ -71,7 +71,7 @@ def overview(now: datetime) -> Overview:
 
 
 def _commits_by_hour(now: datetime) -> list[int]:
-    """Return commits of each of the last 24 hours, oldest first."""
+    """Return the number of commits in each of the last 24 hours, oldest first."""
     this_hour = now.replace(minute=0, second=0, microsecond=0)
     start = this_hour - timedelta(hours=HOURS - 1)
     rows = (
@@ -86,7 +86,7 @@ def _commits_by_hour(now: datetime) -> list[int]:
 
 
 def sparkline(counts: list[int]) -> Sparkline:
-    """Draw counts as a line from left to right; the busiest reaches the top."""
+    """Return counts as an SVG path from left to right, scaled to the largest."""
     peak = max(counts, default=0) or 1
     step = WIDTH / max(len(counts) - 1, 1)
     points = [

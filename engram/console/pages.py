@@ -1,4 +1,4 @@
-"""Pages that see every app: the dashboard, the workspace switch, the door out."""
+"""Pages across apps: dashboard, choice of workspace, sign-out, API description."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FEED_ROWS = 30
 @require_safe
 @member_page()
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Show what the workspace knows and what happens in it."""
+    """Show the dashboard."""
     numbers = overview(timezone.now())
     return render(
         request,
@@ -41,7 +41,7 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 @require_safe
 @member_page()
 def numbers(request: HttpRequest) -> HttpResponse:
-    """Return the dashboard's numbers for the page that shows them live."""
+    """Return the dashboard's figures, for live updates."""
     now = overview(timezone.now())
     run = now.last_run
     body: dict[str, Any] = {
@@ -63,25 +63,25 @@ def numbers(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Look at another of the member's workspaces from now on, the next sign-in too."""
+    """Choose another of the member's workspaces, also for the next sign-in."""
     staff = getattr(request, "staff_workspace", None)
-    asked = request.POST.get("workspace", "")
+    chosen = request.POST.get("workspace", "")
     for workspace in staff.choices if staff is not None else ():
-        if str(workspace.pk) == asked:
+        if str(workspace.pk) == chosen:
             choose_workspace(request, workspace, timezone.now())
     return redirect("console:dashboard")
 
 
 @require_POST
 def sign_out(request: HttpRequest) -> HttpResponse:
-    """End the session."""
+    """Sign out."""
     logout(request)
     return redirect("admin:login")
 
 
 @require_safe
 def no_workspace(request: HttpRequest) -> HttpResponse:
-    """Say what to do to somebody who is signed in and belongs nowhere."""
+    """Show instructions to a signed-in user without a workspace."""
     if not request.user.is_authenticated:
         return redirect("admin:login")
     if staff_of(request) is not None:
@@ -91,5 +91,5 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
-    """Show the API, described by its own OpenAPI document; needs no network."""
+    """Show the API's description, rendered from its OpenAPI document without network access."""
     return render(request, "console/api_docs.html")

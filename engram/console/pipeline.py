@@ -1,4 +1,4 @@
-"""Who works: every process that was heard of within an hour, and what it did for the workspace."""
+"""The processes with a heartbeat within an hour, and their counts for the workspace."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ LISTED = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """One process; counts are of the workspace's own work since the process began."""
+    """One process; counts are of the workspace's work since the process started."""
 
     name: str
     kind: str
     started_at: datetime
     heard_at: datetime
     uptime_seconds: float
-    is_running: bool  # heard of within a minute
+    is_running: bool  # a heartbeat within a minute
     model_ready: bool
     scores: int
     trainings: int
-    last_ms: float | None  # of the last scoring here, for the workspace
+    last_ms: float | None  # duration of the workspace's last scoring in this process
     stages: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """All processes, and what the workspace's predictor is like."""
+    """All processes, and the state of the workspace's predictor."""
 
     at: datetime
-    is_running: bool  # somebody works and somebody schedules
+    is_running: bool  # a worker and a scheduler run
     model_ready: bool
     workers: Sequence[Worker]
 
 
 def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipeline:
-    """Return the processes, as the workspace being served may see them.
+    """Return the processes as the current workspace may see them.
 
-    A name tells the machine and the process id; without `tells_names` processes are numbered by
-    what they do.
+    A name contains the machine and the process id; without `tells_names` processes are numbered by
+    kind.
     """
     rows = heartbeat.recent_processes(now, within=LISTED)
     numbers: Counter[str] = Counter()
@@ -83,7 +83,7 @@ def pipeline(workspace: Workspace, *, now: datetime, tells_names: bool) -> Pipel
 
 
 def _is_model_ready(workspace: Workspace, now: datetime) -> bool:
-    """Tell whether a trained model is served here: past cold start, and not switched off."""
+    """Return whether a trained model is in use: past cold start, and not switched off."""
     state = state_of()
     return (
         workspace.config.predictor_mode != "off"

@@ -1,4 +1,4 @@
-"""What `type` of a problem document leads to: a page about each cause, and a list of them all."""
+"""The pages behind `type` of problem documents: one per cause, and a list of all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ JSON, HTML = "application/json", "text/html"
 @require_safe
 @vary_on_headers("Accept")
 def problem(request: HttpRequest, name: str) -> HttpResponse:
-    """Say what a cause means and what to do about it; needs no sign-in."""
+    """Show the meaning and remedy of a cause, without sign-in."""
     cause = CAUSES.get(name)
     if cause is None:
         raise Http404
@@ -30,7 +30,7 @@ def problem(request: HttpRequest, name: str) -> HttpResponse:
 @require_safe
 @vary_on_headers("Accept")
 def problems(request: HttpRequest) -> HttpResponse:
-    """List all causes by their status; needs no sign-in."""
+    """List all causes by status, without sign-in."""
     causes = sorted(CAUSES.values(), key=lambda cause: (cause.status, cause.name))
     return answer_as_asked(
         request,
@@ -43,7 +43,7 @@ def problems(request: HttpRequest) -> HttpResponse:
 def answer_as_asked(
     request: HttpRequest, template: str, context: dict[str, Any], data: Callable[[], dict[str, Any]]
 ) -> HttpResponse:
-    """Answer with a page, or with JSON where the caller prefers it."""
+    """Return a page, or JSON if the caller prefers it."""
     if request.get_preferred_type([HTML, JSON]) == JSON:
         return JsonResponse(data())
     return render(request, template, context)

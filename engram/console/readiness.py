@@ -1,4 +1,4 @@
-"""`/readyz`: ready or not for everybody; what is wrong for those who run the service."""
+"""`/readyz`: readiness for everybody, details for operators."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _logged_at = float("-inf")
 
 
 def readyz(request: HttpRequest) -> JsonResponse:
-    """Say whether database, broker and migrations are ready.
+    """Return whether database, broker and migrations are ready.
 
-    What is missing names addresses and roles: it is logged, and told to who may read the metrics
-    and to keys of the role admin.
+    Details contain addresses and roles: they are logged, and shown to callers who may read the
+    metrics and to keys of the role admin.
     """
     checks = readiness()
     is_ready = all(check["ok"] for check in checks)
@@ -44,7 +44,7 @@ def _bare(check: Check) -> dict[str, str | bool]:
 
 
 def _log(failed: Sequence[Check]) -> None:
-    """Log what is wrong, however often we are asked only every ten seconds."""
+    """Log the failed checks, at most every ten seconds."""
     global _logged_at  # noqa: PLW0603  of this process
     if monotonic() - _logged_at < LOG_SECONDS:
         return
@@ -54,7 +54,7 @@ def _log(failed: Sequence[Check]) -> None:
 
 
 def _may_see_details(request: HttpRequest) -> bool:
-    """Tell whether the caller runs the service; without a database only a token can show it."""
+    """Return whether the caller may see details; without a database only a token can prove it."""
     try:
         return may_read(request) or _is_admin_key(request)
     except (Error, PoolTimeout):

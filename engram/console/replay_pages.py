@@ -1,4 +1,4 @@
-"""The page "What would have happened?": other thresholds over the last days, before saving them."""
+"""The page "What would have happened?": replay the last days with other thresholds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TITLES = {
 
 
 class ReplayForm(forms.Form):
-    """The settings that a replay follows."""
+    """The settings that a replay can change."""
 
     gate_policy = forms.ChoiceField(choices=POLICIES, label="Near-duplicates")
     gate_threshold = forms.FloatField(min_value=0.3, max_value=1.0, label="Gate threshold")
@@ -51,13 +51,13 @@ class ReplayForm(forms.Form):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Return what was asked, without the days."""
+        """Return the entered settings, without the days."""
         return {name: value for name, value in self.cleaned_data.items() if name != "days"}
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMove:
-    """An example of a commit that would become something else, with texts that may be shown."""
+    """An example of a commit whose outcome would change, with texts that may be shown."""
 
     moved: ChangedOutcome
     memory: Memory | None
@@ -68,7 +68,7 @@ class ShownMove:
 
 @member_page()
 def what_if(request: HttpRequest) -> HttpResponse:
-    """Show the form; replay what was asked, or save it."""
+    """Show the form; replay the settings, or save them."""
     if not has_role(request, Role.REVIEWER):
         raise PermissionDenied("This needs the role reviewer.")
     staff = staff_of(request)
@@ -160,7 +160,7 @@ def _context_of(done: Replay) -> dict[str, Any]:
 
 
 def _cards(ids: list[UUID]) -> list[tuple[Conflict, bool]]:
-    """Return the first of the cards, and whether their question is withheld."""
+    """Return the first cards, and whether their question is withheld."""
     some = ids[:SHOWN]
     hidden = queue.withheld(some)
     cards = Conflict.objects.in_bulk(some)

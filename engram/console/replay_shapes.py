@@ -1,4 +1,4 @@
-"""A what-if replay as callers ask for it and see it."""
+"""Serializers of replays of past commits and detections with other settings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MAX_DAYS = 92
 
 @extend_schema_field(changes_of(WorkspaceSettings))
 class SettingsField(serializers.DictField):
-    """Settings by name, as they would be saved; the service checks them."""
+    """Settings by name; the service validates them."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
-        """Return the object as it was sent."""
+        """Return the object unchanged."""
         if not isinstance(data, dict):
             raise serializers.ValidationError("Must be a JSON object of settings.")
         return data
 
 
 class ReplaySerializer(serializers.Serializer[Any]):
-    """Which settings to try, and over how many of the last days."""
+    """The body of a replay: settings to try, and the number of days."""
 
     settings = SettingsField()
     days = Whole(min_value=1, max_value=MAX_DAYS, default=30)
@@ -40,12 +40,12 @@ class ReplaySerializer(serializers.Serializer[Any]):
 class ChangeSerializer(serializers.Serializer[Any]):
     """One setting that would change."""
 
-    value = serializers.JSONField(help_text="As it is set now.")
+    value = serializers.JSONField(help_text="The present value.")
     asked = serializers.JSONField()
 
 
 class OutcomesSerializer(serializers.Serializer[Any]):
-    """Commits by what became of them."""
+    """The number of commits by outcome."""
 
     created = serializers.IntegerField()
     merged = serializers.IntegerField()
@@ -55,7 +55,7 @@ class OutcomesSerializer(serializers.Serializer[Any]):
 
 @fields_of(OutcomeChange)
 class MoveSerializer(serializers.Serializer[Any]):
-    """How many commits would become something else."""
+    """The number of commits that would change from one outcome to another."""
 
     before = serializers.ChoiceField(GATED)
     after = serializers.ChoiceField(GATED)
@@ -63,23 +63,25 @@ class MoveSerializer(serializers.Serializer[Any]):
 
 @fields_of(ChangedOutcome)
 class MovedSerializer(serializers.Serializer[Any]):
-    """One commit that would become something else."""
+    """One commit whose outcome would change."""
 
     before = serializers.ChoiceField(GATED)
     after = serializers.ChoiceField(GATED)
     said = serializers.ChoiceField(
-        ["apart", "same"], allow_null=True, help_text="What people have said of the two since."
+        ["apart", "same"],
+        allow_null=True,
+        help_text="What people have answered about the two since.",
     )
 
 
 @fields_of(GateReplay)
 class GateReplaySerializer(serializers.Serializer[Any]):
-    """What the gate would have done."""
+    """The replay of the gate."""
 
-    commits = serializers.IntegerField(help_text="All of the period.")
+    commits = serializers.IntegerField(help_text="All commits of the period.")
     replayed = serializers.IntegerField(
-        help_text="Those of them that met the gate and were read: the newest 1,000 at most, fewer"
-        " where they are long."
+        help_text="Those that passed the gate and were replayed: at most the newest 1,000, fewer"
+        " if they are long."
     )
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
     as_set = OutcomesSerializer(help_text="Under the settings that stand, replayed likewise.")
@@ -87,15 +89,15 @@ class GateReplaySerializer(serializers.Serializer[Any]):
     moves = MoveSerializer(many=True, source="most_moves")
     examples = MovedSerializer(many=True, help_text="At most 50, those that people judged first.")
     merged_against_people = serializers.IntegerField(
-        help_text="Newly merged, though people keep the two apart."
+        help_text="Newly merged, although people keep the two apart."
     )
     unmerged_against_people = serializers.IntegerField(
-        help_text="No longer merged, though people said that they are the same."
+        help_text="No longer merged, although people merged them."
     )
 
 
 class KindCountsSerializer(serializers.Serializer[Any]):
-    """Cards by kind."""
+    """The number of cards by kind."""
 
     reversal = serializers.IntegerField()
     ambiguity = serializers.IntegerField()
@@ -104,14 +106,14 @@ class KindCountsSerializer(serializers.Serializer[Any]):
 
 @fields_of(AlsoFound)
 class AlsoFoundSerializer(serializers.Serializer[Any]):
-    """What the rules would have asked in addition."""
+    """A card that the rules would have opened in addition."""
 
     kind = serializers.ChoiceField(ConflictKind.choices)
 
 
 @fields_of(DetectionReplay)
 class DetectionReplaySerializer(serializers.Serializer[Any]):
-    """Which cards would have come."""
+    """The replay of detection."""
 
     cards = serializers.IntegerField(help_text="Opened in the period, the newest 2,000.")
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
@@ -124,18 +126,18 @@ class DetectionReplaySerializer(serializers.Serializer[Any]):
         child=serializers.UUIDField(), help_text="Confirmed cards that would have been missed."
     )
     came_back = serializers.ListField(
-        child=serializers.UUIDField(), help_text="Cards that only the settings that stand refuse."
+        child=serializers.UUIDField(), help_text="Cards that only the present settings refuse."
     )
     also = AlsoFoundSerializer(many=True, help_text="At most 50.")
 
 
 @fields_of(Replay)
 class ReplayAnswerSerializer(serializers.Serializer[Any]):
-    """A period under the settings that stand and under those asked about; nothing was changed."""
+    """A period under the present and under the proposed settings; nothing is changed."""
 
     changed = ChangeSerializer(many=True)
     not_followed = serializers.ListField(
-        child=serializers.CharField(), help_text="Settings whose effect a replay does not follow."
+        child=serializers.CharField(), help_text="Settings whose effect a replay does not cover."
     )
     gate = GateReplaySerializer()
     detection = DetectionReplaySerializer()

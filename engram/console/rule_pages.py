@@ -1,4 +1,4 @@
-"""The list of rules that open conflicts: what each means, an example, and where its code stands."""
+"""The list of rules that open conflicts: meaning, example and source module of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engram.console.problem_pages import answer_as_asked
 @require_safe
 @vary_on_headers("Accept")
 def rules(request: HttpRequest) -> HttpResponse:
-    """List all rules in the order in which they are asked; needs no sign-in."""
+    """List all rules in the order in which they are applied, without sign-in."""
     return answer_as_asked(
         request,
         "console/rules.html",

@@ -1,4 +1,4 @@
-"""The OpenAPI document: made once a process, kept as bytes, plain and compressed."""
+"""Serve the OpenAPI document, generated once per process, plain and compressed."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from drf_spectacular.utils import extend_schema
 from drf_spectacular.views import SpectacularJSONAPIView
 from rest_framework.request import Request
 
-# Who has the document asks within this time no more; a release may have changed it after.
+# How long clients may cache the document; a release may change it.
 KEPT = "public, max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The document as it is sent, in both codings."""
+    """The document in both encodings."""
 
     plain: bytes
     compressed: bytes
@@ -30,14 +30,14 @@ class Document:
 
 
 class Keeper:
-    """Makes the document when it is first asked for; who asks meanwhile waits for the same one."""
+    """Generates the document at the first request; concurrent requests wait for it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._document: Document | None = None
 
     def get(self) -> Document:
-        """Return the document; making it takes about half a second of a processor."""
+        """Return the document; generating it takes about half a second of CPU time."""
         with self._lock:
             if self._document is None:
                 self._document = _make()
@@ -52,7 +52,7 @@ def _make() -> Document:
 
 
 def _takes_gzip(accepted: str) -> bool:
-    """Tell whether a client names gzip among the codings that it takes."""
+    """Return whether the client accepts gzip."""
     for coding in accepted.lower().split(","):
         name, _, weight = coding.replace(" ", "").partition(";")
         if name == "gzip":
@@ -64,11 +64,11 @@ keeper = Keeper()
 
 
 class Schema(SpectacularJSONAPIView):
-    """How the API is described; anybody may read it."""
+    """The OpenAPI document, without authentication."""
 
     @extend_schema(exclude=True)
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Return the document, or that it has not changed."""
+        """Return the document, or 304 if it has not changed."""
         document = keeper.get()
         is_compressed = _takes_gzip(request.headers.get("Accept-Encoding", ""))
         etag = f'"{document.digest}{"-gzip" if is_compressed else ""}"'

@@ -1,7 +1,7 @@
-"""A workspace that never was: made in a transaction that is rolled back.
+"""Temporary workspaces within a transaction that is rolled back.
 
-Nobody else sees it, no task is woken, no event is published, no counter moves, and a run that is
-killed leaves nothing behind.
+Nobody else sees them, no task is woken, no event is published, no counter changes, and a killed run
+leaves nothing behind.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
 @contextmanager
 def roll_back() -> Iterator[None]:
-    """Undo everything that the block writes; nests as a savepoint."""
+    """Roll back everything that the block writes; nested blocks are savepoints."""
     with transaction.atomic():
         try:
             yield
@@ -39,18 +39,17 @@ def roll_back() -> Iterator[None]:
 
 @contextmanager
 def scratch_workspace(**settings: Any) -> Iterator[Workspace]:
-    """Yield an empty workspace with default settings but for those given, gone afterwards."""
+    """Yield an empty workspace, with default settings except those given; roll it back."""
     with roll_back():
         slug = f"evaluate-{uuid4().hex[:12]}"
         yield Workspace.objects.create(slug=slug, name="Evaluation", settings=settings)
 
 
 def refresh_statistics(models: Sequence[type[Model]] = ANALYZED) -> None:
-    """Tell the planner of the rows that only this transaction sees; without it, it guesses badly.
+    """Run ANALYZE for rows that only this transaction sees; otherwise the planner's plans are bad.
 
-    ANALYZE keeps others from analysing the same tables until the transaction ends: when somebody
-    else is at it, the run goes on without. What stays behind is PostgreSQL's estimate of the number
-    of rows, until it next analyses the tables by itself.
+    ANALYZE blocks others from analysing the same tables until the transaction ends: if another one
+    runs, it is skipped. PostgreSQL's estimate of the number of rows stays until its next ANALYZE.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -70,7 +69,7 @@ def commit_rows(
     is_gated: bool = True,
     is_detected: bool = True,
 ) -> list[Committed | None]:
-    """Commit a file's rows in order; None stands for one that the product refuses (a secret)."""
+    """Commit a file's rows in order; None means a row that is refused (a credential)."""
 
     def attempt(some: Sequence[Draft]) -> list[Committed]:
         return commit_all(
@@ -84,7 +83,7 @@ def commit_rows(
 
     try:
         results = attempt(drafts)
-        embed_pending(workspace)  # no worker does it here
+        embed_pending(workspace)  # no worker sees these rows
         return list(results)
     except InvalidError:
         if len(drafts) == 1:

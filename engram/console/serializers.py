@@ -1,4 +1,4 @@
-"""Keys, history and settings as callers send and see them."""
+"""Serializers of keys, history and settings."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engram.kernel.models import ApiKey, Event, Provenance, Role
 
 
 class KeySerializer(serializers.ModelSerializer[ApiKey]):
-    """A key without its secret, and what its calls may claim."""
+    """A key without its secret, with its claims."""
 
     relay = serializers.BooleanField(source="may_relay", read_only=True)
 
@@ -37,7 +37,7 @@ class KeySerializer(serializers.ModelSerializer[ApiKey]):
 
 
 class NewKeySerializer(serializers.Serializer[Any]):
-    """The body that makes a key."""
+    """The body to create a key."""
 
     name = Text(max_length=120)
     role = serializers.ChoiceField(Role.choices, default=Role.AGENT)
@@ -66,14 +66,14 @@ class NewKeySerializer(serializers.Serializer[Any]):
     expires_at = Moment(required=False, allow_null=True, default=None)
 
     def validate_expires_at(self, moment: Any) -> Any:
-        """Demand a time to come."""
+        """Require a time in the future."""
         if moment is not None and moment <= timezone.now():
             raise serializers.ValidationError("Must be in the future.")
         return moment
 
 
 class IssuedKeySerializer(KeySerializer):
-    """A new key with its secret, shown this once."""
+    """A new key with its secret, which is shown only once."""
 
     key = serializers.CharField(help_text="The key itself; it is never shown again.")
 
@@ -83,7 +83,7 @@ class IssuedKeySerializer(KeySerializer):
 
 
 class EventSerializer(serializers.ModelSerializer[Event]):
-    """One thing that happened."""
+    """One event."""
 
     object = serializers.CharField(source="object_id")
     actor = serializers.CharField(source="actor_label")

@@ -1,4 +1,4 @@
-"""Collecting styles and scripts, only when any of them changed."""
+"""Collect static files, only when any of them changed."""
 
 import hashlib
 from pathlib import Path
@@ -9,7 +9,7 @@ from django.core.management import call_command
 
 
 def are_collected() -> bool:
-    """Tell whether what was collected is what the apps hold now."""
+    """Return whether the collected files are those of the apps now."""
     stamp = _stamp()
     return stamp.exists() and settings.STATIC_ROOT.is_dir() and stamp.read_text() == fingerprint()
 

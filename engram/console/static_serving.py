@@ -1,7 +1,7 @@
-"""Static files as whole answers.
+"""Serve static files as complete responses.
 
-WhiteNoise answers with a file that Django streams, and an ASGI server cannot stream a plain file:
-Django reads all of it and warns. The files are small and compressed already, so they are read here.
+WhiteNoise returns a file that Django streams, and an ASGI server cannot stream a plain file: Django
+reads all of it and warns. The files are small and compressed, so they are read here.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from whitenoise.middleware import WhiteNoiseMiddleware
 
 
 class StaticFilesMiddleware(WhiteNoiseMiddleware):  # type: ignore[misc]
-    """Answers requests for static files, before anything else looks at them."""
+    """Answers requests for static files before all other middleware."""
 
     @staticmethod
     def serve(static_file: Any, request: HttpRequest) -> HttpResponse:
-        """Return the file, or the part of it that was asked for."""
+        """Return the file, or the requested range of it."""
         found = static_file.get_response(request.method, request.META)
         content = b""
         if found.file is not None:

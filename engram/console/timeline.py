@@ -1,7 +1,7 @@
-"""What happened in one session, in order: its memories, what the predictor made of it, errors.
+"""Build the timeline of one session: its memories, rankings, judging, trainings and errors.
 
-The same number of queries for one entry and for a thousand. Texts are those of memories that may
-be recalled now; everything else is ids, names and numbers.
+The number of queries is constant. Texts are only of memories that can be recalled now; everything
+else is ids, names and numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from predictor.models import Comparison, Judgement, JudgeStatus, Training
 EVENTS_MAX = 1_000  # the newest; older ones are left out and `is_truncated` says so
 OTHERS_MAX = 200  # trainings, cards, errors
 TEXT_MAX_CHARS = 240
-# Told by their own rows, with more than the event says.
+# Shown by their own rows, which have more details than the event.
 TOLD_BY_ROWS: Final = ("session.judged", "comparison.recorded", "predictor.drift_reset")
 MEMORY: Final = "memory."
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One thing that happened; `text` is a memory's that may be recalled now."""
+    """One entry; `text` is of a memory that can be recalled now."""
 
     at: datetime
     source: str  # session, memory, conflict, predictor, judge, job or error
@@ -43,7 +43,7 @@ class TimelineEntry:
 
 @dataclass(frozen=True, slots=True)
 class SessionTimeline:
-    """A session's entries, oldest first; `session` is None when only others name the key."""
+    """A session's entries, oldest first; `session` is None if only others have the key."""
 
     session_key: str
     session: Session | None
@@ -52,28 +52,28 @@ class SessionTimeline:
 
 
 def timeline(session_key: str, *, now: datetime, shows_details: bool) -> SessionTimeline:
-    """Return what happened in a session of the workspace being served.
+    """Return the timeline of a session of the current workspace.
 
-    Nothing of one that had the key before and was deleted, but that it was; nor what others than
-    who started it committed under its key.
-    The details of errors may name servers: they are told with `shows_details` only.
+    Of an earlier, deleted session with the same key only the deletion is shown; memories that other
+    keys committed under the session key are not. Error details may contain server names: they are
+    included only with `shows_details`.
     """
     session = (
         Session.objects.filter(session_key=session_key)
         .defer("context", "context_embedding", "transcript")
         .first()
     )
-    told = Event.objects.filter(session_key=session_key)
+    history = Event.objects.filter(session_key=session_key)
     if session is not None:
         kind, _, actor_id = session.caller.partition(":")
         own = Q(actor_kind=kind, actor_id=actor_id)
-        told = told.exclude(~own, type__startswith=MEMORY)
+        history = history.exclude(~own, type__startswith=MEMORY)
     errors = StageError.objects.filter(session_key=session_key).exclude(session_key="")
-    deletion = told.filter(type="session.deleted").first()
+    deletion = history.filter(type="session.deleted").first()
     if deletion is not None:
-        told = told.filter(seq__gte=deletion.seq + (session is not None))
+        history = history.filter(seq__gte=deletion.seq + (session is not None))
         errors = errors.filter(at__gt=deletion.at)
-    events = list(told[: EVENTS_MAX + 1])
+    events = list(history[: EVENTS_MAX + 1])
     is_truncated = len(events) > EVENTS_MAX
     events = events[:EVENTS_MAX]
     failed = _errors(errors, shows_details=shows_details)
@@ -95,7 +95,7 @@ def _history(events: Sequence[Event], now: datetime) -> Iterator[TimelineEntry]:
     memory_ids = {event.object_id for event in events if event.type.startswith(MEMORY)}
     readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
     texts = {str(pk): text for pk, text in readable.values_list("pk", "content")}
-    # Oldest first, so that what happened at the same moment stays in its order.
+    # Oldest first, so that events of the same time keep their order.
     for event in reversed(events):
         if event.type in TOLD_BY_ROWS:
             continue
@@ -125,7 +125,7 @@ def _short(text: str | None) -> str | None:
 
 
 def _cards(events: Iterable[Event]) -> Iterator[TimelineEntry]:
-    """Tell of the cards that were opened about the session's own memories."""
+    """Return entries of the cards about the session's memories."""
     committed = (event for event in events if event.type == "memory.committed")
     memories = {UUID(event.object_id) for event in committed}
     cards = Conflict.objects.filter(members__memory__in=memories).order_by("created_at").distinct()
@@ -143,7 +143,7 @@ def _errors(errors: QuerySet[StageError], *, shows_details: bool) -> Iterator[Ti
 
 
 def _ranking(session: Session) -> Iterator[TimelineEntry]:
-    """Tell what the start made of the candidates, and what prompts matched."""
+    """Return entries of the ranking at the start, and of prompts' matches."""
     rows = SessionCandidate.objects.filter(session=session).order_by()
     pool = ~Q(source=CandidateSource.FTS_ONLY)
     given, matched = Q(was_injected=True), Q(fts_hit_count__gt=0)
@@ -159,13 +159,13 @@ def _ranking(session: Session) -> Iterator[TimelineEntry]:
     best = rows.filter(predictor_rank=1).values_list("memory_id", flat=True).first()
     at = session.started_at
 
-    def told(event: str, moment: datetime, *names: str, **more: Any) -> TimelineEntry:
+    def entry(event: str, moment: datetime, *names: str, **more: Any) -> TimelineEntry:
         return TimelineEntry(
             moment, "predictor", event, {name: counts[name] for name in names} | more
         )
 
-    yield told("prefilter", at, "candidates", "injected")
-    yield told(
+    yield entry("prefilter", at, "candidates", "injected")
+    yield entry(
         "scored",
         at,
         "scored",
@@ -176,10 +176,10 @@ def _ranking(session: Session) -> Iterator[TimelineEntry]:
         model_version=session.model_version,
         no_opinion_reason=session.no_opinion_reason,
     )
-    yield told("diversity", at, "attenuated", "candidates")
+    yield entry("diversity", at, "attenuated", "candidates")
     if session.prompt_count:
         moment = session.ended_at or session.active_at or at
-        yield told(
+        yield entry(
             "fts_overlap",
             moment,
             "injected",
@@ -236,7 +236,7 @@ _TRAINED: Final = (
 
 
 def _training_entries(session: Session) -> Iterator[TimelineEntry]:
-    """Tell of the trainings that learned from the session."""
+    """Return entries of the trainings that used the session."""
     learned: list[UUID] = [session.id]
     rows = Training.objects.filter(trained_session_ids__contains=learned).order_by("started_at")
     for row in rows.values("id", "started_at", "finished_at", *_TRAINED)[:OTHERS_MAX]:

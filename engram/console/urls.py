@@ -1,4 +1,4 @@
-"""Routes of the pages of people."""
+"""Routes of the console's pages."""
 
 from django.urls import path
 from django.views.generic import RedirectView

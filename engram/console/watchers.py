@@ -1,4 +1,4 @@
-"""Who may watch a workspace live: a key, or a signed-in member whose browser shows our page."""
+"""Authenticate watchers of live events: a key, or a signed-in member on a page of this site."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DEFAULT_PORTS = {"http": 80, "https": 443}
 
 @dataclass(frozen=True, slots=True)
 class Watcher:
-    """An admitted connection: its workspace, and what must stay true for it to go on."""
+    """An accepted connection: its workspace and credentials, which are checked repeatedly."""
 
     workspace_id: UUID
     role: Role
@@ -38,17 +38,17 @@ class Watcher:
 
     @property
     def identity(self) -> Identity:
-        """Return what decides whether the watcher may stay: sockets that share it share checks."""
+        """Return the key by which sockets share their checks."""
         session = self.session.session_key if self.session is not None else None
         return (self.workspace_id, self.role, self.key_id, self.user_id, session)
 
     @property
     def name(self) -> str:
-        """Return who watches, on however many connections."""
+        """Return the name of the watching key or user."""
         return f"key:{self.key_id}" if self.key_id is not None else f"user:{self.user_id}"
 
     def may_stay(self, now: datetime) -> bool:
-        """Tell whether the key, or the session and the membership, are still good."""
+        """Return whether the key, or the session and the membership, are still valid."""
         if self.key_id is not None:
             return self._has_key(self.key_id, now)
         return self._has_membership()
@@ -61,9 +61,9 @@ class Watcher:
         return Role(key.role).includes(self.role)
 
     def _has_membership(self) -> bool:
-        """Tell whether the person may still look, and the session is still that person's.
+        """Return whether the membership and the session are still valid.
 
-        A session ends with the password that began it, as Django ends it for pages.
+        A change of the password ends the session, as in Django.
         """
         member = (
             Membership.objects.filter(
@@ -74,20 +74,22 @@ class Watcher:
         )
         if member is None or not Role(member.role).includes(self.role):
             return False
-        kept = self.session.__class__(self.session.session_key).load()  # empty: deleted or expired
+        kept = self.session.__class__(
+            self.session.session_key
+        ).load()  # empty if deleted or expired
         if kept.get(SESSION_KEY) != str(self.user_id):
             return False
         return _is_of_password(kept.get(HASH_SESSION_KEY, ""), member.user)
 
 
 def _is_of_password(digest: str, user: AbstractBaseUser) -> bool:
-    """Tell whether a session's digest is of the password that the account has now."""
+    """Return whether a session's digest is of the account's present password."""
     wanted = (user.get_session_auth_hash(), *user.get_session_auth_fallback_hash())
     return any(constant_time_compare(digest, one) for one in wanted)
 
 
 def by_key(token: str, now: datetime) -> Watcher | None:
-    """Return who a presented key lets in."""
+    """Return the watcher of a presented key."""
     key = keys.find(token)
     if key is None or not key.is_usable(now):
         return None
@@ -96,9 +98,9 @@ def by_key(token: str, now: datetime) -> Watcher | None:
 
 
 def by_session(scope: Scope) -> Watcher | None:
-    """Return the signed-in member whose browser connects, if the page that asked is ours.
+    """Return the watcher of a signed-in member, if the connecting page is of this site.
 
-    Browsers send cookies along whoever wrote the page: only the origin tells.
+    Browsers send cookies for pages of any site, so the origin is checked.
     """
     user = scope.get("user")
     if user is None or not user.is_authenticated or not _is_own_origin(scope):
@@ -111,13 +113,13 @@ def by_session(scope: Scope) -> Watcher | None:
 
 
 def header(scope: Scope, name: bytes) -> str:
-    """Return a header of the handshake, empty when there is none."""
+    """Return a header of the handshake, or ""."""
     values = [value for key, value in scope.get("headers", []) if key == name]
     return values[0].decode("latin-1") if values else ""
 
 
 def bearer(scope: Scope) -> str | None:
-    """Return the key of the Authorization header; None when there is no such header."""
+    """Return the key of the Authorization header, or None."""
     sent = header(scope, b"authorization")
     if not sent:
         return None
@@ -126,9 +128,9 @@ def bearer(scope: Scope) -> str | None:
 
 
 def _is_own_origin(scope: Scope) -> bool:
-    """Tell whether the page is of the host and port that were asked, or of a trusted origin.
+    """Return whether the page's origin is the requested host and port, or a trusted origin.
 
-    Another port of the same machine is another site: cookies do not tell ports apart.
+    Another port of the same machine is another site, but cookies are sent to all ports.
     """
     origin = header(scope, b"origin").lower()
     if origin in {trusted.lower() for trusted in settings.CSRF_TRUSTED_ORIGINS}:
@@ -138,10 +140,13 @@ def _is_own_origin(scope: Scope) -> bool:
     if not validate_host(split_domain_port(host)[0], allowed):
         return False
     try:
-        asked, page = urlsplit(f"//{host}"), urlsplit(origin)
+        requested, page = urlsplit(f"//{host}"), urlsplit(origin)
         default = DEFAULT_PORTS.get(page.scheme)
         if default is None:
             return False
-        return (page.hostname, page.port or default) == (asked.hostname, asked.port or default)
+        return (page.hostname, page.port or default) == (
+            requested.hostname,
+            requested.port or default,
+        )
     except ValueError:
         return False

@@ -1,4 +1,4 @@
-"""What events are called where people read them."""
+"""Labels, icons and tones of events."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ WORDS: Final[dict[str, str]] = {
     "workspace.reembedded": "Memories embedded anew",
     "writer.rolled_back": "Writer rolled back",
 }
-# How a commit ended, where "New memory" would not be the truth.
+# Labels of commits by outcome, where "New memory" would be wrong.
 OUTCOMES: Final[dict[str, str]] = {
     "merged": "Merged into a memory",
     "duplicate": "Heard again",
@@ -97,7 +97,7 @@ LAPSES: Final[dict[str, str]] = {
     "reworded": "Conflict closed: a memory says something else now",
     "absorbed": "Conflict closed: a wider one asks about its memories",
 }
-# Follow-ups of another event that is told already.
+# Not shown, because another event covers them.
 UNTOLD: Final = frozenset(
     {
         "memory.disputed",
@@ -126,7 +126,7 @@ GLYPHS: Final[dict[str, tuple[str, str]]] = {
 
 
 def is_shown(event_type: str) -> bool:
-    """Tell whether people want to read of an event by itself."""
+    """Return whether an event is shown by itself."""
     return event_type not in UNTOLD
 
 
@@ -137,7 +137,7 @@ def glyph_for(event_type: str) -> tuple[str, str]:
 
 
 def words_for(event_type: str, data: Mapping[str, Any]) -> str:
-    """Return a short phrase for an event; an unknown type speaks for itself."""
+    """Return a short phrase for an event; for an unknown type its name."""
     words = WORDS.get(event_type, event_type.replace(".", " ").replace("_", " ").capitalize())
     if event_type == "memory.committed":
         return OUTCOMES.get(str(data.get("outcome")), words)
