@@ -180,8 +180,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
         seconds = await _database(wait_for, f"catch-ups:{watcher.name}", CATCH_UPS_PER_MINUTE)
         if seconds is not None:
             wait = ceil(seconds)
-            message = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
-            await self._complain(f"{message} Wait {wait} s.", retry_after_seconds=wait)
+            text = f"You may ask for what you missed {CATCH_UPS_PER_MINUTE} times a minute."
+            await self._complain(f"{text} Wait {wait} s.", retry_after_seconds=wait)
             return
         found = await self._as_allowed(watcher, lambda: feed.since(seq), monotonic())
         if found is None:

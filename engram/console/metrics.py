@@ -120,11 +120,11 @@ def _cumulate(buckets: Mapping[str, int]) -> list[tuple[str, float]]:
     counts = [0] * (len(BOUNDS) + 1)
     for bucket, count in buckets.items():
         counts[bisect_left(BOUNDS, latency.seconds_of(int(bucket)))] += count
-    total, buckets = 0, []
+    total, cumulative = 0, []
     for bound, count in zip((*map(str, BOUNDS), "+Inf"), counts, strict=True):
         total += count
-        buckets.append((bound, float(total)))
-    return buckets
+        cumulative.append((bound, float(total)))
+    return cumulative
 
 
 def _waiting_metrics(now: datetime) -> Iterator[Metric]:

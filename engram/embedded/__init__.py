@@ -1,8 +1,8 @@
-"""PostgreSQL and Redis from installed packages, when no URL names real servers.
+"""Run PostgreSQL and Redis from installed packages, if no URLs of real servers are set.
 
-`ensure(home)` returns URLs of running services and keeps them running until this process
-ends, however it ends. Any number of processes may do so at once: the first starts a keeper
-(`keeper.py`), the others find it, the last one to go takes it along. No Django here.
+`ensure(home)` returns URLs of running services and keeps them running until this process ends,
+however it ends. Any number of processes may call it: the first starts a keeper (`keeper.py`), the
+others connect to it, and it stops after the last one. Does not import Django.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def home_folder() -> Path:
 
 
 def ensure(home: Path, names: frozenset[str] = EVERYTHING) -> Services:
-    """Return the running services of a home, and hold them until this process ends."""
+    """Return the running services of a home, and keep them running until this process ends."""
     key = (home.resolve(), names)
     if key not in _leases:
         _leases[key] = Lease.take(home, names)
@@ -52,7 +52,7 @@ def ensure(home: Path, names: frozenset[str] = EVERYTHING) -> Services:
 
 
 def release() -> None:
-    """Let go of all services that this process holds; the last one out stops them."""
+    """Release all services of this process; they stop after the last process."""
     while _leases:
         _leases.popitem()[1].release()
 
@@ -61,7 +61,7 @@ atexit.register(release)
 
 
 def missing_services() -> frozenset[str]:
-    """Return the services that no variable names."""
+    """Return the services without a URL in the environment."""
     return frozenset(name for name, variable in VARIABLES.items() if not os.environ.get(variable))
 
 
@@ -71,9 +71,9 @@ def held_services() -> frozenset[str]:
 
 
 def export_environment(home: Path | None = None) -> None:
-    """Start what no variable names, and set DATABASE_URL and BROKER_URL for us and our children.
+    """Start the missing services, and set DATABASE_URL and BROKER_URL for processes from here.
 
-    A test run calls this before settings load; its parallel workers inherit the variables.
+    A test run calls this before settings are loaded; its parallel workers inherit the variables.
     """
     home = home or home_folder()
     os.environ["ENGRAM_HOME"] = str(home)

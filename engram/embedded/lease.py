@@ -1,4 +1,4 @@
-"""A process's hold on the embedded services: find the keeper, or start one."""
+"""A process's lease of the embedded services: connect to the keeper, or start one."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STOP_SECONDS = 10
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Where the services of a home answer; empty when one was not asked for."""
+    """The URLs of a home's services; empty for a service that was not requested."""
 
     database_url: str
     broker_url: str
 
 
 class Lease:
-    """A connection to the keeper: as long as it is open, the services stay."""
+    """A connection to the keeper; the services run as long as it is open."""
 
     def __init__(
         self,
@@ -43,12 +43,12 @@ class Lease:
     ) -> None:
         self.connection = connection
         self.services = services
-        self._keeper = keeper  # when this process started it
+        self._keeper = keeper  # set if this process started it
         self._owner = os.getpid()
 
     @classmethod
     def take(cls, home: Path, names: frozenset[str]) -> Lease:
-        """Hold the named services of a home, starting what does not run."""
+        """Lease the named services of a home, starting those that do not run."""
         home = home.expanduser().resolve()
         make_home(home)
         with _starting(home):
@@ -67,9 +67,9 @@ class Lease:
         return cls(connection, services, keeper)
 
     def release(self) -> None:
-        """Let go; when nobody else holds on, wait until everything has stopped."""
+        """Close the lease; if it was the last one, wait until everything has stopped."""
         if os.getpid() != self._owner:
-            return  # a forked child closes its copy by ending
+            return  # a forked child closes its copy when it ends
         try:
             self.connection.settimeout(STOP_SECONDS)
             self.connection.sendall(b"bye\n")
@@ -80,19 +80,21 @@ class Lease:
         self.close(has_keeper_ended=not answer)
 
     def close(self, *, has_keeper_ended: bool) -> None:
-        """Close the connection, and take note of the end of a keeper that was our child."""
+        """Close the connection, and reap a keeper that is a child of this process."""
         self.connection.close()
         if self._keeper is None:
             return
         with suppress(subprocess.TimeoutExpired):
             self._keeper.wait(1 if has_keeper_ended else 0)
         if self._keeper.returncode is None:
-            self._keeper.returncode = 0  # it outlives us: nobody is to wait for it
+            self._keeper.returncode = (
+                0  # it outlives this process: no warning about an unreaped child
+            )
 
 
 @contextmanager
 def _starting(home: Path) -> Iterator[None]:
-    """Hold the lock under which processes come and the keeper goes."""
+    """Hold the start lock, while connecting or stopping."""
     deadline = time.monotonic() + LOCK_SECONDS
     with _open_private(start_lock_path(home)) as lock:
         while True:
@@ -123,9 +125,9 @@ def _find_keeper(home: Path) -> socket.socket | None:
 
 
 def _start_keeper(home: Path) -> tuple[socket.socket, subprocess.Popen[bytes]]:
-    """Start a keeper that we are already connected to.
+    """Start a keeper with an open connection.
 
-    It gets a session of its own: Ctrl-C is for us, and it outlives us while others need it.
+    It has its own session, so that Ctrl-C does not stop it while others use it.
     """
     ours, theirs = socket.socketpair()
     with theirs, _open_private(home / "logs" / "services.log") as log:

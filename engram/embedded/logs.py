@@ -1,4 +1,4 @@
-"""Log files that do not grow without end."""
+"""Rotating log files."""
 
 import logging
 import logging.handlers
@@ -11,7 +11,7 @@ KEPT_FILES = 3
 
 
 class PrivateLog(logging.handlers.RotatingFileHandler):
-    """A log file that only its owner may read, however the process was started."""
+    """A log file readable only by its owner, independent of the umask."""
 
     def _open(self) -> Any:
         return open(
@@ -24,7 +24,7 @@ class PrivateLog(logging.handlers.RotatingFileHandler):
 
 
 def rotating_log(path: Path) -> logging.Logger:
-    """Return a logger that writes lines with their time to one file, and nowhere else."""
+    """Return a logger that writes lines with a timestamp to one file only."""
     handler = PrivateLog(
         path, maxBytes=MAX_BYTES, backupCount=KEPT_FILES, encoding="utf-8", errors="replace"
     )

@@ -1,14 +1,14 @@
-"""How much memory the embedded database may keep pages in."""
+"""Choose `shared_buffers` of the embedded database."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-# A page that the server has to fetch from outside of its own memory costs some 20 microseconds, and
-# a recall among 100,000 memories reads a thousand. It takes the memory as it comes to use it.
+# A page outside the server's buffers costs some 20 microseconds, and a recall among 100,000
+# memories reads a thousand. The memory is only taken when it is used.
 LEAST_MB, MOST_MB = 128, 1024
-SHARE = 8  # one part in so many
+SHARE = 8  # the fraction is 1 / SHARE
 _LIMITS = (
     Path("/sys/fs/cgroup/memory.max"),
     Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
@@ -17,12 +17,12 @@ _MEBIBYTE = 2**20
 
 
 def shared_buffers_mb(memory_mb: int) -> int:
-    """Return what the server is given on a machine, or in a container, of so much memory."""
+    """Return `shared_buffers` in MB for a machine or container with this memory."""
     return min(max(memory_mb // SHARE, LEAST_MB), MOST_MB)
 
 
 def memory_mb(limits: tuple[Path, ...] = _LIMITS) -> int:
-    """Return the memory of the machine, or of the container when that has less."""
+    """Return the memory of the machine in MB, or of the container if that is less."""
     machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     return min([machine, *filter(None, map(_limit, limits))]) // _MEBIBYTE
 

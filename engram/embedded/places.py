@@ -1,4 +1,4 @@
-"""Where one home keeps its database, sockets and logs, and the file that remembers it."""
+"""The folders of a home's database, sockets and logs, and the file that records them."""
 
 from __future__ import annotations
 
@@ -32,29 +32,29 @@ class Places:
     """The folders of one home."""
 
     home: Path
-    state: Path  # holds the data folder; the home itself where the service user can go there
-    run: Path  # sockets; nobody but the service user, the application and root may enter
+    state: Path  # contains the data folder; the home itself if the service user can enter it
+    run: Path  # sockets; only for the service user, the application and root
     user: ServiceUser | None
     application: ApplicationUser | None
 
     @property
     def data(self) -> Path:
-        """The PostgreSQL data folder."""
+        """Return the PostgreSQL data folder."""
         return self.state / "postgres"
 
     @property
     def logs(self) -> Path:
-        """The folder of log files."""
+        """Return the folder of log files."""
         return self.home / "logs"
 
 
 def record_path(home: Path) -> Path:
-    """Return the file that remembers where a home's services keep their things."""
+    """Return the file that records the folders of a home."""
     return home / "services.json"
 
 
 def read_record(home: Path) -> dict[str, str]:
-    """Return what was remembered, or nothing."""
+    """Return the record; empty if there is none."""
     try:
         record = json.loads(record_path(home).read_text())
     except (FileNotFoundError, ValueError):
@@ -65,12 +65,12 @@ def read_record(home: Path) -> dict[str, str]:
 def make_home(home: Path) -> None:
     """Create the home folder.
 
-    Root's is passable but not listable, so that the service user can reach its data.
+    Root's has mode 711, so that the service user can access its data but not list it.
     """
     try:
         if not home.exists():
             home.mkdir(parents=True, mode=0o700)
-            home.chmod(0o711 if os.geteuid() == 0 else 0o700)  # whatever the umask
+            home.chmod(0o711 if os.geteuid() == 0 else 0o700)  # independent of the umask
         is_usable = home.is_dir() and os.access(home, os.R_OK | os.W_OK | os.X_OK)
     except OSError:
         is_usable = False
@@ -85,7 +85,7 @@ def make_home(home: Path) -> None:
 
 
 def find_places(home: Path) -> Places:
-    """Decide, and remember, where the home's services keep their things."""
+    """Choose and record the folders of the home's services."""
     record = read_record(home)
     state = _known_state(home, record)
     application = find_application_user(home)
@@ -96,13 +96,13 @@ def find_places(home: Path) -> Places:
     text = json.dumps({"state": str(state), "run": str(run)}, indent=1)
     draft = record_path(home).with_suffix(".json.new")
     draft.write_text(text + "\n")
-    draft.chmod(0o644)  # the application reads it, root believes it
+    draft.chmod(0o644)  # read by the application, trusted by root
     draft.replace(record_path(home))
     return Places(home=home, state=state, run=run, user=user, application=application)
 
 
 def find_application_user(home: Path) -> ApplicationUser | None:
-    """Return the user that root gives to web, worker and beat of this home."""
+    """Return the recorded user of web, worker and beat in a home of root."""
     state = _known_state(home, read_record(home))
     return choose_application_user(_seed(home), home, state / "postgres" if state else None)
 
@@ -131,7 +131,7 @@ def _is_open_to(folder: Path, user: ServiceUser) -> bool:
 
 
 def _new_shared_folder(home: Path) -> Path:
-    """Make a folder for a home that the service user cannot enter, such as one under /root."""
+    """Create a state folder for a home that the service user cannot enter, such as below /root."""
     digest = hashlib.sha256(os.fsencode(home)).hexdigest()[:8]
     folder = Path(tempfile.mkdtemp(prefix=f"{digest}-", dir=shared_state()))
     folder.chmod(0o711)
@@ -140,11 +140,11 @@ def _new_shared_folder(home: Path) -> Path:
 
 
 def shared_state() -> Path:
-    """Return root's folder for what does not fit into a home."""
+    """Return root's folder for state outside homes."""
     try:
         if not SHARED_STATE.exists():
             SHARED_STATE.mkdir(parents=True)
-            SHARED_STATE.chmod(0o711)  # whatever the umask: passable, not listable
+            SHARED_STATE.chmod(0o711)  # independent of the umask: can be entered, not listed
     except OSError:
         return Path(tempfile.gettempdir())
     return SHARED_STATE
@@ -167,7 +167,7 @@ def _run_folder(
         base = shared_state() if user else Path(tempfile.gettempdir())
         base = base if _fits(base / "engram-12345678") else Path("/tmp")  # noqa: S108 (mkdtemp)
         folder = Path(tempfile.mkdtemp(prefix="engram-", dir=base))
-    # Sockets take the group of a folder that has the set-group-id bit.
+    # Sockets inherit the group of a folder with the set-group-id bit.
     group, mode = (application.gid, 0o2710) if application else (owner, 0o700)
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:

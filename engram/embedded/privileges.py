@@ -1,10 +1,10 @@
-"""Who runs the embedded servers and the application, and how they end when their parent does.
+"""Choose the user ids of embedded servers and application; bind children to their parent.
 
-PostgreSQL refuses to run as root. For root each home gets a user id of its own that no account
-uses, so that neither other homes nor processes of ``nobody`` can read its files. ``initdb`` and
-single-user mode look their user up in the account list and therefore run once as ``nobody``;
-the finished files are then handed over to the home's own id. Web, worker and beat get a second
-such id, so that they reach the servers' sockets but not their files.
+PostgreSQL refuses to run as root. For root each home gets its own unused user id, so that neither
+other homes nor processes of ``nobody`` can read its files. ``initdb`` and single-user mode need a
+user with an account and therefore run once as ``nobody``; the files are then given to the home's
+user id. Web, worker and beat get a second user id, with access to the servers' sockets but not to
+their files.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
-# systemd's table of user ids leaves this range to nobody: no distribution, no container
-# and no dynamic service user is given one of these.
+# This range is unassigned in systemd's table of user ids: no distribution, no container and no
+# dynamic service user uses it.
 FREE_IDS = range(60706, 61184)
 
-# Loaded before any fork: between fork and exec nothing may be imported.
+# Loaded before any fork, because nothing may be imported between fork and exec.
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class EmbeddedServicesError(RuntimeError):
-    """The embedded services cannot run here; the message says why and what to do."""
+    """The embedded services cannot run; the message has the reason and the solution."""
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceUser:
-    """The user ids that root gives to the servers; an ordinary user has none of these."""
+    """The user ids of the servers, when started by root."""
 
     uid: int
     setup_uid: int
@@ -44,37 +44,37 @@ class ServiceUser:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationUser:
-    """The ids that root gives to web, worker and beat; the group may enter the socket folder."""
+    """The ids of web, worker and beat, when started by root; the group may enter the socket folder."""
 
     uid: int
     gid: int
 
 
 def choose_application_user(seed: int, home: Path, data: Path | None) -> ApplicationUser | None:
-    """Return the user for web, worker and beat; None when we are not root or no id is left.
+    """Return the user for web, worker and beat; None if not root or no id is free.
 
-    Who owns the application's folder keeps it, and a home that is not root's is its owner's.
+    The owner of an existing application folder, or of a home that is not root's, is used.
     """
     if os.geteuid() != 0:
         return None
     servers = _owner(data) or next(_free_ids(seed), 0)
     spare = next((number for number in _free_ids(seed) if number != servers), None)
     uid = _owner(application_folder(home)) or _owner(home) or spare
-    gid = uid if uid in FREE_IDS else spare  # the group of an account may have other members
+    gid = uid if uid in FREE_IDS else spare  # an account's group may have other members
     return ApplicationUser(uid, gid) if uid is not None and gid is not None else None
 
 
 def application_folder(home: Path) -> Path:
-    """Return the only folder of a home that web, worker and beat may write to."""
+    """Return the folder of a home that web, worker and beat may write to."""
     return home / "application"
 
 
 def choose_service_user(
     seed: int, existing: Path | None, application: ApplicationUser | None
 ) -> ServiceUser | None:
-    """Return the user for the servers, or None when we are not root and run them ourselves.
+    """Return the user for the servers; None if not root.
 
-    `existing` is a data folder made earlier: its owner keeps it.
+    The owner of an `existing` data folder is used.
     """
     if os.geteuid() != 0:
         return None
@@ -92,12 +92,12 @@ def choose_service_user(
 
 
 def _owner(path: Path | None) -> int:
-    """Return who owns what was made earlier; 0 is root, or nobody yet."""
+    """Return the owner of an existing file; 0 if it is root's or missing."""
     return path.stat().st_uid if path and path.exists() else 0
 
 
 def _free_ids(seed: int) -> Iterator[int]:
-    """Give the ids of no account and no group, in an order of the home's own."""
+    """Yield unused user and group ids, in an order seeded by the home."""
     taken = {entry.pw_uid for entry in pwd.getpwall()} | {g.gr_gid for g in grp.getgrall()}
     for step in range(len(FREE_IDS)):
         number = FREE_IDS[(seed + step) % len(FREE_IDS)]
@@ -106,7 +106,7 @@ def _free_ids(seed: int) -> Iterator[int]:
 
 
 def _is_mapped(uid: int) -> bool:
-    """Tell whether this user namespace knows the id (containers may map only a few)."""
+    """Return whether the id is mapped in this user namespace (containers may map only a few)."""
     try:
         rows = Path("/proc/self/uid_map").read_text().splitlines()
     except OSError:
@@ -116,7 +116,7 @@ def _is_mapped(uid: int) -> bool:
 
 
 def can_access(path: Path, mode: int, uid: int) -> bool:
-    """Ask the kernel, in a child of that user, whether it may access the path."""
+    """Return whether a user may access a path, tested in a child process of that user."""
     child = os.fork()
     if child == 0:
         try:
@@ -130,11 +130,11 @@ def can_access(path: Path, mode: int, uid: int) -> bool:
 
 
 def die_with_parent(with_signal: signal.Signals) -> Callable[[], None]:
-    """Return what a child calls before exec so that it gets the signal when its parent dies.
+    """Return a `preexec_fn` that sends the child a signal when its parent dies.
 
-    The kernel forgets the request when the user id changes, so this runs after that (`Popen`
-    changes the user before it calls `preexec_fn`), and it watches the *thread* that forked:
-    start long-lived children from a thread that lives as long as the process.
+    A change of the user id clears the setting, so it is made after that (`Popen` changes the user
+    before it calls `preexec_fn`). It is bound to the *thread* that forked: start long-lived
+    children from a thread that lives as long as the process.
     """
     parent = os.getpid()
 
@@ -142,16 +142,16 @@ def die_with_parent(with_signal: signal.Signals) -> Callable[[], None]:
         if sys.platform != "linux":
             return
         _libc.prctl(PR_SET_PDEATHSIG, int(with_signal), 0, 0, 0)
-        if os.getppid() != parent:  # it died before we asked
+        if os.getppid() != parent:  # the parent died before the call
             os._exit(1)
 
     return request
 
 
 def child_options(uid: int | None, gid: int | None, end_with: signal.Signals) -> dict[str, Any]:
-    """Return the `Popen` options of a child: bound to our life, without root's rights.
+    """Return the `Popen` options of a child that ends with this process and has no root rights.
 
-    An ordinary user (`uid` None) keeps its own id.
+    With `uid` None the child keeps the user id.
     """
     options: dict[str, Any] = {
         "preexec_fn": die_with_parent(end_with),
@@ -164,7 +164,7 @@ def child_options(uid: int | None, gid: int | None, end_with: signal.Signals) ->
 
 
 def give_away(folder: Path, uid: int) -> None:
-    """Make the user own a folder and all that is in it."""
+    """Change the owner of a folder and its content."""
     for place, _folders, files in os.walk(folder):
         os.chown(place, uid, uid)
         for name in files:

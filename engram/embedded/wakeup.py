@@ -1,4 +1,4 @@
-"""Signals for an event loop that sleeps in a selector."""
+"""Wake an event loop that waits in a selector by signals."""
 
 import selectors
 import signal
@@ -11,9 +11,9 @@ def wake_on_signals(
     stop: Callable[[], None],
     stop_signals: Iterable[signal.Signals],
 ) -> tuple[socket.socket, socket.socket]:
-    """Call `stop` on the named signals, and wake the selector by these and by a child's end.
+    """Call `stop` on the given signals, and wake the selector on these and on a child's exit.
 
-    The returned sockets have to live as long as the loop.
+    The returned sockets must stay referenced as long as the loop runs.
     """
     reader, writer = socket.socketpair()
     for end in (reader, writer):

@@ -1,18 +1,18 @@
-"""`manage.py up`: everything that Engram needs, as one process tree.
+"""`manage.py up`: run everything that Engram needs, as one process tree.
 
-1. One supervisor per home, and its port is ours, before anything is started.
-2. Services (`engram.embedded`), unless variables name real ones.
-3. Migrations, static files and the demo workspace, in a process that ends.
-4. Web, worker and scheduler, kept running until a signal comes.
+1. Lock the home (one supervisor per home) and bind the port, before anything is started.
+2. Start services (`engram.embedded`), unless variables name real ones.
+3. Run migrations, collect static files and load the demo workspace, in one process.
+4. Run web, worker and scheduler until a signal comes.
 
 No process manager (circus, honcho, supervisord) starts services, then a preparation, then children
 under another user on an inherited socket. Starting children again, which they do, is
 `embedded/child.py` (155 lines, which the keeper of the services needs too) and 70 lines of
 `tree.py`; the other 700 would stay, and circus would bring ZeroMQ and tornado.
 
-No Django here: a supervisor is small, and says that a port is taken within a tenth of a second.
-Web processes inherit one listening socket, so that connections wait in its queue while a killed
-one starts again.
+Does not import Django, so that the supervisor is small and reports a taken port within a tenth of a
+second. Web processes inherit one listening socket, so that connections wait in its queue while a
+killed one restarts.
 """
 
 from __future__ import annotations

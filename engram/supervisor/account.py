@@ -1,4 +1,4 @@
-"""As whom web, worker and beat run: root gives them a user of their own, where that user can."""
+"""Choose the user of web, worker and beat: started by root, an unprivileged one if possible."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REMEDY = (
     "/opt or /srv"
 )
 TRIAL_SECONDS = 60
-# What a process of the application needs first; none of it opens the database.
+# What an application process needs at its start; does not open the database.
 TRIAL = """
 import socket, sys, tempfile
 import celery, django, numpy, psycopg, redis, uvicorn
@@ -41,14 +41,14 @@ ROOTS_OWN = {"HOME", "USER", "LOGNAME", "MAIL"}
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The user of web, worker and beat; without one they run as the supervisor does."""
+    """The user of web, worker and beat; without one they run as the supervisor's user."""
 
     home: Path
     user: ApplicationUser | None = None
-    why_root: str = ""  # they keep root's rights, and this is why
+    why_root: str = ""  # the reason why they run as root
 
     def options(self, environment: Mapping[str, str]) -> dict[str, Any]:
-        """Return the `Popen` options of a process, and hand over what it needs."""
+        """Return the `Popen` options of a process, and give it access to its files."""
         if self.user is None:
             return {"env": dict(environment)}
         hand_over(self.home, self.user)
@@ -66,9 +66,9 @@ class Account:
 
 
 def choose_account(home: Path, environment: Mapping[str, str], embedded: frozenset[str]) -> Account:
-    """Return as whom the application runs; for root, try with a real process of that user.
+    """Return the account of the application; for root, test it with a process of that user.
 
-    `embedded` names the servers whose sockets it has to reach.
+    `embedded` are the names of the servers whose sockets it must reach.
     """
     if os.geteuid() != 0:
         return Account(home)
@@ -86,7 +86,7 @@ def choose_account(home: Path, environment: Mapping[str, str], embedded: frozens
 
 
 def _why_not(account: Account, environment: Mapping[str, str], sockets: list[Path]) -> str:
-    """Start a process of the user that does what the application's do first."""
+    """Run the start of an application process as the user; return the error, or ""."""
     places = [str(path) for path in (application_folder(account.home), *sockets)]
     try:
         done = subprocess.run(  # noqa: S603

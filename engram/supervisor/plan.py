@@ -1,4 +1,4 @@
-"""What to run and where, and the claims that are staked before anything is started."""
+"""The options of `up`, and the lock and port that are taken before anything is started."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from typing import IO
 
 from engram.embedded.places import make_home
 
-GLANCE_SECONDS = 0.3  # one who only looks whether somebody runs holds the lock for a moment
+GLANCE_SECONDS = 0.3  # checks for a running supervisor hold the lock briefly
 
 
 class CannotStartError(Exception):
-    """What a person has to change before this can run; the message says it."""
+    """Engram cannot start; the message says what to change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Plan:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options; each has a variable that does the same."""
+    """Declare the options; each has an environment variable."""
     variables = os.environ
     parser.add_argument(
         "--host", default=variables.get("ENGRAM_HOST", "127.0.0.1"), help="ENGRAM_HOST"
@@ -79,19 +79,19 @@ def _count(text: str) -> int:
 
 
 def wants_demo(environment: Mapping[str, str]) -> bool:
-    """Tell whether a demo may be made here: never in production, and not where it is declined."""
+    """Return whether the demo is loaded: not in production, and not if it is disabled."""
     is_production = environment.get("ENGRAM_ENV") == "production"
     return not is_production and environment.get("ENGRAM_DEMO", "1") != "0"
 
 
 def names_model(environment: Mapping[str, str]) -> bool:
-    """Tell whether the environment names a language model; settings read the same variables."""
+    """Return whether the environment configures a language model, as settings read it."""
     has_endpoint = environment.get("OPENAI_API_KEY") or environment.get("OPENAI_BASE_URL")
     return bool(has_endpoint) and environment.get("ENGRAM_MODEL") != ""
 
 
 def claim_home(home: Path) -> IO[str]:
-    """Take the lock of the one supervisor per home; it lasts as long as the file is open."""
+    """Take the lock of the home's supervisor; it is held as long as the file is open."""
     make_home(home)
     try:
         lock = _lock_path(home).open("a+")
@@ -109,7 +109,7 @@ def claim_home(home: Path) -> IO[str]:
 
 
 def running_supervisor(home: Path) -> str | None:
-    """Return what the supervisor of a home says about itself, if one runs."""
+    """Return the description of the running supervisor of a home, if any."""
     try:
         with _lock_path(home).open("r+") as lock:
             return _read_owner(lock)
@@ -122,7 +122,7 @@ def _lock_path(home: Path) -> Path:
 
 
 def _read_owner(lock: IO[str]) -> str | None:
-    """Lock the file; when another process has it, return what it wrote there."""
+    """Lock the file; if another process holds the lock, return what it wrote."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -132,7 +132,7 @@ def _read_owner(lock: IO[str]) -> str | None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Bind the port that the web processes will inherit."""
+    """Bind the listening socket that the web processes inherit."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     try:

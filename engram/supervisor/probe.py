@@ -1,4 +1,4 @@
-"""Whether the web processes answer."""
+"""Check whether the web processes are ready."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import time
 from contextlib import suppress
 
 PROBE_PAUSE_SECONDS = 0.2
-UNREADY_PAUSE_SECONDS = 2.0  # after an answer: what is missing takes its time
+UNREADY_PAUSE_SECONDS = 2.0  # after a response
 
 
 class ReadinessProbe:
-    """Asks /readyz over one connection, which waits in the queue until a web process is there."""
+    """Requests /readyz over one connection, which waits until a web process accepts it."""
 
     def __init__(self, address: tuple[str, int], selector: selectors.BaseSelector) -> None:
         self.is_ready = False
@@ -25,7 +25,7 @@ class ReadinessProbe:
         self._received = b""
 
     def look(self) -> None:
-        """Ask again when it is time."""
+        """Send the next request if it is due."""
         if self._connection or self.is_ready or time.monotonic() < self._next_at:
             return
         self._received = b""
@@ -38,14 +38,14 @@ class ReadinessProbe:
             self._selector.register(self._connection, selectors.EVENT_READ, self._read)
 
     def new_complaint(self) -> str:
-        """Return what is missing, once as long as it stays the same."""
+        """Return the failed checks if they have changed."""
         if self._complaint == self._reported:
             return ""
         self._reported = self._complaint
         return self._complaint
 
     def close(self) -> None:
-        """Stop asking."""
+        """Close the connection."""
         if self._connection:
             self._selector.unregister(self._connection)
             self._connection.close()
@@ -69,7 +69,7 @@ class ReadinessProbe:
 
 
 def failed_checks(body: bytes) -> str:
-    """Return the checks that /readyz found wanting, in one line."""
+    """Return the failed checks of a /readyz response, in one line."""
     try:
         checks = json.loads(body)["checks"]
         return "; ".join(_describe(check) for check in checks if not check["ok"])
@@ -78,5 +78,5 @@ def failed_checks(body: bytes) -> str:
 
 
 def _describe(check: dict[str, str]) -> str:
-    """Return a check's name, and what is wrong where we are told; else the web's log tells."""
+    """Return a check's name, with its detail if the response has it; the web's log has it."""
     return f"{check['name']}: {check['detail']}" if "detail" in check else check["name"]

@@ -1,4 +1,4 @@
-"""What a person sees: lines of all processes, and the greeting."""
+"""Terminal output: the lines of all processes, and the greeting."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ COLOURS = {"up": 1, "web": 36, "worker": 32, "beat": 33, "postgres": 34, "redis"
 
 
 class Console:
-    """Prints lines with their time and origin, coloured on a terminal, and keeps them in files."""
+    """Prints lines with time and origin, coloured on a terminal, and writes them to log files."""
 
     def __init__(self, home: Path) -> None:
         self._logs = home / "logs"
@@ -25,7 +25,7 @@ class Console:
         self._is_coloured = self.is_terminal and "NO_COLOR" not in os.environ
 
     def show(self, name: str, line: str) -> None:
-        """Print a line; a reader that has gone away does not stop the service."""
+        """Print a line; ignore a closed output."""
         prefix = f"{time.strftime('%H:%M:%S')} {name:<9}| "
         if self._is_coloured:
             prefix = f"\x1b[{COLOURS.get(name.partition('-')[0], 37)}m{prefix}\x1b[0m"
@@ -41,13 +41,13 @@ class Console:
 
 
 def own_url(host: str, port: int) -> str:
-    """Return where a browser on this machine finds us."""
+    """Return the URL for a browser on this machine."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def read_demo(home: Path) -> dict[str, str]:
-    """Return what the demo workspace left for people: user, password and keys."""
+    """Return the demo's user, password and keys."""
     try:
         found = json.loads((home / "demo.json").read_text())
     except (FileNotFoundError, ValueError):
@@ -56,9 +56,9 @@ def read_demo(home: Path) -> dict[str, str]:
 
 
 def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -> list[str]:
-    """Return the lines that a newcomer needs: where, who, and a first call.
+    """Return the greeting: the URL, user, key and a first call.
 
-    With `secrets_file` they name the file that holds password and keys instead of showing them.
+    With `secrets_file` it names the file with password and keys instead of showing them.
     """
     lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
     if demo and secrets_file is not None:

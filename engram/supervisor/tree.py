@@ -1,4 +1,4 @@
-"""The process tree: services, preparation, children, and their end."""
+"""Run the process tree: services, preparation, children, shutdown."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
 from engram.supervisor.terminal import Console, greeting, own_url, read_demo
 
 STOP_SECONDS = 5
-GIVE_UP_FAILURES = 4  # a process that never lived long, before the first time all was ready
+GIVE_UP_FAILURES = 4  # early exits of a process, before everything was ready once
 EXIT_FAILED = 1
-MODEL_THREADS = 4  # workspaces that may wait for a language model at once
-# Celery warns root, and a group without a name, because of pickled messages; ours are JSON.
+MODEL_THREADS = 4  # workspaces that can wait for a language model concurrently
+# Celery warns root, and groups without a name, about pickled messages; Engram's are JSON.
 CELERY_ADVICE = (
     "ignore:You're running the worker with superuser privileges,"
     "ignore:An entry for the specified gid or egid was not found"
@@ -33,7 +33,7 @@ CELERY_ADVICE = (
 
 
 class Supervisor:
-    """The event loop over children, the services' keeper and signals."""
+    """The event loop of children, the services' keeper and signals."""
 
     def __init__(self, plan: Plan, listener: socket.socket, console: Console) -> None:
         self.plan, self.listener, self.console = plan, listener, console
@@ -97,7 +97,7 @@ class Supervisor:
         self.console.show("up", f"services are ready: {', '.join(sorted(names))}")
 
     def _read_keeper(self) -> None:
-        """Show what the servers say; when their keeper was killed, start another."""
+        """Show the servers' logs; start another keeper when it was killed."""
         if self.lease is None:
             return
         try:
@@ -159,7 +159,7 @@ class Supervisor:
     # children
 
     def _choose_account(self) -> None:
-        """Decide as whom the children run: what answers to others has no need to be root."""
+        """Choose the user of the children, because web processes should not run as root."""
         if self.is_stopping:
             return
         names = embedded.missing_services()
@@ -183,7 +183,7 @@ class Supervisor:
         for name in names:
             self._add(name, web, pass_fds=[self.listener.fileno()])
         if self.plan.has_model:
-            # Threads that wait for a language model, apart from the processes that compute.
+            # Threads that wait for a language model, separate from the computing processes.
             asking = [*celery, "worker", "--queues", "models", "--hostname", "models@%h"]
             asking += ["--pool", "threads", "--concurrency", str(MODEL_THREADS)]
             self._add("models", [*asking, *quiet])
@@ -204,7 +204,7 @@ class Supervisor:
         self.children.append(child)
 
     def _options(self) -> dict[str, Any]:
-        """Return how children run: deaf to Ctrl-C, in a group of their own, never without us."""
+        """Return the `Popen` options of children: own process group, ending with the supervisor."""
         return {
             "cwd": SOURCE,
             "start_new_session": True,
@@ -252,7 +252,7 @@ class Supervisor:
     def _greet(self) -> None:
         url = own_url(self.plan.host, self.plan.port)
         demo = read_demo(self.plan.home) if self.plan.has_demo else {}
-        # What is not a terminal is a file or a journal, which others may read.
+        # Output that is not a terminal is a file or a journal, which others may read.
         secrets_file = None if self.console.is_terminal else self.plan.home / "demo.json"
         for line in greeting(url, demo, secrets_file):
             self.console.show("up", line)

@@ -1,7 +1,6 @@
-"""One web process, on the listening socket that it inherited: python -m engram.supervisor.web FD.
+"""Run one web process on an inherited listening socket: python -m engram.supervisor.web FD.
 
-uvicorn's own `--fd` takes every socket for a unix one, and so misses the options that keep small
-answers on TCP fast.
+uvicorn's `--fd` treats every socket as a unix socket, without the TCP options for small responses.
 """
 
 import socket
@@ -9,11 +8,11 @@ import sys
 
 import uvicorn
 
-GRACE_SECONDS = 3  # for answers under way when a signal comes
+GRACE_SECONDS = 3  # for running requests when a signal comes
 
 
 def main() -> None:
-    """Serve until told to stop."""
+    """Serve until a stop signal."""
     listener = socket.socket(fileno=int(sys.argv[1]))
     config = uvicorn.Config(
         "engram.asgi:application",
