@@ -71,7 +71,7 @@ def held_services() -> frozenset[str]:
 
 
 def export_environment(home: Path | None = None) -> None:
-    """Start the missing services, and set DATABASE_URL and BROKER_URL for processes from here.
+    """Start the missing services, and export DATABASE_URL and BROKER_URL to child processes.
 
     A test run calls this before settings are loaded; its parallel workers inherit the variables.
     """

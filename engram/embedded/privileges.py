@@ -44,7 +44,7 @@ class ServiceUser:
 
 @dataclass(frozen=True, slots=True)
 class ApplicationUser:
-    """The ids of web, worker and beat, when started by root; the group may enter the socket folder."""
+    """The ids of web, worker and beat, if started by root; the group may enter the sockets."""
 
     uid: int
     gid: int
