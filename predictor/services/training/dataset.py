@@ -19,6 +19,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 
 from engram.kernel.models import Workspace
+from engram.kernel.planning import without_nested_loops
 from memories.models import Memory, MemoryVector, Revision, Session, SessionCandidate
 from predictor.core.features import token_buckets
 from predictor.core.labels import MIN_CONFIDENCE
@@ -156,8 +157,8 @@ def known_memories(workspace: Workspace, *, width: int, now: datetime) -> KnownM
 def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
     """Return the labelled candidates of sessions, each session's in the order of its ranks."""
     kept = Label.objects.filter(session__in=session_ids, is_sampled=True, final__isnull=False)
-    told = kept.values_list("session_id", "memory_id", "final", "relevance")
-    labels = {(session, memory): (final, relevance) for session, memory, final, relevance in told}
+    values = kept.values_list("session_id", "memory_id", "final", "relevance")
+    labels = {(session, memory): (final, relevance) for session, memory, final, relevance in values}
     # What a prompt alone brought up was no candidate: there is no account of it.
     candidates = SessionCandidate.objects.filter(
         Exists(kept.filter(session=OuterRef("session"), memory=OuterRef("memory"))),
@@ -168,7 +169,9 @@ def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
     rows = candidates.values_list(
         "session_id", "memory_id", "revision", "signals", "baseline_score", "was_injected"
     )
-    return [_Offer(*row, *labels[row[0], row[1]]) for row in rows]  # type: ignore[arg-type]
+    # Nested loops, chosen on statistics from before a large import, took over 20 s.
+    with without_nested_loops():
+        return [_Offer(*row, *labels[row[0], row[1]]) for row in rows]  # type: ignore[arg-type]
 
 
 def _memories(ids: Collection[UUID], model: str) -> _Memories:
