@@ -16,7 +16,7 @@ from typing import Final
 
 from conflicts.core.topic_words import MEASURES
 from memories.core.alignment import Pair, kinds_of
-from memories.core.cases import Case, is_agent_slot, lay_out
+from memories.core.cases import Case, build_case, is_agent_slot
 from memories.core.claim_types import Claim, Term
 from memories.core.claims import compare
 from memories.core.lexicon import concept_of, opposites_of
@@ -178,7 +178,7 @@ def _have_other_subjects(a: str, b: str, *, is_one_frame: bool) -> bool:
     one, other = read_cached(a).claims, read_cached(b).claims
     if len(one) != 1 or len(other) != 1:
         return False
-    case = lay_out(one[0], other[0])
+    case = build_case(one[0], other[0])
     if is_agent_slot(case):
         return False
     if any(_are_two_labels(pair) for pair in case.found.clashes):

@@ -1,7 +1,7 @@
-"""When two claims that nothing sets against each other say the same, or one says more.
+"""Decide whether two claims without a contradiction say the same, or one says more.
 
-Words that answer each other are not enough: order, owners, tense and small words must agree too.
-What is left in doubt is `different`, so that nothing merges on a guess.
+Matching words are not enough: order, owners, tense and function words must agree too.
+Doubtful pairs are `different`, so that nothing merges on a guess.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memories.core.alignment import Pair
-from memories.core.cases import Case, CaseReading, moves, names, places, roles, verbs_differ
+from memories.core.cases import Case, CaseReading, names, places, role_changes, roles, verbs_differ
 from memories.core.claim_types import Claim, Term
 from memories.core.clauses import is_participle
 from memories.core.contradictions import DIRECTED, different
@@ -29,8 +29,8 @@ _ALIKE_PREPOSITIONS = tuple(
                   "to into for in onto on", "over in on", "of from by", "within in after")
 )  # fmt: skip
 _CAUSATIVES = frozenset(["have", "get"])
-# Verbs that say nothing beside the noun that they carry: "deployments happen", "makes a copy".
-_CARRYING = frozenset(["happen", "use", "make", "take", "do", "have", "get", "run"])
+# Verbs that add no meaning to their noun: "deployments happen", "makes a copy".
+_SUPPORT_VERBS = frozenset(["happen", "use", "make", "take", "do", "have", "get", "run"])
 _CAUSING = re.compile(r"\b(?:having|getting)\b", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"\b([^\W\d_]\w{0,40})['\u2019]s\b")
 _PERSONS = {
@@ -49,13 +49,13 @@ _RECURRENCE = re.compile(
 
 
 def agreement(case: Case) -> CaseReading:
-    """`same` when nothing is left, `refines` when one side only says more."""
+    """Return `same` when no term is left over, `refines` when one side only says more."""
     if reason := _why_unsure(case):
         return different(reason)
     found = case.found
-    idle = _idle(found.same + found.finer)
-    rest_a = [term for term in found.left_a if _counts(term) and term.key not in idle]
-    rest_b = [term for term in found.left_b if _counts(term) and term.key not in idle]
+    idle = _superfluous_nouns(found.same + found.finer)
+    rest_a = [term for term in found.left_a if _needs_match(term) and term.key not in idle]
+    rest_b = [term for term in found.left_b if _needs_match(term) and term.key not in idle]
     finer = {pair.reason for pair in found.finer}
     if not rest_a and not rest_b and not finer:
         return CaseReading("same", ("every word has its match",), 0.7 if found.opposed else 0.95)
@@ -68,10 +68,10 @@ def agreement(case: Case) -> CaseReading:
     return different("no rule decides", confidence=0.3)
 
 
-def _counts(term: Term) -> bool:
-    """True for what may not be left over; a date counts even where it only dates a change.
+def _needs_match(term: Term) -> bool:
+    """Return True for a term that needs a match; a date does even where it only dates a change.
 
-    So does a general verb where it is added besides: "(in use)", ", which has to run".
+    So does a general verb in an aside or apposition: "(in use)", ", which has to run".
     """
     return term.weight == 1 or term.kind == "date" or term.region in ("aside", "apposition")
 
@@ -79,7 +79,7 @@ def _counts(term: Term) -> bool:
 def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
     if any(term.is_verb for term in (*rest_a, *rest_b)):
         return "one side says it by a verb of its own"
-    if _opens(case.a, rest_a) or _opens(case.b, rest_b):
+    if _begins_unmatched(case.a, rest_a) or _begins_unmatched(case.b, rest_b):
         return "one may speak of fewer"
     if any(_RECURRENCE.search(term.text) for term in (*rest_a, *rest_b)):
         return "one may happen less often"
@@ -87,15 +87,15 @@ def _why_no_refinement(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term
 
 
 def _taken_place(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> str:
-    """A reason when one side names in passing what fills the slot on the other, "" otherwise.
+    """Return a reason when an aside of one side names what fills the slot of the other, else "".
 
-    "Handled by Jorge, who has taken it over from Wanda" says no more than "handled by Wanda": it
+    "Handled by Jorge, who has taken it over from Wanda" does not refine "handled by Wanda": it
     says something else.
     """
     for pair in case.found.same:
         for main, other, rest in ((pair.a, pair.b, rest_b), (pair.b, pair.a, rest_a)):
-            is_in_passing = main.region == "predicate" and other.region in ("aside", "apposition")
-            if not is_in_passing or main.is_verb:
+            is_aside = main.region == "predicate" and other.region in ("aside", "apposition")
+            if not is_aside or main.is_verb:
                 continue
             for term in rest:
                 if (term.region, term.prep, term.is_verb) == (main.region, main.prep, False):
@@ -103,18 +103,18 @@ def _taken_place(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> 
     return ""
 
 
-def _opens(claim: Claim, rest: Sequence[Term]) -> bool:
-    """True when a word of no answer opens a claim without a verb: "Premium customers who ring".
+def _begins_unmatched(claim: Claim, rest: Sequence[Term]) -> bool:
+    """Return whether a claim without a verb begins with an unmatched word: "Premium customers who".
 
-    Where the verb is not found, nothing tells that the word narrows the subject.
+    Without the verb, the rules cannot know that the word narrows the subject.
     """
     first = claim.terms[0] if claim.terms else None
     is_plain = first is not None and first.kind in ("word", "name") and first.prep != ":"
     return not claim.verb and is_plain and any(term is first for term in rest)
 
 
-def _idle(pairs: Sequence[Pair]) -> frozenset[str]:
-    """Nouns that a matched value makes superfluous: the "date" of "end date: 31 March"."""
+def _superfluous_nouns(pairs: Sequence[Pair]) -> frozenset[str]:
+    """Return nouns that a matched value makes superfluous: the "date" of "end date: 31 March"."""
     kinds = {pair.a.kind for pair in pairs}
     idle: set[str] = set()
     if "date" in kinds:
@@ -132,7 +132,7 @@ def _refinement(rest: Sequence[Term], side: Literal["a", "b"]) -> CaseReading:
 
 
 def _why_unsure(case: Case) -> str:
-    """What keeps two claims from being called alike, "" when nothing does."""
+    """Return why two claims cannot be called the same, "" when they can."""
     found = case.found
     is_open = found.clashes or found.loose or verbs_differ(case)
     if is_open or bool(found.opposed) != case.parity_differs:
@@ -141,20 +141,20 @@ def _why_unsure(case: Case) -> str:
         return "only one side denies a word"
     if _is_caused(case):
         return "one has it done by another"
-    if words := _unanswered(case):
+    if words := _unmatched_words(case):
         return f"only one side says {words}"
     return _other_places(case) or _other_terms(case) or difference_of_claims(case)
 
 
 def _other_places(case: Case) -> str:
-    """What the places of words and their owners make of two claims whose words agree."""
+    """Return how word order or owners differ in two claims whose words agree, else ""."""
     if _order_differs(case) or _possessors_differ(case) or _roles_differ(case):
         return "the same words in another order"
     return "of another person" if _persons_differ(case) else ""
 
 
 def _is_caused(case: Case) -> bool:
-    """True for "has the fence painted" beside "paints the fence": another paints it."""
+    """Return True for "has the fence painted" beside "paints the fence": another paints it."""
     for pair in case.found.same:
         for done, caused, doing, causing in (
             (pair.a, pair.b, case.a, case.b),
@@ -170,8 +170,8 @@ def _causes(claim: Claim) -> bool:
     return claim.verb in _CAUSATIVES or _CAUSING.search(claim.text) is not None
 
 
-def _unanswered(case: Case) -> str:
-    """Name the words of no term that one side has alone, "" when there are none."""
+def _unmatched_words(case: Case) -> str:
+    """Return the words outside of terms that only one side has, "" when there are none."""
     left, right = Counter(case.a.unread), Counter(case.b.unread)
     alone = (left - right) + (right - left)
     if case.found.opposed:  # "not allowed" is "forbidden"
@@ -180,7 +180,7 @@ def _unanswered(case: Case) -> str:
 
 
 def _other_terms(case: Case) -> str:
-    """What small words make of two claims whose words agree: of how many, when, how firmly."""
+    """Return how quantifiers, tense or modals differ in two claims whose words agree, else ""."""
     if any(not key or key in case.shared for _, key in case.a.operators ^ case.b.operators):
         return "all, some, or and unless are not the same"
     if {case.a.tense, case.b.tense} == {"past", "present"}:
@@ -196,7 +196,7 @@ def _other_force(case: Case) -> str:
 
 
 def _possessors_differ(case: Case) -> bool:
-    """True when each side makes an owner of a word of the other: "Bob's", "Alice's"."""
+    """Return whether a possessor on each side is a plain word of the other: "Bob's", "Alice's"."""
     left = {name.lower() for name in _POSSESSIVE.findall(case.a.text)}
     right = {name.lower() for name in _POSSESSIVE.findall(case.b.text)}
     words_a, words_b = (frozenset(_WORD.findall(c.text.lower())) for c in (case.a, case.b))
@@ -204,7 +204,7 @@ def _possessors_differ(case: Case) -> bool:
 
 
 def _persons_differ(case: Case) -> bool:
-    """True for "my keys" beside "your keys"; "our office" may be "the office"."""
+    """Return True for "my keys" beside "your keys"; "our office" may be "the office"."""
     left, right = (
         {_PERSONS[word] for word in _WORD.findall(claim.text.lower()) if word in _PERSONS}
         for claim in (case.a, case.b)
@@ -213,7 +213,7 @@ def _persons_differ(case: Case) -> bool:
 
 
 def _pointed_number_differs(case: Case) -> bool:
-    """True for "idem one" beside "idem two", where "one" was read as a pronoun."""
+    """Return True for "idem one" beside "idem two", where "one" was read as a pronoun."""
     sides = ((case.a.text, case.found.left_b), (case.b.text, case.found.left_a))
     return any(
         _ONE.search(text) and any(term.kind in ("quantity", "label") for term in left)
@@ -222,7 +222,7 @@ def _pointed_number_differs(case: Case) -> bool:
 
 
 def _lead_differs(case: Case, pair: Pair) -> bool:
-    """True when other prepositions lead to a word, and they do not stand for each other."""
+    """Return whether the prepositions before a word differ and are not interchangeable."""
     led = {pair.a.prep, pair.b.prep}
     if len(led) == 1:
         return False
@@ -237,17 +237,17 @@ def _lead_differs(case: Case, pair: Pair) -> bool:
 
 
 def _roles_differ(case: Case) -> bool:
-    """True when a word does what it is done to, or is the verb of one side only.
+    """Return whether a word is agent on one side and patient on the other, or verb of one only.
 
     "Two men fight in a cow pasture" and "two cows fight in a pasture by a man" have all words in
-    common, and so have "studies the subject" and "is the study subject". A verb that only carries
-    a noun ("a deployment happens") says what the noun's verb says.
+    common, and so have "studies the subject" and "is the study subject". A verb that adds nothing
+    to its noun ("a deployment happens") says what the noun's verb says.
     """
     if not case.a.verb or not case.b.verb:
         return False
     verbs = {case.a.verb, case.b.verb}
     if len(verbs) == 2:
-        return verbs.isdisjoint(_CARRYING) and any(
+        return verbs.isdisjoint(_SUPPORT_VERBS) and any(
             pair.a.is_verb != pair.b.is_verb for pair in case.found.same
         )
     if case.a.agent_prep or case.b.agent_prep or case.a.verb in SYMMETRIC:
@@ -256,20 +256,20 @@ def _roles_differ(case: Case) -> bool:
 
 
 def _plays_other_part(pair: Pair) -> bool:
-    """True for a subject that is an object of the other side; not for "on Monday", put first."""
+    """Return True for a subject that is the other side's object; not for "on Monday" put first."""
     is_led_alike = bool(pair.a.prep) and pair.a.prep == pair.b.prep
     is_moved = {pair.a.region, pair.b.region} == {"subject", "predicate"}
     return is_moved and not is_led_alike and not pair.a.is_verb
 
 
 def _order_differs(case: Case) -> bool:
-    """True when roles or telling prepositions moved and no passive or converse explains it."""
+    """Return whether roles or prepositions changed and no passive or converse verb explains it."""
     if any(_lead_differs(case, pair) for pair in case.found.same):
         return True
     if not case.a.verb or not case.b.verb or case.a.verb in SYMMETRIC:
         return False
     is_one_verb = case.a.verb == case.b.verb
     read_roles = roles if is_one_verb else places
-    found = moves(case.found.same, read_roles(case.a), read_roles(case.b))
+    found = role_changes(case.found.same, read_roles(case.a), read_roles(case.b))
     is_crossed = bool(found & {("agent", "patient"), ("patient", "agent")})
     return is_crossed and (is_one_verb or ("agent", "agent") not in found)

@@ -1,4 +1,4 @@
-"""Which word of one claim answers which word of another, and what is left on either side."""
+"""Match the terms of one claim with those of another; list what is left on either side."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from memories.core.tokeniser import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _GLUED_VERSION = re.compile(r"-?v?(?<!\d)\d++$")
-_MAX_KEPT = 64  # characters of a key that is worth keeping what is known of it
-_LOOK = 8  # repetitions of one word that are looked at, so that cost stays linear
+_MAX_KEPT = 64  # characters of a key whose kinds and parts are cached
+_LOOK = 8  # repetitions of one word that are examined, so that cost stays linear
 _OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(WORKDAYS)}
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two terms that answer each other; `reason` says how they differ, if they do."""
+    """Two matched terms; `reason` says how they differ, if they do."""
 
     a: Term
     b: Term
@@ -31,7 +31,7 @@ class Pair:
 
 @dataclass(slots=True)
 class Alignment:
-    """The outcome of laying two claims side by side.
+    """The alignment of two claims.
 
     Attributes
     ----------
@@ -46,9 +46,9 @@ class Alignment:
     clashes : list of Pair
         Values or members of one kind that exclude each other.
     left_a, left_b : list of Term
-        What found no answer.
+        Unmatched terms.
     keys_a, keys_b : frozenset of str
-        All keys of either claim: the context that counted nouns and versions are read in.
+        All keys of either claim: the context for counted nouns and versions.
     """
 
     same: list[Pair] = field(default_factory=list)
@@ -68,7 +68,7 @@ _WORDS = frozenset(["word", "name"])
 
 
 def align(a: Claim, b: Claim) -> Alignment:
-    """Lay two claims side by side, equal terms first, then related ones."""
+    """Align two claims: match equal terms first, then related ones."""
     found = Alignment(keys_a=a.keys, keys_b=b.keys)
     found.left_a, found.left_b = list(a.terms), list(b.terms)
     _match_equal(found, is_aside=False)
@@ -82,7 +82,7 @@ def align(a: Claim, b: Claim) -> Alignment:
 
 
 def _match_equal(found: Alignment, *, is_aside: bool) -> None:
-    """Pair equal terms; what is said in passing answers only once the main words are settled."""
+    """Match equal terms; terms in asides are matched only after those of the main clause."""
     shared = {term.key for term in found.left_a}.intersection(term.key for term in found.left_b)
     if not shared:
         return
@@ -113,7 +113,7 @@ def _match_equal(found: Alignment, *, is_aside: bool) -> None:
 
 
 def _drop_counted_nouns(found: Alignment) -> None:
-    """ "100 requests per second" is "100 rps": a noun that the other's unit implies is settled."""
+    """Drop counted nouns that the other's unit implies: "100 requests per second" is "100 rps"."""
     for pair in found.same:
         left, right = pair.a.quantity, pair.b.quantity
         if left is None or right is None or bool(left.noun) == bool(right.noun):
@@ -134,7 +134,7 @@ def _alike(a: Term, b: Term) -> int:
 def _match(
     found: Alignment, test: _Test, into: list[Pair], terms: list[Term], others: list[Term]
 ) -> None:
-    """Pair off some of what is left by a test that names the difference, same region first."""
+    """Match unmatched terms by a test that returns the difference, same region first."""
     for term in tuple(terms):
         hits = [(other, reason) for other in others if (reason := test(term, other, found))]
         if hits:
@@ -170,7 +170,7 @@ def _opposition(a: Term, b: Term, found: Alignment) -> str:
 
 
 def _has_kind(term: Term) -> bool:
-    """True for what `_kind_clash` could set against another word."""
+    """Return True for a term that `_kind_clash` can compare."""
     if term.kind not in _WORDS or term.is_verb:
         return False
     return bool(kinds_of(term.key)) or term.key.startswith("ordinal ")
@@ -186,7 +186,7 @@ def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
 
 
 def kinds_of(key: str) -> frozenset[str]:
-    """Kinds of a concept, a glued version left out ("uuidv7" is a uuid)."""
+    """Return the kinds of a concept, without a version at its end ("uuidv7" is a uuid)."""
     return KINDS.get(key) or (_kinds_of(key) if len(key) <= _MAX_KEPT else _plain_kinds_of(key))
 
 
@@ -198,7 +198,7 @@ _kinds_of = lru_cache(maxsize=16384)(_plain_kinds_of)
 
 
 def _match_parts(found: Alignment) -> None:
-    """`gateway_timeout` answers "gateway timeout": an identifier and the words it is made of."""
+    """Match an identifier with the words it consists of: `gateway_timeout`, "gateway timeout"."""
     _match_parts_of(found.left_a, found.left_b, found, is_swapped=False)
     _match_parts_of(found.left_b, found.left_a, found, is_swapped=True)
 
@@ -222,7 +222,7 @@ def _match_parts_of(
 
 
 def name_parts(term: Term) -> Sequence[str]:
-    """Concepts of the words inside an identifier: "gateway_timeout_ms", "maxUploadSize"."""
+    """Return the concepts of the words in an identifier: "gateway_timeout_ms", "maxUploadSize"."""
     text = term.text if term.key == term.text.lower() else term.key
     return _kept_parts_of(text) if len(text) <= _MAX_KEPT else _parts_of(text)
 
@@ -266,7 +266,7 @@ def _agreeing(a: Term, b: Term, found: Alignment) -> str:
 def _quantities(
     a: Term, b: Term, found: Alignment
 ) -> tuple[measures.Quantity, measures.Quantity] | None:  # fmt: skip
-    """The two quantities in one unit, when they count the same thing."""
+    """Return the two quantities in one unit, None when they count different things."""
     left, right = a.quantity, b.quantity
     if left is None or right is None:
         return None
@@ -282,7 +282,7 @@ def _quantities(
 def _count_the_same(
     left: measures.Quantity, right: measures.Quantity, found: Alignment
 ) -> bool:  # fmt: skip
-    """Same counted noun, or one that the other claim names too ("20 Insights projects")."""
+    """Return whether the counted nouns agree; one may stand elsewhere ("20 Insights projects")."""
     if not left.noun or not right.noun or stem(left.noun) == stem(right.noun):
         return True
     return concept_of(left.noun) in found.keys_b or concept_of(right.noun) in found.keys_a
@@ -306,7 +306,7 @@ def _finer(a: Term, b: Term, found: Alignment) -> str:
 
 
 def _versions(a: Term, b: Term, found: Alignment) -> tuple[str, str] | None:
-    """The two version numbers of one product; a bare number counts where the product is named."""
+    """Return the version numbers of one product; a bare number needs the product's name in both."""
     owner_a, number_a = _version(a)
     owner_b, number_b = _version(b)
     if not number_a or not number_b or "version" not in (a.kind, b.kind):
@@ -348,7 +348,7 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
 
 
 def _bounded(quantity: measures.Quantity, keys: frozenset[str]) -> measures.Quantity:
-    """A plain number read as a bound where its claim speaks of a limit or a minimum."""
+    """Return a plain number as a bound where its claim has a word for a limit or minimum."""
     if quantity.bound != "exact" or quantity.upper is not None:
         return quantity
     if keys & {"maximum", "limit", "quota", "allowanc"}:
@@ -357,7 +357,7 @@ def _bounded(quantity: measures.Quantity, keys: frozenset[str]) -> measures.Quan
 
 
 def _subject_clash(a: Term, b: Term, found: Alignment) -> str:
-    """Two dates that name what is spoken of: "the target for Q2", "the target for Q3"."""
+    """Return how dates distinguish the subjects: "the target for Q2", "the target for Q3"."""
     both_subject = a.region == b.region == "subject" and a.kind == b.kind == "date"
     return _value_clash(a, b, found) if both_subject else ""
 
@@ -379,5 +379,5 @@ def _loose(a: Term, b: Term, found: Alignment) -> str:
 
 
 def weigh(terms: Sequence[Term]) -> float:
-    """Sum of the weights of terms."""
+    """Return the sum of the terms' weights."""
     return sum(term.weight for term in terms)

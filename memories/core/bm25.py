@@ -1,14 +1,14 @@
-"""Okapi BM25 with Lucene's inverse document frequency, over postings that a caller fetched.
+"""Score documents by Okapi BM25 with Lucene's inverse document frequency.
 
 For a query with the distinct terms q and a document d of length |d| (all its index terms):
 
     idf(t)  = ln(1 + (N - n_t + 0.5) / (n_t + 0.5))
     bm25(d) = Σ_t idf(t) · f·(k1 + 1) / (f + k1·(1 - b + b·|d| / average length))
 
-N documents, n_t of them with t, f how often t stands in d. Robertson & Zaragoza 2009, with the idf
-of Lucene, which is never negative. `share` puts it on a scale of its own: bm25 / Σ idf, cut at 1.
-A document of average length that holds each term of the query once has share 1, whatever else the
-corpus holds, so scores of different queries can be compared and weighed against a cosine.
+N documents, n_t of them with t, f the frequency of t in d. Robertson & Zaragoza 2009, with the idf
+of Lucene, which is never negative. `share` normalises it by the query: bm25 / Σ idf, cut at 1.
+A document of average length that has each term of the query once has share 1, whatever else the
+corpus has, so scores of different queries can be compared, and combined with a cosine.
 
 `K1` and `B` were chosen on LoCoMo (memories of one to three sentences, 760 questions): recall@10
 / nDCG@10 .637 / .510 at k1 0.6-0.9 and b 0.3, .624 / .486 at the customary 1.2 and 0.75.
@@ -29,9 +29,9 @@ Document = TypeVar("Document", bound=Hashable)
 
 
 def idf(document_frequency: int, n_documents: int) -> float:
-    """Weight of a term that stands in ``document_frequency`` of ``n_documents``, above 0."""
-    seen = min(max(document_frequency, 0), n_documents)  # counts may lag behind a deletion
-    return math.log(1 + (n_documents - seen + 0.5) / (seen + 0.5))
+    """Return the weight of a term in ``document_frequency`` of ``n_documents``, above 0."""
+    n_with_term = min(max(document_frequency, 0), n_documents)  # counts may lag behind a deletion
+    return math.log(1 + (n_documents - n_with_term + 0.5) / (n_with_term + 0.5))
 
 
 def score(
@@ -45,19 +45,19 @@ def score(
     k1: float = K1,
     b: float = B,
 ) -> dict[Document, float]:
-    """BM25 of each document that holds a term of the query.
+    """Return the BM25 score of each document with a term of the query.
 
     Parameters
     ----------
     query_terms : terms of the query; each counts once.
-    postings : (term, document, frequency ≥ 1) rows; rows of other terms are passed over.
-    document_frequencies : in how many documents each term stands; a term not in it stands in none.
+    postings : (term, document, frequency ≥ 1) rows; rows of other terms are ignored.
+    document_frequencies : the number of documents with each term; 0 for a missing term.
     document_lengths : number of index terms of each document in ``postings``.
     n_documents, average_length : of the whole corpus that is searched.
 
     Returns
     -------
-    dict from document to a score above 0; documents without a term of the query are not in it.
+    dict from document to a score above 0; documents without a term of the query are missing.
     """
     weights = {t: idf(document_frequencies.get(t, 0), n_documents) for t in set(query_terms)}
     rows = [(document, f, weights[t]) for t, document, f in postings if t in weights]
@@ -80,7 +80,7 @@ def share(
     document_frequencies: Mapping[str, int],
     n_documents: int,
 ) -> dict[Document, float]:
-    """BM25 scores as parts of what the query asks for: each over Σ idf, cut at 1; in [0, 1]."""
+    """Return BM25 scores divided by the query's Σ idf, cut at 1; in [0, 1]."""
     # Sorted, because the sum of floats depends on the order and that of a set changes.
     wanted = math.fsum(
         idf(document_frequencies.get(t, 0), n_documents) for t in sorted(set(query_terms))

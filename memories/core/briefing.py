@@ -1,7 +1,7 @@
-"""What an agent is told at the start of a session, as text to paste before its own.
+"""Format the text that an agent gets at session start, to paste before its own prompt.
 
 Memories are data: each is one line, quoted by `memories.core.quoting`, so that nothing in it can
-end the line, leave the quotes, open a tag or a link, or hide among invisible characters.
+end the line, close the quotes, open a tag or a link, or hide among invisible characters.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DECIDED = "Decided by people since your last session:"
 
 
 class Note(NamedTuple):
-    """A memory to be told; `contradicted_by` is what another memory says in an open question."""
+    """A memory to list; `contradicted_by` is the text of another memory in an open conflict."""
 
     kind: str
     content: str
@@ -30,7 +30,7 @@ class Note(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return it as one line; of kinds only the constraint is named."""
+        """Return the memory as one line; the only kind it names is the constraint."""
         marks = ["constraint"] * (self.kind == "constraint") + ["disputed"] * self.is_disputed
         label = f"{', '.join(marks)}: " if marks else ""
         other = f" Another memory says: {quote_line(self.contradicted_by)}"
@@ -50,8 +50,8 @@ def briefing(
 ) -> str:
     """Return the text for memories and for (question, outcome) of decisions.
 
-    `left_out` says how many constraints are not among the memories. Empty when there is nothing
-    to say.
+    `left_out` says how many constraints are not among the memories. The text is empty without
+    memories and decisions.
     """
     lines = [note.line for note in notes]
     if left_out:

@@ -1,4 +1,4 @@
-"""Two claims laid side by side, and what every rule asks about them."""
+"""Two aligned claims, and the properties of the pair that the rules use."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 from memories.core.tokeniser import stem
 
 Relation = Literal["same", "refines", "contradicts", "different"]
-# In which way two claims contradict each other.
+# The ways in which two claims contradict each other.
 Contradiction = Literal[
     "number", "version", "date", "time", "label", "choice", "denial", "direction", "roles",
     "opposites", "negation", "one-at-a-time", "moved-away", "owner",
 ]  # fmt: skip
 
-# Prepositions behind which a qualifier narrows what a statement holds for.
+# Prepositions whose phrase limits what a statement applies to.
 _NARROWING = frozenset(["for", "in", "during", "within", "at", "per", "under", "outside", "inside",
                         "between", "above", "below", "over", "until", "since", "without", "of",
                         "among", "across", "except"])  # fmt: skip
-# Modifiers that point to the usual one of a kind; a subject with and without them is the same.
+# Modifiers for the usual one of its kind; a subject with and without them is the same.
 _IDLE_MODIFIERS = frozenset(["main", "primari", "current", "whole", "entir", "general", "overal",
                              "offici", "usual", "standard", "actual", "team", "servic", "system",
                              "valu", "rule", "polici", "option", "paramet", "process"])  # fmt: skip
-# Nouns that only announce a value: where both sides give the value, they say nothing more.
+# Nouns that only announce a value: where both sides give the value, they add nothing.
 _MEASURE_NOUNS = frozenset(["maximum", "minimum", "limit", "size", "length", "amount", "number",
                             "valu", "rate", "count", "durat", "time", "period", "floor",
                             "allow", "allowanc", "quota", "cap", "level", "set", "setting",
                             "default", "date", "day", "hour", "version", "releas", "budget",
                             "ratio", "share", "deep", "long", "high", "wide",
                             "heavi", "old"])  # fmt: skip
-# Words that head a note of any content: "Decision: …" limits nothing.
+# Headings of notes of any content: "Decision: …" limits nothing.
 HEADINGS = frozenset(
     concept_of(word)
     for word in ["note", "reminder", "decision", "fyi", "update", "info", "information", "summary",
@@ -65,10 +65,10 @@ class CaseReading:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Two claims, how their words answer each other, and the content left on either side.
+    """Two claims, their alignment, and the content terms left unmatched on either side.
 
-    `left_a` and `left_b` leave out what a contradiction may ignore: asides, denied words, what a
-    change took up, and nouns that only announce a value.
+    `left_a` and `left_b` exclude what a contradiction may ignore: asides, denied words, the new
+    value of a change, and nouns that only announce a value.
     """
 
     a: Claim
@@ -94,8 +94,8 @@ class Case:
         return frozenset(pair.a.key for pair in self.found.same)
 
 
-def lay_out(a: Claim, b: Claim) -> Case:
-    """Align two claims and sort out what is left."""
+def build_case(a: Claim, b: Claim) -> Case:
+    """Align two claims and keep the unmatched content terms."""
     found = align(a, b)
     _settle_verbs(found)
     left_a, left_b = _content(a, found.left_a), _content(b, found.left_b)
@@ -105,9 +105,9 @@ def lay_out(a: Claim, b: Claim) -> Case:
 
 
 def _without_measures(own: tuple[Term, ...], other: tuple[Term, ...]) -> tuple[Term, ...]:
-    """Drop nouns that announce the value, unless the other side has a noun against them.
+    """Drop nouns that announce the value, unless the other side has another noun in their place.
 
-    "Upload size" needs no "size" beside "uploads up to 5 MB", but "memory limit" is not
+    "Upload size" may lack "size" in "uploads up to 5 MB", but "memory limit" is not
     "memory request".
     """
     if any(not term.is_verb and term.key not in _MEASURE_NOUNS for term in other):
@@ -121,7 +121,7 @@ def _has_values(found: Alignment) -> bool:
 
 
 def _settle_verbs(found: Alignment) -> None:
-    """Take interchangeable main verbs out of what is left ("runs in", "is hosted in")."""
+    """Drop interchangeable main verbs from the unmatched terms ("runs in", "is hosted in")."""
     left = next((term for term in found.left_a if term.is_verb), None)
     right = next((term for term in found.left_b if term.is_verb), None)
     if left and right and interchangeable(left.key, right.key):
@@ -149,12 +149,12 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def names(terms: Sequence[Term]) -> str:
-    """The words of some terms, for a reason a person reads."""
+    """Return the words of some terms, for a reason that people read."""
     return " ".join(term.text for term in terms[:4])
 
 
 def on_topic(case: Case) -> bool:
-    """Half of what the shorter claim says must have an answer in the other."""
+    """Return whether at least half of the shorter claim, by weight, is matched in the other."""
     related = case.found.same + case.found.opposed + case.found.finer
     held = weigh([pair.a for pair in related])
     values = case.found.clashes + case.found.loose
@@ -167,13 +167,13 @@ def on_topic(case: Case) -> bool:
 
 
 def _weigh_phrases(terms: Sequence[Term]) -> float:
-    """Weight of leftovers, a name of several words ("Maria Keller") counted once."""
+    """Return the weight of terms; a name of several words ("Maria Keller") counts once."""
     slots = {(term.region, term.prep) for term in terms if term.kind == "name"}
     return weigh([term for term in terms if term.kind != "name"]) + len(slots)
 
 
 def narrows(terms: Sequence[Term], *, in_subject: bool = True) -> bool:
-    """True when leftovers limit what their side holds for ("… for uploads", "if paid")."""
+    """Return whether unmatched terms limit what a claim applies to ("… for uploads", "if paid")."""
     return any(
         term.region == "condition"
         or (in_subject and term.region == "subject")
@@ -184,7 +184,7 @@ def narrows(terms: Sequence[Term], *, in_subject: bool = True) -> bool:
 
 
 def is_one_slot(case: Case) -> bool:
-    """True when nothing but the slot in dispute differs, so that a clash is a contradiction."""
+    """Return whether only one slot differs, so that a clash of values is a contradiction."""
     if case.both_left or verbs_differ(case):
         return False
     tolerant = subject_is_firm(case)
@@ -195,7 +195,7 @@ def is_one_slot(case: Case) -> bool:
 
 
 def subject_is_firm(case: Case) -> bool:
-    """True when the subjects share two words, so that one more on one side is no other subject."""
+    """Return whether the subjects share two words: one more word then makes no other subject."""
     shared = [
         pair
         for pair in case.found.same
@@ -209,19 +209,19 @@ def subject_is_firm(case: Case) -> bool:
 
 
 def is_exact(case: Case) -> bool:
-    """True when no subject carries an extra word."""
+    """Return whether no subject carries an extra word."""
     return not any(term.region == "subject" for term in case.left_a + case.left_b)
 
 
 def verbs_differ(case: Case) -> bool:
-    """Both main verbs are without an answer, and one of them is not a general one."""
+    """Return whether both main verbs are unmatched and one of them is not a light verb."""
     left = [term for term in case.found.left_a if term.is_verb]
     right = [term for term in case.found.left_b if term.is_verb]
     return bool(left and right) and left[0].weight + right[0].weight > 1
 
 
 def is_agent_slot(case: Case) -> bool:
-    """True when both sides say by the same verb who does one thing ("X pays", "Y pays")."""
+    """Return whether both sides name an agent of the same verb ("X pays", "Y pays")."""
     return (
         case.a.verb == case.b.verb
         and case.a.verb in EXCLUSIVE_SUBJECT
@@ -231,9 +231,9 @@ def is_agent_slot(case: Case) -> bool:
 
 
 def roles(claim: Claim) -> dict[int, str]:
-    """Agent or patient by identity of the term, passives and converses turned round.
+    """Return agent or patient by `id()` of the term; passives and converses are turned round.
 
-    A word that stands in the claim twice plays no telling role.
+    A word that occurs twice in the claim has no clear role and is left out.
     """
     turned = claim.agent_prep
     counts = Counter(term.key for term in claim.terms)
@@ -249,7 +249,7 @@ def roles(claim: Claim) -> dict[int, str]:
 
 
 def places(claim: Claim) -> dict[int, str]:
-    """Roles by place alone, for claims of two verbs; the passive's subject tells nothing then."""
+    """Return roles by position alone, for claims with different verbs; no role in passives."""
     if claim.agent_prep:
         return {}
     return {
@@ -259,10 +259,10 @@ def places(claim: Claim) -> dict[int, str]:
     }
 
 
-def moves(
+def role_changes(
     pairs: Iterable[Pair], roles_a: dict[int, str], roles_b: dict[int, str]
 ) -> frozenset[tuple[str | None, str | None]]:
-    """Which role each shared word has on the two sides."""
+    """Return the pairs of roles that shared words have on the two sides."""
     return frozenset(
         (roles_a.get(id(pair.a)), roles_b.get(id(pair.b)))
         for pair in pairs

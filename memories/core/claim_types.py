@@ -1,4 +1,4 @@
-"""What a text is read into: terms, claims, and the reading that holds them."""
+"""Data types of a parsed text: terms, claims, and the reading that contains them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Term:
     Attributes
     ----------
     key : str
-        What counts as the same: the concept of a word, the normal form of a value.
+        The comparison key: the concept of a word, the normal form of a value.
     text : str
         As written.
     kind : str
@@ -30,9 +30,9 @@ class Term:
         "aside" (reasons, relative clauses, brackets, who brought a change about), "apposition"
         (what a comma adds behind the predicate).
     prep : str
-        The preposition that leads to it, "" when none.
+        The preposition before it, "" when none.
     weight : float
-        1 for content, 0.4 for verbs too general to differ by, 0.5 for words that a pronoun
+        1 for content, 0.4 for light verbs, 0.5 for words that a pronoun
         carries over from the sentence before.
     is_denied : bool
         True inside "not X", "instead of X", "without X", "moved from X".
@@ -53,7 +53,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Transition:
-    """A change told by the text: "moved from X to Y" has old X and new Y (stemmed words).
+    """A change that the text states: "moved from X to Y" has old X and new Y (stemmed words).
 
     Kinds: "switch" (from one thing to another), "end" (no longer, retired), "return" (back to,
     reverted), "start" (now, since, introduced).
@@ -69,14 +69,14 @@ class Transition:
 class Claim:
     """One statement (clause or sentence) of a text.
 
-    Beside the fields that callers use, `terms` keeps the words and values in order,
+    Besides the fields that callers use, `terms` has the words and values in order,
     `verb` the concept of the main verb ("" when none was found), `agent_prep` the preposition that
     leads to who acts when the sentence is turned round ("by" in the passive, "to" after "belongs"),
     `force` the modal ("must", "may", ""), `is_past` a simple past, `cues` additive and
-    restricting words, `operators` words that say of how many or unless what, each with the
+    restricting words, `operators` quantifiers and exceptions, each with the
     word that it governs (("some", "user"), ("or", "redis"), ("unless", "")), `tense` the tense of
-    the main verb where it shows, `unread` the words that no term holds and that may change what
-    is said ("all", "not", "<").
+    the main verb where it shows, `unread` the words outside of all terms that may change the
+    meaning ("all", "not", "<").
     """
 
     text: str
@@ -98,21 +98,21 @@ class Claim:
     operators: frozenset[tuple[str, str]] = frozenset()
     tense: Literal["past", "present", ""] = ""
     unread: tuple[str, ...] = ()
-    # What is asked of a claim beside every other: all keys of its terms, and what it is about.
+    # Computed once because each comparison needs them: the keys of the terms, and of the topics.
     keys: frozenset[str] = field(init=False, repr=False, compare=False)
     topics: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Gather what is asked often."""
+        """Compute `keys` and `topics`."""
         object.__setattr__(self, "keys", frozenset([term.key for term in self.terms]))
         object.__setattr__(self, "topics", self.words | self.subject)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A whole text, read once and kept; `keys` are its words and values of full weight.
+    """A parsed text; `keys` are its words and values of full weight.
 
-    `too_long` says why the rules did not read it, "" when they did: then it has no claims.
+    `too_long` says why the rules did not read it (then it has no claims), "" when they did.
     """
 
     text: str

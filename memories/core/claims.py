@@ -1,13 +1,13 @@
-"""Claim comparison: what a text states, and how two texts stand to each other.
+"""Compare two texts claim by claim: same, refines, contradicts or different.
 
-The one place that decides by rule whether two memories say the same: the gate at commit, the
-drift check and the detective all ask here. `read` takes a text apart once, `compare` sets two
-readings side by side. The parts live in sibling modules: `spelling` and `symbols` (characters,
+The only module that decides by rule whether two memories say the same; the gate at commit, the
+drift check and the detective use it. `read` parses a text into claims, `compare` compares two
+readings. The parts are in sibling modules: `spelling` and `symbols` (characters,
 units), `tokeniser`, `clauses` (verbs), `numerals`, `quantities`, `dates` and `values` (numbers,
 dates, versions), `terms` (words with their place), `transitions`, `modality`, `function_words`,
 `calendar_words`, `number_words` and `vocabulary` (words by kind), `lexicon`, `meanings` and `kinds`
-(meaning), `alignment` and `cases` (two claims side by side), `contradictions`, `agreements` and
-`relations` (the rules), `exclusions` (phrases that exclude each other, for texts of other wording).
+(meaning), `alignment` and `cases` (pairs of claims), `contradictions`, `agreements` and
+`relations` (the rules), `exclusions` (opposite phrases, for texts of different wording).
 
 Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
 folded onto one key ("erased" and "deleted" are both "delet").
@@ -33,7 +33,7 @@ __all__ = ["Claim", "Comparison", "Contradiction", "Modality", "Quantity", "Read
            "why_too_long"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
-# Words of one text beside words of the other, over the claims that are set side by side. Two
+# Words of one text times words of the other, over the pairs of claims that are compared. Two
 # memories of 8,000 characters of prose come to some 20,000.
 MAX_WORD_PAIRS = 150_000
 TOO_LONG = "too long to compare by rules"
@@ -43,24 +43,24 @@ _LENGTH_DISCOUNT = 0.05  # for each one beyond
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two texts stand to each other, and why.
+    """The relation of two texts, and the reasons for it.
 
     Attributes
     ----------
     relation : {"same", "refines", "contradicts", "different"}
     reasons : tuple of str
-        Short sentences a person can read.
+        Short sentences for people.
     confidence : float
         0..1, how sure the rules are.
     more_specific : {"a", "b"} or None
-        For `refines`, which text says more.
+        For `refines`, the text that says more.
     pair : tuple of int or None
-        Indices of the claims that decided it.
+        Indices of the claims that decided the relation.
     likeness : float
-        For `different`, the share of their words that both have, less for long texts, which meet
-        by chance; 1 otherwise. What no rule can tell may still be the same in other words.
+        For `different`, the share of common words, reduced for long texts, which share words by
+        chance; 1 otherwise. Texts that no rule can judge may still say the same in other words.
     contradiction : str or None
-        For `contradicts`, the way in which the first reason says that they do.
+        For `contradicts`, the way that the first reason describes.
     """
 
     relation: Relation
@@ -73,7 +73,7 @@ class Comparison:
 
 
 def compare(a: Reading | str, b: Reading | str) -> Comparison:
-    """Set two texts side by side, in the order stored, incoming.
+    """Compare two texts, in the order stored, incoming.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     if same_letters(left.text, right.text):
         return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
     if reason := left.too_long or right.too_long:
-        return leave_uncompared(reason)
+        return uncompared(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
         return _flip(_compare(right, left), left, right)
     return _compare(left, right)
@@ -100,8 +100,8 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
 def missing(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
     """Return the claims of a text that another one does not make, in the words of the first.
 
-    What `kept` says more exactly is not missing; what it says otherwise, or only vaguely, is. Of
-    texts that are too long to compare all is missing.
+    A claim that `kept` states more exactly is not missing; one that it states differently or less
+    exactly is. When the texts are too long to compare, all claims are missing.
     """
     left = read_cached(kept) if isinstance(kept, str) else kept
     right = read_cached(lost) if isinstance(lost, str) else lost
@@ -119,7 +119,7 @@ def missing(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
 
 
 def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
-    """The answer for (right, left) turned into that for (left, right)."""
+    """Turn the comparison of (right, left) into that of (left, right)."""
     specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
     pair = (found.pair[1], found.pair[0]) if found.pair else None
     reasons, contradiction = found.reasons, found.contradiction
@@ -138,15 +138,15 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     )
 
 
-def leave_uncompared(reason: str) -> Comparison:
-    """Answer for texts that nobody compared: never alike, so that nothing merges unread."""
+def uncompared(reason: str) -> Comparison:
+    """Return `different` for texts that were not compared, so that they cannot merge."""
     return Comparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
 
 
 def _compare(a: Reading, b: Reading) -> Comparison:
     verdicts = _verdicts(a, b)
     if verdicts is None:
-        return leave_uncompared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
+        return uncompared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()
@@ -162,7 +162,7 @@ def _compare(a: Reading, b: Reading) -> Comparison:
 
 
 def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], CaseReading] | None:
-    """Verdicts of the claims that are set side by side; None when that is too much to compare."""
+    """Return the readings of the compared pairs of claims; None when they are too many."""
     pairs = _pairs(a, b)
     if sum(len(a.claims[i].terms) * len(b.claims[j].terms) for i, j in pairs) > MAX_WORD_PAIRS:
         return None
@@ -189,7 +189,7 @@ def _answer(verdict: CaseReading, pair: tuple[int, int]) -> Comparison:
 
 
 def _pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:
-    """Each claim with the few of the other text that share most with it."""
+    """Return pairs of each claim and the few claims of the other text that share most words."""
     if len(a.claims) * len(b.claims) <= _CANDIDATES:
         return {(i, j) for i in range(len(a.claims)) for j in range(len(b.claims))}
     return _near_pairs(a, b)
@@ -208,12 +208,12 @@ def _near_pairs(a: Reading, b: Reading) -> set[tuple[int, int]]:
 
 
 def _nearest(a: Reading, b: Reading) -> list[list[int]]:
-    """For each claim of a, the claims of b that share most of its words."""
+    """Return for each claim of a the claims of b that share most of its words."""
     places: dict[str, list[int]] = {}
     for index, claim in enumerate(b.claims):
         for key in claim.topics:
             places.setdefault(key, []).append(index)
-    common = max(20, len(b.claims) // 4)  # a word of every claim tells nothing
+    common = max(20, len(b.claims) // 4)  # a word of most claims distinguishes none
     nearest = []
     for claim in a.claims:
         counts: Counter[int] = Counter()
@@ -229,7 +229,7 @@ def _nearest(a: Reading, b: Reading) -> list[list[int]]:
 def _agreement(
     a: Reading, b: Reading, verdicts: dict[tuple[int, int], CaseReading]
 ) -> Comparison:  # fmt: skip
-    """`same` or `refines` only when every claim of one text is held by the other."""
+    """Return `same` or `refines` only when one text covers every claim of the other."""
     best: dict[tuple[str, int], CaseReading] = {}
     pairs: dict[tuple[str, int], tuple[int, int]] = {}
     rank = {"same": 2, "refines": 1, "different": 0, "contradicts": 0}
@@ -237,15 +237,15 @@ def _agreement(
         for place in (("a", pair[0]), ("b", pair[1])):
             if place not in best or rank[verdict.relation] > rank[best[place].relation]:
                 best[place], pairs[place] = verdict, pair
-    held_a = _held(best, "a", len(a.claims))
-    held_b = _held(best, "b", len(b.claims))
+    held_a = _coverage(best, "a", len(a.claims))
+    held_b = _coverage(best, "b", len(b.claims))
     if held_a == "same" and held_b == "same":
         return Comparison("same", ("every statement has its match",), 0.9, None, (0, 0))
     for side, own, other in (("b", held_a, held_b), ("a", held_b, held_a)):
         more, less = (b, a) if side == "b" else (a, b)
         is_further = any(not _is_matched(best.get((side, i))) for i in range(len(more.claims)))
         if is_further or contrasts(more.text, less.text):
-            continue  # what a statement beside it does to the claim that both make, no rule knows
+            continue  # no rule knows how an additional statement changes the common claim
         if own in ("same", "refined") and other != "refined":
             verdict, pair = _decisive(best, pairs, verdicts)
             specific: Literal["a", "b"] = "b" if side == "b" else "a"
@@ -262,8 +262,8 @@ def _is_matched(verdict: CaseReading | None) -> bool:
     return verdict is not None and verdict.relation in ("same", "refines")
 
 
-def _held(best: dict[tuple[str, int], CaseReading], side: str, count: int) -> str:
-    """Whether every claim of a side is matched ("same") or at least refined by the other."""
+def _coverage(best: dict[tuple[str, int], CaseReading], side: str, count: int) -> str:
+    """Return how the other text covers a side's claims: "same", "refined", "finer", else ""."""
     if not count:
         return ""
     states = set()

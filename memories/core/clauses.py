@@ -1,7 +1,7 @@
-"""Sentences → clauses, and the main verb of each: a shallow parse that needs no model.
+"""Split sentences into clauses and find their main verbs: a shallow parse without a model.
 
-English puts the verb second and marks it; auxiliaries, endings and the word before decide.
-Where the guess fails, the rules above it fall back to word order only for what is safe.
+The verb is second in an English clause; auxiliaries, endings and the word before identify it.
+Where no verb is found, the rules use word order only where that is safe.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ _ADVERBS = frozenset(
     ["not", "never", "always", "also", "only", "now", "still", "already", "currently", "no",
      "usually", "often", "sometimes", "rarely", "just", "then", "again", "solely", "automatically"]
 )  # fmt: skip
-# Nouns that are verbs as well and carry the number of one: "Order 7712 ships". A short number
-# counts: "Order 20 chairs".
+# Nouns that are also verbs and may have an identifying number: "Order 7712 ships". A short number
+# is an amount: "Order 20 chairs".
 _NUMBERED_NOUNS = frozenset(["order", "ticket", "issue", "case", "batch", "run", "build"])
 _NUMBER_OF_ONE = 3  # digits
 
@@ -58,7 +58,7 @@ class Clause:
     """A stretch of tokens with its main verb.
 
     `aux` and `verb` are token indices, -1 when there is none; `is_imperative` also covers notes
-    that leave the subject out ("Moved the site to npm").
+    without a subject ("Moved the site to npm").
     """
 
     tokens: tuple[Token, ...]
@@ -68,7 +68,7 @@ class Clause:
     is_passive: bool
 
     def agent_is_theme(self) -> bool:
-        """True when the subject is what the verb happens to: passive, or no verb at all."""
+        """Return whether the subject undergoes the action: in the passive, or without a verb."""
         return self.is_passive or self.verb < 0 or self.verb == self.aux
 
 
@@ -91,7 +91,7 @@ def fold_phrases(tokens: Sequence[Token]) -> list[Token]:
 
 
 def split(tokens: Sequence[Token]) -> list[Clause]:
-    """Clauses of one sentence, in order."""
+    """Return the clauses of one sentence, in order."""
     pieces: list[list[Token]] = [[]]
     for index, token in enumerate(tokens):
         if _breaks(tokens, index, pieces[-1]):
@@ -103,7 +103,7 @@ def split(tokens: Sequence[Token]) -> list[Clause]:
 
 
 def _breaks(tokens: Sequence[Token], index: int, before: list[Token]) -> bool:
-    """True when a new clause with its own verb starts at this token."""
+    """Return whether a new clause with its own verb starts at this token."""
     token = tokens[index]
     is_comma = token.text == "," or _is_dash(tokens, index)
     if not (is_comma or token.lower == "and" or token.lower in _BREAKS) or len(before) < 2:
@@ -150,7 +150,7 @@ def is_participle(lower: str) -> bool:
 
 
 def finite_verb(tokens: Sequence[Token]) -> tuple[int, int, bool]:
-    """Indices of the first auxiliary and of the main verb (-1: none), and whether no subject."""
+    """Return indices of first auxiliary and main verb (-1: none), and if it has no subject."""
     start = skip_leading_adjunct(tokens)
     limit = len(tokens)
     for index in range(start + 1, len(tokens)):
@@ -183,7 +183,7 @@ def finite_verb(tokens: Sequence[Token]) -> tuple[int, int, bool]:
 
 
 def _after_colon(tokens: Sequence[Token], colon: int) -> tuple[int, int, bool]:
-    """A colon or equals sign is a verb ("TTL: 5 min"), unless a clause follows it."""
+    """Take a colon or equals sign as the verb ("TTL: 5 min"), unless a clause follows it."""
     aux, verb, imperative = finite_verb(tokens[colon + 1 :])
     if verb > 0 and not imperative:
         return (aux + colon + 1 if aux >= 0 else -1), verb + colon + 1, False
@@ -204,7 +204,7 @@ def _choose(tokens: Sequence[Token], candidates: list[int], start: int) -> tuple
 
 
 def skip_leading_adjunct(tokens: Sequence[Token]) -> int:
-    """Index after a leading "In January," or "When the queue grows," phrase."""
+    """Return the index after a leading "In January," or "When the queue grows," phrase."""
     if not tokens or tokens[0].lower not in PREPOSITIONS | _SUBORDINATORS:
         return 0
     may_hold_verb = tokens[0].lower in _SUBORDINATORS
@@ -236,7 +236,7 @@ def _is_auxiliary(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
-    """The verb that an auxiliary leads to; the auxiliary itself when nothing verbal follows."""
+    """Return the verb that follows an auxiliary; the auxiliary itself when none does."""
     fallback = aux
     for index in range(aux + 1, min(limit, aux + 6)):
         token = tokens[index]
@@ -259,7 +259,7 @@ def _main_verb(tokens: Sequence[Token], aux: int, limit: int) -> int:
 
 
 def _is_acronym(tokens: Sequence[Token], index: int) -> bool:
-    """Capitals among small letters: "POST /files" has no verb "post"."""
+    """Return whether a word of capitals is among small letters: "POST /files" has no verb."""
     if len(tokens[index].text) < 2 or not tokens[index].text.isupper():
         return False
     return not all(token.text.isupper() for token in tokens if token.kind == "word")
@@ -290,7 +290,7 @@ def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
 
 
 def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
-    """How much a candidate looks like the finite verb: what follows, agreement, ending."""
+    """Score a candidate for the finite verb by the next word, agreement and ending."""
     lower = tokens[index].lower
     before = tokens[index - 1].lower if index > start else ""
     after = tokens[index + 1] if index + 1 < len(tokens) else None
@@ -322,14 +322,14 @@ def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
 
 
 def _is_object(tokens: Sequence[Token], index: int) -> bool:
-    """True for the plural behind a plural and its verb: "requests require reviews"."""
+    """Return True for the plural behind a plural and its verb: "requests require reviews"."""
     before, subject = tokens[index - 1].lower, tokens[index - 2].lower
     is_verb_before = lemma(before) in VERBS and not before.endswith("s") and subject.endswith("s")
     return is_verb_before and tokens[index].lower.endswith("s")
 
 
 def _is_numbered(tokens: Sequence[Token], start: int) -> bool:
-    """True for a noun with its number and a verb: "Order 7712 ships", but not "Order 20 chairs"."""
+    """Return True for a numbered noun before a verb: "Order 7712 ships", not "Order 20 chairs"."""
     if len(tokens) < start + 4 or tokens[start].lower not in _NUMBERED_NOUNS:
         return False
     number, verb, after = tokens[start + 1 : start + 4]
@@ -342,7 +342,7 @@ def _is_numbered(tokens: Sequence[Token], start: int) -> bool:
 
 
 def _opens_object(tokens: Sequence[Token], start: int) -> bool:
-    """True when an initial base form is followed by its object ("Run the migration")."""
+    """Return whether an initial base form is followed by its object ("Run the migration")."""
     if tokens[start].lower.endswith("s"):
         return False
     if start + 1 >= len(tokens):

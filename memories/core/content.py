@@ -1,4 +1,4 @@
-"""What makes two statements the same to the letter."""
+"""Hash and normalise texts, so that equal statements can be found."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from memories.core.symbols import CAPITAL
 
 
 def normalise_quote(content: str) -> str:
-    """Return a text as searches for quotes of it compare it, however it is spaced and cased.
+    """Return a text in the form in which quotes of it are searched, without case and spacing.
 
-    Without what tells units apart: a wording that begins with a unit may be quoted behind a number.
+    The case of units is lost, too: a text that begins with a unit may be quoted after a number.
     """
     return letters(content).replace(CAPITAL, "")
 
 
 def content_hash(content: str) -> str:
-    """Return the SHA-256 hex digest of what identifies a statement."""
+    """Return the SHA-256 hex digest of a statement's `letters()`."""
     return hashlib.sha256(letters(content).encode("utf-8", "surrogatepass")).hexdigest()

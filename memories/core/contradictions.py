@@ -1,7 +1,7 @@
-"""The rules that find a contradiction between two claims on one topic.
+"""Rules that find a contradiction between two claims on one topic.
 
-Each looks at one way to exclude the other, and answers with a verdict, or with None when its
-question does not arise. The order matters: what is denied or reversed comes before what differs.
+Each rule checks one way to contradict and returns a reading, or None when it does not apply. The
+order matters: denied or reversed claims are checked before differing ones.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from memories.core.cases import (
     is_agent_slot,
     is_exact,
     is_one_slot,
-    moves,
     names,
     narrows,
+    role_changes,
     roles,
     subject_is_firm,
     verbs_differ,
@@ -45,21 +45,21 @@ _OPPOSED_PREPOSITIONS = {
 _NAMING = frozenset(["", "have", "call", "name"])
 DIRECTED = frozenset(["from", "to", "into", "onto", "before", "after", "above", "below", "over",
                       "under", "than", "instead"])  # fmt: skip
-_MAX_PAIRS = 40  # shared words that are looked at for exchanged roles
+_MAX_PAIRS = 40  # shared words that are examined for exchanged roles
 
 
 def different(*reasons: str, confidence: float = 0.4) -> CaseReading:
-    """A verdict of two statements that the rules will not set against each other."""
+    """Return a reading of two claims that do not contradict each other."""
     return CaseReading("different", reasons, confidence)
 
 
-def _against(way: Contradiction, *reasons: str, confidence: float) -> CaseReading:
-    """A verdict of two statements that exclude each other in a way."""
+def _contradiction(way: Contradiction, *reasons: str, confidence: float) -> CaseReading:
+    """Return a reading of two claims that contradict each other in this way."""
     return CaseReading("contradicts", reasons, confidence, contradiction=way)
 
 
 def denial(case: Case) -> CaseReading | None:
-    """One side states what the other denies: "S3" against "not S3", "moved away from S3"."""
+    """Find what one side states and the other denies: "S3", "not S3" or "moved away from S3"."""
     for pair in case.found.same:
         if pair.a.is_denied == pair.b.is_denied or pair.a.weight < 1:
             continue
@@ -71,7 +71,7 @@ def denial(case: Case) -> CaseReading | None:
         narrow = narrows(stating, in_subject=not subject_is_firm(case))
         if is_alone and not narrow and _shares_another(case, pair):
             confidence = 0.8 if is_exact(case) else 0.65
-            return _against("denial", f"one side denies {denied.text}", confidence=confidence)
+            return _contradiction("denial", f"one side denies {denied.text}", confidence=confidence)
         return different(f"only one side denies {denied.text}")
     return None
 
@@ -84,7 +84,7 @@ def _shares_another(case: Case, besides: Pair) -> bool:
 
 
 def swap(case: Case) -> CaseReading | None:
-    """The same words in exchanged roles: "A calls B" and "B calls A", "from A to B" reversed."""
+    """Find the same words in exchanged roles: "A calls B", "B calls A"; "from A to B" reversed."""
     pairs = [pair for pair in case.found.same if not pair.a.is_verb and pair.a.weight == 1]
     pairs = pairs[:_MAX_PAIRS]
     for first in pairs:
@@ -96,12 +96,12 @@ def swap(case: Case) -> CaseReading | None:
             if case.both_left or _OPPOSED_PREPOSITIONS.get(first.a.prep) == second.b.prep:
                 return None
             reason = f"other direction: {first.a.prep} {first.a.text}"
-            return _against("direction", reason, confidence=0.8)
+            return _contradiction("direction", reason, confidence=0.8)
     return _exchanged_roles(case, pairs)
 
 
 def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
-    """`first` stands behind a directed preposition in a, `second` behind it (or its opposite)."""
+    """Return whether `second` has in b the preposition of `first` in a, or its opposite."""
     led = first.a.prep
     if led in (second.a.prep, first.b.prep):
         return False
@@ -113,7 +113,7 @@ def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
 def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> CaseReading | None:
     if not case.a.verb or case.a.verb != case.b.verb or case.a.verb in SYMMETRIC:
         return None
-    found = moves(pairs, roles(case.a), roles(case.b))
+    found = role_changes(pairs, roles(case.a), roles(case.b))
     if not {("agent", "patient"), ("patient", "agent")} <= found:
         return None
     if {("agent", "agent"), ("patient", "patient")} <= found:
@@ -121,24 +121,26 @@ def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> CaseReading | None:
     verb_weight = next((term.weight for term in case.a.terms if term.is_verb), 0)
     if case.both_left or verb_weight < 1 or case.parity_differs:
         return different("the same words in other roles")
-    return _against("roles", "the same words in exchanged roles", confidence=0.7)
+    return _contradiction("roles", "the same words in exchanged roles", confidence=0.7)
 
 
 def value(case: Case) -> CaseReading | None:
-    """One number, date, version or member of a kind differs while the rest is said alike."""
+    """Find one number, date, version or member of a kind that differs while the rest agrees."""
     clashes = [pair for pair in case.found.clashes if pair.a.region != "aside"]
     if not clashes:
         return None
     reasons = tuple(pair.reason for pair in clashes)
     if doubt := _doubt_about(case, clashes):
-        # Words may be other names of one thing; other numbers never say the same.
+        # Two words may be names of one thing; two numbers never are.
         is_number = all(pair.a.kind not in ("word", "name") for pair in clashes)
         return different(*reasons, doubt, confidence=0.5 if is_number else 0.4)
-    return _against(_what(clashes[0]), *reasons, confidence=0.9 if is_exact(case) else 0.7)
+    return _contradiction(
+        _difference(clashes[0]), *reasons, confidence=0.9 if is_exact(case) else 0.7
+    )
 
 
-def _what(clash: Pair) -> Contradiction:
-    """Name what differs: a number, a version, a date, the time of day, a label or a choice."""
+def _difference(clash: Pair) -> Contradiction:
+    """Return what differs: a number, a version, a date, the time of day, a label or a choice."""
     if "version" in (clash.a.kind, clash.b.kind):
         return "version"
     if clash.a.kind == "date":
@@ -149,7 +151,7 @@ def _what(clash: Pair) -> Contradiction:
 
 
 def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
-    """Why two values that differ may both hold, "" when they cannot."""
+    """Return why two different values may both be true, "" when they cannot."""
     if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
         return "but one side denies the other value"
     if len({_measure(pair) for pair in clashes}) > 1 and any(_is_day(pair) for pair in clashes):
@@ -168,12 +170,12 @@ def _measure(pair: Pair) -> str:
 
 
 def _is_day(pair: Pair) -> bool:
-    """A month, day or year: beside another value it says which of many is meant."""
+    """Return True for a month, day or year; next to another value it identifies one of many."""
     return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
 
 
 def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
-    """True unless verb or additive words let both members hold ("supports", "also uses")."""
+    """Return True unless verb or additive words allow both members ("supports", "also uses")."""
     if case.is_additive:
         return False
     if case.shared & FUNCTIONAL:
@@ -184,7 +186,7 @@ def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
 
 
 def opposition(case: Case) -> CaseReading | None:
-    """Antonyms: one pair (or none and a negation) decides; two pairs are beyond the rules."""
+    """Find one pair of antonyms (or none and a negation); two pairs are undecided."""
     pairs = case.found.opposed + _opposed_prepositions(case)
     if not pairs:
         return None
@@ -197,7 +199,7 @@ def opposition(case: Case) -> CaseReading | None:
         return None  # "not allowed" is "forbidden": left to agreement
     if not is_one_slot(case) or case.is_additive or _until_differs(case):
         return different(*reasons, "but something else differs too")
-    return _against("opposites", *reasons, confidence=0.85 if is_exact(case) else 0.65)
+    return _contradiction("opposites", *reasons, confidence=0.85 if is_exact(case) else 0.65)
 
 
 def _until_differs(case: Case) -> bool:
@@ -224,7 +226,7 @@ def _opposed_prepositions(case: Case) -> list[Pair]:
 
 
 def negation(case: Case) -> CaseReading | None:
-    """One side is negated, and the negated side is the more general one."""
+    """Find a negation of one side only, where that side is the more general one."""
     if not case.parity_differs or case.found.opposed:
         return None
     negated, stated = (
@@ -236,11 +238,11 @@ def negation(case: Case) -> CaseReading | None:
         return different("one side is negated", "of another subject")
     if case.found.loose or case.found.clashes:
         return different("one side is negated", "with other values")
-    return _against("negation", "one side is negated", confidence=0.85)
+    return _contradiction("negation", "one side is negated", confidence=0.85)
 
 
 def filler(case: Case) -> CaseReading | None:
-    """Same frame, other filler, in a slot that holds one: "hosted in Oslo", "status is open"."""
+    """Find different fillers of a slot that has one value: "hosted in Oslo", "status is open"."""
     if case.parity_differs or case.is_additive or verbs_differ(case):
         return None
     if not case.both_left:
@@ -251,23 +253,23 @@ def filler(case: Case) -> CaseReading | None:
     reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
     are_names = all(term.kind == "name" for term in case.left_a + case.left_b)
     # Two plain nouns may be two words for one thing ("road", "path").
-    return _against("one-at-a-time", reason, confidence=0.65 if are_names else 0.5)
+    return _contradiction("one-at-a-time", reason, confidence=0.65 if are_names else 0.5)
 
 
 def _is_one_filler_each(case: Case) -> bool:
-    """True when both leftovers are short, stand in the same slot and the subject is shared."""
+    """Return whether both leftovers are short, stand in the same slot and the subject is shared."""
     terms = case.left_a + case.left_b
     if any(term.region != "predicate" or term.is_verb for term in terms):
         return False
     if all(term.quantity is not None for term in terms):
-        return False  # amounts that nobody could compare: "50 % owned", "0.5 owned"
+        return False  # amounts that cannot be compared: "50 % owned", "0.5 owned"
     if max(len(case.left_a), len(case.left_b)) > 3:
         return False
     return len({term.prep for term in terms}) == 1 and _shares_subject(case)
 
 
 def _left_behind(case: Case) -> CaseReading | None:
-    """ "Lives in Madrid" against "moved to Lisbon": a named place, and a change to another."""
+    """Find a named place and a change to another: "lives in Madrid", "moved to Lisbon"."""
     for moved, stating, left in ((case.a, case.b, case.left_b), (case.b, case.a, case.left_a)):
         change = moved.transition
         if change is None or change.kind != "switch" or change.old or not change.new:
@@ -279,7 +281,7 @@ def _left_behind(case: Case) -> CaseReading | None:
         )
         if are_places and _shares_subject(case):
             reason = f"{change.text} away from {names(named)}"
-            return _against("moved-away", reason, confidence=0.6)
+            return _contradiction("moved-away", reason, confidence=0.6)
     return None
 
 
@@ -305,14 +307,14 @@ def _why_exclusive(case: Case) -> str:
 
 
 def _are_fillers(case: Case) -> bool:
-    """Names on both sides, or one plain noun phrase each with nothing else left open."""
+    """Return whether both leftovers are names, or one plain noun phrase each and nothing else."""
     terms = case.left_a + case.left_b
     are_names = all(term.kind == "name" for term in terms)
     return are_names or max(len(case.left_a), len(case.left_b)) <= 2
 
 
 def agent(case: Case) -> CaseReading | None:
-    """Two name themselves as the one who owns, decides or pays."""
+    """Find different agents of a verb with one agent: who owns, decides or pays."""
     if not is_agent_slot(case) or case.parity_differs or case.is_additive:
         return None
     left, right = (_in_subject(terms) for terms in (case.left_a, case.left_b))
@@ -323,7 +325,7 @@ def agent(case: Case) -> CaseReading | None:
     if has_other or not _shares_object(case) or max(len(left), len(right)) > 3:
         return different("another subject and another object", confidence=0.6)
     described = f"{names(left)} vs {names(right)}" if left and right else clashing[0].reason
-    return _against("owner", f"another subject: {described}", confidence=0.7)
+    return _contradiction("owner", f"another subject: {described}", confidence=0.7)
 
 
 def _in_subject(terms: Sequence[Term]) -> list[Term]:

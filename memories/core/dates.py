@@ -1,8 +1,8 @@
-"""Calendar dates, weekdays and clock times, as partial ISO strings.
+"""Read calendar dates, weekdays and clock times as partial ISO strings.
 
 "31 March 2026" → "2026-03-31"; "March 2026" → "2026-03"; "3 May" → "--05-03"; "June" → "--06";
 "Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z";
-"last year" → "last-year" (relative to whoever wrote it: never set against another date).
+"last year" → "last-year" (relative to the time of writing: never compared with another date).
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _ORDINAL_DAY = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)$")
 
 
-# Words that may open a date; every other word is none.
+# All words that a date can start with.
 OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | {
     "noon", "midday", "midnight", "q1", "q2", "q3", "q4",
 }  # fmt: skip
 
 
 def date_at(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
-    """Read a date, weekday or clock time that starts at a token: the index after it and its ISO."""
+    """Read a date, weekday or clock time at a token; return the index after it, and its ISO."""
     token = tokens[index]
     if token.kind == "iso":
         return index + 1, token.text
@@ -160,7 +160,7 @@ def _clock(tokens: Sequence[Token], index: int, hours: int, minutes: int) -> tup
 
 
 def dimension(iso: str) -> str:
-    """What a date string measures: "clock", "weekday", "quarter", "day" or "relative"."""
+    """Return the dimension of a date string: "clock", "weekday", "quarter", "day" or "relative"."""
     if iso.partition("-")[0] in ("last", "this", "next"):
         return "relative"
     if ":" in iso:
@@ -171,7 +171,7 @@ def dimension(iso: str) -> str:
 
 
 def agree(a: str, b: str) -> bool:
-    """True when one date may be the other, said less exactly ("2026-03", "--03-31")."""
+    """Return whether one date may be the other in less detail ("2026-03", "--03-31")."""
     if a == b:
         return True
     if dimension(a) != dimension(b):
@@ -186,7 +186,7 @@ def agree(a: str, b: str) -> bool:
 
 
 def finer(a: str, b: str) -> bool:
-    """True when `a` says more than `b`: it names a field that `b` leaves open."""
+    """Return whether `a` is more exact than `b`: it has a field that `b` leaves open."""
     return len(a.strip("-")) > len(b.strip("-"))
 
 
@@ -200,7 +200,7 @@ def _fields(iso: str) -> tuple[str | None, str | None, str | None]:
 
 
 def overlap(a: str, b: str) -> bool:
-    """True when two dates name a field in common ("2026-03" and "--03-31": the month)."""
+    """Return whether two dates have a field in common ("2026-03" and "--03-31": the month)."""
     if dimension(a) != "day" or dimension(b) != "day":
         return dimension(a) == dimension(b)
     return any(x is not None and x == y for x, y in zip(_fields(a), _fields(b), strict=True))

@@ -1,8 +1,8 @@
-"""What one side may say more and still state the same claim: a short closed list.
+"""Decide which additional details leave a claim the same: a short closed list.
 
-"Signed with HMAC-SHA256" holds whatever "signed" holds. "Accepted by appointment" does not: whoever
-keeps it alone has lost the general claim. A common word can always limit, doubt or take back what
-it stands beside, and so can a further sentence; only what is listed here refines.
+"Signed with HMAC-SHA256" implies "signed". "Accepted by appointment" does not imply "accepted":
+to keep only the former would lose the general claim. A common word can limit, doubt or withdraw
+the claim next to it, and so can a further sentence; only the details listed here refine.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from memories.core.claim_types import Claim, Term
 from memories.core.lexicon import is_product
 from memories.core.tokeniser import stems
 
-# Modifiers of a subject that point to the usual one of its kind. As written, because "optional" has
+# Modifiers of a subject for the usual one of its kind. As written, because "optional" has
 # the stem of "option".
 _IDLE_MODIFIERS: Final = frozenset(
     ["main", "primary", "current", "whole", "entire", "official", "actual", "team", "service",
      "system", "value", "rule", "option", "parameter", "process"]
 )  # fmt: skip
-# Lead to the tool or the form by which a thing is done, where a tool or a form is named. "From" is
-# none: "imports files from S3" leaves out all other files.
+# Prepositions before the tool or the form by which a thing is done. "From" is not one: "imports
+# files from S3" excludes all other files.
 _MEANS: Final = frozenset(["with", "by", "via", "through", "as", "into"])
-# Behind the object of an active verb they tell of the object: "admits patients with COVID-19".
+# After the object of an active verb they describe the object: "admits patients with COVID-19".
 _MEANS_OF_PASSIVES: Final = frozenset(["with", "by"])
-# What is allowed, supported or covered in one way is not so in another.
+# What is allowed, supported or covered in one way may not be so in another.
 _PERMITTING: Final = stems("allow permit accept admit offer support include cover let enable")
-# Units that say how long or which share of a thing is meant.
+# Units of durations and shares, which limit a claim.
 _LIMITING_UNITS: Final = frozenset(["s", "percent"])
 _IDENTIFIER: Final = re.compile(r"\d|[_./\\@]|[a-z][A-Z]")
 _PROPER_NAME: Final = re.compile(r"[A-Z][a-z]+(?:-[A-Z][a-z]+)*")
@@ -44,7 +44,7 @@ _CONTRAST: Final = re.compile(
 
 
 def are_harmless(terms: Sequence[Term], claim: Claim) -> bool:
-    """True when all that `claim` says more is known to leave the rest of it as it stands."""
+    """Return whether all additional terms of `claim` are known not to change the rest of it."""
     if any(term.is_denied or term.is_verb or term.key in LIMITERS for term in terms):
         return False
     added = {id(term) for term in terms}
@@ -63,7 +63,7 @@ def _is_permission(claim: Claim) -> bool:
 
 
 def _is_idle(term: Term) -> bool:
-    """True for a heading of any note, and for a modifier that points to the usual one."""
+    """Return True for a heading of any note, and for a modifier for the usual one of a kind."""
     if term.prep == ":":
         return term.key in HEADINGS
     return term.region == "subject" and term.text.lower() in _IDLE_MODIFIERS
@@ -82,15 +82,15 @@ def _is_detail(term: Term, claim: Claim, kept: Sequence[Term]) -> bool:
 
 
 def _is_clock_time(term: Term, kept: Sequence[Term]) -> bool:
-    """True for "at 14:00" where no other is given; a day or a season may leave others out."""
+    """Return True for "at 14:00" where no other time is given; a day may exclude other days."""
     has_other = any(other.kind == "date" and ":" in other.key for other in kept)
     return ":" in term.key and term.prep in ("", "at") and not has_other
 
 
 def _is_exact_value(term: Term, kept: Sequence[Term]) -> bool:
-    """True for the exact value of what is stated, where no other value is given.
+    """Return True for the exact value of a stated noun, where no other value is given.
 
-    A bare number must count what is stated already, or how many times it is done.
+    A bare number must count a noun that is stated already, or repetitions.
     """
     quantity = term.quantity
     if quantity is None or quantity.bound != "exact" or quantity.upper is not None:
@@ -104,30 +104,30 @@ def _is_exact_value(term: Term, kept: Sequence[Term]) -> bool:
 
 
 def _is_named_means(term: Term, claim: Claim, kept: Sequence[Term]) -> bool:
-    """True for a tool or form by its name: "with HMAC-SHA256", "through GitHub Actions"."""
+    """Return True for a named tool or form: "with HMAC-SHA256", "through GitHub Actions"."""
     is_passive = claim.agent_prep == "by"
     if term.kind != "name" or term.prep not in _MEANS or term.key in _TIMES:
         return False
     if term.prep in _MEANS_OF_PASSIVES and not is_passive:
         return False
-    # A word within a phrase that both have tells of another thing: "with a Bosch compressor".
+    # A word in a phrase that both have describes another thing: "with a Bosch compressor".
     if any((other.region, other.prep) == (term.region, term.prep) for other in kept):
         return False
     if is_product(term.key) or _IDENTIFIER.search(term.text):
         return True
-    # Of any other name only "by" tells what it is: who does it ("by Helvetia").
+    # Any other name needs "by", which marks the agent ("by Helvetia").
     is_name = bool(_PROPER_NAME.fullmatch(term.text)) and not _are_capitalised(kept[1:])
     return is_name and term.prep == "by"
 
 
 def _are_capitalised(terms: Sequence[Term]) -> bool:
-    """True where common words are capitalised, too, so that a capital tells nothing."""
+    """Return whether common words are capitalised, too, so that a capital marks no name."""
     words = [term.text for term in terms if term.text.isalpha()]
     return sum(word[0].isupper() for word in words) * 2 > len(words)
 
 
 def contrasts(text: str, other: str) -> bool:
-    """True when one text limits what it says by a word that the other does not have."""
+    """Return whether one text has a limiting or contrasting word that the other lacks."""
     return _joints(text) != _joints(other)
 
 

@@ -1,4 +1,4 @@
-"""Lowering the score of what repeats something better placed, so that k places hold k statements.
+"""Lower the scores of items that repeat a better one, so that k places show k statements.
 
 Items are chosen greedily, best first. An item that resembles n of those already chosen (cosine
 above SIMILAR_COSINE) keeps
@@ -28,7 +28,7 @@ FLOOR = 0.1
 
 @dataclass(frozen=True, slots=True)
 class DiverseItem(Generic[Id]):
-    """An item in its place: its lowered score, the multiplier, and the nearest one it repeats."""
+    """A chosen item: its lowered score, the multiplier, and the nearest item that it repeats."""
 
     id: Id
     score: float
@@ -44,18 +44,18 @@ def choose_diverse(
     limit: int | None = None,
     exempt: Collection[Id] = (),
 ) -> list[DiverseItem[Id]]:
-    """Choose up to ``limit`` items, best first, each score lowered for what it repeats.
+    """Choose up to ``limit`` items, best first; lower each score by the items that it repeats.
 
     Lazy: a score can only fall, so an outdated one at the top of the heap is computed again and
     put back.
 
     Parameters
     ----------
-    scores : scores of at least 0 by id; ties are won by the earlier one.
+    scores : scores of at least 0 by id; of equal scores the earlier wins.
     vectors : unit vectors (dim,); an id without one repeats nothing.
-    strength : how much of the penalty counts, in [0, 1].
+    strength : the strength of the penalty, in [0, 1].
     limit : None chooses all.
-    exempt : ids that keep their score, such as constraints.
+    exempt : ids whose scores are not lowered, such as constraints.
     """
     ids = list(scores)
     cosines = _cosines(ids, vectors)
@@ -63,7 +63,7 @@ def choose_diverse(
     heap = [(-scores[i], place, 1.0) for place, i in enumerate(ids)]
     heapq.heapify(heap)
     chosen: list[DiverseItem[Id]] = []
-    taken = 0  # the places of the chosen, as bits
+    taken = 0  # bit set of the chosen places
     while heap and (limit is None or len(chosen) < limit):
         negative, place, multiplier = heapq.heappop(heap)
         repeated = 0 if ids[place] in exempt else similar[place] & taken
@@ -79,7 +79,7 @@ def choose_diverse(
 
 
 def multiplier_of(repetitions: int, strength: float = 1.0) -> float:
-    """Return what an item keeps of its score beside so many chosen ones that it resembles."""
+    """Return the factor of an item's score after this many similar items were chosen."""
     if not repetitions:
         return 1.0
     return 1 - strength + strength * ((1 - FLOOR) * DECAY**repetitions + FLOOR)
@@ -103,7 +103,7 @@ def _as_bits(is_similar: NDArray[np.bool_]) -> list[int]:
 
 
 def _nearest(cosines: NDArray[np.float32], places: int) -> int | None:
-    """Return the place with the largest cosine among places given as bits; None among none."""
+    """Return the place with the largest cosine among a bit set of places; None if it is empty."""
     if not places:
         return None
     among = [place for place in range(places.bit_length()) if places >> place & 1]

@@ -1,7 +1,7 @@
-"""Phrases that exclude each other by families: to keep or to discard, to refuse or to accept.
+"""Find phrases that exclude each other, by families: keep or discard, refuse or accept.
 
-Phrases rather than words, which the lexicon cannot hold. The detective and the gate's objections
-look for them in texts that state one thing in other words. A family stays here only while the
+The lexicon has single words; these are phrases. The detective and the gate's objections use them
+for texts on one thing in different words. A family stays here only while the
 development files score worse without it.
 """
 
@@ -65,17 +65,17 @@ _DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATORS))}|cannot)\b", re.
 
 
 def _affirmed(text: str) -> str:
-    """Return a text without the pieces that deny something."""
+    """Return a text without the pieces that have a negation."""
     return ", ".join(piece for piece in _PIECE.findall(text) if not _DENIES.search(piece))
 
 
 @lru_cache(maxsize=32768)
 def _evidence(text: str) -> tuple[tuple[str, tuple[frozenset[str], frozenset[str]]], ...]:
-    """Return for each family what of a text speaks for either side, if anything does."""
+    """Return for each family the phrases of a text on either side, if there are any."""
     found = []
     for name, patterns in _COMPILED.items():
         yes, no = (_matches(pattern, text) for pattern in patterns)
-        if yes and no:  # one of them may be what is denied
+        if yes and no:  # one of them may be the denied one
             plain = _affirmed(text)
             yes, no = (_matches(pattern, plain) for pattern in patterns)
         if yes or no:
@@ -90,7 +90,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> frozenset[str]:
 def find_exclusion(a: str, b: str) -> str:
     """Return the family in which two texts take opposite sides, "" when there is none.
 
-    What both say is their matter and speaks for neither side.
+    Phrases in both texts are their topic and count for neither side.
     """
     theirs = dict(_evidence(b))
     for name, (yes_a, no_a) in _evidence(a):

@@ -1,7 +1,7 @@
-"""Frames with one slot: who approves, executes or merges; where a thing is kept.
+"""Find frames with one slot: who approves, executes or merges; where a thing is kept.
 
-Two texts that fill the slot of one frame with other fillers exclude each other, whatever words
-they put it in; whether they speak of one matter is for the caller to know. A frame stays here only
+Two texts with different fillers in the slot of one frame exclude each other, whatever their other
+words; the caller decides whether they are on one topic. A frame stays here only
 while the development files score worse without it.
 """
 
@@ -64,7 +64,7 @@ _ROLES: Final = frozenset(map(concept_of, words_of(_PEOPLE))) - {concept_of("app
 _GROUP: Final = re.compile(
     r"\b([a-z][\w-]{2,30})\s(?:team|squad|desk|crew|department|unit)\b", re.I
 )
-# Words that name no one in particular: "the team" may be any; they fill no slot by themselves.
+# Words for nobody in particular ("the team" may be any); they fill no slot.
 _AUTHORS: Final = frozenset({"author", "authors"})  # whose stem is that of "authorise"
 _VAGUE: Final = frozenset(
     concept_of(word)
@@ -106,7 +106,7 @@ def _compile(frames: dict[str, str]) -> dict[str, re.Pattern[str]]:
 _FRAMES_OF_PEOPLE: Final = _compile(_WHO)
 _FRAMES_OF_THINGS: Final = _compile(_WHAT)
 
-Slots = dict[str, frozenset[str]]  # what fills the slot of each frame, as concepts
+Slots = dict[str, frozenset[str]]  # the fillers of each frame's slot, as concepts
 
 
 @lru_cache(maxsize=32768)
@@ -122,7 +122,7 @@ def _filled_by_names(text: str) -> Slots:
 def _fill(
     text: str, frames: dict[str, re.Pattern[str]], find: Callable[[str], frozenset[str]]
 ) -> Slots:
-    """Return the slots that a text fills; clauses that deny something fill none."""
+    """Return the slots that a text fills; clauses with a negation fill none."""
     found: Slots = {}
     for clause in _CLAUSE.split(text):
         fillers = find(clause) if clause and not _DENIED.search(clause) else None
@@ -144,12 +144,12 @@ def _names(clause: str) -> frozenset[str]:
 
 
 def _is_product(word: str) -> bool:
-    """Whether a word names a product, and is no everyday word besides ("go", "rest", "make")."""
+    """Return whether a word names a product and is not also a common word ("go", "rest")."""
     return is_product(concept_of(word.lower())) and word.lower() not in _EVERYDAY
 
 
 def other_name(a: str, b: str) -> str:
-    """Return how two texts fill one slot by other names, "" when one knows the other's name."""
+    """Return how two texts fill one slot by different names, "" when one contains both names."""
     mine, theirs = _filled_by_names(a), _filled_by_names(b)
     known_a, known_b = (
         {concept_of(word.lower().removesuffix("'s")) for word in _WORD.findall(text)}

@@ -1,6 +1,6 @@
-"""Function words of English by kind: determiners, pronouns, prepositions, negations and so on.
+"""List the function words of English by kind: determiners, pronouns, prepositions and so on.
 
-Closed classes, general on purpose: no word is here because of one text.
+These are closed classes; no word is here because of one text.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PREPOSITIONS = words_of(
     " behind beside near inside outside towards toward upon off instead except besides despite"
     " like unlike out up down back"
 )
-# Prepositions that change what is said; "in", "on", "at", "of" often do not.
+# Prepositions that change the meaning; "in", "on", "at", "of" often do not.
 MEANINGFUL_PREPOSITIONS = words_of(
     "off out up down under over behind before after above below outside without against until since"
     " except near like unlike than toward towards about"
@@ -38,7 +38,7 @@ MEANINGFUL_PREPOSITIONS = words_of(
 CONJUNCTIONS = words_of(
     "and or but nor so yet because although though while whereas if when unless"
 )
-# Words that carry no claim of their own; leaving them out loses nothing.
+# Words without content.
 FILLERS = words_of(
     "very really quite simply actually basically currently now today here"
     " also too already still then thus therefore hence however please note well as so such"
@@ -46,15 +46,15 @@ FILLERS = words_of(
     " nowadays overall entirely completely fully directly properly explicitly officially"
     " throughout altogether"
 ) | words_of("that this these those which who whom whose what there here where how")
-# Adverbs that restrict or widen; they are content for `same`, never silently dropped.
+# Adverbs that restrict or widen a claim; `same` requires them on both sides.
 RESTRICTORS = words_of("only solely exclusively except unless partly partially mostly mainly"
                      " sometimes occasionally often rarely seldom almost nearly temporarily"
                      " provisionally half just even usually generally")  # fmt: skip
 ADDITIVES = words_of("also too additionally besides another both along plus alongside furthermore")
-# Words that change of how many, or under which condition, a statement holds.
+# Quantifiers and conditions of a statement.
 OPERATORS = words_of("unless except some several most many few half or either neither")
 EXCLUSIVES = words_of("only solely exclusively just sole")
 NEGATORS = words_of("not never no none nobody nothing neither nor")
 FORMS_OF_BE = words_of("is are was were be been being")
-# May point back to what was said before.
+# May refer to the sentence before.
 POINTERS = words_of("it they this that these those he she its")

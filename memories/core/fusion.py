@@ -1,10 +1,10 @@
-"""Fusion: vectors, words, neighbours and trust into one score; two rankings into one.
+"""Fuse vectors, words, neighbours and trust into one score, and two rankings into one.
 
 `fuse` keeps each factor, so that a score can be computed again. For one query, and for each
 candidate memory:
 
     first   = w·text + (1 - w)·vector       text: `bm25.share`, vector: max(0, cosine); missing: 0
-    own     = (1 - l)·first + l·late        late: `memories.core.late`; l is 0 where it is unknown
+    own     = (1 - l)·first + l·late        late: `memories.core.late`; l is 0 where late is None
     context = own(previous) · P + own(next) · N          turns before and after in its session
     turn    = (own + (1 - own) · context) · agent        agent: A when the query names another agent
     fused   = (1 - s)·turn + s·session                   session: best turn of its session nearby
@@ -13,19 +13,19 @@ candidate memory:
 
 w is `text_weight`; it is 1 when the query could not be embedded and 0 when it has no index terms.
 The weight and confidence factors are 1 until the janitor lowers them. Every value lies in [0, 1];
-a score depends on the query, the memory and the turns around it, not on what else was found, so
-that it means the same from one query to the next (`min_score`) and a person can recompute it from
-its `Factors`. When all that follows `fused` is 1, the order is that of `fused`.
+a score depends on the query, the memory and the turns around it, not on the other candidates, so
+that scores of different queries can be compared (`min_score`) and recomputed from `Factors`. When
+all factors after `fused` are 1, the order is that of `fused`.
 
 Chosen on LoCoMo's development half (760 questions with gold, recall@10 / nDCG@10): cosine
 .493 / .334, BM25 .637 / .510, reciprocal ranks .594 / .442, sums of min-max .690 / .538, `first`
 alone .684 / .542, with neighbours and the agent .751 / .603, with the session .756 / .607, with
-`late` .810 / .650; the last helps each of the five conversations. The weights stand in the middle
+`late` .810 / .650; the last improves each of the five conversations. The weights lie in the middle
 of ranges (w .4-.7, l .5-.8, P .2-.5, s .2-.35) within which recall@10 stays above .80. Passages of
-2Wiki and MuSiQue (181 questions, recall@5) neither gain nor lose by `late` up to l = .6.
+2Wiki and MuSiQue (181 questions, recall@5) are not changed by `late` up to l = .6.
 
 `rrf` is reciprocal rank fusion (Cormack et al. 2009) with a weight for either ranking. Session
-start fuses the baseline and the learned ranker by it: their scores are of different scales.
+start fuses the baseline and the learned ranker by it, because their scores have different scales.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ Id = TypeVar("Id", bound=Hashable)
 MIN_FRESHNESS = 0.85
 FRESHNESS_HALF_LIFE_DAYS = 365.0
 MIN_CONFIDENCE_TERM = 0.2
-SESSION_REACH_HOURS = 1.0  # a session key that is used for ever is not one conversation
+SESSION_REACH_HOURS = 1.0  # a session key may be reused for other conversations later
 RRF_K = 12
 _WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
 class FusionWeights:
-    """How much each part counts; every weight in [0, 1], previous and next at most 1 together."""
+    """Weights of the parts, each in [0, 1]; previous and next at most 1 together."""
 
     text: float = 0.55
     late: float = 0.6
@@ -62,29 +62,29 @@ class FusionWeights:
 _CHOSEN = FusionWeights()
 
 
-@dataclass(slots=True)  # made by the hundred in a recall: frozen ones take three times as long
+@dataclass(slots=True)  # not frozen: a recall makes hundreds, frozen ones take three times as long
 class Candidate(Generic[Id]):
-    """One memory that a first stage found, with what is known of it for this query."""
+    """A memory from the first stage, with its inputs to the score for this query."""
 
     id: Id
     cosine: float | None = None  # best of its windows; None: not embedded
-    text: float | None = None  # `bm25.share`; None: no term of the query stands in it
+    text: float | None = None  # `bm25.share`; None: it has no term of the query
     previous: Id | None = None  # the memory before it in the same session
     next: Id | None = None
     agent: str = ""
     provenance_weight: float = 1.0
     confidence: float = 1.0
     freshness: float = 1.0
-    late: float | None = None  # None: the second stage did not read it
+    late: float | None = None  # None: not scored by the second stage
     session: str = ""
-    hour: float = 0.0  # when it was observed, in hours since any moment
-    weight_factor: float = 1.0  # what the janitor left of the provenance weight
+    hour: float = 0.0  # time of observation, in hours since any fixed time
+    weight_factor: float = 1.0  # lowered by the janitor
     confidence_factor: float = 1.0
 
 
 @dataclass(slots=True)
 class Factors(Generic[Id]):
-    """A candidate's score and every factor of it, as the module's formula names them."""
+    """A candidate's score and all its factors, named as in the module's formula."""
 
     id: Id
     score: float
@@ -116,15 +116,15 @@ def fuse(
     has_terms: bool = True,
     weights: FusionWeights | None = None,
 ) -> list[Factors[Id]]:
-    """Score candidates, best first; ties stay in the order they came in.
+    """Score candidates, best first; ties keep the input order.
 
     Neighbours count only when they are among the candidates: callers add the neighbours of the
     best ones, with their cosine and text, before they call.
 
     Parameters
     ----------
-    named_agents : agents the query names (`find_named_agents`); empty when it names none.
-    has_vector, has_terms : whether the query could be embedded, and has index terms.
+    named_agents : agents that the query names (`find_named_agents`).
+    has_vector, has_terms : whether the query was embedded, and has index terms.
     """
     weights = weights or _CHOSEN
     text_weight = _text_weight(weights, has_vector=has_vector, has_terms=has_terms)
@@ -174,7 +174,7 @@ def fuse(
 def first_score(
     cosine: float | None, text: float | None, *, has_vector: bool, has_terms: bool
 ) -> float:
-    """Return `first` of the module's formula: what a memory is worth before anything else."""
+    """Return `first` of the module's formula, the score of text and vector alone."""
     text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
     return _first(cosine, text, text_weight)
 
@@ -184,8 +184,8 @@ def rrf(
 ) -> dict[Id, float]:
     """Fuse two rankings, best first: α/(k + rank in baseline) + (1 - α)/(k + rank in predictor).
 
-    Ranks start at 1; an id that a ranking of n ids lacks has rank n + 1 there. The answer is in
-    fused order; ties stay in the baseline's order.
+    Ranks start at 1; an id that a ranking of n ids lacks has rank n + 1 there. The result is in
+    fused order; ties keep the baseline's order.
 
     Parameters
     ----------
@@ -202,9 +202,9 @@ def rrf(
 
 
 def find_named_agents(query: str, agents: Iterable[str]) -> frozenset[str]:
-    """Which of ``agents`` the query names.
+    """Return those of ``agents`` that the query names.
 
-    All words of the name must stand in the query. A name of a single word might be an ordinary
+    All words of the name must be in the query. A name of a single word might be an ordinary
     word ("build"), so there it must be capitalised ("Build", "Caroline") or marked ("@build").
     """
     words = frozenset(_name_words(query))
@@ -218,7 +218,7 @@ def find_named_agents(query: str, agents: Iterable[str]) -> frozenset[str]:
 
 
 def freshness(age_days: float) -> float:
-    """Factor in (0.85, 1] that falls with age and halves the way to 0.85 in each 365 days."""
+    """Return a factor in (0.85, 1] that halves its distance to 0.85 every 365 days."""
     faded = math.exp2(-max(0.0, age_days) / FRESHNESS_HALF_LIFE_DAYS)
     return MIN_FRESHNESS + (1 - MIN_FRESHNESS) * faded
 
@@ -239,7 +239,7 @@ def _own(candidate: Candidate[Id], text_weight: float, weights: FusionWeights) -
 
 
 def _best_nearby(candidates: Sequence[Candidate[Id]], turn: Mapping[Id, float]) -> dict[Id, float]:
-    """Return the best turn of each candidate's session within an hour of it, its own included."""
+    """Return each candidate's best `turn` in its session within an hour, itself included."""
     sessions: dict[str, list[Candidate[Id]]] = defaultdict(list)
     for candidate in candidates:
         if candidate.session:

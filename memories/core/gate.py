@@ -1,7 +1,7 @@
-"""The redundancy gate at commit: what becomes of a new memory beside its nearest stored one.
+"""Decide whether a new memory merges with its nearest stored one: the redundancy gate.
 
-Pure decision. Cosine only opens the question; claim comparison answers it. Two things that look
-alike merge only where the comparison says that they state the same.
+A pure function: the cosine selects the pair, claim comparison decides. Similar memories merge
+only where the comparison finds that they state the same.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ Outcome = Literal["created", "merged", "kept_apart", "suggested"]
 
 PROVENANCE_RANK = {"user_stated": 3, "episode_summary": 2, "assistant_derived": 1}
 SURE = 0.6  # a `same` or `refines` below this is only suggested
-CLEARLY_DIFFERENT = 0.5  # a `different` from here on is known to be another matter
-# Cosine and share of words together, from which on an unsure `different` is put to a person: the
-# fewer words two texts share, the closer their vectors must be. Measured on the gate pairs and on
-# memories that lie near each other by chance.
+CLEARLY_DIFFERENT = 0.5  # confidence from which a `different` is not suggested
+# Cosine plus share of words from which an unsure `different` is suggested to a person: the fewer
+# words two texts share, the closer their vectors must be. Measured on the gate pairs and on
+# memories that are near each other by chance.
 ALIKE = 1.1
 _HEDGES = frozenset(
     ["maybe", "perhaps", "probably", "possibly", "likely", "apparently", "seemingly", "presumably",
@@ -34,9 +34,9 @@ _POINTERS = POINTERS | {"there", "their", "same"}
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What the gate does, which wording stays when it merges, and why.
+    """The gate's outcome, the wording that a merge keeps, and the reasons.
 
-    A merge that does not fold only counts one more witness: the stored memory stays as it is.
+    A merge that does not fold only adds an observation: the stored memory stays unchanged.
     """
 
     outcome: Outcome
@@ -55,20 +55,20 @@ def decide(
     provenance_incoming: str,
     better: Side = "stored",
 ) -> Decision:
-    """Decide what becomes of an incoming memory.
+    """Decide the outcome for an incoming memory.
 
     Parameters
     ----------
     comparison : Comparison
         `compare(stored, incoming)`.
     cosine : float
-        Similarity of the two vectors, -1..1; not a number counts as unlike.
+        Similarity of the two vectors, -1..1; NaN counts as below the threshold.
     threshold : float
-        Cosine from which on the pair is looked at.
+        Least cosine of a pair that is compared.
     policy : str
         "merge", "suggest" or "off".
     provenance_stored, provenance_incoming : str
-        Classes of the two; unknown ones rank lowest.
+        Classes of provenance; unknown ones rank lowest.
     better : {"stored", "incoming"}
         The better wording (see `better_wording`), used where the relation is `same` and the
         classes are equal.
@@ -77,7 +77,7 @@ def decide(
     -------
     Decision
         "created" (nothing to do), "merged", "kept_apart" (they contradict), or "suggested"
-        (a person should look; both stay).
+        (both stay, and a person decides).
     """
     if policy == "off":
         return Decision("created", "stored", ("the gate is off",))
@@ -102,7 +102,7 @@ def _rank(provenance: str) -> int:
 
 
 def surviving_wording(comparison: Comparison, stored: str, incoming: str, better: Side) -> Side:
-    """Return whose wording a merge keeps, by the classes of provenance of the two.
+    """Return whose wording a merge keeps, by classes of provenance.
 
     The higher class keeps its wording; within a class the more specific, then the better.
     """
@@ -124,7 +124,7 @@ def _why_not_merge(comparison: Comparison, policy: str, stored: str, incoming: s
 
 
 def better_wording(a: str, b: str, reading_a: Reading, reading_b: Reading) -> Literal["a", "b"]:
-    """The better of two wordings of one claim: anchored to a subject, less hedged, more specific.
+    """Return the better wording of one claim: with a clear subject, less hedged, more specific.
 
     Parameters
     ----------

@@ -1,20 +1,21 @@
-"""When a prompt counts as a use of a memory: what the two share must tell it from other memories.
+"""Decide when a prompt counts as a use of a memory, by the rare terms that the two share.
 
-A word that stands in many memories says nothing about one, a number says nothing by itself, and a
-long memory shares something with every prompt. So a prompt matches a memory when
+A word of many memories identifies none of them, neither does a number, and a long memory shares
+some word with every prompt. So a prompt matches a memory when
 
-1. what they share is rare: at most 5 % of the memories hold it, or five;
-2. one of the shared terms at least is a word: "7", "2026-05-04" and "10.0.0.1" name no thing;
-3. two terms are shared, or the one *telling* word of the prompt: one that a tenth of the memories
-   holds at most, and five at most (one always may). Of two such words one is shared by chance;
-4. a twentieth of the memory's own length is shared, or the memory is a short one: whoever fills a
-   memory with words to be matched raises what it must share. One telling word is enough of at
-   most sixty.
+1. the shared terms are rare: in at most 5 % of the memories, or in five;
+2. at least one shared term is a word: "7", "2026-05-04" and "10.0.0.1" name no thing;
+3. two terms are shared, or the only *distinctive* word of the prompt: one in at most a tenth of the
+   memories, and in at most five (one is always allowed). If the prompt has two such words, a memory
+   may share one by chance;
+4. a twentieth of the memory's length is shared, or the memory is short: filling a memory with many
+   words only raises the number that must be shared. One distinctive word is enough for a memory of
+   at most sixty terms.
 
-How many memories hold a word tells how much it says of one; which words are small talk it cannot
-tell: "thanks" is telling where one memory holds it. That is why a match by a single word reaches
-five memories a prompt at most and counts once a session, however many prompts repeat it: it raises
-a label to 0.3, never to 0.6.
+The number of memories with a word does not show that the word is small talk: "thanks" is
+distinctive where one memory has it. That is why a match by a single word reaches at most five
+memories a prompt and counts once a session, however many prompts repeat it: it raises a label to
+0.3, never to 0.6.
 """
 
 from __future__ import annotations
@@ -24,72 +25,72 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-RARE_SHARE = 0.05  # of the memories may hold a rare term
-RARE_AT_LEAST = 5  # holders that a rare term may always have
+RARE_SHARE = 0.05  # largest share of the memories with a rare term
+RARE_AT_LEAST = 5  # memories with a rare term that are always allowed
 TERMS_MAX = 64  # of one prompt, the rarest
-TELLING_SHARE = 0.1  # of the memories may hold a word that is enough by itself
-TELLING_MOST = 5  # holders of such a word, whatever the share
-TELLING_LENGTH = 60  # index terms of a memory that one word is enough of
+DISTINCTIVE_SHARE = 0.1  # largest share of the memories with a distinctive word
+DISTINCTIVE_MOST = 5  # most memories with such a word, whatever the share
+DISTINCTIVE_LENGTH = 60  # most index terms of a memory that one such word matches
 SHARED_LEAST = 2
 SHARED_OF_LENGTH = 0.05
 SHARED_MOST = 12  # whatever the length
-HITS_MAX = 20  # memories that one prompt counts for, the best
+HITS_MAX = 20  # memories that one prompt matches, the best
 
 
 class Match(Enum):
-    """How much a prompt shares with a memory."""
+    """The way in which a prompt matches a memory."""
 
-    SINGLE = "one telling word"
+    SINGLE = "one distinctive word"
     SEVERAL = "several rare terms"
 
 
 @dataclass(frozen=True, slots=True)
 class PromptTerms:
-    """What of a prompt can make a match.
+    """The terms of a prompt that can match memories.
 
     Parameters
     ----------
     terms : the rare terms, rarest first, at most 64.
     words : those of them that begin with a letter.
-    telling : the word that is enough by itself; "" where there is none, or more than one.
+    distinctive : the only distinctive word; "" for none or more than one.
     """
 
     terms: tuple[str, ...]
     words: frozenset[str]
-    telling: str
+    distinctive: str
 
 
 def prompt_terms(
     terms: Sequence[str], frequencies: Mapping[str, int], memories: int
 ) -> PromptTerms:
-    """Return what of a prompt can make a match; ``terms`` come rarest first.
+    """Return the terms of a prompt that can match; ``terms`` come rarest first.
 
     Parameters
     ----------
     terms : distinct index terms of the prompt.
-    frequencies : in how many memories each stands; a term not in it stands in none.
-    memories : how many there are, at least 0.
+    frequencies : the number of memories with each term; 0 for a missing term.
+    memories : the number of memories, at least 0.
     """
     rare = rare_terms(terms, frequencies, memories)
     words = frozenset(term for term in rare if term[0].isalpha())
-    most = max(1.0, min(TELLING_MOST, TELLING_SHARE * memories))
-    telling = [word for word in words if frequencies[word] <= most]
-    return PromptTerms(tuple(rare), words, telling[0] if len(telling) == 1 else "")
+    most = max(1.0, min(DISTINCTIVE_MOST, DISTINCTIVE_SHARE * memories))
+    candidates = [word for word in words if frequencies[word] <= most]
+    return PromptTerms(tuple(rare), words, candidates[0] if len(candidates) == 1 else "")
 
 
 def rare_terms(terms: Sequence[str], frequencies: Mapping[str, int], memories: int) -> list[str]:
-    """Return the terms that few memories hold, rarest first; ``terms`` come in that order."""
+    """Return the terms that few memories have, rarest first; ``terms`` come in that order."""
     most = max(RARE_AT_LEAST, RARE_SHARE * memories)
     return [term for term in terms if 0 < frequencies.get(term, 0) <= most][:TERMS_MAX]
 
 
-def match_prompt(asked: PromptTerms, shared: Collection[str], length: int) -> Match | None:
-    """Return how a prompt matches a memory of ``length`` index terms; None: it does not.
+def match_prompt(prompt: PromptTerms, shared: Collection[str], length: int) -> Match | None:
+    """Return how a prompt matches a memory of ``length`` index terms; None without a match.
 
-    ``shared`` are the distinct terms of ``asked.terms`` that stand in the memory.
+    ``shared`` are the distinct terms of ``prompt.terms`` that the memory has.
     """
-    words = asked.words.intersection(shared)
+    words = prompt.words.intersection(shared)
     least = min(SHARED_MOST, max(SHARED_LEAST, math.ceil(SHARED_OF_LENGTH * length)))
     if words and len(shared) >= least:
         return Match.SEVERAL
-    return Match.SINGLE if length <= TELLING_LENGTH and asked.telling in words else None
+    return Match.SINGLE if length <= DISTINCTIVE_LENGTH and prompt.distinctive in words else None

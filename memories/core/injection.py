@@ -1,12 +1,12 @@
-"""Which candidates a session is given: two rankings fused, without repetitions, within bounds.
+"""Choose the memories to inject at session start: fuse two rankings, diversify, apply bounds.
 
-1. Constraints stand first, then pins, both in an order of their own, then the others by fused and
+1. Constraints come first, then pins, each by their precedence, then the others by fused and
    diversified score.
-2. Constraints and pins take at most half of the `k` places (one at least), constraints whatever
-   the budget says, pins when there is room. The others take the rest, skipping those that do not
-   fit; places that are free then go to the constraints and pins left over, as far as they fit.
-3. Exploration: with the given probability the lowest of the others gives its place to the
-   candidate left out on which the rankings disagree most, among those for which there is room.
+2. Constraints and pins take at most half of the `k` places (one at least), constraints regardless
+   of the budget, pins when they fit. The others take the rest; those that do not fit are skipped;
+   the remaining places go to the other constraints and pins that fit.
+3. Exploration: with the given probability the lowest of the others is replaced by the candidate
+   that was not injected, fits, and on which the rankings disagree most.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
 
 
 class Contender(NamedTuple, Generic[Id]):
-    """One candidate: how many characters it takes, and whether it leads, as what.
+    """A candidate: its length in characters, and whether it is a pin or constraint.
 
     `precedence` orders constraints, and pins, among themselves: lowest first.
     """
@@ -43,7 +43,7 @@ class Contender(NamedTuple, Generic[Id]):
 
 @dataclass(frozen=True, slots=True)
 class LearnedScores(Generic[Id]):
-    """The learned ranking: scores of all candidates or none, `alpha` the baseline's weight."""
+    """The learned ranking: scores of all candidates or none; `alpha` is the baseline's weight."""
 
     scores: Mapping[Id, float]
     alpha: float = 1.0
@@ -53,22 +53,22 @@ class LearnedScores(Generic[Id]):
 
 @dataclass(frozen=True, slots=True)
 class InjectionBudget:
-    """How many memories a session wants, and how many characters they may have together."""
+    """The number of memories to inject, and of their characters together."""
 
     k: int
     chars: int
 
     @property
     def places_of_leading(self) -> int:
-        """Return how many places constraints and pins take while others want the rest."""
+        """Return the number of places for constraints and pins while there are other candidates."""
         return max(1, self.k // 2)
 
 
 class Placed(NamedTuple, Generic[Id]):
-    """One candidate in its place; ranks count from 1, `final` is `fused` · `diversity`.
+    """A ranked candidate; ranks count from 1, `final` is `fused` · `diversity`.
 
-    `source` tells whose best `k` it is among: both rankings', the predictor's alone, else the
-    baseline's (which also brought what neither ranks so high).
+    `source` names the ranking that has it among its best `k`: both, the predictor alone, else the
+    baseline (also for a candidate that neither ranks so high).
     """
 
     id: Id
@@ -88,7 +88,7 @@ class Placed(NamedTuple, Generic[Id]):
 
     @property
     def disagreement(self) -> int:
-        """Return how far apart the two rankings place it."""
+        """Return the difference of its two ranks."""
         return 0 if self.predictor_rank is None else abs(self.baseline_rank - self.predictor_rank)
 
 
@@ -100,17 +100,17 @@ def inject(
     *,
     rng: Random,
 ) -> list[Placed[Id]]:
-    """Return all candidates in their order, and which of them are given.
+    """Return all candidates in order, those to inject marked.
 
     Parameters
     ----------
     contenders : in the baseline's order, best first.
     vectors : unit vectors (dim,); a candidate without one repeats nothing.
-    rng : drawn from only when there are scores and a rate.
+    rng : used only when there are scores and an exploration rate.
     """
     placed = _order(contenders, learned, vectors, budget.k)
     chars = {one.id: one.chars for one in contenders}
-    placed, left = _give(placed, chars, budget)
+    placed, left = _mark_injected(placed, chars, budget)
     may_explore = learned.scores and learned.exploration_rate > 0
     if may_explore and rng.random() < learned.exploration_rate:
         return _explore(placed, chars, left)
@@ -159,10 +159,10 @@ def _source(baseline_rank: int, predictor_rank: int | None, k: int) -> Source:
     return "both" if baseline_rank <= k else "predictor"
 
 
-def _give(
+def _mark_injected(
     placed: Sequence[Placed[Id]], chars: Mapping[Id, int], budget: InjectionBudget
 ) -> tuple[list[Placed[Id]], int]:
-    """Mark what is given; return how many characters are left (below 0: constraints took more)."""
+    """Mark injected candidates; return the characters left (below 0: constraints exceeded them)."""
     left = budget.chars
     given: set[Id] = set()
 
@@ -182,7 +182,7 @@ def _give(
 
 
 def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> list[Placed[Id]]:
-    """Give the lowest ranked place to what the rankings disagree on most, if anything fits."""
+    """Replace the lowest by the fitting candidate on which the rankings disagree most, if any."""
     lowest = next((one for one in reversed(placed) if one.is_injected and not one.always), None)
     if lowest is None:
         return placed

@@ -1,9 +1,9 @@
-"""What the janitor would do with a memory that nobody needs: the rules, and nothing else.
+"""Decide what the janitor does with an unused memory: pure rules.
 
-A memory that was never recalled, never matched by a prompt and never used loses weight, one step
-at a time: its provenance weight × 0.9 and its confidence factor × 0.8, neither below 0.2. What a
-user said, what is pinned and what is a constraint is only reported. One recall, and the memory is
-left alone from then on; what it lost it keeps until somebody undoes it.
+A memory that was never recalled, matched by a prompt or used is demoted one step at a time: its
+provenance weight × 0.9 and its confidence factor × 0.8, neither below 0.2. Memories that a user
+stated, pins and constraints are only reported. After one recall a memory is not demoted again;
+its factors stay lowered until somebody undoes the demotion.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ DEMOTIONS_BEFORE_CULL: Final = 3
 _DIGITS: Final = 6
 
 
-class Deed(StrEnum):
-    """What is done about a memory."""
+class ActionKind(StrEnum):
+    """An action of the janitor on a memory."""
 
     DEMOTE = "demote"
     CULL = "cull"
@@ -30,7 +30,7 @@ class Deed(StrEnum):
 
 
 class Reason(StrEnum):
-    """Why."""
+    """The reason for an action."""
 
     UNUSED = "unused"
     DEMOTED_OFTEN = "demoted_often"
@@ -43,17 +43,17 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How old an unused memory must be, by its class, and whether it may be hidden.
+    """The age at which unused memories are due, by class, and whether they may be hidden.
 
     Parameters
     ----------
     assistant_days, summary_days
-        Days for `assistant_derived` and `episode_summary`. What a user said is reported after the
-        longer of the two.
+        Days for `assistant_derived` and `episode_summary`. `user_stated` memories are reported
+        after the longer of the two.
     may_cull
         Whether a memory that was demoted three times may be hidden.
     logging_since
-        When the recall log began: before it, nobody can say that a memory was not recalled.
+        Start of the recall log: recalls before it are unknown.
     """
 
     assistant_days: int
@@ -62,27 +62,27 @@ class Rules:
     logging_since: datetime
 
     def days(self, provenance: str) -> int:
-        """Return how many days a memory of the class must have been of no use."""
+        """Return after how many days without use a memory of the class is due."""
         known = {"assistant_derived": self.assistant_days, "episode_summary": self.summary_days}
         return known.get(provenance, max(known.values()))
 
     def is_due(self, provenance: str, since: datetime, now: datetime) -> bool:
-        """Tell whether a memory that could be recalled since `since` was of no use too long."""
+        """Return whether an unused memory that was recallable since `since` is due."""
         return now - max(since, self.logging_since) >= timedelta(days=self.days(provenance))
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What the rules look at.
+    """The facts about a memory that the rules use.
 
     Attributes
     ----------
     since
-        When it was created, or a later moment when somebody took a demotion of it back.
+        When it was created, or when a demotion of it was last undone.
     uses
-        Recalls, prompt hits and uses together; being put into a session alone is no use.
+        Recalls, prompt hits and uses together; an injection into a session is no use.
     weight_factor, confidence_factor
-        What earlier demotions left, in (0, 1].
+        The factors after earlier demotions, in (0, 1].
     """
 
     provenance: str
@@ -99,40 +99,40 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class JanitorVerdict:
-    """What is done about one memory and why, with the factors afterwards."""
+    """The action on one memory, its reason, and the factors after it."""
 
-    deed: Deed
+    action: ActionKind
     reason: Reason
     weight_factor: float
     confidence_factor: float
 
 
 def judge(subject: Subject, rules: Rules, now: datetime) -> JanitorVerdict | None:
-    """Return what is done about a live memory; None when there is nothing to say of it."""
+    """Return the action on a live memory; None when there is none."""
     if subject.uses > 0 or not rules.is_due(subject.provenance, subject.since, now):
         return None
     if spared := _spared(subject):
-        return _unchanged(subject, Deed.REPORT, spared)
+        return _unchanged(subject, ActionKind.REPORT, spared)
     if subject.demoted_at is not None and now - subject.demoted_at < PAUSE:
         return None
     return _next_step(subject, rules)
 
 
 def _next_step(subject: Subject, rules: Rules) -> JanitorVerdict:
-    """Return the demotion that is due, or the cull after enough of them."""
+    """Return the next demotion, or the cull after enough demotions."""
     if rules.may_cull and subject.demotion_count >= DEMOTIONS_BEFORE_CULL:
-        if subject.is_disputed:  # hiding it would take the question away from who answers it
-            return _unchanged(subject, Deed.REPORT, Reason.DISPUTED)
-        return _unchanged(subject, Deed.CULL, Reason.DEMOTED_OFTEN)
+        if subject.is_disputed:  # hiding it would close the open question about it
+            return _unchanged(subject, ActionKind.REPORT, Reason.DISPUTED)
+        return _unchanged(subject, ActionKind.CULL, Reason.DEMOTED_OFTEN)
     weight = _lowered(subject.weight_factor, WEIGHT_STEP)
     confidence = _lowered(subject.confidence_factor, CONFIDENCE_STEP)
     if (weight, confidence) == (subject.weight_factor, subject.confidence_factor):
-        return _unchanged(subject, Deed.REPORT, Reason.AT_FLOOR)
-    return JanitorVerdict(Deed.DEMOTE, Reason.UNUSED, weight, confidence)
+        return _unchanged(subject, ActionKind.REPORT, Reason.AT_FLOOR)
+    return JanitorVerdict(ActionKind.DEMOTE, Reason.UNUSED, weight, confidence)
 
 
 def _spared(subject: Subject) -> Reason | None:
-    """Return why age alone never touches a memory."""
+    """Return why a memory is never demoted, None when it may be."""
     if subject.is_pinned:
         return Reason.PINNED
     if subject.is_constraint:
@@ -140,8 +140,8 @@ def _spared(subject: Subject) -> Reason | None:
     return Reason.USER_STATED if subject.provenance == "user_stated" else None
 
 
-def _unchanged(subject: Subject, deed: Deed, reason: Reason) -> JanitorVerdict:
-    return JanitorVerdict(deed, reason, subject.weight_factor, subject.confidence_factor)
+def _unchanged(subject: Subject, action: ActionKind, reason: Reason) -> JanitorVerdict:
+    return JanitorVerdict(action, reason, subject.weight_factor, subject.confidence_factor)
 
 
 def _lowered(factor: float, step: float) -> float:

@@ -1,8 +1,8 @@
-"""Kinds whose members exclude each other in one place: databases, colours, seasons."""
+"""List kinds whose members exclude each other in one place: databases, colours, seasons."""
 
 from __future__ import annotations
 
-# Members of one kind exclude each other in one place ("is written in Go" against "in Rust").
+# "Is written in Go" excludes "is written in Rust".
 PRODUCT_KINDS = {
     "database": "postgres mysql mariadb sqlite oracle sqlserver mssql mongodb dynamodb cassandra"
     " redis memcached valkey clickhouse bigquery snowflake redshift cockroachdb spanner couchdb"

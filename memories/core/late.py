@@ -1,4 +1,4 @@
-"""Late interaction: how well each word asked for is met by some word of a memory, or next to it.
+"""Score memories by late interaction: match each query token with the tokens of a memory.
 
 Khattab & Zaharia 2020 (ColBERT) over the token states of a sentence encoder that was not trained
 for it. For a query with the tokens t, each with the inverse document frequency w_t of its word:
@@ -6,10 +6,10 @@ for it. For a query with the tokens t, each with the inverse document frequency 
     met_t(m)  = max(0, largest cosine of t with a token of the memory m) squared
     late(m)   = Σ w_t · max(met_t(m), R · met_t(before m), S · met_t(after m)) / Σ w_t
 
-Only tokens of words that are index terms count, in queries and in memories: on LoCoMo's
+Only tokens of words that are index terms are used, in queries and in memories: on LoCoMo's
 development half they are 40 % of all tokens, and leaving the others out cost .005 of recall@10.
-The square keeps what is merely the same sort of text apart from what means the same. The turns
-before and after a memory in its session meet words that it does not repeat ("Yes, in May").
+The square lowers the score of text that is similar but does not mean the same. The turns
+before and after a memory in its session match words that it does not repeat ("Yes, in May").
 """
 
 from __future__ import annotations
@@ -30,30 +30,30 @@ Floats = NDArray[np.float32]
 REACH_BEFORE = 0.8
 REACH_AFTER = 0.7
 MEMORY_TOKENS = 256
-QUERY_TOKENS = 48  # the weightiest; only pasted texts have more
+QUERY_TOKENS = 48  # those of the largest weights; only pasted texts have more
 _SCALE = np.float32(1 / 127)
 
 
 def choose(states: Bytes, words: Sequence[str]) -> Bytes:
-    """Return the states worth storing of a memory: those of index terms, all when it has none."""
+    """Return the token states to store of a memory: those of index terms, all when it has none."""
     wanted = [position for position, word in enumerate(words) if _terms(word)]
     chosen = states[wanted] if wanted else states
     return chosen[:MEMORY_TOKENS]
 
 
 def weigh(words: Sequence[str], weights: Mapping[str, float], unknown: float) -> Floats:
-    """Weights of a query's tokens: each word's rarest term, shared among the tokens of the word.
+    """Return the weights of query tokens: that of each word's rarest term, divided by its tokens.
 
     Parameters
     ----------
-    words : the word that each token is a part of.
-    weights : inverse document frequency of the terms that stand in some memory.
-    unknown : the weight of a term that stands in none.
+    words : the word of each token.
+    weights : inverse document frequency of the terms of the corpus.
+    unknown : the weight of a term of no memory.
     """
     found = np.zeros(len(words), dtype=np.float32)
     for position, word in enumerate(words):
         if terms := _terms(word):
-            # Parts of one word stand in a row; a word said twice counts twice, as in the query.
+            # Tokens of one word are adjacent; a repeated word counts each time.
             found[position] = max(weights.get(term, unknown) for term in terms) / _parts(
                 words, position
             )
@@ -70,7 +70,7 @@ def score(
     previous: Mapping[Id, Id | None],
     following: Mapping[Id, Id | None],
 ) -> dict[Id, float]:
-    """`late` of each memory, in [0, 1]; nothing when no token of the query carries weight."""
+    """Return `late` of each memory, in [0, 1]; empty when no query token has a weight."""
     counted = np.flatnonzero(weights)
     known = {i: states for i, states in memories.items() if len(states)}
     if not len(counted) or not known:
@@ -91,7 +91,7 @@ def score(
 
 
 def _met(query: Bytes, memories: Sequence[Bytes]) -> NDArray[np.float64]:
-    """Squared largest cosine, (memories, query tokens)."""
+    """Return the squared largest cosines, (memories, query tokens)."""
     starts = np.cumsum([0, *(len(states) for states in memories[:-1])])
     flat = np.concatenate(memories).astype(np.float32)
     cosines = (query.astype(np.float32) * _SCALE) @ (flat.T * _SCALE)

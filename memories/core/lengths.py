@@ -1,4 +1,4 @@
-"""How much text is compared claim by claim while somebody waits for the answer."""
+"""Bound the text that is compared claim by claim while a caller waits."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ MAX_COMPARED_CHARS: Final = 4_000  # each text with each, in both directions: a 
 
 
 def too_long_together(texts: Iterable[str]) -> str:
-    """Return why texts are not compared while a reader waits; empty when they are."""
+    """Return why texts are too long to compare while a caller waits; "" when they are not."""
     if sum(map(len, texts)) <= MAX_COMPARED_CHARS:
         return ""
     return f"texts of more than {MAX_COMPARED_CHARS:,} characters together"

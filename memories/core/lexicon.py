@@ -1,7 +1,7 @@
-"""What words mean to each other: synonyms, antonyms, and kinds whose members exclude each other.
+"""Look up synonyms, antonyms, and kinds whose members exclude each other.
 
-Curated and general. Synonyms only where one word can stand for the other in nearly every
-memory ("delete", "remove"); antonyms only where both cannot hold of one thing at one time.
+Curated and general. Synonyms only where one word can replace the other in nearly every
+memory ("delete", "remove"); antonyms only where both cannot be true of one thing at one time.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _CONCEPTS = _classes()
 
 
 def concept(lemma_: str) -> str:
-    """The one key for a lemma and its synonyms."""
+    """Return the common key of a lemma and its synonyms."""
     return _CONCEPTS.get(lemma_, lemma_)
 
 
 def concept_of(word: str) -> str:
-    """The key of a lower-case word."""
+    """Return the key of a lower-case word."""
     return concept(lemma(word))
 
 
@@ -79,7 +79,7 @@ for _line in meanings.INTERCHANGEABLE.strip().splitlines():
 
 
 def interchangeable(verb: str, other: str) -> bool:
-    """True for two verbs that differ in nothing a claim could turn on ("run", "host")."""
+    """Return True for two verbs whose difference does not change a claim ("run", "host")."""
     return other in _LIKE_VERBS.get(verb, ())
 
 
@@ -89,7 +89,7 @@ _MAX_KEPT = 64  # characters of a key whose opposites are kept
 
 
 def opposites_of(key: str) -> frozenset[str]:
-    """Concepts that exclude this one ("enable", "disable"; "signed", "unsigned")."""
+    """Return the concepts that exclude this one ("enable", "disable"; "signed", "unsigned")."""
     return _kept_opposites_of(key) if len(key) <= _MAX_KEPT else _opposites_of(key)
 
 
@@ -107,5 +107,5 @@ _kept_opposites_of = lru_cache(maxsize=16384)(_opposites_of)
 
 
 def is_product(concept_: str) -> bool:
-    """True for names of software and formats ("postgres", "json")."""
+    """Return True for names of software and formats ("postgres", "json")."""
     return concept_ in _PRODUCTS

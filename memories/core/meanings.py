@@ -1,4 +1,4 @@
-"""Tables of meaning: synonyms, antonyms, nouns and verbs that hold one value, as plain words.
+"""List synonyms, antonyms, and nouns and verbs with one value at a time, as plain words.
 
 Curated and general; `lexicon` reads them into concepts.
 """
@@ -265,7 +265,7 @@ expand | collapse
 sitting sit~ | standing stand
 """
 
-# A noun that holds one value at a time: "status", "default", "deadline".
+# Nouns with one value at a time: "status", "default", "deadline".
 FUNCTIONAL = (
     "status state default name version capital maximum minimum deadline address color leader"
     " manager head lead location region license type primary master priority severity plan tier"
@@ -278,7 +278,7 @@ FUNCTIONAL = (
     " profession occupation format encoding charset engine backend provider base isolation"
 )
 
-# Verbs whose object holds one value at a time, with the prepositions that lead to it ("" = none).
+# Verbs with one object at a time, with the prepositions before it ("" = none).
 EXCLUSIVE_OBJECT = {
     "run": "in on",
     "live": "in at",
@@ -350,17 +350,17 @@ EXCLUSIVE_OBJECT = {
     "collect": "on at",
     "build": "with",
 }
-# Verbs whose subject is the one value: two who decide on one thing.
+# Verbs with one subject at a time, such as "decide".
 EXCLUSIVE_SUBJECT = (
     "own decide pay lead manage chair head maintain host win invent cause supply approve"
     " operate administer direct"
 )
-# Verbs that hold of many things at once: two objects are no conflict.
+# Verbs with many objects at once: two different ones are no conflict.
 INCLUSIVE = (
     "support include have contain offer like enjoy know speak accept integrate visit read see"
     " log list mention cover track allow monitor send show sell eat import export"
 )
-# Pairs of verbs that say the same of what stands where ("runs in", "is hosted in").
+# Pairs of verbs that are synonyms for a place ("runs in", "is hosted in").
 INTERCHANGEABLE = """
 run host deploy live operate
 host sit live stay stand

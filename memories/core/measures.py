@@ -1,4 +1,4 @@
-"""A number with its unit, and when two of them agree or exclude each other."""
+"""Compare quantities, numbers with units: do they agree, or exclude each other?"""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Quantity:
     text : str
         As written.
     bound : {"exact", "most", "least", "about"}
-        What the words before the number say ("at most 5").
+        The bound given by the words before the number ("at most 5").
     noun : str
         For counts, the lower-case word that follows ("replicas"), else "".
     upper : float or None
         Upper end of a range ("3-5 days"), None for a single number.
     is_strict : bool
-        True where the bound itself is left out ("below 5", "more than 5").
+        True where the bound itself is excluded ("below 5", "more than 5").
     """
 
     value: float
@@ -43,12 +43,12 @@ class Quantity:
     is_strict: bool = False
 
 
-# Base unit, names of units that are not of one size to all, by which share they differ at most.
+# Base unit, names of units with more than one size, the largest relative difference of the sizes.
 _LOOSE = (
     ("s", frozenset(["month", "quarter", "year", "yr", "decade"]), 0.04),
     ("kg", frozenset(["ton"]), 0.11),
 )
-# Units that people convert into others and round: "50 mph" is given as "80 km/h".
+# Units that people convert and round: "50 mph" is written as "80 km/h".
 _CUSTOMARY = frozenset(
     ["mph", "mile", "miles", "foot", "feet", "ft", "inch", "inches", "yard", "yards", "lb", "lbs",
      "pound", "pounds", "oz", "ounce", "ounces", "gallon", "gallons", "psi"]
@@ -56,12 +56,12 @@ _CUSTOMARY = frozenset(
 _ROUNDING = 0.01
 _DIGITS = re.compile(r"\d[\d,]*+(?:\.\d++)?+")
 _NAME = re.compile(r"[a-z]+")
-# Larger counts are names in digits; floats would round the last ones away.
+# Larger counts are identifiers; floats would lose their last digits.
 EXACT_FROM = 1e9
 
 
 def agree(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities of one unit have the same value."""
+    """Return whether two quantities of one unit have the same value."""
     if (a.upper is None) != (b.upper is None):
         return False
     if a.upper is not None and b.upper is not None and not _close(a, b, a.upper, b.upper):
@@ -70,7 +70,7 @@ def agree(a: Quantity, b: Quantity) -> bool:
 
 
 def bounds_agree(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities bound alike; "under" and "at most" do where nothing is counted."""
+    """Return whether the bounds agree; "under" and "at most" do except for counts."""
     if a.bound != b.bound:
         return False
     return a.is_strict == b.is_strict or not (a.unit == "count" or a.value == 0)
@@ -78,12 +78,12 @@ def bounds_agree(a: Quantity, b: Quantity) -> bool:
 
 def _close(a: Quantity, b: Quantity, x: float, y: float) -> bool:
     if a.unit == "count" and max(abs(x), abs(y)) >= EXACT_FROM:
-        return a.text == b.text  # numbers of orders, builds, accounts: a digit makes another one
+        return a.text == b.text  # numbers of orders, builds, accounts: each digit counts
     return math.isclose(x, y, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def is_near(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities may be one to whoever uses a unit loosely, and are not to others.
+    """Return whether two quantities may be equal in loose use of a unit, but not in exact use.
 
     "A month" and "30 days", "5 tons" and "5 tonnes", "1 TB" and "1 TiB", "50 mph" and "80 km/h".
     """
@@ -106,15 +106,15 @@ def _may_be_one(a: Quantity, b: Quantity, x: float, y: float) -> bool:
 
 
 def _are_rounded(a: Quantity, b: Quantity, x: float, y: float) -> bool:
-    """True when two converted values differ by less than the one that is stated more exactly."""
+    """Return whether two values differ by at most half the last digit of the more exact one."""
     finest = min(_last_digit(a), _last_digit(b))
     return math.isclose(x, y, rel_tol=_ROUNDING) and abs(x - y) <= finest / 2 * (1 + 1e-9)
 
 
 def _last_digit(quantity: Quantity) -> float:
-    """What the last digit that counts is worth in base units: 10 km/h for "80 km/h".
+    """Return the value of the last significant digit in base units: 10 km/h for "80 km/h".
 
-    Zeros at the end count behind a point only. Of a number in words nothing is known.
+    Final zeros are significant only after a decimal point.
     """
     found = _DIGITS.search(quantity.text)
     digits = found[0].replace(",", "") if found else ""
@@ -126,7 +126,7 @@ def _last_digit(quantity: Quantity) -> float:
 
 
 def conflict(a: Quantity, b: Quantity) -> bool:
-    """True when two quantities of one unit cannot both hold of one thing.
+    """Return whether two quantities of one unit cannot both be true of one thing.
 
     "at least 5" and "7" can; "at most 5" and "7" cannot; a number inside a range can.
     """
@@ -144,13 +144,13 @@ def conflict(a: Quantity, b: Quantity) -> bool:
 
 
 def _leaves_out(strict: Quantity, exact: Quantity) -> bool:
-    """True for "below zero" beside "zero", "more than 5" beside "5"."""
+    """Return True for "below zero" beside "zero", "more than 5" beside "5"."""
     is_counted = strict.unit == "count" or strict.value == 0
     return strict.is_strict and exact.bound == "exact" and is_counted
 
 
 def _span(quantity: Quantity) -> tuple[float, float]:
-    """Lowest and highest value that a quantity leaves open."""
+    """Return the lowest and highest value that a quantity allows."""
     value = quantity.value
     if quantity.upper is not None:
         return value, quantity.upper
@@ -164,7 +164,7 @@ def _span(quantity: Quantity) -> tuple[float, float]:
 
 
 def describe(quantity: Quantity) -> str:
-    """A quantity as a reason names it, with its bound."""
+    """Return a quantity with its bound, as text for a reason."""
     if quantity.bound == "exact":
         return quantity.text
     strict = {"most": "below", "least": "above"}
@@ -175,7 +175,7 @@ def describe(quantity: Quantity) -> str:
 
 
 def share(quantity: Quantity) -> Quantity | None:
-    """A bare number between 0 and 1 read as a percentage (ratio 0.05 is 5 %)."""
+    """Return a bare number between 0 and 1 as a percentage (ratio 0.05 is 5 %), None for others."""
     if quantity.unit == "count" and 0 < quantity.value <= 1 and not quantity.noun:
         return Quantity(quantity.value * 100, "percent", quantity.text, quantity.bound)
     return None
@@ -187,7 +187,7 @@ def _says(quantity: Quantity, words: frozenset[str]) -> bool:
 
 
 def key(quantity: Quantity) -> str:
-    """A string that is equal for quantities that are equal: "30 s", "86400 s"."""
+    """Return a key that is equal for equal quantities: "30 s", "86400 s"."""
     upper = "" if quantity.upper is None else f"..{quantity.upper:.12g}"
     bound = "" if quantity.bound == "exact" else f"{quantity.bound} "
     if quantity.is_strict and (quantity.unit == "count" or quantity.value == 0):
@@ -196,6 +196,6 @@ def key(quantity: Quantity) -> str:
 
 
 def rescale(quantity: Quantity, unit_name: str) -> Quantity:
-    """A bare number given the unit that its setting's name announces (timeout_ms = 30000)."""
+    """Return a bare number with the unit of its setting's name (timeout_ms = 30000)."""
     unit, factor = unit_of(unit_name, attached=True) or (quantity.unit, 1.0)
     return replace(quantity, value=quantity.value * factor, unit=unit)

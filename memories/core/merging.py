@@ -1,9 +1,9 @@
-"""What one memory holds after another statement was merged into it, and how to take it out again.
+"""Merge a statement into a memory's fields, and undo such a merge.
 
 A memory's fields are those of its first statement with each merged one folded in, in order
-(`fold`). Taking a statement out is therefore the same fold without it (`without`): exact, whatever
-was merged before and after, as long as nobody changed the memory by hand in between. What somebody
-did change stays as they left it.
+(`fold`). Undoing a merge is therefore the same fold without that statement (`without`). The result
+is exact, whatever was merged before and after, except for fields that somebody changed by hand in
+between: those keep the changed value.
 
 Fields are plain JSON: content, provenance, confidence, importance, kind, pinned, metadata, source,
 expires_at (RFC 3339 in UTC, or None), tags, derived_from.
@@ -26,9 +26,9 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
     """Return the fields of a memory after a statement was merged into it.
 
     The wording is the incoming one when `takes_wording`. The more trusted class stays, with that
-    statement's confidence (the higher one on a tie). Nothing else that was said is lost: tags and
-    sources of derivation add up, a constraint stays a constraint, what is pinned stays pinned, the
-    greater importance and the later end count, metadata join (the stored value of a name stays).
+    statement's confidence (the higher one on a tie). No other field is lost: tags and sources of
+    derivation are united, a constraint stays a constraint and a pin a pin, the greater importance
+    and the later expiry are kept, and metadata are united (the stored value of a name wins).
     """
     provenance, confidence = _most_trusted(stored, incoming)
     return {
@@ -47,7 +47,7 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
 
 
 def keep_as_witness(stored: Fields) -> dict[str, Any]:
-    """Return the fields of a memory after a statement was merged that changes nothing of it."""
+    """Return the fields of a memory after a merge that does not fold the statement in."""
     return {**stored, "folded": False}
 
 
@@ -72,7 +72,7 @@ def _later(a: str | None, b: str | None) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One merge: the memory's fields on either side of it, and what was merged."""
+    """One merge: the memory's fields before and after it, and the statement's."""
 
     before: Fields
     incoming: Fields
@@ -80,13 +80,13 @@ class Step:
 
     @property
     def takes_wording(self) -> bool:
-        """Tell whether the memory took the incoming wording."""
+        """Return whether the memory took the incoming wording."""
         took = self.after["content"] == self.incoming["content"]
         return bool(took and self.after["content"] != self.before["content"])
 
     @property
     def folds(self) -> bool:
-        """Tell whether the statement's fields went into the memory (else see `keep_as_witness`)."""
+        """Return whether the statement's fields were folded in (else see `keep_as_witness`)."""
         return bool(self.after.get("folded", True))
 
 
@@ -94,8 +94,8 @@ class Step:
 class Undone:
     """A memory without one of its merges.
 
-    `fields` are what it holds now, `later` the steps that stand, replayed, and `kept` the names of
-    the fields that somebody changed after the merge and that therefore stay as they are.
+    `fields` are its fields now, `later` the later steps, replayed, and `kept` the names of the
+    fields that somebody changed after the merge and that therefore keep their values.
     """
 
     fields: dict[str, Any]
@@ -104,29 +104,29 @@ class Undone:
 
 
 def without(step: Step, later: Sequence[Step], current: Fields) -> Undone:
-    """Take `step` out of a memory that holds `current` after the merges `later`, oldest first."""
+    """Undo `step` in a memory whose fields are `current` after the merges `later`, oldest first."""
     fields = dict(step.before)
-    held = step.after  # what the memory really held where `fields` is what it would have held
+    recorded = step.after  # the memory's real fields; `fields` are those without the step
     kept: set[str] = set()
     replayed = []
     for following in later:
-        kept |= _take_changes(fields, held, following.before)
+        kept |= _apply_changes(fields, recorded, following.before)
         before = dict(fields)
         if following.folds:
             fields = fold(before, following.incoming, takes_wording=following.takes_wording)
         after = dict(fields) if following.folds else keep_as_witness(fields)
         replayed.append(Step(before, following.incoming, after))
-        held = following.after
-    kept |= _take_changes(fields, held, current)
+        recorded = following.after
+    kept |= _apply_changes(fields, recorded, current)
     return Undone(fields, tuple(replayed), tuple(sorted(kept)))
 
 
-def _take_changes(fields: dict[str, Any], held: Fields, found: Fields) -> set[str]:
-    """Take over what was changed by hand between two merges; name what the undoing spares."""
-    spared = set()
+def _apply_changes(fields: dict[str, Any], recorded: Fields, found: Fields) -> set[str]:
+    """Apply the changes by hand between two merges; return the fields that cannot be undone."""
+    kept = set()
     for name, value in list(fields.items()):
-        if found[name] != held[name]:
-            if value != held[name]:
-                spared.add(name)
+        if found[name] != recorded[name]:
+            if value != recorded[name]:
+                kept.add(name)
             fields[name] = found[name]
-    return spared
+    return kept

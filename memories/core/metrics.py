@@ -1,4 +1,4 @@
-"""How good a ranking is, and how sure one may be of it.
+"""Measure rankings, with confidence intervals.
 
 Recall, reciprocal rank and normalised discounted cumulative gain with binary or graded relevance
 (Järvelin & Kekäläinen 2002), and percentile bootstrap intervals over queries (Efron 1979). An id
@@ -30,30 +30,30 @@ class Interval:
 
 
 def recall_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
-    """Share of ``gold`` among the first ``k``, in [0, 1].
+    """Return the share of ``gold`` among the first ``k``, in [0, 1].
 
     Raises
     ------
     ValueError
-        When ``gold`` is empty: such a query says nothing about the ranking.
+        When ``gold`` is empty: recall is then undefined.
     """
     wanted = _wanted(gold)
     return len(wanted.intersection(_once(ranked)[:k])) / len(wanted)
 
 
 def precision_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
-    """Share of the first ``k`` places that hold a member of ``gold``, in [0, 1]."""
+    """Return the share of the first ``k`` places with a member of ``gold``, in [0, 1]."""
     return len(_wanted(gold).intersection(_once(ranked)[:k])) / k
 
 
 def reciprocal_rank(ranked: Sequence[Id], gold: Collection[Id]) -> float:
-    """One over the rank of the first member of ``gold``, 0 when there is none."""
+    """Return one over the rank of the first member of ``gold``, 0 when there is none."""
     wanted = _wanted(gold)
     return next((1 / rank for rank, i in enumerate(_once(ranked), 1) if i in wanted), 0.0)
 
 
 def ndcg_at(ranked: Sequence[Id], gains: Mapping[Id, float], k: int) -> float:
-    """Discounted gain of the first ``k`` over that of the best possible order, in [0, 1].
+    """Return the discounted gain of the first ``k`` over that of the best order, in [0, 1].
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def ndcg_at(ranked: Sequence[Id], gains: Mapping[Id, float], k: int) -> float:
     Raises
     ------
     ValueError
-        When no gain is above 0: no order is better than another.
+        When no gain is above 0: nDCG is then undefined.
     """
     clamped = {i: min(1.0, max(0.0, gain)) for i, gain in gains.items()}
     best = _discounted(sorted(clamped.values(), reverse=True)[:k])
@@ -79,7 +79,7 @@ def bootstrap(
     level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Mean of ``values`` (one a query, n ≥ 1) with its percentile bootstrap interval."""
+    """Return the mean of ``values`` (one a query, n ≥ 1) with its percentile bootstrap interval."""
     sample = np.asarray(values, dtype=np.float64)
     if sample.size == 0:
         raise ValueError("no values to average")
@@ -95,7 +95,7 @@ def bootstrap_difference(
     rng: np.random.Generator,
     level: float = 0.95,
 ) -> Interval:
-    """Mean of ``after`` - ``before``, paired by query, with its interval."""
+    """Return the mean of ``after`` - ``before``, paired by query, with its interval."""
     pairs = zip(after, before, strict=True)
     return bootstrap([a - b for a, b in pairs], rng=rng, level=level)
 
@@ -108,10 +108,10 @@ def bootstrap_ratio(
     level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> Interval:
-    """Σ parts / Σ wholes, with an interval from resampling the units that both were counted in.
+    """Return Σ parts / Σ wholes, with an interval from resampling their common units.
 
     For figures such as precision over conflicts, counted story by story: a story with three wrong
-    predictions is one unit, not three. `n` is the total of ``wholes``; 0 knows nothing: [0, 1].
+    predictions is one unit, not three. `n` is the total of ``wholes``; 0 gives [0, 1].
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def bootstrap_ratio(
 
 
 def wilson(successes: int, n: int, *, z: float = 1.959964) -> Interval:
-    """Share of ``n`` that succeeded with its Wilson score interval; n = 0 knows nothing."""
+    """Return ``successes / n`` with its Wilson score interval; [0, 1] for n = 0."""
     if n == 0:
         return Interval(0.0, 0.0, 1.0, 0)
     share = successes / n

@@ -1,4 +1,4 @@
-"""Whether a clause states a present fact, or asks, proposes, imagines, quotes, recalls, plans."""
+"""Classify a clause as present fact, question, proposal, hypothesis, quote, history or plan."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from memories.core.function_words import AUXILIARIES, DETERMINERS, FORMS_OF_BE, 
 from memories.core.tokeniser import stems
 from memories.core.vocabulary import lemma
 
-# Cues of one or more words, tried in this order; a fact shows none of them.
+# Cues of one or more words, tried in this order; a fact has none of them.
 _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
     ("question", ("whether", "not sure if", "unclear if", "do we", "should we", "can we")),
     ("hypothetical", ("suppose", "supposing", "hypothetically", "imagine", "assuming", "would have",
@@ -49,7 +49,7 @@ _BE = FORMS_OF_BE - {"being"} | {"get", "gets"}
 
 
 def modality_of(clause: Clause, sentence: str) -> Modality:
-    """The modality of one clause; `sentence` is the whole sentence it stands in."""
+    """Return the modality of a clause; `sentence` is the sentence that contains it."""
     if sentence.rstrip("\"') ").endswith("?"):
         return "question"
     lowers = [token.lower for token in clause.tokens]
@@ -71,7 +71,7 @@ def _cues_at(lowers: Sequence[str], index: int) -> list[int]:
 
 
 def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
-    """Modality that verbs and tense show where no fixed cue does."""
+    """Return the modality by verbs and tense, for a clause without a fixed cue."""
     present = frozenset(lowers)
     if _used_to(lowers) or ("until" in present and present & {"was", "were", "had"}):
         return "history"
@@ -95,7 +95,7 @@ def _used_to(lowers: Sequence[str]) -> bool:
 
 
 def _reports(lowers: Sequence[str]) -> bool:
-    """ "Ana says the deadline is Friday", but not "as said", "is thought through", "all claims"."""
+    """Return True for "Ana says the deadline is Friday", not for "as said" or "all claims"."""
     at = next(index for index, lower in enumerate(lowers) if lower in _REPORTING)
     if at >= len(lowers) - 2 or (at and lowers[at - 1] in _BE | PREPOSITIONS | DETERMINERS):
         return False

@@ -1,4 +1,4 @@
-"""Numbers, orders and frequencies in words, with their values."""
+"""List words for numbers, ordinals and frequencies, with their values."""
 
 from __future__ import annotations
 

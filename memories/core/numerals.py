@@ -1,4 +1,4 @@
-"""Numbers in digits and words: "1,200.5", "250k", "two hundred", "two and a half", "a dozen"."""
+"""Read numbers in digits and words: "1,200.5", "250k", "two hundred", "two and a half"."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _DECIMAL_COMMA = re.compile(r"\d{1,3},\d{1,2}")
 
 
 def has_half(tokens: Sequence[Token], index: int) -> bool:
-    """True for "and a half" at a token."""
+    """Return True for "and a half" at a token."""
     return [token.lower for token in tokens[index : index + 3]] == ["and", "a", "half"]
 
 
 def number_at(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    """Read a number that starts at a token: the index after it, its value."""
+    """Read a number at a token; return the index after it, and its value."""
     if index >= len(tokens):
         return None
     token = tokens[index]
@@ -36,7 +36,7 @@ def number_at(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
 
 
 def magnitude_at(tokens: Sequence[Token], index: int) -> float | None:
-    """Return what a token behind a number multiplies it by, None where it does not."""
+    """Return the factor that a token after a number stands for ("k", "million"), else None."""
     if index >= len(tokens):
         return None
     text = tokens[index].text
@@ -51,7 +51,7 @@ def _is_money(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    """ "two hundred", "twenty five", "half an hour", "a dozen"."""
+    """Read "two hundred", "twenty five", "half an hour", "a dozen"."""
     lower = tokens[index].lower
     following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
     if quarters := _quarters(tokens, index):
@@ -75,7 +75,7 @@ def _spelled_number(tokens: Sequence[Token], index: int) -> tuple[int, float] | 
 
 
 def _quarters(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
-    """ "A quarter of an hour", "three quarters of a year": the index of the unit, the number."""
+    """Read "three quarters of a year"; return the index of the unit, and the number."""
     counts = {"quarter": 1, "a": 1, "one": 1, "three": 3}
     lowers = [token.lower for token in tokens[index : index + 5]]
     number = counts.get(lowers[0])

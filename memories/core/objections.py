@@ -1,8 +1,8 @@
-"""What speaks against asking a person whether two texts say the same.
+"""Find reasons not to suggest to a person that two texts say the same.
 
-Asked only of pairs that no rule could judge. Who says a thing again in other words does not repeat
-a stretch of the sentence and fill the rest anew, does not deny what the other states, and takes
-neither the opposite side nor another thing of one kind.
+Used only for pairs that no rule could judge. A paraphrase does not repeat a part of the sentence
+with a different rest, does not deny what the other text states, and has neither an antonym nor
+another member of one kind.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-_RUN: Final = 5  # words in a row that two tellings of one fact share by chance at most
-_OPENING: Final = 3  # the same, for the words that open both
-_DENIED: Final = 3  # content words behind a negation that it may deny
+_RUN: Final = 5  # consecutive words that paraphrases do not share
+_OPENING: Final = 3  # the same, for the first words of both
+_DENIED: Final = 3  # content words after a negation that it may deny
 _NEGATORS: Final = NEGATORS | {"without", "nil"}
 _ADVERBS: Final = frozenset(["not", "never", "neither", "nor"])
 _BETWEEN: Final = PREPOSITIONS | CONJUNCTIONS | DETERMINERS | {"once"}
@@ -47,7 +47,7 @@ _BOUNDING: Final = frozenset(
 _SMALL: Final = (
     DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS | FILLERS | CONJUNCTIONS | _NEGATORS
 ) | {"only", "other", "further", "else", "matter"}
-# By these a text may deny, end or exclude without a negation ("unpaid", "has been dropped").
+# Words that deny, end or exclude without a negation ("unpaid", "has been dropped").
 _NEGATIVE: Final = re.compile(
     r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|nil|un\w{4,40}|dis\w{4,40}|"
     r"im\w{1,40}ble|in\w{1,40}ble|out|off|closed?|drop\w{0,4}|miss\w{0,4}|refus\w{1,4}|"
@@ -60,7 +60,7 @@ _NEGATIVE: Final = re.compile(
     r"remains?|\w{3,40}less|most)\b|n't\b",
     re.IGNORECASE,
 )
-# Of these a text that names one rarely means another.
+# Medicines, which are not synonyms of each other.
 _MEDICINES: Final = frozenset(
     concept_of(word)
     for word in _words(
@@ -73,7 +73,7 @@ _MEDICINES: Final = frozenset(
         "naproxen diclofenac"
     )
 )
-# Alternatives that no pair of single words names.
+# Alternatives that are not a pair of single words.
 _ALTERNATIVES: Final = (
     (
         re.compile(
@@ -95,10 +95,10 @@ _ALTERNATIVES: Final = (
 
 
 def objection(a: Reading, b: Reading) -> str:
-    """Return what speaks against two texts saying the same, "" when nothing does."""
+    """Return a reason why two texts do not say the same, "" when none is found."""
     one, other = collapse(a.text), collapse(b.text)
     return (
-        _filled_anew(one, other)
+        _same_frame(one, other)
         or _denied(one, other)
         or _denied(other, one)
         or _opposed(a, b)
@@ -112,8 +112,8 @@ def _tokens(text: str) -> list[Token]:
     return tokenise(normalise(text))
 
 
-def _filled_anew(a: str, b: str) -> str:
-    """Say so when both share a stretch of a sentence and each goes on in words of its own."""
+def _same_frame(a: str, b: str) -> str:
+    """Return a reason when both share a part of a sentence and each has a different rest."""
     left, right = _tokens(a), _tokens(b)
     content_a, content_b = frozenset(_content(left)), frozenset(_content(right))
     if content_a <= content_b or content_b <= content_a:
@@ -141,7 +141,7 @@ def _content(tokens: Iterable[Token]) -> Iterator[str]:
 
 
 def _denied(denying: str, other: str) -> str:
-    """Name what one text denies and the other, which denies nothing, tells of."""
+    """Return a reason when one text denies what the other, without a negation, mentions."""
     if _NEGATIVE.search(other):
         return ""
     stated = frozenset(_content(_tokens(other)))
@@ -169,7 +169,7 @@ def _ends_phrase(token: Token) -> bool:
 
 
 def _opposed(a: Reading, b: Reading) -> str:
-    """Name two words of which the texts have one each, and which exclude each other."""
+    """Return two words that exclude each other, one of each text, as a reason."""
     left, right = _own_terms(a, b), _own_terms(b, a)
     words = {term.key: term.text for term in right}
     for term in left:

@@ -1,6 +1,6 @@
-"""Which of two sources wins where they disagree: "the CRM is the master", "overwritten by the ERP".
+"""Find which of two sources wins where they disagree: "the CRM is the master".
 
-General English; whether two texts speak of one matter is for the caller to know.
+General English; the caller decides whether two texts are on one topic.
 """
 
 from __future__ import annotations
@@ -35,14 +35,14 @@ _LOSES: Final = tuple(
     )
 )
 _WORD: Final = re.compile(r"[A-Za-z][\w-]*")
-_SILENT: Final = DETERMINERS | PRONOUNS | PREPOSITIONS | frozenset(
+_NO_NAMES: Final = DETERMINERS | PRONOUNS | PREPOSITIONS | frozenset(
     {"and", "or", "that", "what", "copy", "copies", "version", "value", "values", "had", "has",
      "says"}
 )  # fmt: skip
 
 
 def other_winner(a: str, b: str) -> str:
-    """Return which sources two texts let win against each other, "" when they agree or say none."""
+    """Return the sources that two texts rank in opposite order, "" when they do not."""
     (wins_a, loses_a), (wins_b, loses_b) = _order(a), _order(b)
     reversed_ = (wins_a & loses_b, wins_b & loses_a)
     if wins_a & wins_b or not all(reversed_):
@@ -62,7 +62,7 @@ def _named(text: str, patterns: tuple[re.Pattern[str], ...]) -> frozenset[str]:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             words = _WORD.findall(groups.get("before") or groups.get("after") or "")
-            told = [word.lower() for word in words if word.lower() not in _SILENT]
-            nearest = told[-1:] if groups.get("before") else told[:1]
+            names = [word.lower() for word in words if word.lower() not in _NO_NAMES]
+            nearest = names[-1:] if groups.get("before") else names[:1]
             found.update(map(concept_of, nearest))
     return frozenset(found)

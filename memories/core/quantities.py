@@ -1,4 +1,4 @@
-"""Numbers with units: "30 s", "two weeks", "250k EUR", "100 requests per minute", "3-5 days".
+"""Read numbers with units: "30 s", "two weeks", "250k EUR", "100 requests per minute".
 
 `quantity_at` reads one quantity from a token list. Values are in the base unit of their
 dimension (s, byte, m, kg, l, percent, celsius, count, a currency); rates carry "/s".
@@ -30,7 +30,7 @@ _BOUNDS = {
     for bound, phrases in _BOUND_PHRASES.items()
     for phrase in phrases.split("|")
 }
-# Bounds that leave the number itself out.
+# Bounds that exclude the number itself.
 _STRICT_PHRASES = (
     "less than|fewer than|under|below|shorter than|more than|over|above|"
     "longer than|greater than|<|>"
@@ -43,7 +43,7 @@ _TURNS = {"other": 2.0, "second": 2.0, "third": 3.0, "fourth": 4.0, "fifth": 5.0
 _PER = frozenset(["per", "a", "an", "each", "every", "/"])
 
 
-# Words that may open an amount; every other word is none.
+# All words that an amount can start with.
 OPENERS = (
     _BOUND_HEADS
     | NUMBER_WORDS.keys()
@@ -79,16 +79,16 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
 
 
 def has_unit(tokens: Sequence[Token], index: int) -> bool:
-    """True when a unit or magnitude stands at a token that follows a number."""
+    """Return whether the token after a number is a unit or magnitude."""
     if index < 1 or index >= len(tokens):
         return False
     return magnitude_at(tokens, index) is not None or _unit(tokens, index) is not None
 
 
 def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound, bool] | None:
-    """Length and meaning of a bounding phrase ("at most") that stands right before a number.
+    """Return length and meaning of a bounding phrase ("at most") right before a number.
 
-    The last tells whether the number itself is left out ("more than").
+    The last item is True when the number itself is excluded ("more than").
     """
     if tokens[index].lower not in _BOUND_HEADS:
         return None
@@ -102,7 +102,7 @@ def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound, bool] | N
 
 
 def bound_before_name(tokens: Sequence[Token], index: int) -> int:
-    """Length of a bounding phrase that stands before a named number ("at least Postgres 14")."""
+    """Return the length of a bounding phrase before a named number ("at least Postgres 14")."""
     if tokens[index].lower not in _BOUND_HEADS:
         return 0
     for length in (3, 2):
@@ -136,9 +136,9 @@ def quantity_at(
     tokens : sequence of Token
         The tokens of one clause.
     index : int
-        Where the number, number word, currency sign or frequency word stands.
+        Index of the number, number word, currency sign or frequency word.
     bound : str
-        What the words before said.
+        The bound given by the words before.
 
     Returns
     -------
@@ -181,7 +181,7 @@ def quantity_at(
 def _and_a_half(
     tokens: Sequence[Token], end: int, quantity: Quantity, *, number: float
 ) -> tuple[int, Quantity]:
-    """Add what follows the unit: "a minute and a half", "two hours and a half"."""
+    """Add a half after the unit: "a minute and a half", "two hours and a half"."""
     if not has_half(tokens, end) or quantity.unit == "count" or not number:
         return end, quantity
     value = quantity.value * (number + 0.5) / number
@@ -189,7 +189,7 @@ def _and_a_half(
 
 
 def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
-    """ "weekly", "every 5 minutes", "half of": amounts that need no number."""
+    """Read amounts without a number: "weekly", "every 5 minutes", "half of"."""
     first = tokens[index]
     if first.lower in FREQUENCIES:
         return index + 1, Quantity(FREQUENCIES[first.lower], "count/s", first.text)
@@ -203,7 +203,7 @@ def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
 
 
 def _sign(tokens: Sequence[Token], index: int) -> bool:
-    """ "Minus" or "negative" before a number, or a minus sign glued to it and nothing before it."""
+    """Return whether "minus", "negative" or an attached minus sign is before a number."""
     token, following = tokens[index], tokens[index + 1 : index + 2]
     if not following:
         return False
@@ -226,7 +226,7 @@ def _between(tokens: Sequence[Token], start: int, end: int) -> str:
 
 
 def _unit(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
-    """Unit after a number: index after it, base unit, factor."""
+    """Read the unit after a number; return the index after it, base unit and factor."""
     if index >= len(tokens):
         return None
     if tokens[index].text == "-" and tokens[index].start == tokens[index - 1].end:
@@ -237,7 +237,7 @@ def _unit(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
 
 
 def _unit_of_words(tokens: Sequence[Token], index: int) -> tuple[int, str, float] | None:
-    """Units of two tokens: "°C", "degrees Celsius", "working days", "per cent", "km/h"."""
+    """Read units of two tokens: "°C", "degrees Celsius", "working days", "per cent", "km/h"."""
     lower = tokens[index].lower
     following = tokens[index + 1].lower if index + 1 < len(tokens) else ""
     if lower in ("°", "degree", "degrees"):
@@ -285,7 +285,7 @@ def _noun(tokens: Sequence[Token], index: int) -> str:
 def _rate(
     tokens: Sequence[Token], index: int, *, skip_noun: bool
 ) -> tuple[int, float, bool] | None:
-    """ "per second", "/s", "a day" after a number (and after the counted noun)."""
+    """Read "per second", "/s", "a day" after a number (and after the counted noun)."""
     for offset in (0, 1) if skip_noun else (0,):
         at = index + offset
         if at + 1 < len(tokens) and tokens[at].lower in _PER:
@@ -297,7 +297,7 @@ def _rate(
 
 
 def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
-    """ "every 5 minutes", "every other week", "each night": a frequency."""
+    """Read a frequency: "every 5 minutes", "every other week", "each night"."""
     if index + 1 >= len(tokens):
         return None
     turn = _TURNS.get(tokens[index + 1].lower)
@@ -318,7 +318,7 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
 
 
 def _adverb(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
-    """ "once a day", "twice a week", "twice", and "an hour" as one hour after a preposition."""
+    """Read "once a day", "twice", and "an hour" as one hour after a preposition."""
     lower = tokens[index].lower
     times = {"once": 1.0, "twice": 2.0, "thrice": 3.0}.get(lower)
     if times:

@@ -1,4 +1,4 @@
-"""Texts of memories as data for language models: in prompts, and in text that agents paste."""
+"""Quote memory texts as data for language models, in prompts and in text that agents paste."""
 
 from __future__ import annotations
 
@@ -7,25 +7,25 @@ import re
 import unicodedata
 from collections.abc import Mapping
 
-from memories.core.spelling import UNSEEN
+from memories.core.spelling import INVISIBLE
 
-# What nobody sees, and a letter without a shape.
-_UNSEEN = re.compile(f"{UNSEEN}|\u2800")
+# Invisible characters, and a letter without a shape.
+_INVISIBLE = re.compile(f"{INVISIBLE}|\u2800")
 _KEPT = frozenset("\n\t")
-# What begins a token of a chat template: every "<", and "[INST]" and its kind; and the address of
-# a Markdown link.
+# The beginnings of chat-template tokens ("<", "[INST]" and similar), and of the address of a
+# Markdown link.
 _TEMPLATE = re.compile(r"[<\ufe64\uff1c]|\[(?=\s{0,3}/?[A-Za-z][\w ]{0,40}\])|(?<=\])\(")
 
 
 def visible(text: str) -> str:
-    """Return a text without what cannot be seen.
+    """Return a text without invisible characters.
 
-    Format characters (of width zero, of direction, tags) and variation selectors go; control
+    Format characters (zero width, direction, tags) and variation selectors are removed; control
     characters and separators, which could end a line, become spaces.
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_shown, _UNSEEN.sub("", text)))
+    return "".join(map(_shown, _INVISIBLE.sub("", text)))
 
 
 def _shown(character: str) -> str:
@@ -38,10 +38,10 @@ def _shown(character: str) -> str:
 
 
 def quote_fields(fields: Mapping[str, str]) -> str:
-    """Return fields as one line of JSON that nothing in them can end, leave or turn into a token.
+    """Return fields as one line of JSON whose texts cannot end it, break out or form a token.
 
-    The beginnings of chat-template tokens and links are written as JSON escapes, after what hides
-    in them was dropped.
+    The beginnings of chat-template tokens and links are written as JSON escapes, after invisible
+    characters were removed.
     """
     written = json.dumps({k: visible(v) for k, v in fields.items()}, ensure_ascii=False)
     return without_tokens(written)
@@ -53,10 +53,10 @@ def quote_line(text: str) -> str:
 
 
 def without_tokens(json_text: str) -> str:
-    """Return JSON text in which no chat-template token and no link begins; it says the same."""
+    """Return equivalent JSON text with beginnings of chat-template tokens and links escaped."""
     return _TEMPLATE.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
 
 
 def escape(text: str) -> str:
-    """Return any text without what cannot be seen, and with chat-template tokens escaped."""
+    """Return any text without invisible characters, with chat-template tokens escaped."""
     return without_tokens(visible(text))

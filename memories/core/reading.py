@@ -1,4 +1,4 @@
-"""Text → reading: every statement of a text with its terms, values, polarity and modality."""
+"""Parse a text into claims with their terms, values, polarity and modality."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from memories.core.tokeniser import Token, count_pieces, sentences, tokenise
 from memories.core.transitions import Change, change_in
 from memories.core.vocabulary import IRREGULAR_PAST
 
-# Words and signs of a text that rules read. Prose of 8,000 characters has about 1,700; what has
-# more at the greatest length of a memory is a table, a log or a dump, and no few statements.
+# Most words and signs of a text that the rules read. Prose of 8,000 characters, the greatest length
+# of a memory, has about 1,700; a text with more is a table, a log or a dump.
 MAX_PIECES = 2000
 _MAX_TOKENS = 120  # of one sentence: longer ones (pasted dumps) are cut into stretches
 CARRIED_WEIGHT = 0.5
@@ -42,18 +42,18 @@ _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "c
 
 
 def read(text: str) -> Reading:
-    """Take a text apart into claims.
+    """Parse a text into claims.
 
     Parameters
     ----------
     text : str
-        Anything; odd text gives few or no claims, never an error.
+        Any text; unusual text gives few or no claims, never an error.
 
     Returns
     -------
     Reading
-        The claims in order. `words` is the union of the claims' words. Without claims, and with
-        `too_long`, when the text is longer than rules read.
+        The claims in order. `words` is the union of the claims' words. It has no claims, and has
+        `too_long`, when the text is too long for the rules.
     """
     plain = collapse(normalise(text))
     if reason := _why_too_long(plain):
@@ -70,7 +70,7 @@ def read(text: str) -> Reading:
 
 
 def why_too_long(text: str) -> str:
-    """Return why rules leave a text unread, "" when they read it."""
+    """Return why a text is too long for the rules, "" when it is not."""
     return _why_too_long(collapse(normalise(text))) if len(text) > MAX_PIECES else ""
 
 
@@ -81,7 +81,7 @@ def _why_too_long(plain: str) -> str:
 
 
 def read_cached(text: str) -> Reading:
-    """`read`, kept for short texts that come again."""
+    """Parse a text like `read`; cache short texts."""
     return _read_short(text) if len(text) <= _MAX_KEPT else read(text)
 
 
@@ -123,9 +123,9 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
 
 
 def _carried(previous: Claim, terms: tuple[Term, ...]) -> tuple[Term, ...]:
-    """What a leading pronoun may point to: names and nouns of the claim before, at half weight.
+    """Return the names and nouns of the previous claim for a leading pronoun, at half weight.
 
-    They can find an answer but are never missed.
+    They can be matched but need no match.
     """
     own = {term.key for term in terms}
     return tuple(
@@ -139,7 +139,7 @@ def _carried(previous: Claim, terms: tuple[Term, ...]) -> tuple[Term, ...]:
 
 
 def _subject(clause: Clause, terms: Sequence[Term]) -> frozenset[str]:
-    """What the clause talks about: before the verb, or the object of a note without subject."""
+    """Return the clause's topic: before the verb, or the object of a note without subject."""
     named = [t for t in terms if t.region == "subject" and t.kind in ("word", "name", "label")]
     if not named:
         named = []

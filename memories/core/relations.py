@@ -1,8 +1,8 @@
-"""How one claim stands to another: `same`, `refines`, `contradicts` or `different`.
+"""Decide the relation of two claims: `same`, `refines`, `contradicts` or `different`.
 
-Every rule asks the same thing first: is everything else said alike? Two claims contradict when
-one slot differs in a way that excludes the other; when two slots differ they speak of two things.
-What no rule can judge is `different`: precision before reach.
+Every rule first requires that everything else agrees. Two claims contradict when one slot has
+values that exclude each other; when two slots differ they are on two topics. Pairs that no rule
+can judge are `different`: precision is preferred to recall.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from memories.core.cases import (
     Case,
     CaseReading,
     Relation,
+    build_case,
     is_agent_slot,
-    lay_out,
     names,
     on_topic,
 )
@@ -25,21 +25,21 @@ from memories.core.contradictions import RULES, different
 
 __all__ = ["CaseReading", "Relation", "relate"]
 
-# Leads to a time or place that another of them may replace; "" stands for "during" and "when".
+# Interchangeable prepositions of time and place; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 
 
 def relate(a: Claim, b: Claim) -> CaseReading:
-    """Decide how two claims stand to each other.
+    """Decide the relation of two claims.
 
     Returns
     -------
-    Verdict
+    CaseReading
         `contradicts` and `same` are symmetric; `refines` names the finer side.
     """
-    case = lay_out(a, b)
+    case = build_case(a, b)
     if not on_topic(case):
-        # Few words in common tell nothing of a paraphrase; values that differ as well do.
+        # A paraphrase may have few common words; different values as well make it unlikely.
         is_clear = bool(case.found.clashes or case.found.opposed)
         confidence = 0.5 if is_clear else 0.45
         return different("they speak of different things", confidence=confidence)
@@ -57,7 +57,7 @@ def relate(a: Claim, b: Claim) -> CaseReading:
 
 
 def _other_subject(case: Case) -> str:
-    """A reason when the two speak of different things, places or times."""
+    """Return a reason when the two are on different things, places or times, else ""."""
     for region in ("subject", "condition"):
         left = [term for term in case.left_a if term.region == region]
         right = [term for term in case.left_b if term.region == region]
@@ -73,7 +73,7 @@ def _other_subject(case: Case) -> str:
 
 
 def _other_item(case: Case) -> str:
-    """Two values of which one names the item, or one word under two conditions."""
+    """Return a reason when a value names another item or the conditions differ, else ""."""
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
     if labels and len(clashes) > len(labels):
@@ -85,21 +85,21 @@ def _other_item(case: Case) -> str:
 
 
 def _leads_differ(pair: Pair) -> bool:
-    """ "Before the audit" and "after the audit", but not "in summer" and "during summer"."""
+    """Return True for "before the audit", "after the audit"; not "in summer", "during summer"."""
     return not {pair.a.prep, pair.b.prep} <= _WITHIN and pair.a.prep != pair.b.prep
 
 
 def _is_claimed(pair: Pair, *, alone: bool) -> bool:
-    """True for what a subject says rather than names: the verb, or how many ("two people must")."""
+    """Return True for a term that does not identify the subject: the verb, or a count."""
     is_count = pair.a.quantity is not None and pair.a.quantity.unit == "count"
     return pair.a.is_verb or (is_count and alone)
 
 
 def _substituted(case: Case) -> str:
-    """A reason when both say one sentence with other words in one slot, "" otherwise.
+    """Return a reason when one sentence has different words in one slot, else "".
 
-    Who says the same again builds another sentence; who fills the same frame anew ("picks her up
-    from school", "picks her up from violin lessons") tells another fact.
+    A paraphrase has another structure; the same structure with another filler ("picks her up from
+    school", "picks her up from violin lessons") is another fact.
     """
     left_a, left_b = case.left_a, case.left_b
     if not case.both_left or case.a.verb != case.b.verb or case.parity_differs:
@@ -118,7 +118,7 @@ def _substituted(case: Case) -> str:
 
 
 def _positions(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int]]:
-    """Return where the two terms of each pair stand among the terms of their claims."""
+    """Return the positions of the two terms of each pair in their claims."""
     at_a = {id(term): index for index, term in enumerate(case.a.terms)}
     at_b = {id(term): index for index, term in enumerate(case.b.terms)}
     return [(at_a[id(pair.a)], at_b[id(pair.b)]) for pair in pairs]

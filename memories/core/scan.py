@@ -1,4 +1,4 @@
-"""The state of reading one clause into terms."""
+"""The state of the parser that reads a clause into terms."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from memories.core.function_words import MEANINGFUL_PREPOSITIONS
 from memories.core.measures import Quantity
 from memories.core.transitions import Change
 
-LIGHT_WEIGHT = 0.4  # of words too general to differ by
+LIGHT_WEIGHT = 0.4  # of light verbs
 
 
 @dataclass
 class Scan:
-    """What has been read of a clause so far."""
+    """The terms read so far, and the context of the next one."""
 
     clause: Clause
     change: Change | None
@@ -27,9 +27,9 @@ class Scan:
     is_reversed: bool = False  # a verb such as "avoid" that negates by itself
     agent_prep: str = ""
     terms: list[Term] = field(default_factory=list)
-    led: bool = True  # whether the last preposition has found a term
-    suffix: str | None = None  # unit that a setting's name announces ("timeout_ms")
-    held: set[int] = field(default_factory=set)  # where terms were read from
+    led: bool = True  # whether a term followed the last preposition
+    suffix: str | None = None  # unit in a setting's name ("timeout_ms")
+    held: set[int] = field(default_factory=set)  # indices of tokens in terms
 
     def add(
         self, key: str, text: str, kind: TermKind, weight: float = 1.0,
@@ -51,7 +51,7 @@ class Scan:
         )
 
     def lead_by(self, prep: str, at: int) -> None:
-        """Take up a preposition ("": none); a telling one that led to no word stays as a word."""
+        """Set the preposition ("": none); a meaningful one without a word becomes a term itself."""
         if not self.led and (self.prep in MEANINGFUL_PREPOSITIONS or self.prep in ("from", "to")):
             self._append(self.prep, self.prep, "word", at=at)
         self.prep, self.led, self.is_universal = prep, not prep, False

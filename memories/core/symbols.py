@@ -1,7 +1,7 @@
-"""Symbols of units, which only their case may tell apart: "mJ" and "MJ", "Mb" and "MB".
+"""Look up symbols of units, which may differ only in case: "mJ" and "MJ", "Mb" and "MB".
 
-One table says which symbols there are. A symbol written as the table has it is taken at its word.
-A word that is only spelled like one ("5 mb", "10 KHZ") is read as the most usual of them.
+One table lists the symbols. A symbol in exactly the case of the table has that meaning. In any
+other case ("5 mb", "10 KHZ") it is read as the most usual symbol of these letters.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Stands before each capital letter of a symbol once case is folded. It cannot be imitated:
-# characters that nobody sees are dropped from a text first.
+# Written before each capital letter of a symbol when case is folded. No text contains it:
+# invisible characters are removed from a text first.
 CAPITAL = "\u2060"
 
 PREFIXES = {
@@ -82,7 +82,7 @@ _OTHERWISE_WRITTEN = {"l": "L", "mn": "Mn"}  # ends of symbols with two exact sp
 class Symbol(NamedTuple):
     """A symbol with its base unit ("" of a mere multiple, "k") and factor.
 
-    `is_usual` tells that another spelling of it is still read as this unit ("10 KHZ").
+    `is_usual`: the symbol is read in any other case, too ("10 KHZ").
     """
 
     text: str
@@ -92,7 +92,7 @@ class Symbol(NamedTuple):
 
 
 def _of_table() -> Iterator[tuple[Symbol, tuple[str, ...]]]:
-    """Every symbol with its other exact spellings, of each row the usual ones first."""
+    """Yield every symbol with its other exact spellings, of each row the usual ones first."""
     for base, unit, factor, usual, exact in _TABLE:
         other = _OTHERWISE_WRITTEN.get(base)
         for prefixes, is_usual in ((usual, True), (exact, False)):
@@ -103,7 +103,7 @@ def _of_table() -> Iterator[tuple[Symbol, tuple[str, ...]]]:
 
 
 def _of_data() -> Iterator[tuple[Symbol, tuple[str, ...]]]:
-    """Bytes and bits, their plurals, and both per second, which are mostly bits."""
+    """Yield bytes and bits, their plurals, and both per second, which are mostly bits."""
     byte, bit = ("B", 1.0), ("b", 0.125)
     kinds = (
         ("", "byte", (byte, bit, ("bit", 0.125))),
@@ -128,13 +128,13 @@ def _of_data() -> Iterator[tuple[Symbol, tuple[str, ...]]]:
 def fold(text: str) -> str:
     """Return a text without differences of case.
 
-    Upper before fold: some letters (ı, ŉ) meet their upper case only this way.
+    Upper before fold: some letters (ı, ŉ) match their upper case only this way.
     """
     return text.upper().casefold()
 
 
 SYMBOLS: dict[str, Symbol] = {}  # by each exact spelling
-BY_LETTERS: dict[str, list[Symbol]] = {}  # by what folding leaves, the usual one first
+BY_LETTERS: dict[str, list[Symbol]] = {}  # by folded spelling, the usual one first
 for _symbol, _others in (*_of_table(), *_of_data()):
     for _spelling in (_symbol.text, *_others):
         SYMBOLS.setdefault(_spelling, _symbol)
@@ -143,14 +143,14 @@ for _symbol, _others in (*_of_table(), *_of_data()):
 
 
 def symbol_of(word: str, *, attached: bool = False) -> Symbol | None:
-    """Return the symbol that a word behind a number is, None where it is none.
+    """Return the symbol of a unit after a number, None when the word is not one.
 
     Parameters
     ----------
     word : str
         As written.
     attached : bool
-        Written onto the number: "300K" are thousands, as "300k", and no kelvin.
+        Written without a space after the number: "300K" is 300,000, as "300k", not kelvin.
     """
     if attached and word == "K":
         return SYMBOLS["k"]
@@ -159,13 +159,13 @@ def symbol_of(word: str, *, attached: bool = False) -> Symbol | None:
     alike = BY_LETTERS.get(fold(word))
     if not alike:
         return None
-    if not (word.islower() or word.isupper()):  # "Mpa": who mixes cases means the first letter
+    if not (word.islower() or word.isupper()):  # "Mpa": in mixed case the first letter is right
         return next((symbol for symbol in alike if symbol.text[0] == word[0]), alike[0])
     return alike[0]
 
 
 def folded_symbol(word: str, *, attached: bool = False) -> str:
-    """Fold the case of a word behind a number, unless its case tells which symbol it is."""
+    """Fold the case of a word after a number, unless the case identifies a symbol."""
     stem = word.rstrip(POWERS)
     symbol = symbol_of(stem, attached=attached)
     if symbol is None or len(BY_LETTERS[fold(symbol.text)]) == 1:

@@ -1,4 +1,4 @@
-"""Clause → terms: words and values with region, preposition, weight and denial."""
+"""Parse a clause into terms: words and values with region, preposition, weight and denial."""
 
 from __future__ import annotations
 
@@ -22,7 +22,14 @@ from memories.core.tokeniser import Token
 from memories.core.transitions import CHANGING, Change
 from memories.core.units import NAME_SUFFIXES
 from memories.core.unread import unread
-from memories.core.values import ORDINAL, SILENT, is_name, opens_value, read_value, read_version
+from memories.core.values import (
+    FUNCTION_WORDS,
+    ORDINAL,
+    is_name,
+    opens_value,
+    read_value,
+    read_version,
+)
 from memories.core.vocabulary import INFINITIVE_VERBS, LIGHT_VERBS, VERBS, lemma
 
 _CONDITIONS = frozenset(["if", "when", "unless", "while", "whenever", "during", "except", "once"])
@@ -39,9 +46,9 @@ _PARTICLES = frozenset(["up", "down", "on", "off", "out", "outside", "inside", "
 
 @dataclass(frozen=True, slots=True)
 class Parsed:
-    """Terms of a clause in order, its polarity (False: negated), and what leads to the agent.
+    """Terms of a clause in order, its polarity (False: negated), and the agent's preposition.
 
-    `unread` are the words that no term holds and that may change what the clause says.
+    `unread` are the words outside of all terms that may change the meaning.
     """
 
     terms: tuple[Term, ...]
@@ -51,18 +58,18 @@ class Parsed:
 
 
 def read_terms(clause: Clause, change: Change | None) -> Parsed:
-    """Terms of a clause, with what the main verb says about them."""
+    """Parse the terms of a clause."""
     lead, lead_region = _lead(clause)
     opens_in_subject = clause.verb > 0 and not clause.is_imperative
     opening: Region = "subject" if opens_in_subject else "predicate"
     if change is not None and opens_in_subject and _is_by_agent(clause, change):
-        opening = "aside"  # who changed it is not what was changed
+        opening = "aside"  # the subject is the agent of the change, not its object
     scan = Scan(clause, change, opening)
     if lead and lead_region == "aside":
-        scan.prep = ":"  # "Preview envs: …" may say what the statement holds for
+        scan.prep = ":"  # "Preview envs: …" may limit the statement
     index = 0
     passed: list[Token] = []
-    silent_heading: tuple[str, ...] = ()  # "To do: …" makes no term and yet takes back the rest
+    heading: tuple[str, ...] = ()  # "To do: …" makes no term but changes the meaning of the rest
     while index < len(clause.tokens):
         if index < lead:
             scan.region = lead_region
@@ -70,7 +77,7 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
             scan.lead_by("", index)
             scan.region = opening if clause.verb > lead else "predicate"
         if clause.tokens[index].text == ":" and not scan.terms:
-            silent_heading = tuple(token.lower for token in passed if token.kind == "word")
+            heading = tuple(token.lower for token in passed if token.kind == "word")
         end = _step(scan, index)
         passed += () if index in scan.held else clause.tokens[index:end]
         index = end
@@ -82,22 +89,22 @@ def read_terms(clause: Clause, change: Change | None) -> Parsed:
         terms=tuple(scan.terms),
         polarity=(scan.negations > 0) == scan.is_reversed,
         agent_prep=agent_prep,
-        unread=tuple(sorted((*unread(passed), *silent_heading))),
+        unread=tuple(sorted((*unread(passed), *heading))),
     )
 
 
 def _lead(clause: Clause) -> tuple[int, Region]:
-    """Length and region of what stands before the clause proper: "In May", "Note:"."""
+    """Return length and region of the words before the clause proper: "In May", "Note:"."""
     colon = next((i for i, token in enumerate(clause.tokens) if token.text == ":"), -1)
     if 0 < colon < clause.verb:
         before = clause.tokens[:colon]
-        tells = any(token.kind != "word" or token.text[:1].isupper() for token in before[1:])
-        return colon + 1, "condition" if tells else "aside"
+        has_name = any(token.kind != "word" or token.text[:1].isupper() for token in before[1:])
+        return colon + 1, "condition" if has_name else "aside"
     return skip_leading_adjunct(clause.tokens), "condition"
 
 
 def _is_by_agent(clause: Clause, change: Change) -> bool:
-    """True for "counsel changed the law from X to Y": there is an object between verb and from."""
+    """Return True for "counsel changed the law from X to Y", with an object after the verb."""
     if change.kind not in ("switch", "return") or clause.agent_is_theme():
         return False
     following = clause.tokens[clause.verb + 1 : clause.verb + 2]
@@ -166,7 +173,7 @@ def _symbol(scan: Scan, index: int) -> int:
 
 
 def _negator(scan: Scan, index: int) -> int:
-    """Main negation, or the denial of one constituent ("S3, not GCS")."""
+    """Read a negation of the clause, or the denial of one constituent ("S3, not GCS")."""
     tokens, clause = scan.clause.tokens, scan.clause
     lower = tokens[index].lower
     before = tokens[index - 1].lower if index else ""
@@ -218,13 +225,13 @@ def _word(scan: Scan, index: int) -> int:
         scan.denied = scan.denied and lower not in ("but", "yet")
     elif lower in _UNIVERSALS:
         scan.is_universal = True
-    elif lower not in SILENT:
+    elif lower not in FUNCTION_WORDS:
         return _content_word(scan, index)
     return index + 1
 
 
 def _is_freed(scan: Scan, before: Token) -> bool:
-    """True for "gluten free", not for "is available free" and "travel free", which cost nothing."""
+    """Return True for "gluten free", not for "is available free" and "travel free"."""
     last = scan.terms[-1]
     is_noun = not last.is_verb and not before.lower.endswith(("able", "ible", "ed", "ly"))
     return is_noun and last.region == "predicate" and last.text == before.text
@@ -238,7 +245,7 @@ def _is_infinitive(following: Token) -> bool:
 
 
 def _is_purpose(scan: Scan, index: int) -> bool:
-    """True for "replaced X by Y to get queues", not for "agreed to move"."""
+    """Return True for "replaced X by Y to get queues", not for "agreed to move"."""
     clause = scan.clause
     if not 0 <= clause.verb < index - 1 or scan.region != "predicate":
         return False

@@ -1,9 +1,9 @@
-"""Text to index terms: what BM25 counts, in memories and in queries alike.
+"""Split texts into the index terms of BM25, for memories and queries alike.
 
-A term is a stemmed word (Snowball English, irregular forms first), a number, an identifier kept
-whole beside its parts ("auth.session" is also "auth" and "session"), or a pair of neighbouring
+A term is a stemmed word (Snowball English, irregular forms first), a number, a whole identifier in
+addition to its parts ("auth.session" is also "auth" and "session"), or a pair of neighbouring
 characters of a script that is written without spaces. Accents, case and typography do not matter.
-Postings are stored: whoever changes what comes out of here raises `ANALYSER_VERSION`.
+Postings are stored: a change of the terms needs a higher `ANALYSER_VERSION`.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ STOP_WORDS = _words(
     """
 )
 
-# Irregular forms beside the word they are forms of. A table of its own: the lexicon of claim
-# comparison changes with what claims mean, and these are baked into stored postings.
+# Irregular forms and their base forms. Not the lexicon of claim comparison, because that
+# changes with the comparison, while these are part of stored postings.
 _IRREGULAR = {
     form: base
     for line in """
@@ -70,8 +70,7 @@ _IRREGULAR = {
 _COMBINING = re.compile("[\u0300-\u036f]")
 _THOUSANDS = re.compile(r"(?<=\d)[,'\u2019\u202f](?=\d{3}(?!\d))")
 _APOSTROPHE = re.compile("['\u2019\u02bc]")
-# A run of word characters, joined by the marks that names of hosts, paths, versions and settings
-# use inside themselves.
+# A run of word characters, joined by the marks in names of hosts, paths, versions and settings.
 _NAME = re.compile(r"\w+(?:[.\-/:@+]\w+)*")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
 _UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
@@ -82,12 +81,12 @@ _ORDINAL = frozenset(["st", "nd", "rd", "th"])
 
 
 def terms(text: str) -> Counter[str]:
-    """How often each index term stands in ``text``; the total is the length that BM25 uses."""
+    """Count the index terms of ``text``; the total is the length that BM25 uses."""
     return Counter(tokens(text))
 
 
 def tokens(text: str) -> Iterator[str]:
-    """Index terms of ``text`` in order, at most 64 characters each, stop words left out."""
+    """Yield the index terms of ``text`` in order, at most 64 characters each, no stop words."""
     for match in _NAME.finditer(_plain(text)):
         name = match.group()
         parts = [part for piece in _PART.findall(name) for part in _split(piece)]
@@ -99,13 +98,13 @@ def tokens(text: str) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """Compatibility forms folded, accents and thousands separators dropped; case is kept."""
+    """Fold compatibility forms, remove accents and thousands separators; keep case."""
     folded = _COMBINING.sub("", unicodedata.normalize("NFKD", text))
     return _APOSTROPHE.sub(" ", _THOUSANDS.sub("", unicodedata.normalize("NFC", folded)))
 
 
 def _split(piece: str) -> Iterator[str]:
-    """Terms of a piece that holds letters and digits of one kind of script only."""
+    """Yield the terms of a piece of letters and digits of one kind of script only."""
     if _UNSPACED_RUN.fullmatch(piece):
         yield from (a + b for a, b in pairwise(piece)) if len(piece) > 1 else [piece]
         return
@@ -129,5 +128,5 @@ def _word(word: str) -> Iterator[str]:
 
 
 def _is_identifier(name: str) -> bool:
-    """Tell a name such as "us-east-1" from plain words joined by hyphens ("long-term")."""
+    """Return True for a name such as "us-east-1", not for words with hyphens ("long-term")."""
     return not name.isalnum() and any(not c.isalpha() and c not in "-/" for c in name)

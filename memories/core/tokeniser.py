@@ -1,6 +1,6 @@
-"""Text → sentences → tokens → stems.
+"""Split texts into sentences and tokens, and stem words.
 
-Nothing here knows what a word means, but for the symbols of units, whose case counts.
+The meaning of words is not used here, except for the symbols of units, whose case counts.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _GLUE_PREFIXES = frozenset(
 class Token(NamedTuple):
     """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol".
 
-    `is_possessive` tells of a word that has lost its ending ("Bob's" is "Bob").
+    `is_possessive`: the ending "'s" was removed ("Bob's" is "Bob").
     """
 
     text: str
@@ -59,7 +59,7 @@ class Token(NamedTuple):
 
 
 def stem(word: str) -> str:
-    """Snowball (Porter2) stem of a lower-case word; words with digits or symbols stay whole."""
+    """Return the Snowball (Porter2) stem of a lower-case word; leave digits and symbols as is."""
     if len(word) > _MAX_STEMMED or not word.isascii() or not word.isalpha():
         return word
     return _stem(word)
@@ -71,12 +71,12 @@ def _stem(word: str) -> str:
 
 
 def stems(words: str) -> frozenset[str]:
-    """Stems of a blank-separated list of words."""
+    """Return the stems of a blank-separated list of words."""
     return frozenset(stem(word) for word in words.split())
 
 
 def count_pieces(text: str, most: int) -> int:
-    """Count words and signs of a text, at most up to ``most`` and one."""
+    """Count words and signs of a text, at most ``most + 1``."""
     return sum(1 for _ in islice(_PIECE.finditer(text), most + 1))
 
 
@@ -114,7 +114,7 @@ def tokenise(sentence: str) -> list[Token]:
 
 
 def _cased(token: Token, *, attached: bool) -> Token:
-    """Let a unit behind a number keep what only its case tells, as in `letters`."""
+    """Keep the case of a unit after a number where it has a meaning, as in `letters`."""
     folded = folded_unit(token.text, attached=attached)
     is_plain = CAPITAL not in folded or token.lower != token.text.lower()
     return token if is_plain else token._replace(lower=folded)
@@ -155,7 +155,7 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
 
 
 def _append_compound(tokens: list[Token], text: str, start: int) -> None:
-    """ "squash-merged" becomes two words; "auto-scaling" one, however it is spelled."""
+    """Append two words for "squash-merged", one for "auto-scaling" in any spelling."""
     offset = start
     carried = ""
     for part in text.split("-"):

@@ -1,7 +1,7 @@
-"""Words of change: what a clause says was left and what was taken up instead.
+"""Find the change that a clause states: its old and its new value.
 
-Works on the tokens of one clause and answers with token positions, so that the words left
-behind can be read as denied: "moved from npm to pnpm" no longer claims npm.
+Works on the tokens of one clause and returns token positions, so that the words of the old value
+are read as denied: "moved from npm to pnpm" does not claim npm.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _ACTIVE_AUX = frozenset(["has", "have", "had", "was", "were", "is", "are", "been
 CHANGING = _SWITCH | _RETURN | stems("replace swap")
 
 
-# Without one of these words or verbs a clause tells of no change.
+# Without one of these words or verbs a clause states no change.
 _CHANGES = _SWITCH | _END | _RETURN | _START
 _CUES = frozenset(
     ["back", "rolled", "returned", "went", "replaced", "replaces", "replace", "replacing",
@@ -61,7 +61,7 @@ class Change:
 
 
 def change_in(clause: Clause) -> Change | None:
-    """The transition a clause tells, the most telling first, or None."""
+    """Return the change that a clause states, the most explicit kind first, or None."""
     tokens = clause.tokens
     lowers = [token.lower for token in tokens]
     if _CUES.isdisjoint(lowers) and _CHANGES.isdisjoint(map(lemma, lowers)):
@@ -76,7 +76,7 @@ def change_in(clause: Clause) -> Change | None:
 
 
 def _span(tokens: Sequence[Token], start: int, stops: frozenset[str] = _BOUNDARY) -> frozenset[int]:
-    """Positions from `start` to the next boundary, prepositions left out."""
+    """Return the positions from `start` to the next boundary, without prepositions."""
     found = []
     for index in range(start, len(tokens)):
         lower = tokens[index].lower
@@ -95,7 +95,7 @@ def _find(lowers: Sequence[str], words: Sequence[str], start: int = 0) -> int:
 
 
 def _is_done(tokens: Sequence[Token], index: int) -> bool:
-    """True for a past, perfect or passive form: something happened, not "moves files nightly"."""
+    """Return True for a past, perfect or passive form, not for "moves files nightly"."""
     lower = tokens[index].lower
     if lower.endswith("ed") or lower in IRREGULAR_PAST:
         return True
@@ -104,7 +104,7 @@ def _is_done(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _happened(clause: Clause, index: int) -> bool:
-    """True for what took place once ("was enabled"), not for a state ("is enabled")."""
+    """Return True for a single event ("was enabled"), not for a state ("is enabled")."""
     if not _is_done(clause.tokens, index):
         return False
     between = {token.lower for token in clause.tokens[max(clause.aux, 0) : index]}
@@ -150,7 +150,7 @@ def _after(tokens: Sequence[Token], lowers: Sequence[str], word: str) -> frozens
 
 
 def _replacement(clause: Clause, lowers: list[str]) -> Change | None:
-    """ "replaced X with Y", "X was replaced by Y", "Y replaces X", "Y instead of X"."""
+    """Find "replaced X with Y", "X was replaced by Y", "Y replaces X", "Y instead of X"."""
     tokens = clause.tokens
     at = _find(lowers, ("replaced", "replaces", "replace", "replacing", "swapped", "superseded"))
     if at >= 0:
@@ -177,7 +177,7 @@ def _replacement(clause: Clause, lowers: list[str]) -> Change | None:
 
 
 def _switch(clause: Clause, lowers: list[str]) -> Change | None:
-    """ "moved from X to Y", "raised to Y", "moved off X"; habits ("moves files") do not count."""
+    """Find "moved from X to Y", "raised to Y", "moved off X", but no habit ("moves files")."""
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
         base = lemma(lower)

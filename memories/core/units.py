@@ -1,4 +1,4 @@
-"""Units of measure, each with its base unit and factor."""
+"""Look up units of measure: base unit and factor."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _TIME = {
     "fortnight": 1209600.0, "month": 2629746.0, "quarter": 7889238.0,
     "year": 31556952.0, "yr": 31556952.0, "decade": 315569520.0,
 }  # fmt: skip
-# Names of what prefixes stand before, with its symbol; those that are ordinary words only with one.
+# Names and symbols of units with prefixes; those that are ordinary words need a prefix.
 _PREFIX_NAMES = {
     "femto": "f", "pico": "p", "nano": "n", "micro": "μ", "milli": "m", "centi": "c", "deci": "d",
     "": ".", "hecto": "h", "kilo": "k", "mega": "M", "giga": "G", "tera": "T", "peta": "P",
@@ -28,7 +28,7 @@ _METRIC_NAMES = {
 }  # fmt: skip
 _ORDINARY_WORDS = frozenset(["mole", "gray", "tesla", "henry", "siemens", "calorie", "bar"])
 _BINARY_NAMES = {"kibi": 2.0**10, "mebi": 2.0**20, "gibi": 2.0**30, "tebi": 2.0**40}
-# "ton" is short, long or metric by who says it: see `measures.is_near`.
+# "ton" may be short, long or metric: see `measures.is_near`.
 SHORT_TON = 907.18474
 _LENGTH = {
     "inch": 0.0254, "inche": 0.0254, "foot": 0.3048, "feet": 0.3048, "ft": 0.3048, "yard": 0.9144,
@@ -71,7 +71,7 @@ def _metric_names() -> dict[str, tuple[str, float]]:
 
 
 def _alone(symbol: str) -> tuple[str, float]:
-    """Base unit and factor of a symbol without a prefix, which the table may not have."""
+    """Return base unit and factor of a symbol without a prefix, which the table may lack."""
     if symbol in SYMBOLS:
         return SYMBOLS[symbol].unit, SYMBOLS[symbol].factor
     milli = SYMBOLS[f"m{symbol}"]
@@ -89,9 +89,9 @@ UNITS: dict[str, tuple[str, float]] = {
     **{name: (currency, 1.0) for name, currency in _MONEY.items()},
     **_OTHER,
 }
-# Ordinary words, which are units only when written onto the number ("14d"), or with capitals.
+# Ordinary words, which are units only when attached to the number ("14d"), or with capitals.
 ATTACHED_ONLY = frozenset(["d", "v", "w", "ma", "ha", "bar", "db", "us", "gi", "ti", "pa"])
-# What may follow a number inside a setting's name: gateway_timeout_ms = 30000.
+# Units at the end of a setting's name: gateway_timeout_ms = 30000.
 NAME_SUFFIXES = {
     "ms": "ms", "millis": "ms", "secs": "s", "sec": "s", "seconds": "s", "s": "s",
     "mins": "min", "minutes": "min", "hours": "h", "days": "day", "weeks": "week",
@@ -102,9 +102,9 @@ NAME_SUFFIXES = {
 
 
 def unit_of(word: str, *, attached: bool = False) -> tuple[str, float] | None:
-    """Return base unit and factor of a unit's spelling behind a number, None where it is none.
+    """Return base unit and factor of a unit after a number, None when the word is not one.
 
-    `attached` tells that it is written onto the number.
+    `attached`: it is written without a space after the number.
     """
     lower = word.lower()
     if not attached and lower in ATTACHED_ONLY and (word == lower or word not in SYMBOLS):
@@ -123,7 +123,7 @@ def unit_of(word: str, *, attached: bool = False) -> tuple[str, float] | None:
 
 
 def magnitude_of(word: str, *, attached: bool = False) -> float | None:
-    """Return what a word behind a number multiplies it by, None where it is no such word."""
+    """Return the factor of a magnitude after a number ("k", "million"), None for other words."""
     symbol = symbol_of(word, attached=attached)
     if symbol is not None and not symbol.unit:
         return symbol.factor
@@ -131,7 +131,7 @@ def magnitude_of(word: str, *, attached: bool = False) -> float | None:
 
 
 def _quotient(word: str) -> tuple[str, float] | None:
-    """ "mg/dl", "kJ/mol", "m³/h"."""
+    """Read "mg/dl", "kJ/mol", "m³/h"."""
     upper, _, below = word.partition("/")
     over = unit_of(upper) if below and "/" not in below else None
     under = unit_of(below, attached=True) if over else None
@@ -141,7 +141,7 @@ def _quotient(word: str) -> tuple[str, float] | None:
 
 
 def _power(word: str) -> tuple[str, float] | None:
-    """ "mm²", "m3": square metres and litres."""
+    """Read "mm²", "m3", in square metres and litres."""
     symbol = SYMBOLS.get(word[:-1])
     if symbol is None or symbol.unit != "m" or word[-1] not in POWERS:
         return None

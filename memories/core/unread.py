@@ -1,7 +1,7 @@
-"""Words of a clause that no term holds, and which of them change nothing.
+"""Find the words of a clause outside of all terms that may change its meaning.
 
-The reading turns words into terms, preposition, polarity and force. What it passes over is compared
-here, by a closed list: a word that is not known to be harmless has to stand on both sides.
+The parser turns words into terms, prepositions, polarity and modals. The other words are compared
+by a closed list: a word that is not known to be harmless must occur on both sides.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 from memories.core.function_words import AUXILIARIES, NEGATORS, PREPOSITIONS, words_of
 from memories.core.tokeniser import Token
 
-# Prepositions and modals are told apart beside the words that they lead to.
+# Prepositions and modals are compared with the words after them.
 _HARMLESS: Final = (
     AUXILIARIES
     | PREPOSITIONS
@@ -27,7 +27,7 @@ _HARMLESS: Final = (
         " explicitly officially throughout altogether"
     )
 ) - words_of("unlike unless")
-# They change nothing, but "not always" and "not entirely" leave room for what "not" denies.
+# Harmless by themselves, but "not always" and "not entirely" are weaker than "not".
 _WHOLLY: Final = words_of(
     "always overall entirely completely fully altogether throughout really very simply directly"
     " properly explicitly officially"
@@ -46,7 +46,7 @@ NEGATION: Final = "not"
 
 
 def unread(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """Return what tokens outside of all terms say that may change a claim, sorted."""
+    """Return the words of tokens outside of all terms that may change a claim, sorted."""
     found: list[str] = []
     for token in tokens:
         name = _ALIKE.get(token.lower, token.lower)

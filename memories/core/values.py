@@ -1,4 +1,4 @@
-"""Values inside a clause: dates, quantities, versions, numbered names, identifiers with digits."""
+"""Read values in a clause: dates, quantities, versions, numbered names, identifiers."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from memories.core.units import TIME_SECONDS
 from memories.core.vocabulary import LABEL_NOUNS, lemma
 
 ORDINAL = re.compile(r"^(\d++)(?:st|nd|rd|th)$")
-SILENT = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
+FUNCTION_WORDS = DETERMINERS | PRONOUNS | AUXILIARIES | {"not"}
 _VERSION_NOUNS = frozenset(["version", "release", "http", "tls", "v"])
 _OPENERS = DATE_OPENERS | quantities.OPENERS | {"per"}
 _CAMEL = re.compile(r"[a-z][A-Z]")
 
 
 def is_name(token: Token, key: str, *, is_first: bool) -> bool:
-    """True for identifiers, proper names, acronyms and products."""
+    """Return True for identifiers, proper names, acronyms and products."""
     text = token.text
     if is_product(key):
         return True
@@ -37,7 +37,7 @@ def is_name(token: Token, key: str, *, is_first: bool) -> bool:
 
 
 def opens_value(token: Token) -> bool:
-    """False for the many words that no value starts with."""
+    """Return whether a value can start with a token."""
     return token.kind != "word" or token.lower in _OPENERS
 
 
@@ -52,7 +52,7 @@ def read_value(scan: Scan, index: int) -> int:
         end, iso = found
         region = scan.region
         if dimension(iso) == "relative":
-            scan.region = "condition"  # "last year" says when the rest held
+            scan.region = "condition"  # "last year" limits the rest
         dates_change = scan.region == "condition" and scan.change is not None
         weight = LIGHT_WEIGHT if dates_change else 1.0
         scan.add(iso, _text(tokens, index, end), "date", weight, at=index)
@@ -90,7 +90,7 @@ def _quantity(scan: Scan, index: int) -> int:
 
 
 def _is_rate_tail(scan: Scan, index: int) -> bool:
-    """The "per second" after "100 requests", already read into the rate."""
+    """Return True for "per second" after "100 requests", which is part of the rate."""
     tokens = scan.clause.tokens
     if tokens[index].lower not in ("per", "a", "an", "each", "every", "/"):
         return False
@@ -101,7 +101,7 @@ def _is_rate_tail(scan: Scan, index: int) -> bool:
 
 
 def _glued_identifier(scan: Scan, index: int) -> int:
-    """ "2fa", "9f3ab2", "10.0.0.1", "3rd": digits that belong to a name or an order."""
+    """Read "2fa", "9f3ab2", "10.0.0.1", "3rd": digits in a name or an ordinal."""
     tokens = scan.clause.tokens
     token = tokens[index]
     if token.text.count(".") == 3 or (len(token.text) > 15 and token.text.isdigit()):
@@ -121,7 +121,7 @@ def _glued_identifier(scan: Scan, index: int) -> int:
 
 
 def _numbered_name(scan: Scan, index: int) -> int:
-    """ "Postgres 14", "version 2.3", "port 8080", "Patient 7"; 0 when the number counts."""
+    """Read "Postgres 14", "version 2.3", "Patient 7"; 0 when the number is an amount."""
     tokens = scan.clause.tokens
     token = tokens[index]
     before = tokens[index - 1] if index else None
@@ -147,7 +147,7 @@ def _numbered_name(scan: Scan, index: int) -> int:
 
 
 def _is_measured(tokens: Sequence[Token], index: int) -> bool:
-    """True when a unit follows a number; the letter of "Room 5 B" is a part of the name."""
+    """Return whether a unit follows a number; the letter of "Room 5 B" is part of the name."""
     if not quantities.has_unit(tokens, index + 1):
         return False
     number, following = tokens[index : index + 2]
@@ -157,7 +157,7 @@ def _is_measured(tokens: Sequence[Token], index: int) -> bool:
 
 
 def _spelled_name(scan: Scan, index: int) -> int:
-    """ "Gate seven opens", "in room eight": a spelled number that names one of many; 0 if none."""
+    """Read a spelled number that names one of many ("room eight"); 0 when there is none."""
     tokens, clause = scan.clause.tokens, scan.clause
     number = NUMBER_WORDS.get(tokens[index].lower)
     if index == 0 or number is None or number != int(number):
@@ -174,8 +174,8 @@ def _spelled_name(scan: Scan, index: int) -> int:
 
 
 def _names_a_number(before: Token) -> bool:
-    """True when a word may carry a number as its name, unlike "of 3", "the 3", "is 3"."""
-    return before.kind == "word" and before.lower not in PREPOSITIONS | SILENT
+    """Return whether a number may name this word's item, unlike "of 3", "the 3", "is 3"."""
+    return before.kind == "word" and before.lower not in PREPOSITIONS | FUNCTION_WORDS
 
 
 def read_version(scan: Scan, index: int, number: str, end: int) -> int:

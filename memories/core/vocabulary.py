@@ -1,6 +1,6 @@
-"""Verbs, irregular forms and phrases of English: the grammar that the rules lean on.
+"""List verbs, irregular forms and phrases of English, for the parser.
 
-General on purpose: no word is here because of one text.
+No word is here because of one text.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from memories.core.function_words import words_of
 from memories.core.kinds import PRODUCT_NAMES
 from memories.core.tokeniser import stem, stems
 
-# Verbs so general that a difference between two of them is no difference.
+# Light verbs: a difference between two of them does not matter.
 LIGHT_VERBS = stems(
     "be have do make get go use run work put set happen occur exist perform operate involve"
     " conduct undergo act function create consist"
@@ -145,13 +145,13 @@ _FIXED = {
     )
     for plural in (word, f"{word}s")
 }
-# Verbs that an infinitive completes; behind others "to" tells a purpose.
+# Verbs that an infinitive completes; after others "to" introduces a purpose.
 INFINITIVE_VERBS = stems(
     "agree decide want need plan start begin continue try tend like prefer allow permit require"
     " expect ask tell use fail refuse have intend hope wish aim choose manage offer promise learn"
     " forget remember help get seem appear force enable configure set"
 )
-# "port 8080", "patient 7": a number after one of these names one of many.
+# "port 8080", "patient 7": a number after one of these nouns identifies one of many.
 LABEL_NOUNS = stems(
     "port patient phase step room floor gate line issue ticket chapter section table figure sprint"
     " number node worker arm tier building track platform level stage group team ward bed unit"
@@ -177,7 +177,7 @@ _VERB_FORMS = IRREGULAR_PAST | words_of(
     " syncs syncing done purchases"
 )
 
-# Spoken phrases that stand for one word. Keys are lower-case words; "" drops the phrase.
+# Phrases that stand for one word. Keys are lower-case words; "" removes the phrase.
 PHRASES: dict[tuple[str, ...], str] = {
     tuple(phrase.split()): word
     for phrase, word in {
@@ -244,7 +244,7 @@ for _entries in _PHRASES_BY_HEAD.values():
 
 
 def phrase_at(lowers: list[str], index: int) -> tuple[int, tuple[str, ...]] | None:
-    """The longest known phrase that starts at `index`: its length and the words it stands for."""
+    """Return the longest known phrase at `index`: its length and the words it stands for."""
     for phrase, words in _PHRASES_BY_HEAD.get(lowers[index], ()):
         if tuple(lowers[index : index + len(phrase)]) == phrase:
             return len(phrase), words
@@ -252,7 +252,7 @@ def phrase_at(lowers: list[str], index: int) -> tuple[int, tuple[str, ...]] | No
 
 
 def is_verb_form(lower: str) -> bool:
-    """True for a base or past form that may open a note ("Move", "Moved"), not for its noun."""
+    """Return True for a verb form that may begin a note ("Move", "Moved"), not for its noun."""
     if lower in IRREGULAR_PAST or lower.endswith("ed"):
         return True
     is_plural = lower.endswith("s") and not lower.endswith("ss")
@@ -260,7 +260,7 @@ def is_verb_form(lower: str) -> bool:
 
 
 def lemma(lower: str) -> str:
-    """Stem of a lower-case word, irregular forms and nouns of common verbs first.
+    """Return the stem of a lower-case word; irregular forms and nouns of common verbs first.
 
     Names of products stay as they are ("postgres", not "postgr").
     """
@@ -275,5 +275,5 @@ def _lemma(lower: str) -> str:
 
 
 def is_noun_of_verb(lower: str) -> bool:
-    """True for nouns that share a verb's lemma and never are it: "approval", "payments"."""
+    """Return True for nouns with the lemma of a verb that are never verbs: "approval"."""
     return lower in _IRREGULAR and lower not in _VERB_FORMS

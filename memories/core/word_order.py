@@ -1,8 +1,8 @@
-"""Whether texts of the same words tell the same: who does what to whom, and what is denied.
+"""Decide whether texts of the same words differ in word order: roles and denials.
 
-Asked last, of claims and texts that nothing else keeps apart. Words may change places only in ways
-that are known to change nothing: a passive, a phrase that is put first, neighbours in a list.
-Everything else in another order is left to people.
+Checked last, for claims and texts without another difference. Words may change places only in ways
+that are known to be harmless: a passive, a phrase that is put first, neighbours in a list. People
+decide about any other order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from memories.core.spelling import normalise
 from memories.core.symbols import symbol_of
 from memories.core.tokeniser import tokenise
 
-_MAX_PAIRS: Final = 40  # matched words that are looked at for exchanged places
+_MAX_PAIRS: Final = 40  # matched words that are examined for exchanged places
 _MAX_MOVED: Final = 400  # words of a text in which a moved phrase is looked for
 _SUBORDINATE: Final = re.compile(
     r"\b(?:that|who|whom|whose|which|when|if|because|so|before|after|while|although|though|than|"
@@ -33,7 +33,7 @@ _NEGATORS: Final = NEGATORS - {"nor"} | {"without", "cannot"}
 _UNDENIED: Final = FORMS_OF_BE - {"being"} | frozenset(
     ["do", "does", "did", "a", "an", "the", "to", "any", "yet"]
 )
-# What a claim must have as often as the other: each changes who acts, or what is meant.
+# Must occur equally often in both claims: each changes the agent or the meaning.
 _COUNTED: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (r"\b(?:get|gets|got|getting)\b", r"\bbut\b", r"\bown\b", r"\byet\b",
@@ -47,18 +47,18 @@ _GERUND: Final = re.compile(r"\b(\w{2,40}ing)\b", re.IGNORECASE)
 _FEET_OR_INCHES: Final = re.compile(r"\d(['\"])(?=[\s.,;]|$)")
 _UNIT_BEHIND: Final = re.compile(r"(?<=\d)[^\W\d_]{1,4}\b")
 _OWNER: Final = re.compile(r"\b[^\W\d_]{1,40}(?:'s|s')(?!\w)")
-# May stand anywhere, or nowhere.
+# May be anywhere, or missing.
 _PLACELESS: Final = frozenset(["a", "an", "the", "today", "now", "currently"])
 _LISTING: Final = frozenset(["and", "or"])
 _INSIDE: Final = frozenset(["in", "on", "at", "inside", "within"])
-RUNNING: Final = frozenset(["on", "via", "through", "using"])  # before what a thing runs on
+RUNNING: Final = frozenset(["on", "via", "through", "using"])  # before the platform of a thing
 _CONDITIONAL: Final = frozenset(["if", "when", "whenever", "unless", "while", "until"])
-# "To leave" behind a verb is what is asked for, not a place.
+# "To leave" after a verb is its complement, not a place.
 _MOVABLE: Final = (PREPOSITIONS | _CONDITIONAL) - {"to", "of"}
 
 
 def difference_of_claims(case: Case) -> str:
-    """A reason why two aligned claims say different things by the same words, "" for none."""
+    """Return why two aligned claims of the same words differ in meaning, "" when they do not."""
     if _is_reordered(case):
         return "the same words in another order"
     if _denies_another(case):
@@ -72,7 +72,7 @@ def difference_of_claims(case: Case) -> str:
 
 
 def difference_of_texts(a: str, b: str) -> str:
-    """The same for whole texts: their words in another order, or marks that no claim holds."""
+    """Return why whole texts differ: word order, or marks outside of claims; "" for neither."""
     left, right = normalise(a), normalise(b)
     if _is_rearranged(_words(left), _words(right)):
         return "the same words in another order"
@@ -84,7 +84,7 @@ def difference_of_texts(a: str, b: str) -> str:
 
 
 def _is_reordered(case: Case) -> bool:
-    """True when two matched words changed places and no known form of the sentence explains it."""
+    """Return whether two matched words changed places without a known, harmless reason."""
     at_a = {id(term): index for index, term in enumerate(case.a.terms)}
     at_b = {id(term): index for index, term in enumerate(case.b.terms)}
     placed = sorted(
@@ -106,12 +106,12 @@ def _is_reordered(case: Case) -> bool:
 
 
 def _share_part(first: Pair, second: Pair) -> bool:
-    """True for neighbours of one part of the sentence: "German and English"."""
+    """Return True for neighbours of one part of the sentence: "German and English"."""
     return first.a.region == second.a.region or first.b.region == second.b.region
 
 
 def _may_move(case: Case, first: Pair, second: Pair) -> bool:
-    """True for a phrase or condition that was moved whole, and where a side has no verb."""
+    """Return True for a phrase or condition that moved as a whole, or a side without a verb."""
     for pair in (first, second):
         if pair.a.region == pair.b.region == "condition":
             return True
@@ -122,7 +122,7 @@ def _may_move(case: Case, first: Pair, second: Pair) -> bool:
 
 
 def _denies_another(case: Case) -> bool:
-    """True when both deny, and the next word behind the negation is another one."""
+    """Return whether both have a negation, but before different words."""
     if case.found.opposed:
         return False
     left, right = _denied(case.a.text), _denied(case.b.text)
@@ -142,7 +142,7 @@ def _denied(text: str) -> list[str]:
 
 
 def _is_led_by_another(case: Case) -> bool:
-    """True for "left Ben" beside "left with Ben": what follows the same verb is led otherwise."""
+    """Return True for "left Ben" and "left with Ben": another preposition after the same verb."""
     if not case.a.verb or case.a.verb != case.b.verb:
         return False
     left, right = _behind_verb(case.a), _behind_verb(case.b)
@@ -164,7 +164,7 @@ def _behind_verb(claim: Claim) -> Term | None:
 
 
 def _form_differs(a: str, b: str) -> bool:
-    """True for "stopped to take" beside "stopped taking", "ready to eat" beside "to be eaten"."""
+    """Return True for "stopped to take", "stopped taking"; "ready to eat", "to be eaten"."""
     if len(_TO_BE.findall(a)) != len(_TO_BE.findall(b)):
         return True
     to_a, ing_a = _verbs(_TO_VERB, a), _verbs(_GERUND, a)
@@ -185,7 +185,7 @@ def _words(text: str) -> list[str]:
 
 
 def _is_rearranged(a: list[str], b: list[str]) -> bool:
-    """True when both have the same words, and it is no phrase or list that changed places."""
+    """Return whether the same words changed places other than as a phrase or in a list."""
     if a == b or len(a) != len(b) or Counter(a) != Counter(b):
         return False
     start = _alike(a, b)
@@ -203,7 +203,7 @@ def _is_rearranged(a: list[str], b: list[str]) -> bool:
 
 
 def _alike(a: list[str], b: list[str]) -> int:
-    """Count the words that two lists of one length have in common at their beginnings."""
+    """Return the length of the common beginning of two lists of one length."""
     return next(i for i, (one, other) in enumerate(zip(a, b, strict=True)) if one != other)
 
 
@@ -213,7 +213,7 @@ def _owners(text: str, *, bare: bool = False) -> list[str]:
 
 
 def _units_differ(a: str, b: str) -> bool:
-    """True for "5MB-10MB" beside "5Mb-10Mb"."""
+    """Return True for "5MB-10MB" beside "5Mb-10Mb"."""
     left, right = _UNIT_BEHIND.findall(a), _UNIT_BEHIND.findall(b)
     if left == right or [one.lower() for one in left] != [one.lower() for one in right]:
         return False

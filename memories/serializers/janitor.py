@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from engram.kernel.fields import Flag, QueryWhole
 from engram.kernel.pagination import MAX_LIMIT
-from memories.core.janitor import Deed, Reason
+from memories.core.janitor import ActionKind, Reason
 from memories.models import JanitorAction
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.janitor.scan import JanitorFinding
@@ -89,7 +89,7 @@ class FindingSerializer(serializers.Serializer[Any]):
     """The action that a run would take on one memory, and the reason."""
 
     memory = MemorySerializer()
-    deed = serializers.ChoiceField([deed.value for deed in Deed])
+    deed = serializers.ChoiceField([action.value for action in ActionKind])
     reason = serializers.ChoiceField([reason.value for reason in Reason])
     weight_factor = serializers.FloatField(help_text="Afterwards.")
     confidence_factor = serializers.FloatField(help_text="Afterwards.")
@@ -112,7 +112,7 @@ def present_findings(findings: Iterable[JanitorFinding]) -> list[dict[str, Any]]
     return [
         {
             "memory": memory,
-            "deed": finding.verdict.deed.value,
+            "deed": finding.verdict.action.value,
             "reason": finding.verdict.reason.value,
             "weight_factor": finding.verdict.weight_factor,
             "confidence_factor": finding.verdict.confidence_factor,

@@ -14,7 +14,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing, reading
-from memories.core.comparing import NOT_HERE, Comparer
+from memories.core.comparing import COMPARED_LATER, Comparer
 from memories.models import Memory, MergeSuggestion
 from memories.services.commit import nearby, transaction
 from memories.services.commit.commit import commit_all
@@ -93,7 +93,7 @@ def test_a_batch_compares_so_many_characters_and_leaves_the_rest_to_the_backgrou
     results = batch(stored, texts)
     whole = [(a.text, b.text) for a, b in compared if max(len(a.text), len(b.text)) > 1000]
     assert 0 < sum(len(a) + len(b) for a, b in whole) <= 40_000
-    left = [row for row in results if row["gate"]["reasons"] == [NOT_HERE]]
+    left = [row for row in results if row["gate"]["reasons"] == [COMPARED_LATER]]
     assert 0 < len(left) < 6
     assert {row["outcome"] for row in left} == {"created"}
     with in_workspace(stored.workspace):
@@ -169,7 +169,7 @@ def test_a_pair_is_compared_and_counted_once(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_ordinary_batches_have_room(tenant: Tenant) -> None:
     texts = [f"Batch item {i} lives in bay {i * 7} of hall {i % 13}." for i in range(100)]
-    assert all(NOT_HERE not in row["gate"]["reasons"] for row in batch(tenant, texts))
+    assert all(COMPARED_LATER not in row["gate"]["reasons"] for row in batch(tenant, texts))
 
 
 def test_long_texts_that_the_gate_did_not_compare_are_not_asked_about(
@@ -179,5 +179,5 @@ def test_long_texts_that_the_gate_did_not_compare_are_not_asked_about(
     with in_workspace(stored.workspace):
         Memory.objects.update(observed_at=timezone.now() - timedelta(days=90))
     answer = stored.agent.post("memories", {"content": long_text(90)})
-    assert answer.json()["gate"]["reasons"] == [NOT_HERE]
+    assert answer.json()["gate"]["reasons"] == [COMPARED_LATER]
     assert answer.json()["nearby"] == []

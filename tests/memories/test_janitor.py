@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.core.janitor import Deed
+from memories.core.janitor import ActionKind
 from memories.models import JanitorAction, JanitorRun, Memory, MemoryVector, RecallRecord
 from memories.services.janitor.run import preview, run, run_when_due
 from memories.services.lifecycle import forget
@@ -78,7 +78,7 @@ def test_dry_run_mutates_nothing_and_the_run_does_exactly_what_it_said(old_tenan
         )  # fmt: skip
     with in_workspace(workspace):
         touched = set(JanitorAction.objects.values_list("memory_id", flat=True))
-    planned = {f.memory.pk for f in said.findings if f.verdict.deed == Deed.DEMOTE}
+    planned = {f.memory.pk for f in said.findings if f.verdict.action == ActionKind.DEMOTE}
     assert touched == planned
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core.janitor import Deed, Reason, Rules, Subject, judge
+from memories.core.janitor import ActionKind, Reason, Rules, Subject, judge
 from tests.conftest import NOW
 
 RULES = Rules(
@@ -32,7 +32,7 @@ OLD = Subject(
 def test_one_demotion_takes_a_tenth_of_the_weight_and_a_fifth_of_the_confidence() -> None:
     found = judge(OLD, RULES, NOW)
     assert found is not None
-    assert (found.deed, found.reason) == (Deed.DEMOTE, Reason.UNUSED)
+    assert (found.action, found.reason) == (ActionKind.DEMOTE, Reason.UNUSED)
     assert (found.weight_factor, found.confidence_factor) == (0.9, 0.8)
 
 
@@ -77,7 +77,7 @@ def test_some_are_reported_and_never_touched(changes: dict[str, object], reason:
     often = replace(OLD, demotion_count=9, **changes)  # type: ignore[arg-type]
     found = judge(often, replace(RULES, may_cull=True), NOW)
     assert found is not None
-    assert (found.deed, found.reason) == (Deed.REPORT, reason)
+    assert (found.action, found.reason) == (ActionKind.REPORT, reason)
     assert (found.weight_factor, found.confidence_factor) == (1.0, 1.0)
 
 
@@ -85,20 +85,20 @@ def test_culling_needs_the_flag_and_three_demotions() -> None:
     thrice = replace(OLD, demotion_count=3, demoted_at=NOW - timedelta(days=7))
     allowed = replace(RULES, may_cull=True)
 
-    def deed(subject: Subject, rules: Rules) -> Deed | None:
+    def action_of(subject: Subject, rules: Rules) -> ActionKind | None:
         found = judge(subject, rules, NOW)
-        return None if found is None else found.deed
+        return None if found is None else found.action
 
-    assert deed(thrice, RULES) == Deed.DEMOTE
-    assert deed(thrice, allowed) == Deed.CULL
-    assert deed(replace(thrice, demotion_count=2), allowed) == Deed.DEMOTE
-    assert deed(replace(thrice, demoted_at=NOW), allowed) is None
-    assert deed(replace(thrice, is_disputed=True), allowed) == Deed.REPORT
+    assert action_of(thrice, RULES) == ActionKind.DEMOTE
+    assert action_of(thrice, allowed) == ActionKind.CULL
+    assert action_of(replace(thrice, demotion_count=2), allowed) == ActionKind.DEMOTE
+    assert action_of(replace(thrice, demoted_at=NOW), allowed) is None
+    assert action_of(replace(thrice, is_disputed=True), allowed) == ActionKind.REPORT
 
 
 def test_factors_end_at_the_floor_and_are_then_reported() -> None:
     subject, at, demotions = OLD, NOW, 0
-    while (found := judge(subject, RULES, at)) is not None and found.deed == Deed.DEMOTE:
+    while (found := judge(subject, RULES, at)) is not None and found.action == ActionKind.DEMOTE:
         demotions += 1
         subject = replace(
             subject,
@@ -140,8 +140,8 @@ def test_no_verdict_raises_a_factor_or_touches_the_spared(subject: Subject, may_
     assert after[0] <= before[0]
     assert after[1] <= before[1]
     if subject.is_pinned or subject.is_constraint or subject.provenance == "user_stated":
-        assert found.deed == Deed.REPORT
-    if found.deed == Deed.DEMOTE:
+        assert found.action == ActionKind.REPORT
+    if found.action == ActionKind.DEMOTE:
         assert min(after) >= min(0.2, *before)
     else:
         assert after == before

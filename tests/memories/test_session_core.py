@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core.baseline import age_days, effectiveness, standing
+from memories.core.baseline import age_days, effectiveness, order_key
 from memories.core.briefing import DECIDED, NOTES, Note, briefing
 from memories.core.hits import Match, PromptTerms, match_prompt, prompt_terms, rare_terms
 from memories.core.injection import Contender, InjectionBudget, LearnedScores, Placed, inject
@@ -75,7 +75,7 @@ def test_the_order_of_two_memories_never_changes(
         return a, b
 
     stands = [
-        standing(weight, NOW - timedelta(days=days), is_pinned=pinned)
+        order_key(weight, NOW - timedelta(days=days), is_pinned=pinned)
         for weight, days, pinned in (one, other)
     ]
     a, b = ordered(later)
@@ -251,13 +251,13 @@ def test_twelve_shared_terms_are_enough_of_any_memory(
     assert match_prompt(asks(" ".join(many), 1000), many[:shared], length) is expected
 
 
-def test_the_one_telling_word_of_a_prompt_is_enough() -> None:
+def test_the_only_distinctive_word_of_a_prompt_is_enough() -> None:
     asked = asks("set broker kafka", 1000, set=40, broker=6, kafka=5)
-    assert (asked.terms, asked.telling) == (("kafka", "broker", "set"), "kafka")
+    assert (asked.terms, asked.distinctive) == (("kafka", "broker", "set"), "kafka")
     found = [match_prompt(asked, [term], 8) for term in asked.terms]
     assert found == [SINGLE, None, None]
     assert match_prompt(asked, ["broker", "set"], 8) is SEVERAL
-    assert asks("set broker kafka", 1000, set=40, broker=5, kafka=5).telling == ""
+    assert asks("set broker kafka", 1000, set=40, broker=5, kafka=5).distinctive == ""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 
 from engram.kernel.tenancy import in_workspace
-from memories.core.baseline import standing
+from memories.core.baseline import order_key
 from memories.models import Memory
 from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant
@@ -37,7 +37,7 @@ def test_no_large_table_is_read_whole_for_a_session(full: Tenant, state: str) ->
         everything = sorted(
             Memory.objects.recallable(NOW),
             key=lambda m: (
-                -standing(m.importance, m.observed_at, is_pinned=_leads(m)), m.pk
+                -order_key(m.importance, m.observed_at, is_pinned=_leads(m)), m.pk
             ),
         )  # fmt: skip
     order = [fact.id for fact in found.facts]

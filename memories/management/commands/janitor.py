@@ -13,7 +13,7 @@ from tqdm import tqdm
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import RefusalError
-from memories.core.janitor import Deed
+from memories.core.janitor import ActionKind
 from memories.services.janitor import run
 from memories.services.janitor.scan import JanitorFinding
 
@@ -23,10 +23,10 @@ LISTED = 20
 def line(finding: JanitorFinding) -> str:
     """Return one line about a memory: its id and numbers, never its text."""
     memory, verdict = finding.memory, finding.verdict
-    if verdict.deed != Deed.DEMOTE:
-        return f"  {verdict.deed:7} {memory.pk}  {verdict.reason.replace('_', ' ')}"
+    if verdict.action != ActionKind.DEMOTE:
+        return f"  {verdict.action:7} {memory.pk}  {verdict.reason.replace('_', ' ')}"
     return (
-        f"  {verdict.deed:7} {memory.pk}"
+        f"  {verdict.action:7} {memory.pk}"
         f"  weight {memory.weight_factor:.2f} → {verdict.weight_factor:.2f},"
         f" confidence {memory.confidence_factor:.2f} → {verdict.confidence_factor:.2f}"
     )

@@ -17,7 +17,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import Comparison, compare, leave_uncompared, missing
+from memories.core.claims import Comparison, compare, missing, uncompared
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
 from memories.core.lengths import too_long_together
 from memories.core.reading import read_cached
@@ -205,7 +205,7 @@ def _choose_wording(older: Memory, newer: Memory) -> _WordingChoice:
     """
     is_later = newer.observed_at >= older.observed_at
     if reason := too_long_together((older.content, newer.content)):
-        comparison = leave_uncompared(reason)
+        comparison = uncompared(reason)
         drops: tuple[tuple[str, ...], tuple[str, ...]] = ((newer.content,), (older.content,))
         is_newer_better = is_later
     else:

@@ -13,7 +13,7 @@ import numpy as np
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from memories.core.claims import Comparison
-from memories.core.comparing import NOT_HERE, Comparer, left_for_later
+from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
 from memories.core.gate import Decision, Outcome, Side, better_wording, decide
 from memories.core.objections import objection
 from memories.core.relations import Relation
@@ -143,9 +143,9 @@ def _postpone(
 ) -> GateReport:
     """Return the report of a statement that exceeds the budget of this call."""
     memory, cosine = nearest
-    comparison = left_for_later()
+    comparison = deferred_comparison()
     decision = _decide(statement, memory, cosine, comparison, config, better="stored")
-    is_left = NOT_HERE in decision.reasons
+    is_left = COMPARED_LATER in decision.reasons
     return GateReport(
         best=JudgedNeighbour(memory, cosine, comparison, decision),
         around=around,

@@ -22,7 +22,7 @@ from engram.kernel.history import record, record_unsent
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.core.janitor import PAUSE, Deed
+from memories.core.janitor import PAUSE, ActionKind
 from memories.models import JanitorAction, JanitorRun, Memory
 from memories.services.causes import RUN_UNDONE
 from memories.services.janitor.scan import (
@@ -74,7 +74,7 @@ def preview(
         for batch in batches(rules, now):
             found.examined += len(batch)
             for finding in apply_rules(batch, rules, now):
-                _count(found, finding.verdict.deed)
+                _count(found, finding.verdict.action)
                 if start is None or place_of(finding.memory) > start:
                     if len(found.findings) < limit:
                         found.findings.append(finding)
@@ -157,8 +157,8 @@ def _apply(
     done: JanitorRun, findings: list[JanitorFinding], *, examined: int, actor: Actor, now: datetime
 ) -> None:
     """Apply the findings to locked memories, and store what the undo needs."""
-    demoted = [f for f in findings if f.verdict.deed == Deed.DEMOTE]
-    culled = [f.memory for f in findings if f.verdict.deed == Deed.CULL]
+    demoted = [f for f in findings if f.verdict.action == ActionKind.DEMOTE]
+    culled = [f.memory for f in findings if f.verdict.action == ActionKind.CULL]
     before = {f.memory.id: fields_of(f.memory) for f in findings}
     _demote(demoted, now)
     record_unsent(
@@ -172,13 +172,13 @@ def _apply(
         JanitorAction(
             run=done,
             memory=f.memory,
-            verb=f.verdict.deed,
+            verb=f.verdict.action,
             before=before[f.memory.id],
             after=fields_of(f.memory),
             at=now,
         )
         for f in findings
-        if f.verdict.deed != Deed.REPORT
+        if f.verdict.action != ActionKind.REPORT
     )
     is_standing = JanitorRun.objects.filter(pk=done.pk, undone_at=None).update(
         examined=F("examined") + examined,
@@ -221,10 +221,10 @@ def fields_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _count(found: Preview, deed: Deed) -> None:
-    found.demoted += deed == Deed.DEMOTE
-    found.culled += deed == Deed.CULL
-    found.reported += deed == Deed.REPORT
+def _count(found: Preview, action: ActionKind) -> None:
+    found.demoted += action == ActionKind.DEMOTE
+    found.culled += action == ActionKind.CULL
+    found.reported += action == ActionKind.REPORT
 
 
 def _place_after(memory_id: UUID | None) -> Place | None:

@@ -21,7 +21,7 @@ from engram.kernel.binary import binary_cursor
 from engram.kernel.conditions import condition_of
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
-from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, standing
+from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, order_key
 from memories.core.injection import Always
 from memories.core.text import terms
 from memories.models import Memory, Provenance
@@ -154,7 +154,7 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         parameters["ids"] = _cap(always, [*of_place, *linked], best, near)
         facts = [CandidateMemory._make(row) for row in _rows(_FACTS, recallable, parameters)]
         windows = _windows(parameters, place.vector)
-    facts.sort(key=lambda f: (-standing(f.importance, f.observed_at, is_pinned=f.leads), f.id))
+    facts.sort(key=lambda f: (-order_key(f.importance, f.observed_at, is_pinned=f.leads), f.id))
     vectors = [windows.get(fact.id, []) for fact in facts]
     return SessionCandidates(
         facts=facts,

@@ -15,7 +15,7 @@ from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers_about
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.spelling import UNSEEN
+from memories.core.spelling import INVISIBLE
 from memories.models import Session
 from memories.services.sessions.prompts import lock_session
 from memories.signals import session_erased
@@ -25,7 +25,7 @@ from memories.signals import session_erased
 # next to a non-ASCII one, with which they may be composed.
 _FOLDED = re.compile(r"s[st]*|f[fil]+|k|i|[a-z](?=[^\x00-\x7f])|(?<=[^\x00-\x7f])[a-z]")
 # Characters that folding drops or narrows within a word: rows that contain one are always read.
-HIDING = f"{UNSEEN}|[\uff01-\uff5e]"
+HIDING = f"{INVISIBLE}|[\uff01-\uff5e]"
 _WORD = re.compile(r"[a-z0-9]+")
 _TEXTS = ("transcript", "context")
 
