@@ -141,8 +141,8 @@ class LookUps(Comparisons):
 
     def compare_missed(self) -> None:
         """Compare the missing pairs; the caller holds no lock."""
-        for asked in self._missed.values():
-            self._compare(*asked)
+        for missing in self._missed.values():
+            self._compare(*missing)
         self._missed.clear()
 
     def _answer(self, compare: Callable[[Any, Any], Any], a: Any, b: Any, *, otherwise: Any) -> Any:
@@ -154,8 +154,8 @@ class LookUps(Comparisons):
 
 
 def _digest(compare: Callable[[Any, Any], Any], a: Any, b: Any) -> bytes:
-    asked = repr((compare.__name__, a, b))
-    return hashlib.sha256(asked.encode("utf-8", "surrogatepass")).digest()
+    key = repr((compare.__name__, a, b))
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
 def _relation(a: str, b: str) -> Relation:

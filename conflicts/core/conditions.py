@@ -61,5 +61,5 @@ def _is_told(condition: str, other: Statement) -> bool:
     """Whether another text has most words of a condition, in whatever form."""
     words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
     text = other.fact.content.lower()
-    told = sum(word in text or concept_of(word) in other.stems for word in words)
-    return told >= _MOSTLY * len(words)
+    mentioned = sum(word in text or concept_of(word) in other.stems for word in words)
+    return mentioned >= _MOSTLY * len(words)

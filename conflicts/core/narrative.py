@@ -116,14 +116,14 @@ class Reported:
 
 def line(number: int, fact: Fact) -> str:
     """Return one line of the prompt; nothing in the fact can end it or leave its quotes."""
-    told = {
+    fields = {
         "at": f"{fact.observed_at:%Y-%m-%d %H:%M}",
         "scope": "/".join(part for part in (fact.project, fact.scope) if part),
         "by": fact.agent,
         "talk": fact.session_key,
         "says": fact.content,
     }
-    return f"{number} {quote_fields({k: v for k, v in told.items() if v})}"
+    return f"{number} {quote_fields({k: v for k, v in fields.items() if v})}"
 
 
 def line_tokens(fact: Fact) -> int:
@@ -197,16 +197,16 @@ def is_askable(question: str, members: Sequence[Fact]) -> bool:
 def _says_only(question: str, members: Sequence[Fact]) -> bool:
     """Return whether each word and number of a question is in the members' texts."""
     contents = [visible(fact.content) for fact in members]  # as the model read them
-    said = {stem for content in contents for stem in stems(content)}
+    member_stems = {stem for content in contents for stem in stems(content)}
     written = {token.lower() for content in contents for token in tokens(content)}
     for token in tokens(question):
         word = token.lower()
         if _FRAMING.fullmatch(word) or word in written:
             continue
         of_token = set(stems(token))
-        if not of_token or not of_token <= said:
+        if not of_token or not of_token <= member_stems:
             return False
-    return len(set(stems(question)) & said) >= min(MIN_SHARED_STEMS, len(said))
+    return len(set(stems(question)) & member_stems) >= min(MIN_SHARED_STEMS, len(member_stems))
 
 
 def _own_question(kind: FindingKind, for_yes: Sequence[Fact], against: Sequence[Fact]) -> str:

@@ -26,18 +26,20 @@ def parts_of(
     facts = finding.fact_ids
     held = [i for i in facts if lineage_of[i] in full]
     if held:
-        return [_beside(finding, [i for i in facts if i not in held], held)]
+        return [_with_other_side(finding, [i for i in facts if i not in held], held)]
     sides = _sides(finding, facts)
     first = {side[-1] for side in sides if side}
     for i in reversed(facts):
         if len({lineage_of[j] for j in first | {i}}) <= MAX_MEMBERS:
             first.add(i)
     kept = tuple(i for i in facts if i in first)
-    return [kept, _beside(finding, [i for i in facts if i not in first], kept)]
+    return [kept, _with_other_side(finding, [i for i in facts if i not in first], kept)]
 
 
-def _beside(finding: Finding, facts: Sequence[str], held: Sequence[str]) -> tuple[str, ...]:
-    """Return facts with the newest one of those held that is not on the side of their newest."""
+def _with_other_side(
+    finding: Finding, facts: Sequence[str], held: Sequence[str]
+) -> tuple[str, ...]:
+    """Return facts with the newest of `held` that is on the other side than their newest."""
     says_yes = facts[-1] in finding.yes_keeps
     other = [i for i in held if (i in finding.yes_keeps) != says_yes] or held
     return tuple(i for i in finding.fact_ids if i in facts or i == other[-1])

@@ -89,8 +89,8 @@ def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
     cosine = timeline.cosine(earlier, change)
-    told = turn.stems_with_cue(*_CHANGES) - MEASURES
-    shared = timeline.weigh(old.stems & told, old, turn)
+    changed_stems = turn.stems_with_cue(*_CHANGES) - MEASURES
+    shared = timeline.weigh(old.stems & changed_stems, old, turn)
     if _dimensions(old) & _dimensions(turn) and cosine >= MIN_CHANGE_COSINE:
         return shared >= MIN_MEASURED_WEIGHT
     return cosine >= MIN_FAR_COSINE and shared >= MIN_TOPIC_WEIGHT
@@ -204,8 +204,8 @@ def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: State
     changed, restated = old.names & turn.stems, old.names & new.stems
     if changed and restated and changed.isdisjoint(restated):
         return False
-    told = turn.stems_with_cue(*_CHANGES) - scope_words(old.fact)
-    named = timeline.weigh(old.stems & new.stems & told, old, new) >= MIN_NAMED_WEIGHT
+    changed_stems = turn.stems_with_cue(*_CHANGES) - scope_words(old.fact)
+    named = timeline.weigh(old.stems & new.stems & changed_stems, old, new) >= MIN_NAMED_WEIGHT
     names_old = named or bool(_dimensions(old) & _dimensions(turn))
     if not turn.has(Cue.SWITCH) and not names_old:
         return False

@@ -56,11 +56,11 @@ def state_of(text: str) -> State | None:
         match = form.match(text)
         if match:
             subject = _ARTICLE.sub("", match["subject"].strip())
-            attribute, said = match["attribute"].lower(), match["value"].strip()
-            written = _RETURN.sub("", said).strip() or said
+            attribute, stated = match["attribute"].lower(), match["value"].strip()
+            written = _RETURN.sub("", stated).strip() or stated
             key = (" ".join(subject.lower().split()), attribute)
             value = " ".join(written.lower().split())
-            return State(key, subject, attribute, value, written, written != said)
+            return State(key, subject, attribute, value, written, written != stated)
     return None
 
 

@@ -193,12 +193,12 @@ def select_answering(
         return list(members)
     groups = group_by_subject(members, note, is_other=is_other)
     named = for_yes[-1] if for_yes else members[-1]
-    asked = _group_of(named, groups)
-    if any(one not in for_yes and one is not named for one in asked):
-        return asked
+    named_group = _group_of(named, groups)
+    if any(one not in for_yes and one is not named for one in named_group):
+        return named_group
     against = [one for one in members if one not in for_yes and one is not named]
-    beside = _group_of(against[-1], groups) if against else []
-    return [one for one in members if one in asked or one in beside]
+    other_group = _group_of(against[-1], groups) if against else []
+    return [one for one in members if one in named_group or one in other_group]
 
 
 def _group_of(named: T, groups: Sequence[list[T]]) -> list[T]:

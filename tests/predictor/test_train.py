@@ -351,7 +351,7 @@ def test_scores_must_differ_where_there_is_no_canary(
     )
     _, result = trial(tenant.workspace, reason="full", seed=1, now=LATER)
     assert result.after is None
-    assert [gate.name for gate in result.asked if not gate.is_passed] == ["variance"]
+    assert [gate.name for gate in result.gates if not gate.is_passed] == ["variance"]
 
 
 def test_one_training_a_workspace_at_a_time(tenant: Tenant) -> None:

@@ -151,8 +151,8 @@ def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[st
     purpose = old.stems - thing - scope_words(old.fact)
     gone = timeline.statements[end]
     rest = (clause.stems for clause in gone.clauses if Cue.END not in clause.cues)
-    told = purpose.intersection(frozenset[str]().union(*rest)) - old.figures
-    if len(told) >= 2 and timeline.overlap(told) >= 2.5:
+    named = purpose.intersection(frozenset[str]().union(*rest)) - old.figures
+    if len(named) >= 2 and timeline.overlap(named) >= 2.5:
         return True
     is_mover = gone.order[0] in thing  # who has left the place, which serves on
     if (

@@ -54,7 +54,7 @@ def file_findings(
     actor: Actor = SYSTEM,
     read: Mapping[UUID, int] | None = None,
     is_reported: bool = False,
-    beside: Collection[UUID] = (),
+    also_lock: Collection[UUID] = (),
 ) -> FilingResult:
     """File findings within the caller's transaction; idempotent.
 
@@ -62,8 +62,8 @@ def file_findings(
     and memories that are not in the revision that was `read` are queued again. 3. Split findings
     about several subjects, unless the memories were named by a caller (`is_reported`). 4. Place
     each finding by identity; a missing comparison rolls the transaction back
-    (`with_comparisons`). 5. Write. Cards in `beside`, which the caller changes too, are locked in
-    the same order.
+    (`with_comparisons`). 5. Write. Cards in `also_lock`, which the caller changes too, are locked
+    in the same order.
     """
     filed = FilingResult()
     if not findings:
@@ -78,7 +78,7 @@ def file_findings(
     if not is_reported:
         current = [part for f in current for part in _of_one_subject(f, live, known, filed)]
     lineages = {str(memory.lineage) for memory in live.values()}
-    open_cards, notes_of = _open_cards(lineages, beside)
+    open_cards, notes_of = _open_cards(lineages, also_lock)
     notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
     placements = place(
         current,
@@ -115,7 +115,7 @@ def _of_one_subject(
 
 
 def _open_cards(
-    lineages: Iterable[str], beside: Collection[UUID]
+    lineages: Iterable[str], also_lock: Collection[UUID]
 ) -> tuple[list[OpenCard], dict[str, Note]]:
     """Return the waiting cards with one of the lineages, and the notes of their members.
 
@@ -127,7 +127,7 @@ def _open_cards(
     theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
     # A card that grows may absorb these too: all are locked now, in one order.
     near = members.filter(Q(lineage__in=wanted) | Q(lineage__in=theirs)).order_by()
-    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=beside)
+    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=also_lock)
     waiting = Conflict.objects.filter(named, status__in=WAITING)
     locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
     touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))

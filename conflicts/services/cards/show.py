@@ -115,7 +115,7 @@ class CardView:
     difference: WordDiff | None
     compared: tuple[int, int] | None
     outcomes: tuple[VerdictPreview, ...]
-    standing: Decision | None
+    decision: Decision | None
     decisions: tuple[Decision, ...] = ()
     comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
@@ -173,7 +173,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
         outcomes=outcomes(statements, question, card.suggested_verdict),
-        standing=next((d for d in decisions if d.undone_at is None), None),
+        decision=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
         events=events,

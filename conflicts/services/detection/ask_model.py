@@ -182,10 +182,10 @@ def _answers(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ask(told: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
+def _ask(prompt: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
     """Ask about one batch; runs in a thread without a workspace or database connection."""
     try:
-        return llm.ask(told, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
+        return llm.ask(prompt, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
     except ModelError as error:
         return error
 

@@ -154,7 +154,7 @@ def _fill(
     def file(known: Comparisons) -> None:
         reworded = cards_with_reworded_members(triggers)
         filed = file_findings(
-            findings, known, detected_by="rules", read=story.revisions, beside=reworded, now=now
+            findings, known, detected_by="rules", read=story.revisions, also_lock=reworded, now=now
         )
         settle_reworded(reworded, known, placed=filed.placed, read=story.revisions, now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped

@@ -33,7 +33,7 @@ from predictor.core.rpc_values import Params, WrongValueError, number, whole, wr
 from predictor.core.scorer import Scorer
 from predictor.services.models import checkpoint_file
 from predictor.services.training.dataset import SESSIONS_MAX
-from predictor.services.training.learn import Learned
+from predictor.services.training.learn import TrainingResult
 from predictor.services.training.train import trial
 
 READ_ONLY = "-c default_transaction_read_only=on"
@@ -218,7 +218,7 @@ def _workspace(named: str) -> Workspace | None:
     return Workspace.objects.filter(wanted).first()
 
 
-def _trial_fields(result: Learned, skipped: int) -> dict[str, Any]:
+def _trial_fields(result: TrainingResult, skipped: int) -> dict[str, Any]:
     """Return a trial's figures: those of `train`, of the canary and of the gates."""
     report = result.report
     figures = report_fields(report or NOTHING)
@@ -230,7 +230,7 @@ def _trial_fields(result: Learned, skipped: int) -> dict[str, Any]:
         "canary_ndcg": _mean(after),
         "canary_ndcg_before": _mean(before),
         "canary_score_variance": None if after is None else after.score_variance,
-        "gates": [asdict(gate) for gate in result.asked],
+        "gates": [asdict(gate) for gate in result.gates],
         "gates_passed": result.may_serve,
     }
 

@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import Gate
 from predictor.models import Training, TrainingStatus
 from predictor.services.models import checkpoint_file, store, transfer
-from predictor.services.training.learn import Learned
+from predictor.services.training.learn import TrainingResult
 from predictor.services.training.material import Material
 from predictor.services.training.promote import figures
 from predictor.services.training.train import train_now, trial
@@ -100,7 +100,7 @@ class Command(BaseCommand):
         seed = int(np.random.default_rng().integers(2**62)) if seed is None else seed
         material, result = trial(workspace, reason=reason, seed=seed, now=timezone.now())
         self._show_trial(material, result, seed)
-        if not result.asked:
+        if not result.gates:
             raise CommandError("There is nothing to learn from.", returncode=NOT_TRAINED)
         if not result.may_serve:
             raise CommandError("A gate would hold it back.", returncode=REJECTED)
@@ -139,7 +139,7 @@ class Command(BaseCommand):
         )
         self._gates([Gate(**gate) for gate in training.gates])
 
-    def _show_trial(self, material: Material, result: Learned, seed: int) -> None:
+    def _show_trial(self, material: Material, result: TrainingResult, seed: int) -> None:
         canary = figures(result)
         skipped = material.skipped + (result.report.samples_skipped if result.report else 0)
         self._lines(
@@ -156,7 +156,7 @@ class Command(BaseCommand):
                 "processor ms": round(result.cpu_seconds * 1000),
             }
         )
-        self._gates(result.asked)
+        self._gates(result.gates)
 
     def _lines(self, rows: dict[str, object]) -> None:
         for name, value in rows.items():

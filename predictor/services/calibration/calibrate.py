@@ -164,12 +164,12 @@ def _unasked_labels(now: datetime) -> list[tuple[Label, Judgement]]:
     done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
     newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
     by_session = {judgement.session_id: judgement for judgement in newest}
-    asked = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
+    sampled = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
     found = Label.objects.filter(
         Exists(recallable),
         Exists(_as_offered()),
-        ~Exists(asked),
+        ~Exists(sampled),
         session__in=by_session,
         relevance__isnull=False,
     )

@@ -148,8 +148,8 @@ def rests_until(judgement: Judgement, now: datetime) -> datetime | None:
     """Return the end of the pause that the endpoint asked for, over all sessions."""
     with in_workspace(judgement.workspace_id):
         recent = Q(status=JudgeStatus.DUE) | Q(judged_at__gte=now - LONGEST_REST)
-        asked = Judgement.objects.filter(recent, not_before__gt=now)
-        until: datetime | None = asked.aggregate(at=Max("not_before"))["at"]
+        pauses = Judgement.objects.filter(recent, not_before__gt=now)
+        until: datetime | None = pauses.aggregate(at=Max("not_before"))["at"]
         return until
 
 

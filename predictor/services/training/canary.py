@@ -71,8 +71,8 @@ def measure(scorer: Scorer, sessions: Sequence[JudgedSession]) -> gates.Canary |
         scores = scorer.score(session.learned.context, session.learned.candidates)
         ids = session.memory_ids
         ranked = [ids[int(row)] for row in np.argsort(-scores, kind="stable")]
-        told = ~np.isnan(session.relevance)
-        relevance = {ids[int(row)]: float(session.relevance[row]) for row in np.flatnonzero(told)}
+        judged = ~np.isnan(session.relevance)
+        relevance = {ids[int(row)]: float(session.relevance[row]) for row in np.flatnonzero(judged)}
         figures.append(ndcg(ranked, relevance, TOP))
         variances.append(float(np.var(scores)))
         tops.append(ranked[: gates.TOP])

@@ -22,7 +22,7 @@ class OutOfTimeError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class TrainingResult:
     """Result of a training: the model, its report, and its gates.
 
     `scorer` is None when there was nothing to learn; `report` is None too when the result was not
@@ -31,7 +31,7 @@ class Learned:
 
     scorer: Scorer | None
     report: TrainingReport | None
-    asked: list[Gate]
+    gates: list[Gate]
     before: Canary | None
     after: Canary | None
     cpu_seconds: float
@@ -40,16 +40,16 @@ class Learned:
     @property
     def may_serve(self) -> bool:
         """Return whether every gate was passed."""
-        return self.scorer is not None and all(gate.is_passed for gate in self.asked)
+        return self.scorer is not None and all(gate.is_passed for gate in self.gates)
 
 
-def learned(
+def train_model(
     material: Material,
     *,
     seed: int,
     progress: Callable[[float], object] = lambda _: None,
     least_sessions: int = 1,
-) -> Learned:
+) -> TrainingResult:
     """Learn beside the served model: the same material and seed give the same bytes.
 
     From fewer than `least_sessions`, the canary counted, nothing is learned.
@@ -75,7 +75,7 @@ def learned(
     on_learned: Canary | None = None
     report: TrainingReport | None = None
     scorer: Scorer | None = None
-    asked: list[Gate] = []
+    gates: list[Gate] = []
     is_enough = len(material.sessions) + len(material.canary) >= least_sessions
     if material.sessions and material.width and is_enough:
         scorer = _start(material, rng)
@@ -93,7 +93,7 @@ def learned(
         if report is not None and report.samples_used == 0:
             scorer = None
         else:
-            asked = check_gates(
+            gates = check_gates(
                 before,
                 after,
                 is_finite=is_finite,
@@ -101,8 +101,8 @@ def learned(
                 rng=rng,
                 learned_variance=on_learned.score_variance if on_learned else None,
             )
-    return Learned(
-        scorer, report, asked, before, after, thread_time() - began_cpu, perf_counter() - began
+    return TrainingResult(
+        scorer, report, gates, before, after, thread_time() - began_cpu, perf_counter() - began
     )
 
 

@@ -23,7 +23,7 @@ from predictor.services.training.claim import (
     release,
 )
 from predictor.services.training.due import ERASED, due_reason, note_training_due
-from predictor.services.training.learn import Learned
+from predictor.services.training.learn import TrainingResult
 from predictor.services.training.material import Material
 
 STAGE = "predictor_train"
@@ -33,7 +33,7 @@ def finish(
     workspace: Workspace,
     claim: Claim,
     material: Material | None,
-    result: Learned | None,
+    result: TrainingResult | None,
     error: str,
     *,
     now: datetime,
@@ -76,10 +76,10 @@ def finish(
     return training
 
 
-def _outcome(result: Learned | None, error: str) -> tuple[TrainingStatus, str]:
+def _outcome(result: TrainingResult | None, error: str) -> tuple[TrainingStatus, str]:
     if error or result is None:
         return TrainingStatus.FAILED, error
-    if not result.asked:
+    if not result.gates:
         return TrainingStatus.SKIPPED, "There are too few sessions to learn from."
     if not result.may_serve:
         return TrainingStatus.REJECTED, ""
@@ -90,7 +90,7 @@ def _promote(
     state: PredictorState,
     training: Training,
     material: Material | None,
-    result: Learned | None,
+    result: TrainingResult | None,
     now: datetime,
 ) -> None:
     if material is None or result is None or result.scorer is None:
@@ -117,7 +117,7 @@ def _release(state: PredictorState, claim: Claim, workspace: Workspace, now: dat
         note_training_due(state, reason, now)
 
 
-def _measure(training: Training, material: Material | None, result: Learned | None) -> None:
+def _measure(training: Training, material: Material | None, result: TrainingResult | None) -> None:
     if material is not None:
         training.base_version = material.served_number
         training.session_count = len(material.sessions)
@@ -133,7 +133,7 @@ def _measure(training: Training, material: Material | None, result: Learned | No
     training.progress = 1.0
     training.gates = [
         {"name": gate.name, "is_passed": gate.is_passed, "detail": gate.detail}
-        for gate in result.asked
+        for gate in result.gates
     ]
     training.cpu_ms = round(result.cpu_seconds * 1000)
     training.duration_ms = round(result.seconds * 1000)
@@ -142,7 +142,7 @@ def _measure(training: Training, material: Material | None, result: Learned | No
         training.loss = result.report.loss
 
 
-def figures(result: Learned) -> dict[str, Any]:
+def figures(result: TrainingResult) -> dict[str, Any]:
     """Return the canary figures: nDCG of both models, score variance, change of the first five."""
     before, after = result.before, result.after
     ndcg = _mean(after.ndcg) if after else None

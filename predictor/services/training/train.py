@@ -33,7 +33,7 @@ from predictor.services.training.claim import (
 )
 from predictor.services.training.dataset import SESSIONS_MAX
 from predictor.services.training.due import ERASED, drop_training_due, training_lease
-from predictor.services.training.learn import Learned, OutOfTimeError, learned
+from predictor.services.training.learn import OutOfTimeError, TrainingResult, train_model
 from predictor.services.training.material import Material, collect
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def train_now(
 
 def _train(workspace: Workspace, claim: Claim, *, clock: Clock) -> Training:
     material: Material | None = None
-    result: Learned | None = None
+    result: TrainingResult | None = None
     error = ""
     try:
         with renewing(lambda: renew(claim, workspace.pk, clock())):
@@ -91,14 +91,14 @@ def _train(workspace: Workspace, claim: Claim, *, clock: Clock) -> Training:
             # Who erased sessions may have left too few: what was learned from more goes without a
             # successor.
             least = workspace.config.min_training_sessions if claim.reason == ERASED else 1
-            result = learned(material, seed=claim.seed, progress=progress, least_sessions=least)
+            result = train_model(material, seed=claim.seed, progress=progress, least_sessions=least)
     except TakenOverError:
         error = TAKEN_OVER
-    except (SwitchedOffError, OutOfTimeError, WidthError) as told:
-        error = str(told)
-    except Exception as raised:  # whatever it was, the served model goes on
+    except (SwitchedOffError, OutOfTimeError, WidthError) as refusal:
+        error = str(refusal)
+    except Exception as raised:  # the served model stays
         log.exception("training %s of %s failed", claim.training_id, workspace.pk)
-        error = type(raised).__name__  # what it says could quote a memory
+        error = type(raised).__name__  # its message could quote a memory
     return promote.finish(workspace, claim, material, result, error, now=clock())
 
 
@@ -110,7 +110,7 @@ def trial(
     now: datetime,
     limit: int = SESSIONS_MAX,
     min_confidence: float = MIN_CONFIDENCE,
-) -> tuple[Material, Learned]:
+) -> tuple[Material, TrainingResult]:
     """Learn as a training would, and write nothing."""
     with in_workspace(workspace):
         material = collect(
@@ -122,7 +122,7 @@ def trial(
             limit=limit,
             min_confidence=min_confidence,
         )
-    return material, learned(material, seed=seed)
+    return material, train_model(material, seed=seed)
 
 
 def _choosing(seed: int) -> np.random.Generator:
