@@ -1,1 +1,1 @@
-"""The detective's rules, one a module; `registry` lists them in their order."""
+"""The rules of detection, one per module; `registry` lists them in order."""

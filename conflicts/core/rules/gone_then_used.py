@@ -1,4 +1,4 @@
-"""An old claim builds on something that a newer fact says is gone: the claim may be stale."""
+"""An old claim relies on something that a newer fact says is gone: the claim may be stale."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _numbered(statement: Statement) -> dict[str, set[str]]:
 
 
 def _comes_back(gone: Statement) -> bool:
-    """Whether a clause apart from the end says that something is back."""
+    """Return whether another clause than the end says that something is back."""
     return any(
         Cue.END not in clause.cues and not clause.cues.isdisjoint({Cue.RETURN, Cue.AGAIN})
         for clause in gone.clauses
@@ -146,7 +146,7 @@ def _comes_back(gone: Statement) -> bool:
 
 
 def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str]) -> bool:
-    """Whether another fact says what takes the place of the leaning claim."""
+    """Return whether another fact names a replacement for the leaning claim."""
     old = timeline.statements[leaning]
     purpose = old.stems - thing - scope_words(old.fact)
     gone = timeline.statements[end]

@@ -1,7 +1,7 @@
-"""Two texts of one sentence contradict each other: a rule for each way that claim comparison knows.
+"""Two texts with one sentence shape contradict each other, by one rule per kind.
 
-`memories/core/contradictions.py` decides, for the gate and for the detective; here it is weighed
-whether the two are near enough to ask a person.
+`memories/core/contradictions.py` decides, for the gate and for detection; this module checks
+whether the two are close enough to ask a person.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ STRENGTH: Final = 0.65
 
 
 def find(pair: Pair) -> Clash | None:
-    """Look for two members of one kind; of two subjects they exclude nothing."""
+    """Return a clash when the texts name two members of one kind, unless their subjects differ."""
     if not pair.is_one_matter or not pair.names_exclude:
         return None
     kinds = _other_kinds(pair.a, pair.b)

@@ -1,4 +1,4 @@
-"""Two texts give different days of one thing in other words."""
+"""Two texts in other words give different dates of one thing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STRENGTH: Final = 0.70
 
 
 def find(pair: Pair) -> Clash | None:
-    """Compare the weekday, then the date, that the older text gives with those of the newer."""
+    """Compare the weekdays, then the dates, that the texts give."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None
     for dimension in ("weekday", "day"):

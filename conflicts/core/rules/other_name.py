@@ -1,4 +1,4 @@
-"""Two texts fill one slot by different names: where it is kept, what deploys it."""
+"""Two texts fill one slot with different names: where it is stored, what deploys it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STRENGTH: Final = 0.65
 
 
 def find(pair: Pair) -> Clash | None:
-    """Compare the names that fill one slot; of two subjects they exclude nothing."""
+    """Compare the names that fill one slot, unless the subjects of the texts differ."""
     if not pair.is_one_slot or not pair.names_exclude or is_other_head(pair.a, pair.b):
         return None
     named = other_name(*pair.texts)

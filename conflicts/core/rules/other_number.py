@@ -1,4 +1,4 @@
-"""Two texts give different amounts of one unit in other words."""
+"""Two texts in other words give different amounts of one unit."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|before
 
 
 def find(pair: Pair) -> Clash | None:
-    """Compare the only amount that each text gives of a unit."""
+    """Compare the amounts of a unit of which each text gives only one."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None
     for mine, theirs in _comparable(pair.a, pair.b):

@@ -21,6 +21,6 @@ STRENGTH: Final = 0.65
 
 
 def find(pair: Pair) -> Clash | None:
-    """Compare the roles that fill one slot."""
+    """Compare the people or roles that fill one slot."""
     filled = other_filler(*pair.texts) if pair.is_one_slot else ""
     return pair.clash(RULE, filled, strength=STRENGTH) if filled else None

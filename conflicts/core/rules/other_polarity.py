@@ -1,4 +1,4 @@
-"""Two texts that share much: one affirms what the other denies."""
+"""Of two texts with many common words one affirms what the other denies."""
 
 from __future__ import annotations
 

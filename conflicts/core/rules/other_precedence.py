@@ -1,4 +1,4 @@
-"""Two texts let different sources win where these disagree."""
+"""Two texts give precedence to different sources."""
 
 from __future__ import annotations
 
@@ -21,6 +21,6 @@ STRENGTH: Final = 0.65
 
 
 def find(pair: Pair) -> Clash | None:
-    """Compare which source wins and which loses."""
+    """Compare which source has precedence and which has not."""
     winner = other_winner(*pair.texts) if pair.is_one_slot else ""
     return pair.clash(RULE, winner, strength=STRENGTH) if winner else None

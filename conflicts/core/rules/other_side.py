@@ -1,4 +1,4 @@
-"""Two texts that share much use opposite words: mandatory and optional."""
+"""Two texts with many common words use opposite words: mandatory and optional."""
 
 from __future__ import annotations
 

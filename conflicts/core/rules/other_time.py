@@ -1,4 +1,4 @@
-"""Two texts give different hours of one thing in other words."""
+"""Two texts in other words give different hours of one thing."""
 
 from __future__ import annotations
 

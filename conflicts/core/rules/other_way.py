@@ -1,4 +1,4 @@
-"""Two texts do one thing in ways that exclude each other: keep or discard, refuse or accept."""
+"""Two texts name ways that exclude each other: keep or discard, refuse or accept."""
 
 from __future__ import annotations
 

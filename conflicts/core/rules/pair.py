@@ -1,4 +1,4 @@
-"""Two facts that may disagree, with what the rules for pairs ask about them."""
+"""A pair of facts that may contradict each other, with the properties that rules read."""
 
 from __future__ import annotations
 

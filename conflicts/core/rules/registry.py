@@ -1,7 +1,7 @@
-"""All rules: those that are asked, in their order, and those of whoever else reports.
+"""All rules in the order in which they run, and those of findings that others report.
 
-`detective.py` asks the rules for stories first, then per pair `gone_then_used`, `one_sentence` and
-`OTHER_WORDS`, until one answers.
+`detective.py` runs the rules over stories first, then per pair `gone_then_used`, `one_sentence` and
+`OTHER_WORDS`, until one finds something.
 """
 
 from __future__ import annotations
@@ -59,5 +59,5 @@ _BY_ID: Final = {rule.id: rule for rule in RULES}
 
 
 def rule_of(rule_id: str) -> Rule:
-    """Return the rule of an id; of an id that a card has kept from an earlier version, that."""
+    """Return the rule of an id; a placeholder for an id that this version no longer has."""
     return _BY_ID.get(rule_id) or Rule(rule_id, "A rule that this version no longer has.", "")

@@ -1,4 +1,4 @@
-"""Rules for what others than the detective find: people, agents and a language model."""
+"""Rules of findings that others than detection report: people, agents and a language model."""
 
 from __future__ import annotations
 

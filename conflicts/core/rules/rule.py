@@ -1,4 +1,4 @@
-"""What a rule is: why a card was opened, under an id that never changes."""
+"""The type of a rule: why a card was opened, with an id that never changes."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ class Rule:
 
     @property
     def path(self) -> str:
-        """The file that decides, from the root of the repository."""
+        """Return the path of the deciding file, from the root of the repository."""
         return f"{self.module.replace('.', '/')}.py"

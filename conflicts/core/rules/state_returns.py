@@ -1,4 +1,4 @@
-"""A named state comes back to an earlier value, and nobody says that it was set back."""
+"""A named state returns to an earlier value, and no text mentions the return."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A value that was changed is stated again later, and nobody says that it was changed back."""
+"""A changed value is stated again later, and no text mentions that it was changed back."""
 
 from __future__ import annotations
 
