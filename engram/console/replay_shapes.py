@@ -84,7 +84,7 @@ class GateReplaySerializer(serializers.Serializer[Any]):
         " if they are long."
     )
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
-    as_set = OutcomesSerializer(help_text="Under the settings that stand, replayed likewise.")
+    as_set = OutcomesSerializer(help_text="Under the present settings, replayed in the same way.")
     as_asked = OutcomesSerializer()
     moves = MoveSerializer(many=True, source="most_moves")
     examples = MovedSerializer(many=True, help_text="At most 50, those that people judged first.")
@@ -117,7 +117,7 @@ class DetectionReplaySerializer(serializers.Serializer[Any]):
 
     cards = serializers.IntegerField(help_text="Opened in the period, the newest 2,000.")
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
-    as_set = KindCountsSerializer(help_text="Under the settings that stand, replayed likewise.")
+    as_set = KindCountsSerializer(help_text="Under the present settings, replayed in the same way.")
     as_asked = KindCountsSerializer()
     dismissed_spared = serializers.ListField(
         child=serializers.UUIDField(), help_text="Dismissed cards that would not have come."

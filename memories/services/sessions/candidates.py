@@ -37,7 +37,7 @@ CONSTRAINTS_MAX = 30
 CONSTRAINTS_READ = 100  # to list those that are not injected
 PINS_MAX = 20
 
-# The expression of the index `memory_standing`; see `memories.core.baseline.standing`. Includes
+# The expression of the index `memory_standing`; see `memories.core.baseline.order_key`. Includes
 # pins, though those that apply here are found by `_ALWAYS`.
 _STANDING = f"""(ln(greatest(importance, {LEAST_IMPORTANCE!r}::float8))
     + {GAIN_A_SECOND!r}::float8 * date_part('epoch', observed_at AT TIME ZONE 'UTC'))"""
