@@ -1,4 +1,4 @@
-"""`manage.py evaluate`: how good is the product, on files, through its own services.
+"""Evaluate the product on files, through its own services: `manage.py evaluate`.
 
-One module a mode; `lines` reads, `outcome` writes, `baseline` compares, `scratch` leaves no trace.
+One module per mode; `lines` reads files, `outcome` writes results, `baseline` compares runs.
 """

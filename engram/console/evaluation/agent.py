@@ -1,10 +1,10 @@
-"""`--conflicts STORIES --agent`: what is found when the writers answer what they are asked?
+"""Evaluate conflicts when writers answer the `nearby` questions: `--conflicts STORIES --agent`.
 
 A simulated agent commits a story fact by fact and answers each `nearby` at once, through the
-product, by the story's label: `contradicts` when both facts stand in one expected conflict, else
-`different`. Then the story is read as `--conflicts` reads it. Precision and recall stand beside
-those of the rules alone; questions are counted by pair that is asked about. An agent that is never
-wrong is the most that asking can give: what a real one gives lies between the two.
+product, by the story's label: `contradicts` when both facts are in one expected conflict, else
+`different`. Then the detective runs as for `--conflicts`. Precision and recall are reported next to
+those of the rules alone; questions are counted by pair of memories. An agent without errors is the
+upper bound: a real agent lies between the two.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from memories.services.commit.draft import Draft
 
 @dataclass(slots=True)
 class StoryCards:
-    """A story as the agent told it: the cards, and what it was asked on the way."""
+    """The cards of a story that the agent committed, and the questions that it answered."""
 
     conflicts: list[dict[str, Any]] = field(default_factory=list)
     questions: list[dict[str, str]] = field(default_factory=list)
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Tell every story twice, with answers and without, and compare both with what was expected."""
+    """Commit every story with and without answers; compare both with the expected conflicts."""
     stories = rules.read(path)
-    alone, told = [], []
+    alone, with_answers = [], []
     for story in stories:
         alone.append({"id": story.id, "conflicts": rules.find(story)})
-        told.append(commit_story(story))
+        with_answers.append(commit_story(story))
         advance(1)
-    return score(stories, alone, told, seed=seed)
+    return score(stories, alone, with_answers, seed=seed)
 
 
 def commit_story(story: StoryRow) -> StoryCards:
-    """Commit a story fact by fact, answer what is asked, and return what people would see."""
-    told = StoryCards()
+    """Commit a story fact by fact, answer each `nearby`, and return the cards and questions."""
+    committed = StoryCards()
     with scratch_workspace() as workspace:
         facts: dict[UUID, list[str]] = defaultdict(list)
         for fact in story.facts:
@@ -69,12 +69,12 @@ def commit_story(story: StoryRow) -> StoryCards:
             for near in result.nearby:
                 relation = _label(story, fact.id, facts[near.id])
                 outcome = _answer(workspace, story, result.memory, near, relation)
-                told.questions.append(
+                committed.questions.append(
                     {"fact": fact.id, "other": ",".join(facts[near.id]), "relation": relation,
                      "outcome": outcome}
                 )  # fmt: skip
-        told.conflicts = rules.cards(workspace, facts, now=story.now)
-    return told
+        committed.conflicts = rules.cards(workspace, facts, now=story.now)
+    return committed
 
 
 def _label(story: StoryRow, fact: str, others: Sequence[str]) -> JudgedRelation:
@@ -95,26 +95,28 @@ def _answer(
 def score(
     stories: Sequence[StoryRow],
     alone: Sequence[Mapping[str, Any]],
-    told: Sequence[StoryCards],
+    with_answers: Sequence[StoryCards],
     *,
     seed: int,
 ) -> Outcome:
-    """Set the figures of both tellings side by side, with the questions that it took."""
+    """Return the figures of both runs, with the number of questions."""
     rows = [
         {"id": story.id, "conflicts": one.conflicts, "questions": one.questions}
-        for story, one in zip(stories, told, strict=True)
+        for story, one in zip(stories, with_answers, strict=True)
     ]
     found, without = rules.score(stories, rows, seed=seed), rules.score(stories, alone, seed=seed)
-    asked = [len(one.questions) for one in told]
+    question_counts = [len(one.questions) for one in with_answers]
     commits = [len(story.facts) for story in stories]
-    an_ask = bootstrap_ratio(asked, commits, rng=np.random.default_rng(seed))
-    questions = {"questions_per_commit": Figure(an_ask, is_lower_better=True)}
+    questions_per_commit = bootstrap_ratio(
+        question_counts, commits, rng=np.random.default_rng(seed)
+    )
+    questions = {"questions_per_commit": Figure(questions_per_commit, is_lower_better=True)}
     by_rules = {f"{name} of the rules alone": figure for name, figure in without.figures.items()}
-    answers = Counter(question["relation"] for one in told for question in one.questions)
+    answers = Counter(question["relation"] for one in with_answers for question in one.questions)
     details = {
         **found.details,
         "commits": sum(commits),
-        "questions": sum(asked),
+        "questions": sum(question_counts),
         "answers": dict(answers),
         "matched by the rules alone": without.details["matched"],
     }

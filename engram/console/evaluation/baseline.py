@@ -1,4 +1,4 @@
-"""Is this run worse than a stored one?"""
+"""Compare a run with a stored one, to find regressions."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def read_baseline(path: Path) -> dict[str, Any]:
 
 
 def regressions(current: Mapping[str, Any], stored: Mapping[str, Any]) -> list[str]:
-    """Return what got worse than the interval that the stored run had, one sentence each.
+    """Return the figures that are worse than the stored run's interval, one sentence each.
 
     Raises
     ------
     InputError
-        When the two runs did not measure the same thing.
+        When the two runs differ in mode or files.
     """
     if current["mode"] != stored.get("mode"):
         raise InputError(f"the baseline is of mode {stored.get('mode')}, not {current['mode']}")

@@ -1,8 +1,8 @@
-"""`--histories FILE`: real documents whose status changed, some of them back and forth.
+"""Evaluate the detective on status histories of real documents: `--histories FILE`.
 
-All documents live in one workspace. Each value becomes a memory ("EIP-3 has status Deferred"), in
-time order; the detective reads them all. A document *returns* when a value comes up again after
-another; it is *flagged* when a card holds two of its memories or more.
+All documents are in one workspace. Each value becomes a memory ("EIP-3 has status Deferred"), in
+time order; the detective reads them all. A document *returns* when a value occurs again after
+another one; it is *flagged* when a card has two or more of its memories.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ COMMITTED_AT_ONCE = 200
 
 
 class ValueRow(Row):
-    """What a document's field was set to, and when."""
+    """A value of a document's field, and when it was set."""
 
     time: AwareDatetime
     value: str = Field(min_length=1)
@@ -43,12 +43,12 @@ class HistoryRow(Row):
 
     @property
     def is_returning(self) -> bool:
-        """Tell whether a value comes up again after another one."""
+        """Return whether a value occurs again after another one."""
         values = [value for value, _ in groupby(entry.value for entry in self.history)]
         return len(set(values)) < len(values)
 
     def moments(self) -> Iterator[tuple[datetime, str]]:
-        """Yield each statement with its time; times never run backwards within a document."""
+        """Yield each statement with its time; times within a document never decrease."""
         last: datetime | None = None
         for entry in self.history:
             at = entry.time
@@ -59,20 +59,20 @@ class HistoryRow(Row):
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Commit every value of every document, let the detective read, and see what it flags.
+    """Commit all values of all documents, run the detective, and score what it flags.
 
     Nothing is drawn at random: `seed` is there because every mode takes one.
     """
     rows = read(path)
-    told = sorted(
+    statements = sorted(
         ((at, row.id, text) for row in rows for at, text in row.moments()), key=lambda t: t[0]
     )
-    now = told[-1][0] + timedelta(days=1)
+    now = statements[-1][0] + timedelta(days=1)
     documents: dict[UUID, list[str]] = defaultdict(list)
     outcomes: Counter[str] = Counter()
     with scratch_workspace() as workspace:
-        for start in range(0, len(told), COMMITTED_AT_ONCE):
-            batch = told[start : start + COMMITTED_AT_ONCE]
+        for start in range(0, len(statements), COMMITTED_AT_ONCE):
+            batch = statements[start : start + COMMITTED_AT_ONCE]
             drafts = [Draft(content=text, observed_at=at) for at, _, text in batch]
             results = commit_rows(workspace, drafts, now=now)
             for (_, document, _), result in zip(batch, results, strict=True):
@@ -95,7 +95,7 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
         }
         for row in rows
     ]
-    details = {"statements": len(told), "commits": dict(outcomes), "cards": len(found)}
+    details = {"statements": len(statements), "commits": dict(outcomes), "cards": len(found)}
     return score(predictions, details)
 
 
@@ -107,12 +107,12 @@ def read(path: Path) -> list[HistoryRow]:
 
 
 def size(path: Path) -> int:
-    """Return how many steps `run` takes."""
+    """Return the number of steps of `run`."""
     return sum(len(row.history) for row in read(path))
 
 
 def score(predictions: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> Outcome:
-    """How many returning documents are flagged, and how many others are (Wilson intervals)."""
+    """Return the shares of returning and of other documents that are flagged (Wilson intervals)."""
     returning = [bool(row["flagged"]) for row in predictions if row["returns"]]
     others = [bool(row["flagged"]) for row in predictions if not row["returns"]]
     figures = {

@@ -1,4 +1,4 @@
-"""Reading JSON Lines whole before anything is measured; what is wrong is told by line."""
+"""Read whole JSON Lines files before a run; report errors by line."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ MAX_PROBLEMS = 20
 
 
 class Row(BaseModel):
-    """A line of an input file; fields that a mode does not use are passed over."""
+    """A line of an input file; fields that a mode does not use are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
@@ -20,7 +20,7 @@ AnyRow = TypeVar("AnyRow", bound=Row)
 
 
 class InputError(Exception):
-    """A file cannot be read; the message names lines and fields."""
+    """Raised for an invalid file; the message names lines and fields."""
 
 
 def read_rows(path: Path, row_type: type[AnyRow]) -> list[AnyRow]:

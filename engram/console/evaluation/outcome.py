@@ -1,4 +1,4 @@
-"""What a mode found: figures with intervals, rows that anybody can score again, a table to read."""
+"""The results of a run: figures with intervals, predictions to score again, and a table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Figure:
     is_lower_better: bool = False
 
     def as_json(self) -> dict[str, Any]:
-        """Return the figure as the report keeps it."""
+        """Return the figure in the format of the report."""
         return asdict(self.value) | {"lower_is_better": self.is_lower_better}
 
 
@@ -30,12 +30,12 @@ class Outcome:
     mode: str
     figures: Mapping[str, Figure]
     predictions: Sequence[Mapping[str, Any]]
-    # Figures by category and counts: shown and kept, never compared with a baseline.
+    # Figures by category and counts: reported, but never compared with a baseline.
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
 def report(outcome: Outcome, provenance: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what `--json` writes."""
+    """Return the report that `--json` writes."""
     return {
         "mode": outcome.mode,
         "metrics": {name: figure.as_json() for name, figure in outcome.figures.items()},

@@ -1,4 +1,4 @@
-"""`--gate PAIRS`: what does a commit do with a statement that is near to a stored one?
+"""Evaluate the gate on pairs of similar statements: `--gate PAIRS`.
 
 For each pair, `a` is committed, then `b` in the same scope by another agent, with the default
 policy. Labels, where the file has them, are `relation` (same, refines, contradicts, different) or
@@ -44,7 +44,7 @@ class PairRow(Row):
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Commit every pair and note what the gate said.
+    """Commit every pair and record the gate's decisions.
 
     Nothing is drawn at random: `seed` is there because every mode takes one.
     """
@@ -66,7 +66,7 @@ def read(path: Path) -> list[PairRow]:
 
 
 def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) -> Outcome:
-    """The levels of the gate, as far as the file's labels allow them (Wilson intervals)."""
+    """Return the gate's figures that the file's labels allow (Wilson intervals)."""
 
     def share(labels: set[str], is_hit: Callable[[Mapping[str, Any]], bool]) -> Interval:
         rows = zip(pairs, predictions, strict=True)

@@ -1,9 +1,9 @@
-"""`--predictor`: does the learned ranker rank better, and does influence go to who earned it?
+"""Evaluate the learned ranker and its governance on simulated users: `--predictor`.
 
-Users are simulated (`predictor.core.simulation`), in the worlds for reports, on which nothing was
-tuned. Rankings are measured against the truth, by nDCG@10 over sessions after the last one that
-was learned from; the model's learning curve stands beside the closed form's and beside bounds. Then
-an oracle, a ranker by chance and the model live under the rules of governance.
+Users are simulated (`engram.console.evaluation.simulation`), in the worlds for reports, which were
+not used for tuning. Rankings are measured against the truth, by nDCG@10 over sessions after the
+training sessions; the model's learning curve is reported with that of the closed form and with
+bounds. Then an oracle, a random ranker and the model are served under the rules of governance.
 
 Intervals are over users: sessions of one user are not independent of each other.
 """
@@ -41,19 +41,19 @@ MAKERS: dict[str, curves.Maker] = {
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """How many users of each kind, and how many sessions each lives through.
+    """The number of users of each kind, and of sessions per user.
 
     Raises
     ------
     InputError
-        When there is nothing to measure, or more than anybody would wait for.
+        When a number is below 1 or too large.
     """
 
     seeds: int
     sessions: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be run."""
+        """Check the numbers."""
         if not 1 <= self.seeds <= SEEDS_MAX:
             raise InputError(f"--seeds must be 1 to {SEEDS_MAX}")
         if not 1 <= self.sessions <= SESSIONS_MAX:
@@ -61,22 +61,22 @@ class Extent:
 
     @property
     def worlds(self) -> list[int]:
-        """The seeds."""
+        """Return the seeds."""
         return [REPORT_SEEDS[0] + i for i in range(self.seeds)]
 
     @property
     def checkpoints(self) -> list[int]:
-        """The numbers of sessions after which rankers are measured."""
+        """Return the numbers of sessions after which rankers are measured."""
         return [*(n for n in curves.CHECKPOINTS if n < self.sessions), self.sessions]
 
     def steps(self) -> int:
-        """Count what the progress bar is told."""
+        """Return the number of steps of the progress bar."""
         fits = len(WORLDS) * len(MAKERS) * len(self.checkpoints)
         return self.seeds * (fits + len(_governed_rankers()))
 
 
 def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Measure learning curves and governed lives."""
+    """Measure learning curves and governed runs."""
     rows: list[dict[str, Any]] = []
     figures: dict[str, Figure] = {}
     rng = np.random.default_rng(seed)
@@ -140,7 +140,7 @@ def _curve_figures(
 def _governed_figures(
     lives: Mapping[str, Sequence[Sequence[Step]]], rng: np.random.Generator
 ) -> dict[str, Figure]:
-    """Tell the most influence that each ranker had, and what its sessions gained by it."""
+    """Return the largest influence of each ranker, and the gain of its sessions."""
     figures = {}
     for name, users in lives.items():
         influence = [1 - min(step.alpha for step in steps) for steps in users]
@@ -153,7 +153,7 @@ def _governed_figures(
 
 
 def _influence_starts(users: Sequence[Sequence[Step]]) -> str:
-    """Tell in which session each user's predictor first had influence."""
+    """Return for each user the first session in which the predictor had influence."""
     first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
     return " ".join("never" if n is None else str(n) for n in first)
 

@@ -1,10 +1,10 @@
-"""`--probes [FILE]`: does recall find what a team needs, in the demo's story?
+"""Evaluate recall with questions on the demo's story: `--probes [FILE]`.
 
-The story (corrections, open contradictions, forgotten and expired memories) is played anew in a
-scratch workspace, then every question is asked. A memory goes by the first label that became it.
-p@1 and p@3 are the shares of probes with an answer among the first one or three; what must not be
-returned at all (`forbidden`) is counted wherever it stands. What is pinned where a probe looks
-comes first whatever was asked, so ranks are counted behind it, unless it is the answer.
+The story (corrections, open contradictions, forgotten and expired memories) is replayed in a
+scratch workspace, then recall gets every question. A memory is named by its first label. p@1 and
+p@3 are the shares of probes with an answer among the first one or three results; `forbidden` labels
+are counted at any rank. Pins in a probe's scope come first for any question, so ranks are counted
+after them, unless a pin is the answer.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ MEASURES: dict[str, Measure] = {
 
 
 class ProbeRow(Row):
-    """A question, the labels of what answers it, and of what must not be returned."""
+    """A question, the labels of its answers, and of what must not be returned."""
 
     id: str = Field(min_length=1)
     category: str = ""
@@ -60,18 +60,18 @@ class ProbeRow(Row):
 
 @dataclass(frozen=True, slots=True)
 class ProbeWorkspace:
-    """The story in a workspace: which memory each label became, and each memory's first label."""
+    """The story in a workspace: the memory of each label, and the first label of each memory."""
 
     workspace: Workspace
     memories: Mapping[str, UUID]
     names: Mapping[UUID, str]
 
     def name(self, label: str) -> str:
-        """Return the first label of the memory that `label` became."""
+        """Return the first label of the memory of `label`."""
         return self.names[self.memories[label]]
 
     def ask(self, probe: ProbeRow, *, k: int) -> tuple[RecalledMemory, ...]:
-        """Return what recall answers but for pins, without a trace."""
+        """Return what recall finds, without pins; record nothing."""
         query = Query(
             probe.question, k=k, scope=probe.scope, project=probe.project, is_recorded=False
         )
@@ -86,7 +86,7 @@ class ProbeWorkspace:
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Tell the story, ask every probe, and measure what came back."""
+    """Replay the story, recall every probe, and score the results."""
     probes, steps = read(path), read_story()
     predictions = []
     with load_story(path, probes, steps, advance=advance) as story:
@@ -113,7 +113,7 @@ def read(path: Path) -> list[ProbeRow]:
 
 
 def size(path: Path) -> int:
-    """Return how many steps `run` takes."""
+    """Return the number of steps of `run`."""
     return len(read(path)) + len(read_story())
 
 
@@ -125,7 +125,7 @@ def load_story(
     *,
     advance: Callable[[int], object],
 ) -> Iterator[ProbeWorkspace]:
-    """Play the story in a scratch workspace; refuse probes that name what is not in it."""
+    """Replay the story in a scratch workspace; refuse probes with unknown labels."""
     named = {label for probe in probes for label in (*probe.gold, *probe.forbidden)}
     _refuse(path, named - {step.label for step in steps if isinstance(step, CommitStep)})
     with scratch_workspace(detection_enabled=False) as workspace:
@@ -147,7 +147,7 @@ def _refuse(path: Path, unknown: set[str]) -> None:
 def score(
     probes: Sequence[ProbeRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
 ) -> Outcome:
-    """Average over the probes that have an answer, and count what must not have come back."""
+    """Average over the probes that have an answer, and count returned `forbidden` labels."""
     answered = [row for row in predictions if row["gold"]]
     figures = {
         name: Figure(

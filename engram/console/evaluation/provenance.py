@@ -1,4 +1,4 @@
-"""Where figures come from: code, files, settings, versions, machine."""
+"""Describe the origin of figures: code, files, settings, versions, machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PACKAGES = ("Django", "numpy", "tokenizers", "snowballstemmer", "psycopg", "pgve
 
 
 def provenance(inputs: Sequence[Path], *, now: datetime, seed: int) -> dict[str, Any]:
-    """Return what is needed to repeat a run."""
+    """Return the data needed to repeat a run."""
     return {
         "at": now.isoformat(),
         "git": _git_head(Path(settings.BASE_DIR)),

@@ -1,7 +1,7 @@
-"""`--retrieval MEMORIES QUESTIONS`: does recall find what answers a question?
+"""Evaluate recall on memories and questions: `--retrieval MEMORIES QUESTIONS`.
 
 Each group (a conversation or a data set) is a workspace of its own; gate and detection are off,
-because every row must stay findable under its own id. `now` is the group's last time.
+because recall must find every row by its own id. `now` is the group's last time.
 """
 
 from __future__ import annotations
@@ -81,8 +81,8 @@ class MemoryRow(Grouped):
         return self
 
     @property
-    def said(self) -> str:
-        """Return what is stored: a turn with its speaker and picture, a passage with its title."""
+    def stored_text(self) -> str:
+        """Return the text to store: a turn with speaker and picture, a passage with its title."""
         said = self.text or self.content
         if self.speaker:
             picture = f" [shares image: {self.caption}]" if self.caption else ""
@@ -105,7 +105,7 @@ class QuestionRow(Grouped):
 
     @property
     def is_scored(self) -> bool:
-        """Tell whether the question has an answer that can be found."""
+        """Return whether the question has an answer in the file."""
         return bool(self.gold) and self.label != UNANSWERABLE
 
 
@@ -121,19 +121,19 @@ def parse_time(text: str) -> datetime:
 
 
 def run(memories: Path, questions: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Store every group, ask its questions, and measure what came back."""
-    corpus, asked = read(memories, questions)
+    """Store every group, recall its questions, and score the results."""
+    corpus, questions_of = read(memories, questions)
     predictions: list[dict[str, object]] = []
     for group, rows in corpus.items():
         with scratch_workspace() as workspace:
             now = max((row.time for row in rows if row.time), default=UNDATED) + timedelta(hours=1)
             names = store(workspace, rows, now=now, advance=advance)
             refresh_statistics()
-            for question in asked.get(group, ()):
+            for question in questions_of.get(group, ()):
                 ranked = ask(workspace, question.question, names, now=now)
                 predictions.append({"id": question.id, "ranked": ranked})
                 advance(1)
-    everything = [question for group in asked.values() for question in group]
+    everything = [question for group in questions_of.values() for question in group]
     return score(everything, predictions, seed=seed)
 
 
@@ -141,14 +141,14 @@ def read(
     memories: Path, questions: Path
 ) -> tuple[dict[str, list[MemoryRow]], dict[str, list[QuestionRow]]]:
     """Read both files by group; every question must belong to a group that has memories."""
-    stored, asked = read_rows(memories, MemoryRow), read_rows(questions, QuestionRow)
+    stored, question_rows = read_rows(memories, MemoryRow), read_rows(questions, QuestionRow)
     refuse_repeated_ids(memories, [row.id for row in stored])
-    refuse_repeated_ids(questions, [row.id for row in asked])
+    refuse_repeated_ids(questions, [row.id for row in question_rows])
     corpus: dict[str, list[MemoryRow]] = defaultdict(list)
     for row in stored:
         corpus[row.group].append(row)
     by_group: dict[str, list[QuestionRow]] = defaultdict(list)
-    for question in asked:
+    for question in question_rows:
         if question.group not in corpus:
             raise InputError(f"{questions.name}: {question.id} asks of a group without memories")
         by_group[question.group].append(question)
@@ -156,9 +156,9 @@ def read(
 
 
 def size(memories: Path, questions: Path) -> int:
-    """Return how many steps `run` takes."""
-    corpus, asked = read(memories, questions)
-    return sum(map(len, corpus.values())) + sum(map(len, asked.values()))
+    """Return the number of steps of `run`."""
+    corpus, questions_of = read(memories, questions)
+    return sum(map(len, corpus.values())) + sum(map(len, questions_of.values()))
 
 
 def store(
@@ -173,10 +173,10 @@ def store(
     names: dict[UUID, list[str]] = defaultdict(list)
     for start in range(0, len(ordered), COMMITTED_AT_ONCE):
         batch = ordered[start : start + COMMITTED_AT_ONCE]
-        # Turns of a session share its time; milliseconds keep the order in which they were said.
+        # Turns of a session share its time; milliseconds keep their order.
         drafts = [
             Draft(
-                content=row.said,
+                content=row.stored_text,
                 agent=row.speaker,
                 session_key=f"{row.group}/{row.session}" if row.session else "",
                 observed_at=(row.time or now) + timedelta(milliseconds=start + position),
@@ -194,7 +194,7 @@ def store(
 def ask(
     workspace: Workspace, question: str, names: Mapping[UUID, Sequence[str]], *, now: datetime
 ) -> list[str]:
-    """Return the ids of what recall answers, best first, without a trace."""
+    """Return the ids of the memories that recall finds, best first; record nothing."""
     answer = recall(workspace, Query(question, k=RANKED_MAX, is_recorded=False), now=now)
     return [i for result in answer.results for i in names[result.memory.id]][:RANKED_MAX]
 
@@ -202,7 +202,7 @@ def ask(
 def score(
     questions: Sequence[QuestionRow], predictions: Sequence[Mapping[str, object]], *, seed: int
 ) -> Outcome:
-    """Average over the questions that have an answer; `adversarial` ones are only answered."""
+    """Average over the questions that have an answer; `adversarial` ones are not scored."""
     ranked = {row["id"]: row["ranked"] for row in predictions}
     scored = [question for question in questions if question.is_scored]
     if not scored:

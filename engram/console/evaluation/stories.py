@@ -1,7 +1,7 @@
-"""`--conflicts STORIES`: does the detective find what contradicts itself, and only that?
+"""Evaluate the detective's precision and recall on stories: `--conflicts STORIES`.
 
 Each story is a workspace of its own. Its facts are committed in order through the gate, then the
-story is read once, at its `now`. A memory that several facts became (merged, repeated) stands for
+detective runs once, at its `now`. A memory of several facts (merged, repeated) counts for
 all of them.
 """
 
@@ -50,7 +50,7 @@ class ExpectedRow(Row):
 
 
 class StoryRow(Row):
-    """A story with its facts in order; `expected` is empty when it is coherent."""
+    """A story with its facts in order; `expected` is empty for a story without conflicts."""
 
     id: str
     kind: str = ""
@@ -60,7 +60,7 @@ class StoryRow(Row):
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Tell every story to the product and compare its cards with what was expected."""
+    """Commit every story to the product and compare its cards with the expected conflicts."""
     stories = read(path)
     predictions = []
     for story in stories:
@@ -70,7 +70,7 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
 
 
 def read(path: Path) -> list[StoryRow]:
-    """Read the stories; what is expected must name facts of its story."""
+    """Read the stories; expected conflicts must name facts of their story."""
     stories = read_rows(path, StoryRow)
     refuse_repeated_ids(path, [story.id for story in stories])
     for story in stories:
@@ -105,14 +105,14 @@ def find(story: StoryRow) -> list[dict[str, Any]]:
 def cards(
     workspace: Workspace, facts: Mapping[UUID, Sequence[str]], *, now: datetime
 ) -> list[dict[str, Any]]:
-    """Read what is due and return the cards, with the ids that the file gave their memories.
+    """Run detection and return the cards, with the ids that the file gave their memories.
 
     Where a language model is configured it reads the stories as well.
 
     Raises
     ------
     RuntimeError
-        When a run failed or met its cap: its stories would look coherent.
+        When a run failed or reached its cap: its stories would seem to have no conflicts.
     """
     runs = detect_due(workspace, clock=lambda: now)
     for read_run in [*runs, *narrate_due(workspace, clock=lambda: now)]:
@@ -134,7 +134,7 @@ def cards(
 
 
 def count_matches(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
-    """How many pairs of a predicted and an expected conflict there are at most."""
+    """Return the largest number of pairs of a predicted and an expected conflict."""
     return len(pair_off(predicted, expected))
 
 
@@ -173,7 +173,7 @@ def pair_off(
 def score(
     stories: Sequence[StoryRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
 ) -> Outcome:
-    """Precision and recall over conflicts, and how many coherent stories were flagged."""
+    """Return precision and recall over conflicts, and the share of coherent stories with cards."""
     found = {row["id"]: [c["fact_ids"] for c in row["conflicts"]] for row in predictions}
     paired = {s.id: pair_off(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
     hits = {story: len(positions) for story, positions in paired.items()}
@@ -211,7 +211,7 @@ def _by_kind(stories: Sequence[StoryRow], hits: Mapping[str, int]) -> dict[str, 
 def _by_rule(
     predictions: Sequence[Mapping[str, Any]], paired: Mapping[str, Collection[int]]
 ) -> dict[str, str]:
-    """Say of each rule how many of the cards that it opened were expected."""
+    """Return for each rule how many of its cards were expected."""
     right: Counter[str] = Counter()
     opened: Counter[str] = Counter()
     for row in predictions:

@@ -1,11 +1,11 @@
-"""`--weights PROBES`: which provenance weights serve best, and does trust serve at all?
+"""Search the best provenance weights, and compare them with none: `--weights PROBES`.
 
-Every probe's pool is scored once; each setting of the grid only weighs it anew, so that settings
-are compared on the same answers. A user's word keeps 1, because only ratios change an order; a
-summary weighs at most that, an assistant's conclusion at most as much as a summary.
+Every probe's pool is scored once; each setting of the grid only applies other weights, so that
+settings are compared on the same results. `user_stated` keeps 1, because only ratios change an
+order; `episode_summary` weighs at most that, `assistant_derived` at most as much as a summary.
 
 The best setting has the highest p@3, then MRR, among those whose p@1 is no lower than that of the
-all-ones order; of equals, the one nearest to all ones. The all-ones order is reported beside it, so
+all-ones order; of equals, the one nearest to all ones. The all-ones order is reported as well, so
 that weights cannot hide a bad extractor.
 """
 
@@ -36,12 +36,12 @@ ALL_ONES: Weights = (1.0, 1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class ScoredMemory:
-    """A memory in a probe's pool, with its score before provenance is weighed."""
+    """A memory in a probe's pool, with its score before provenance weights."""
 
     label: str
     unweighted: float
     provenance: str
-    is_first: bool  # an answer that is pinned where the probe looks
+    is_first: bool  # an answer that is a pin in the probe's scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class ProbePool:
     pool: tuple[ScoredMemory, ...]
 
     def rank_labels(self, weights: Weights) -> list[str]:
-        """Return the labels of the pool under other weights, best first."""
+        """Return the labels of the pool under these weights, best first."""
         by_class = dict(zip(Provenance.values, weights, strict=True))
         order = sorted(
             self.pool,
@@ -66,15 +66,15 @@ class ProbePool:
 
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
-    """Score every pool once, weigh it by every setting, and compare."""
+    """Score every pool once, apply every setting's weights, and compare."""
     probes = read(path)
-    asked = []
+    pools = []
     with load_story(path, probes, read_story(), advance=advance) as story:
         for probe in probes:
             if probe.gold:
-                asked.append(_ask(story, probe))
+                pools.append(_ask(story, probe))
             advance(1)
-    return compare(asked, seed=seed)
+    return compare(pools, seed=seed)
 
 
 def grid() -> list[Weights]:
@@ -89,11 +89,11 @@ def defaults() -> Weights:
     return user, summary, own
 
 
-def compare(asked: Sequence[ProbePool], *, seed: int) -> Outcome:
-    """Find the best setting and tell it, the defaults and all ones apart, with intervals."""
+def compare(pools: Sequence[ProbePool], *, seed: int) -> Outcome:
+    """Find the best setting; return it, the defaults and all ones, with intervals."""
     ours = defaults()
     settings = sorted({*grid(), ours}, reverse=True)
-    values = {weights: _values(asked, weights) for weights in settings}
+    values = {weights: _values(pools, weights) for weights in settings}
     means = {
         weights: {name: float(np.mean(found)) for name, found in by_name.items()}
         for weights, by_name in values.items()
@@ -122,13 +122,13 @@ def compare(asked: Sequence[ProbePool], *, seed: int) -> Outcome:
     predictions = [
         {"id": probe.id, "weights": what, "ranked": probe.rank_labels(weights)[:RANKED_MAX]}
         for what, weights in named.items()
-        for probe in asked
+        for probe in pools
     ]
     return Outcome("weights", figures, predictions, details)
 
 
 def choose(means: Mapping[Weights, Mapping[str, float]]) -> Weights:
-    """Return the best setting: see the top of this page."""
+    """Return the best setting, by the criterion of the module docstring."""
     floor = means[ALL_ONES]["p@1"]
     allowed = [weights for weights in means if means[weights]["p@1"] >= floor]
     return max(allowed, key=lambda w: (means[w]["p@3"], means[w]["mrr"], sum(w), w))
@@ -151,8 +151,8 @@ def _ask(story: ProbeWorkspace, probe: ProbeRow) -> ProbePool:
     )
 
 
-def _values(asked: Sequence[ProbePool], weights: Weights) -> dict[str, list[float]]:
-    ranked = [(probe.rank_labels(weights), probe.gold) for probe in asked]
+def _values(pools: Sequence[ProbePool], weights: Weights) -> dict[str, list[float]]:
+    ranked = [(probe.rank_labels(weights), probe.gold) for probe in pools]
     return {name: [measure(*pair) for pair in ranked] for name, measure in MEASURES.items()}
 
 

@@ -1,1 +1,1 @@
-"""One queue of everything that waits for a person; `registry.py` lists what can wait."""
+"""One queue of all items that wait for a person; `registry.py` lists their sources."""

@@ -1,4 +1,4 @@
-"""The inbox for programs: how much waits, and what, in the order in which people see it."""
+"""The API of the inbox: counts and items, in the order of the page."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DEFAULT_LIMIT = 50
 
 
 class InboxSourceSerializer(serializers.Serializer[Any]):
-    """One kind of thing that waits for people."""
+    """A source of items that wait for people."""
 
     name = serializers.CharField()
     title = serializers.CharField()
@@ -35,7 +35,7 @@ class InboxSourceSerializer(serializers.Serializer[Any]):
 
 
 class InboxItemSerializer(serializers.Serializer[Any]):
-    """One thing that waits; `id` is that of the conflict, review, suggestion or item itself."""
+    """A waiting item; `id` is that of the conflict, review, suggestion or calibration item."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # the contract's word
     id = serializers.UUIDField()
@@ -46,7 +46,7 @@ class InboxItemSerializer(serializers.Serializer[Any]):
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    """How much waits, and one page of it, the most urgent and longest-waiting first."""
+    """Counts of waiting items, and one page of them, the most urgent and oldest first."""
 
     count = serializers.IntegerField()
     sources = InboxSourceSerializer(many=True)
@@ -67,10 +67,10 @@ class InboxQuerySerializer(serializers.Serializer[Any]):
 
 
 class InboxPages(NewestFirst):
-    """Pages through what waits in the order in which people see it, which no one query gives."""
+    """Paginates the queue over all sources, which no single query can order."""
 
     def read_position(self, position: str) -> str:
-        """Return the place in the queue that a cursor points to; raise `ValueError` otherwise."""
+        """Return a cursor's mark in the queue; raise `ValueError` for an invalid one."""
         return _position(_place(position))
 
     def answer(
@@ -79,7 +79,7 @@ class InboxPages(NewestFirst):
         limit: int,
         entries: Callable[[Mark | None, int, bool], list[InboxEntry]],
     ) -> dict[str, Any]:
-        """Return a page of `entries(place, limit, is_back)`, which lists the nearest first."""
+        """Return a page of `entries(place, limit, is_back)`, which returns the nearest first."""
         cursor = self.decode_cursor(request) if request.query_params.get("cursor") else None
         place = _place(cursor.position) if cursor and cursor.position else None
         is_back = bool(cursor and cursor.reverse)
@@ -111,15 +111,15 @@ def _place(position: str) -> Mark:
 
 
 class Inbox(WorkspaceView):
-    """What waits for a person."""
+    """The items that wait for people."""
 
     query_shape = InboxQuerySerializer
 
     @extend_schema(responses=InboxSerializer)
     def get(self, request: Request) -> Response:
-        """List what waits for people, whatever its kind, the most urgent and oldest first.
+        """List the items of all kinds that wait for people, the most urgent and oldest first.
 
-        `sources` count everything that the caller's role may see, filtered or not; each item is
+        `sources` count all items that the caller's role may see, without the filters; each item is
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
         `predictor/calibration`.
         """

@@ -1,4 +1,4 @@
-"""Calibration in the inbox: what a memory was worth in a session, asked blind."""
+"""Calibration in the inbox: people rate a memory's use in a session without the judge's score."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from predictor.core.judging import tail
 from predictor.models import CalibrationItem
 from predictor.services.calibration import calibrate
 
-URGENCY = SEVERITIES.index("low")  # nothing is wrong meanwhile
+URGENCY = SEVERITIES.index("low")  # an unanswered item does no harm
 QUOTED = 140
-# What people may say: the name of the answer, its label, and what it means.
+# The answers: name, label and meaning.
 BANDS = {
     "none": (0.0, "Of no use", "It has nothing to do with the session.", "drop"),
     "little": (0.25, "Of little use", "It is on the subject, and did not help.", "calm"),
@@ -38,7 +38,7 @@ UNSURE = "unsure"
 
 
 class Calibration(Source):
-    """Memories in sessions of which the judge has spoken, and people have not."""
+    """Memories in sessions that the judge has scored and no person has."""
 
     name = "calibration"
     title = "How useful?"
@@ -48,13 +48,13 @@ class Calibration(Source):
         "Now and then you are asked what a memory was worth in a session. It is compared with what"
         " the judge said, and trains nothing."
     )
-    sees = Role.REVIEWER  # transcripts, and the judge's word once a label is given
+    sees = Role.REVIEWER  # transcripts, and the judge's score after the label
     announced_by = ("calibration.drawn", "calibration.reopened")
     settled_by = ("calibration.labelled",)
     reads_by_index = True
 
     def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
-        """Look both up by their ids; the planner would read the whole workspace."""
+        """Set the planner to look both up by id, instead of reading the whole workspace."""
         return by_index_sorted() if is_ordered else super().plan_query(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
@@ -62,7 +62,7 @@ class Calibration(Source):
         return self._annotate(CalibrationItem.objects.all())
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return those nobody has labelled that can still be read as the judge read them."""
+        """Return unlabelled items whose texts are as the judge read them."""
         found = calibrate.waiting_items(now)
         if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
             found = found.none()
@@ -70,12 +70,12 @@ class Calibration(Source):
             inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
             found = found.filter(memory__in=inside)
         if wanted.text:
-            told = Q(memory__content__icontains=wanted.text)
-            found = found.filter(told | Q(session__session_key__icontains=wanted.text))
+            matching = Q(memory__content__icontains=wanted.text)
+            found = found.filter(matching | Q(session__session_key__icontains=wanted.text))
         return self._annotate(found)
 
     def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
-        """Mark items so that a sample's keep the order in which they were drawn."""
+        """Annotate items so that those of a sample keep the order of drawing."""
         place = ExpressionWrapper(
             F("sample__drawn_at") + F("position") * Value(timedelta(microseconds=1)),
             output_field=DateTimeField(),
@@ -86,11 +86,11 @@ class Calibration(Source):
         return marked
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
-        """Return what is asked, and about which memory where it may be quoted."""
+        """Return the question of each item, with the memory where it may be quoted."""
         return {row.pk: ("calibration", f"Was {_quote(row)} of use?") for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
-        """Return what the judge read and, beside a person's label only, what it said."""
+        """Return what the judge read, and its score if a person has labelled the item."""
         is_labelled = row.label is not None
         return {
             "item": row,
@@ -100,7 +100,7 @@ class Calibration(Source):
             "transcript": tail(row.session.transcript),
             "judged": row.judge_relevance if is_labelled else None,
             "difference": _difference(row) if is_labelled else "",
-            "settled": "" if row.labelled_at is None else _said(row),
+            "settled": "" if row.labelled_at is None else _label(row),
         }
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
@@ -123,24 +123,24 @@ class Calibration(Source):
         actor: Actor,
         now: datetime,
     ) -> None:
-        """Write the label; what somebody else has labelled meanwhile stays as they said."""
+        """Write the label; an item that another person labelled meanwhile keeps that label."""
         if action not in {*BANDS, UNSURE}:
             raise InvalidError("action", "Choose one of the answers.")
         label = BANDS[action][0] if action in BANDS else None
         calibrate.label_item(workspace, item_id, label, actor=actor, now=now, is_first_only=True)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return what was said of an item and, beside a label only, what the judge had said."""
+        """Return an item's label with the judge's score; None without a label."""
         row = CalibrationItem.objects.filter(pk=item_id).first()
         if row is None or row.labelled_at is None:
             return None
-        words = _said(row)
+        words = _label(row)
         if row.label is not None:
             words += f" The judge said {row.judge_relevance:.2f}, {_difference(row)}."
         return Done(words, "It waits again; a new label is told apart.")
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Let an item wait again."""
+        """Remove the label, so that the item waits again."""
         calibrate.unlabel_item(workspace, item_id, actor=actor, now=now)
 
 
@@ -150,7 +150,7 @@ def _quote(row: Any) -> str:
     return quote(row.memory.content, QUOTED)
 
 
-def _said(row: Any) -> str:
+def _label(row: Any) -> str:
     if row.label is None:
         return "Answered: cannot be told."
     word = next((label for value, label, *_ in BANDS.values() if value == row.label), "")
@@ -158,7 +158,7 @@ def _said(row: Any) -> str:
 
 
 def _difference(row: Any) -> str:
-    """Return how far the judge is from the person, as far as the two decimals shown can tell."""
+    """Return the difference between judge and person, to the two decimals that are shown."""
     apart = round(row.judge_relevance - row.label, 2)
     if not apart:
         return "the same"

@@ -38,7 +38,7 @@ class Conflicts(Source):
         return self._annotate(queue.CardFilter(status=queue.ALL))
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the open cards that are wanted."""
+        """Return the open cards that match the filter."""
         return self._annotate(
             queue.CardFilter(
                 severity=wanted.severity,
@@ -52,7 +52,7 @@ class Conflicts(Source):
         return queue.cards(wanted).annotate(since=F("created_at")).select_related("assignee")
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
-        """Return the questions; none that quotes what was forgotten."""
+        """Return the questions, without those that quote forgotten memories."""
         unsayable = queue.withheld([card.pk for card in rows])
         return {
             card.pk: (card.kind, show.WITHHELD if card.pk in unsayable else card.question)
@@ -64,7 +64,7 @@ class Conflicts(Source):
         return card_context(request, row)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return the standing decision, or until when the card is put off."""
+        """Return the decision in force, or the end of the card's snooze."""
         card = Conflict.objects.filter(pk=item_id).first()
         if card is None:
             return None
@@ -81,6 +81,6 @@ class Conflicts(Source):
         )
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Take the standing decision back, or end a snooze."""
+        """Undo the decision in force, or end a snooze."""
         is_snoozed = Conflict.objects.filter(pk=item_id, status=ConflictStatus.SNOOZED).exists()
         (wake if is_snoozed else undo)(workspace, item_id, actor=actor, now=now)

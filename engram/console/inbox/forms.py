@@ -1,4 +1,4 @@
-"""What people send from the inbox, and how the address names its places."""
+"""Forms of the inbox, and the item that an address names."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FILTERS = ("source", "severity", "scope", "q", "mine")
 
 
 class InboxForm(forms.Form):
-    """The filters of the inbox, as the address holds them; a wrong one counts as not given."""
+    """The filters of the inbox in the address; an invalid one is ignored."""
 
     source = forms.CharField(max_length=20, required=False)
     severity = forms.ChoiceField(
@@ -49,7 +49,7 @@ class ActionForm(forms.Form):
 
 
 def named_item(text: str, default: str = "conflicts") -> tuple[str, UUID] | None:
-    """Return the source and the id that the address names as `source:id`."""
+    """Return source and id of an item that the address names as `source:id`."""
     source, _, item = text.rpartition(":")
     found = row_id(item)
     return (source or default, found) if found else None

@@ -1,4 +1,4 @@
-"""The inbox: one item at a time, whatever its kind, with one keyboard."""
+"""The pages of the inbox: one item of any kind at a time, with the same keys."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What a member looks at: the sources of their role, through the filters of the address."""
+    """The queue that a member sees: the sources of their role and the filters of the address."""
 
     sources: list[Source]
     wanted: InboxFilter
@@ -49,7 +49,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """Where the item on screen stands, and the addresses of its neighbours."""
+    """The position of the item on screen, and the addresses of its neighbours."""
 
     total: int
     position: int
@@ -58,7 +58,7 @@ class Steps:
 
 
 def item_target(view: View) -> View:
-    """Take forms about an item; who comes by address is led to the item. Within a `member_page`."""
+    """Accept forms about an item; redirect a GET to the item. Use inside `member_page`."""
 
     @wraps(view)
     def run(request: HttpRequest, source: str, item: UUID) -> HttpResponse:
@@ -75,7 +75,7 @@ def item_target(view: View) -> View:
 @require_safe
 @member_page()
 def inbox(request: HttpRequest) -> HttpResponse:
-    """Show what waits for a person, the most urgent first, one item at a time."""
+    """Show the waiting items, the most urgent first, one at a time."""
     return _inbox(request, request.GET)
 
 
@@ -150,7 +150,7 @@ def _address(filters: dict[str, str], entry: InboxEntry | None) -> str:
 
 
 def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
-    """Return the item that the address names, if there is one that the member may see."""
+    """Return the item that the address names, None unless the member may see it."""
     named = named_item(text)
     source = next((s for s in sources if named and s.name == named[0]), None)
     if named is None or source is None:
@@ -159,9 +159,9 @@ def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
     return Chosen(source, row, source.as_entries([row])[0]) if row is not None else None
 
 
-def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, Any] | None:
-    """Return what was just done with an item, for the undo bar."""
-    named = named_item(asked)
+def _done(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, Any] | None:
+    """Return the last decision about an item, for the undo bar."""
+    named = named_item(item)
     source = next((s for s in sources if named and s.name == named[0]), None)
     if named is None or source is None:
         return None
@@ -188,30 +188,30 @@ def _done(request: HttpRequest, asked: str, sources: list[Source]) -> dict[str, 
 @member_page()
 @item_target
 def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
-    """Carry out an answer; what cannot be done is said beside what was typed."""
+    """Apply an answer; show a refusal together with what was typed."""
     form = ActionForm(request.POST)
     if not form.is_valid():
         return _show_refusal(request, source, item, "Choose one of the answers.", 422)
     staff = staff_of(request)
-    asked = form.cleaned_data
+    answer = form.cleaned_data
     try:
         source.act(
             staff.workspace,
             item,
-            asked["action"],
-            note=asked["note"],
+            answer["action"],
+            note=answer["note"],
             actor=staff.actor,
             now=timezone.now(),
         )
     except RefusalError as error:
-        return _show_refusal(request, source, item, _said(error), _status_of(error))
+        return _show_refusal(request, source, item, _message(error), _status_of(error))
     return redirect(_with_done(request, source, item))
 
 
 @member_page()
 @item_target
 def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
-    """Put an item off."""
+    """Snooze an item."""
     form = SnoozeForm(request.POST)
     if not form.is_valid():
         said = " ".join(str(message) for errors in form.errors.values() for message in errors)
@@ -242,7 +242,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
         else:
             source.undo(staff.workspace, item, actor=staff.actor, now=now)
     except RefusalError as error:
-        return _show_refusal(request, source, item, _said(error), 409)
+        return _show_refusal(request, source, item, _message(error), 409)
     messages.success(request, "Taken back.")
     return redirect(return_address(request, reverse("console:inbox")))
 
@@ -250,7 +250,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
 @require_safe
 @member_page()
 def counts(request: HttpRequest) -> HttpResponse:
-    """Return how much waits, for the pages that show it live."""
+    """Return the counts of waiting items, for the pages that show them live."""
     tallies = queue.tallies_for(request)
     by_source = {name: tally.count for name, tally in tallies.items()}
     return JsonResponse({"inbox": sum(by_source.values()), **by_source})
@@ -259,7 +259,7 @@ def counts(request: HttpRequest) -> HttpResponse:
 def _show_refusal(
     request: HttpRequest, source: Source, item: UUID, detail: str, status: int
 ) -> HttpResponse:
-    """Show the item as it is now, with why it was refused and everything that was typed."""
+    """Show the item's current state, with the refusal and everything that was typed."""
     asked = dict(parse_qsl(urlsplit(return_address(request, reverse("console:inbox"))).query))
     here = {name: asked[name] for name in FILTERS if name in asked}
     here["item"] = f"{source.name}:{item}"
@@ -273,7 +273,7 @@ def _show_refusal(
     )
 
 
-def _said(error: RefusalError) -> str:
+def _message(error: RefusalError) -> str:
     return str(getattr(error, "message", error.detail))
 
 
@@ -282,7 +282,7 @@ def _status_of(error: RefusalError) -> int:
 
 
 def _with_done(request: HttpRequest, source: Source, item: UUID) -> str:
-    """Name the answered item in the address, so that the next page offers to undo it."""
+    """Return an address with the answered item, so that the next page offers to undo it."""
     parts = urlsplit(return_address(request, reverse("console:inbox")))
     query = dict(parse_qsl(parts.query)) | {"done": f"{source.name}:{item}"}
     return parts._replace(query=urlencode(query)).geturl()

@@ -1,4 +1,4 @@
-"""Looking at an item later, for the kinds that have no snooze of their own."""
+"""Snooze items of sources without a snooze of their own."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 def put_off(
     workspace: Workspace, source: str, item: UUID, *, until: datetime, actor: Actor, now: datetime
 ) -> None:
-    """Take an item out of the queue until a time in the future."""
+    """Hide an item from the queue until a time in the future."""
     if until <= now:
         raise InvalidError("until", "Must be in the future.")
     with in_workspace(workspace):
@@ -33,7 +33,7 @@ def put_off(
 
 
 def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now: datetime) -> None:
-    """Let an item wait again before its time."""
+    """End an item's snooze early."""
     with in_workspace(workspace):
         gone, _ = PutOff.objects.filter(source=source, item=item).delete()
         if not gone:
@@ -42,6 +42,6 @@ def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now:
 
 
 def put_off_until(source: str, item: UUID, now: datetime) -> datetime | None:
-    """Return until when an item is put off, when it is."""
+    """Return the end of an item's snooze, None without one."""
     rows = PutOff.objects.filter(source=source, item=item, until__gt=now)
     return rows.values_list("until", flat=True).first()

@@ -1,4 +1,4 @@
-"""The sources' items as one queue: the most urgent first, of these what has waited longest."""
+"""Merge the items of all sources into one queue: the most urgent first, then the oldest."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class QueuePosition:
 
 
 def read_item(sources: Sequence[Source], wanted: InboxFilter) -> list[Source]:
-    """Return the sources that a filter leaves."""
+    """Return the sources that match a filter."""
     return [source for source in sources if wanted.source in {"", source.name}]
 
 
@@ -42,7 +42,7 @@ def entries(
     limit: int,
     is_back: bool = False,
 ) -> list[InboxEntry]:
-    """Return what comes next after a place in the queue (or before it, the nearest first)."""
+    """Return the next entries after a mark in the queue (or before it, the nearest first)."""
     runs = [
         source.entries(wanted, now, mark=mark, limit=limit, is_back=is_back)
         for source in read_item(sources, wanted)
@@ -54,7 +54,7 @@ def entries(
 def place(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
 ) -> QueuePosition:
-    """Say where an item stands, or would stand if it has left the queue meanwhile."""
+    """Return an item's position, or the one it would have if it has left the queue."""
     found = _count(read_item(sources, wanted), lambda source: source.before(wanted, mark, now))
     counted = found.values()
     return QueuePosition(
@@ -63,12 +63,12 @@ def place(
 
 
 def tallies(sources: Sequence[Source], now: datetime) -> dict[str, WaitingCount]:
-    """Return how much of each source waits, and since when."""
+    """Return each source's number of waiting items, and the time of the oldest."""
     return _count(sources, lambda source: source.tally(InboxFilter(), now))
 
 
 def _count(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str, T]:
-    """Count in each source; those that are read by index tell the planner once for all."""
+    """Count in each source; set the planner once for all sources that are read by index."""
     counted = {s.name: count(s) for s in sources if not s.reads_by_index}
     if len(counted) < len(sources):
         with by_index():
@@ -77,7 +77,7 @@ def _count(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str,
 
 
 def tallies_for(request: HttpRequest) -> dict[str, WaitingCount]:
-    """Return what the signed-in member sees waiting; counted once a request."""
+    """Return the counts for the signed-in member, computed once a request."""
     known: dict[str, WaitingCount] | None = getattr(request, "inbox_tallies", None)
     if known is not None:
         return known

@@ -1,4 +1,4 @@
-"""The sources of the inbox: one line each."""
+"""List the sources of the inbox, one line each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reviews in the inbox: who asks for what, against whose word."""
+"""Reviews in the inbox: requests of agents that need a reviewer."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from memories.services.decisions import decide
 from memories.services.decisions.reopen import reopen_review
 from memories.services.lifecycle.forget import restore
 
-# A summary may still tell what should be gone; a request only keeps its agent waiting.
+# A summary may still contain a forgotten text; any other request only keeps its agent waiting.
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
 QUOTED = 140
 EFFECTS = {
@@ -39,20 +39,20 @@ EFFECTS = {
     ReviewKind.SOURCE_FORGOTTEN: "The summary is forgotten too. It can be brought back.",
 }
 UNCHANGED = "Nothing changes. Who asked may ask again."
-# What is forgotten when a person agrees, and comes back when that is taken back.
+# Kinds that forget a memory when accepted, and restore it when that is undone.
 FORGETS = frozenset({ReviewKind.SOURCE_FORGOTTEN, ReviewKind.FORGET})
 STAYS = "The summary stays as it is."
 
 
 class Reviews(Source):
-    """What agents asked for and may not do alone."""
+    """Requests of agents for what they may not do alone."""
 
     name = "reviews"
     title = "Reviews"
     icon = "talk"
     template = "console/inbox/review.html"
     teaches = "An agent asks for what it may not do alone, such as replacing what a user stated."
-    sees = Role.REVIEWER  # nobody has accepted them yet; a key reads its own under /reviews
+    sees = Role.REVIEWER  # unaccepted statements; a key reads its own under /reviews
     announced_by = ("review.opened", "review.reopened")
     settled_by = ("review.accepted", "review.rejected", "review.lapsed")
     takes_note = True
@@ -62,7 +62,7 @@ class Reviews(Source):
         return self._annotate(Review.objects.all())
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the pending ones that are wanted."""
+        """Return the pending ones that match the filter."""
         found = Review.objects.filter(status=ReviewStatus.PENDING)
         grave = Q(kind=ReviewKind.SOURCE_FORGOTTEN)
         if wanted.assignee_id is not None or wanted.severity == "low":
@@ -93,29 +93,29 @@ class Reviews(Source):
         return marked
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
-        """Return what is asked, and about which memory where it may be quoted."""
-        asked = reviews_on_pages(rows)
-        return {row.pk: (row.kind, _title(row, asked[row.pk])) for row in rows}
+        """Return each request's title, with the wording where it may be quoted."""
+        shown = reviews_on_pages(rows)
+        return {row.pk: (row.kind, _title(row, shown[row.pk])) for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
-        """Return the memory, what is asked of it, and how earlier requests of the asker ended."""
-        asked, memory = review_on_page(row), row.memory
-        is_compared = memory is not None and asked.wording and not asked.is_withheld
+        """Return the memory, the request, and the outcomes of the requester's earlier requests."""
+        shown, memory = review_on_page(row), row.memory
+        is_compared = memory is not None and shown.wording and not shown.is_withheld
         return {
             "review": row,
             "memory": memory,
-            "scope": memory.scope if memory else asked.scope,
+            "scope": memory.scope if memory else shown.scope,
             "state": memory.state(now) if memory else None,
-            "wording": asked.wording,
-            "is_withheld": asked.is_withheld,
-            "difference": word_diff(memory.content, asked.wording) if is_compared else None,
-            "others": asked.others,
+            "wording": shown.wording,
+            "is_withheld": shown.is_withheld,
+            "difference": word_diff(memory.content, shown.wording) if is_compared else None,
+            "others": shown.others,
             "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
             "record": _record_of(row),
         }
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
-        """Return yes and no, in the words of what is asked."""
+        """Return yes and no, with labels for the kind of request."""
         if row.status != ReviewStatus.PENDING:
             return ()
         is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
@@ -137,14 +137,14 @@ class Reviews(Source):
         actor: Actor,
         now: datetime,
     ) -> None:
-        """Do what was asked as the one who asked, or leave everything as it is."""
+        """Apply the request in the requester's name, or reject it."""
         verb = {"accept": decide.accept, "reject": decide.reject}.get(action)
         if verb is None:
             raise InvalidError("action", "Choose one of the answers.")
         verb(workspace, item_id, note=note, actor=actor, now=now)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return how a request was answered, and what taking that back would do."""
+        """Return how a request was answered, and what undoing that would do."""
         row = Review.objects.select_related("memory").filter(pk=item_id).first()
         if row is None:
             return None
@@ -161,7 +161,7 @@ class Reviews(Source):
         return Done(words, f"The {what} is brought back.") if is_gone else Done(words)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Let a rejected request wait again, or bring back what was forgotten."""
+        """Reopen a rejected request, or restore the forgotten memory."""
         row = Review.objects.filter(pk=item_id).first()
         if row is None or row.status != ReviewStatus.ACCEPTED:
             reopen_review(workspace, item_id, actor=actor, now=now)
@@ -177,24 +177,24 @@ class Reviews(Source):
 def _shown_claims(found: QuerySet[Review], matching: Q) -> Q:
     """Return the condition for requests without a memory that match by what may be shown.
 
-    How many wait is bounded by key, and what was forgotten is told by the hash of all words.
+    The number of waiting requests per key is bounded; forgotten texts are recognised by hash.
     """
     claims = list(found.filter(matching, memory=None))
     shown = visible_parts(claims)
     return Q(pk__in=[claim.pk for claim in claims if not shown[claim.pk].is_withheld])
 
 
-def _title(review: Review, asked: ReviewOnPage) -> str:
+def _title(review: Review, shown: ReviewOnPage) -> str:
     kind, memory = str(review.get_kind_display()), review.memory
     if memory is None:
-        return f"{kind}?" if asked.is_withheld else f"{kind}: {quote(asked.wording, QUOTED)}?"
+        return f"{kind}?" if shown.is_withheld else f"{kind}: {quote(shown.wording, QUOTED)}?"
     if memory.forgotten_at is not None:
         return f"{kind}?"
     return f"{kind}: {quote(memory.content, QUOTED)}?"
 
 
 def _record_of(review: Review) -> dict[str, int]:
-    """Count how earlier requests of the same asker were answered."""
+    """Count the answers to earlier requests of the same requester."""
     theirs = Review.objects.filter(actor_kind=review.actor_kind, actor_id=review.actor_id)
     counted = theirs.order_by().values_list("status").annotate(n=Count("pk"))
     return {"accepted": 0, "rejected": 0, **dict(counted)}

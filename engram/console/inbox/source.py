@@ -1,4 +1,4 @@
-"""What a source of the inbox says of itself: what waits, how it is shown, what one may answer."""
+"""The interface of a source of the inbox: its waiting items, their display and answers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SEVERITIES = ("high", "medium", "low")  # an item's urgency is the place in this
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Which items somebody wants to see; empty means any."""
+    """Filters of the inbox; empty means any."""
 
     source: str = ""
     severity: str = ""
@@ -35,7 +35,7 @@ class InboxFilter:
 
 
 class Mark(NamedTuple):
-    """A place in the queue: the most urgent first, of these what has waited longest."""
+    """A sort key in the queue: the most urgent first, then the oldest."""
 
     urgency: int
     since: datetime
@@ -45,7 +45,7 @@ class Mark(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class InboxEntry:
-    """One waiting item in a word or two; `title` shows nothing that was forgotten."""
+    """A waiting item in the list; `title` contains no forgotten text."""
 
     mark: Mark
     kind: str
@@ -53,18 +53,18 @@ class InboxEntry:
 
     @property
     def key(self) -> str:
-        """Return what the address calls the item."""
+        """Return the item's key in addresses."""
         return f"{self.mark.source}:{self.mark.id}"
 
     @property
     def severity(self) -> str:
-        """Return how urgent it is, in a word."""
+        """Return the severity's name."""
         return SEVERITIES[self.mark.urgency]
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingCount:
-    """How much of a source waits, and since when."""
+    """The number of a source's waiting items, and the time of the oldest."""
 
     count: int = 0
     oldest: datetime | None = None
@@ -72,7 +72,7 @@ class WaitingCount:
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One answer, its effect said beforehand; where yes and no are asked they are keys 1 and 2."""
+    """An answer with a description of its effect; yes and no have the keys 1 and 2."""
 
     key: int
     name: str
@@ -83,14 +83,14 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What was done with an item; `undo` says what taking it back does, empty when one cannot."""
+    """The decision about an item; `undo` says what undoing it does, "" if not possible."""
 
     words: str
     undo: str = ""
 
 
 class Source(ABC):
-    """One kind of thing that waits for people. A new one is a module and a line in the registry."""
+    """A kind of item that waits for people. A new one is a module and a line in the registry."""
 
     name: ClassVar[str]
     title: ClassVar[str]
@@ -99,11 +99,11 @@ class Source(ABC):
     teaches: ClassVar[str]  # when something of this kind appears
     sees: ClassVar[Role] = Role.READER
     acts: ClassVar[Role] = Role.REVIEWER
-    announced_by: ClassVar[tuple[str, ...]] = ()  # the events that tell of a new item
-    settled_by: ClassVar[tuple[str, ...]] = ()  # the events after which another number waits
+    announced_by: ClassVar[tuple[str, ...]] = ()  # the events of a new item
+    settled_by: ClassVar[tuple[str, ...]] = ()  # the events that change the count
     has_own_snooze: ClassVar[bool] = False
     takes_note: ClassVar[bool] = False
-    reads_by_index: ClassVar[bool] = False  # left alone, the planner would read whole tables
+    reads_by_index: ClassVar[bool] = False  # without settings the planner would read whole tables
 
     @abstractmethod
     def rows(self) -> QuerySet[Any]:
@@ -111,15 +111,15 @@ class Source(ABC):
 
     @abstractmethod
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return those of them that wait and are wanted."""
+        """Return the waiting items that match the filter."""
 
     @abstractmethod
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
-        """Return the kind and the title of each item, with the same queries for 1 and for 100."""
+        """Return kind and title of each item, in a constant number of queries."""
 
     @abstractmethod
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
-        """Return what the template shows of an item."""
+        """Return the template's context of an item."""
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
         """Return the answers in the order of their keys; none when the template has its own."""
@@ -135,26 +135,25 @@ class Source(ABC):
         actor: Actor,
         now: datetime,
     ) -> None:
-        """Carry out an answer through the item's own service; raise a refusal when it cannot be."""
+        """Apply an answer through the item's own service; raise a refusal if not possible."""
         raise MissingError("Nothing is answered this way here.")
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return what was decided about an item, when something was."""
+        """Return the decision about an item, None without one."""
         return None
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Take back what was decided; raise a refusal when it cannot be."""
+        """Undo the decision; raise a refusal when it is not possible."""
         raise StaleError("This cannot be taken back here.", cause=NOT_UNDONE_HERE)
 
     def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
-        """Tell the planner how to read what waits, where it would not guess; `is_ordered`: a few
-        of it, first come first."""
+        """Set the planner for reading waiting items; `is_ordered`: only the first few in order."""
         return by_index() if self.reads_by_index else nullcontext()
 
     # What all sources share
 
     def due_now(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return what waits and is not put off."""
+        """Return the waiting items without snoozed ones."""
         found = self.waiting(wanted, now)
         if self.has_own_snooze:
             return found
@@ -162,13 +161,13 @@ class Source(ABC):
         return found.exclude(pk__in=put_off.values("item"))
 
     def tally(self, wanted: InboxFilter, now: datetime) -> WaitingCount:
-        """Count what waits."""
+        """Count the waiting items."""
         found = self.due_now(wanted, now).order_by()
         with self.plan_query(is_ordered=False):
             return WaitingCount(**found.aggregate(count=Count("pk"), oldest=Min("since")))
 
     def before(self, wanted: InboxFilter, mark: Mark, now: datetime) -> tuple[int, int]:
-        """Return how many wait, and how many of them before a place in the queue."""
+        """Return the number of waiting items, and of those before a mark in the queue."""
         found = self.due_now(wanted, now).order_by()
         before = Count("pk", filter=self._beyond(mark, is_back=True))
         with self.plan_query(is_ordered=False):
@@ -184,7 +183,7 @@ class Source(ABC):
         limit: int,
         is_back: bool = False,
     ) -> list[InboxEntry]:
-        """Return what comes next after a place in the queue (or before it, the nearest first)."""
+        """Return the next entries after a mark in the queue (or before it, the nearest first)."""
         found = self.due_now(wanted, now).order_by("urgency", "since", "pk")
         if mark is not None:
             found = found.filter(self._beyond(mark, is_back=is_back))
@@ -198,7 +197,7 @@ class Source(ABC):
         return [InboxEntry(self.mark_of(row), *titles[row.pk]) for row in rows]
 
     def mark_of(self, row: Any) -> Mark:
-        """Return where an item stands."""
+        """Return an item's mark."""
         return Mark(row.urgency, row.since, self.name, row.pk)
 
     def _beyond(self, mark: Mark, *, is_back: bool) -> Q:

@@ -1,4 +1,4 @@
-"""Merge suggestions in the inbox: two wordings, what differs, and which one would survive."""
+"""Merge suggestions in the inbox: two wordings, their difference, and the merge's wording."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from memories.services.gate import answer_suggestion
 from memories.services.gate.split import split
 from memories.services.gate.suggestions import in_status
 
-URGENCY = SEVERITIES.index("low")  # both are recalled until somebody says
+URGENCY = SEVERITIES.index("low")  # both are recalled until then
 QUOTED = 90
 WITHDRAWN = "Nobody answered: one of the two has changed or is not recalled any more."
 DISPUTED = "A conflict asks which of the two holds. It is answered first; then they may be merged."
@@ -51,7 +51,7 @@ class Suggestions(Source):
     reads_by_index = True
 
     def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:
-        """Look both memories up by their ids; the planner would read the whole workspace."""
+        """Set the planner to look memories up by id, instead of reading the whole workspace."""
         return by_index_in_order() if is_ordered else super().plan_query(is_ordered=False)
 
     def rows(self) -> QuerySet[Any]:
@@ -59,7 +59,7 @@ class Suggestions(Source):
         return self._annotate(MergeSuggestion.objects.all())
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the open ones whose memories are as they were."""
+        """Return the open ones whose memories are unchanged."""
         found = in_status(SuggestionStatus.OPEN, now)
         if wanted.assignee_id is not None or wanted.severity not in {"", SEVERITIES[URGENCY]}:
             return self._annotate(found.none())
@@ -67,8 +67,8 @@ class Suggestions(Source):
             inside = Memory.objects.filter(in_scope(wanted.scope.strip("/")))
             found = found.filter(memory__in=inside)
         if wanted.text:
-            told = Q(memory__content__icontains=wanted.text)
-            found = found.filter(told | Q(other__content__icontains=wanted.text))
+            matching = Q(memory__content__icontains=wanted.text)
+            found = found.filter(matching | Q(other__content__icontains=wanted.text))
         return self._annotate(found)
 
     def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -78,7 +78,7 @@ class Suggestions(Source):
         return marked
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
-        """Return both statements in short."""
+        """Return both statements, shortened."""
         return {
             row.pk: (
                 row.relation,
@@ -90,7 +90,7 @@ class Suggestions(Source):
         }
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
-        """Return both wordings with what differs, and which one would survive a merge."""
+        """Return both wordings with their difference, and the wording that a merge would keep."""
         older, newer = _by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
@@ -123,7 +123,7 @@ class Suggestions(Source):
         }
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
-        """Return the answers, while both memories are as they were."""
+        """Return the answers, while both memories are unchanged."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
         of_older, of_newer = _preview(row)
@@ -162,7 +162,7 @@ class Suggestions(Source):
         actor: Actor,
         now: datetime,
     ) -> None:
-        """Merge the two, in a wording or in the better one, keep them apart, or ask which holds."""
+        """Merge the two in a chosen or the better wording, keep them apart, or open a conflict."""
         if action == "contradict":
             self._contradict(workspace, item_id, note=note, actor=actor, now=now)
             return
@@ -180,7 +180,7 @@ class Suggestions(Source):
     def _contradict(
         self, workspace: Workspace, item_id: UUID, *, note: str, actor: Actor, now: datetime
     ) -> None:
-        """Report the two and keep them apart, or neither; whoever files locks before memories."""
+        """Report the two and keep them apart, or neither; the report must lock first."""
         with in_workspace(workspace):
             row = MergeSuggestion.objects.filter(pk=item_id).first()
             if row is not None:
@@ -188,7 +188,7 @@ class Suggestions(Source):
             answer_suggestion.reject(workspace, item_id, actor=actor, now=now)
 
     def done(self, item_id: UUID, now: datetime) -> Done | None:
-        """Return whether the two were merged or are kept apart."""
+        """Return the decision: merged or kept apart."""
         row = MergeSuggestion.objects.filter(pk=item_id).first()
         if row is not None and row.status == SuggestionStatus.REJECTED:
             return Done("Kept apart.", "The two are suggested again.")
@@ -198,7 +198,7 @@ class Suggestions(Source):
         return None
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Take the merge apart, or ask about the two again."""
+        """Undo the merge, or reopen the suggestion."""
         row = MergeSuggestion.objects.filter(pk=item_id).first()
         if row is None or row.status != SuggestionStatus.ACCEPTED:
             reopen_suggestion(workspace, item_id, actor=actor, now=now)
@@ -212,7 +212,7 @@ class Suggestions(Source):
 def _explain_closed(
     row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime
 ) -> tuple[str, str]:
-    """Say why nobody is asked about the two: a heading and a sentence."""
+    """Return why the suggestion is closed: a heading and a sentence."""
     by = f" by {row.decided_by}" if row.decided_by else ""
     if row.status == SuggestionStatus.ACCEPTED:
         return "Merged", f"The two were merged{by}."
@@ -224,7 +224,7 @@ def _explain_closed(
 
 
 def _preview(row: Any) -> tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview]:
-    """Return what a merge would drop in either wording; a row's claims are compared once."""
+    """Return the claims that a merge in either wording would lose; compare them once."""
     if not hasattr(row, "foreseen"):
         row.foreseen = answer_suggestion.preview_merge(row)
     found: tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview] = row.foreseen
@@ -232,7 +232,7 @@ def _preview(row: Any) -> tuple[answer_suggestion.MergePreview, answer_suggestio
 
 
 def _loss(merging: answer_suggestion.MergePreview) -> str:
-    """Say in short what a merge would leave unsaid."""
+    """Return a short text on the claims that a merge would lose."""
     count = len(merging.drops)
     if not count:
         return "Both texts are kept."
@@ -246,7 +246,7 @@ def _by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
 
 
 def _merge_in_force(row: MergeSuggestion) -> Merge | None:
-    """Return the merge that accepting a suggestion made, unless it was taken apart since."""
+    """Return the merge of an accepted suggestion, None if it was undone since."""
     pair = [row.memory_id, row.other_id]
     made = Merge.objects.filter(memory__in=pair, absorbed__in=pair, split_at=None)
     return made.first()

@@ -1,1 +1,1 @@
-"""A simulated user, so that a ranker can be measured against the truth."""
+"""Simulate users, so that rankers can be measured against the truth."""

@@ -1,7 +1,7 @@
-"""How good rankers are after so many sessions, measured against the truth.
+"""Measure learning curves of rankers against the truth.
 
 All rankers of a run learn from the same log. Its sessions were served by the first ranker of the
-run, retrained at every checkpoint, so that labels depend on what was shown as they do in life.
+run, retrained at every checkpoint, so that labels depend on what was shown, as in production.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ALPHA_AFTER = ((0, 1.0), (30, 0.5))  # the baseline's weight in the log, from a 
 
 
 class Learner(Protocol):
-    """What is compared: it learns from labelled sessions and scores candidates."""
+    """A ranker: it learns from labelled sessions and scores candidates."""
 
     def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> object:
         """Learn from all sessions so far."""
@@ -35,7 +35,7 @@ class Learner(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """The memories that are stored when a ranker is made: those with an embedding."""
+    """The memories with an embedding that are stored when a ranker is created."""
 
     embeddings: NDArray[np.float32]
     texts: Sequence[NDArray[np.int64]]
@@ -43,7 +43,7 @@ class Known:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """How a ranker that learned from so many sessions ranked a test session's pool."""
+    """A ranking of a test session's pool, and the number of training sessions of its ranker."""
 
     ranker: str
     learned_from: int
@@ -58,8 +58,8 @@ Maker = Callable[[Known, np.random.Generator], Learner]
 class Curves:
     """nDCG@10 against the truth by ranker and number of sessions, one figure a test session.
 
-    `bounds` are those of no learning: the baseline, chance, the truth itself, and what follows
-    from the user's habits when they are known exactly.
+    `bounds` are figures without learning: of the baseline, a random order, the truth, and the
+    user's exact habits.
     """
 
     plan: Plan
@@ -86,8 +86,8 @@ def run(
     ----------
     makers : by name; the first serves the log.
     clock : processor seconds, for the cost of a fit.
-    advance : told 1 after each fit.
-    record : told every ranking of a test session.
+    advance : called with 1 after each fit.
+    record : called with every ranking of a test session.
     """
     simulator = Simulator(plan, seed, sessions=checkpoints[-1] + tests)
     held_out = [simulator.session(checkpoints[-1] + i) for i in range(tests)]
@@ -132,7 +132,7 @@ def known_at(simulator: Simulator, index: int) -> Known:
 def bounds(
     sessions: Sequence[SimulatedSession], rng: np.random.Generator
 ) -> dict[str, list[float]]:
-    """Return nDCG@10 of rankings that learn nothing."""
+    """Return nDCG@10 of rankings without learning."""
     return {
         "baseline": [truth_ndcg(s, range(len(s.ids))) for s in sessions],
         "random": [truth_ndcg(s, rng.permutation(len(s.ids)).tolist()) for s in sessions],

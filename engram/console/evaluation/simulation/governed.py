@@ -1,10 +1,10 @@
-"""The whole life of a predictor with a simulated user: serve, judge, compare, train, govern.
+"""Run a predictor for a simulated user: serve, judge, compare, train, govern.
 
 Trainings become due and are mixed as in the product: the first after ten scored sessions, then
 one each ten from the newest 80 sessions and the 20 best before; after fifty or a week from all
 since the last drift (20 sessions before it was found) and the 20 best before; the mix again at a
 drift reset. A fifth of the sessions are canary, drawn anew after a drift.
-Left out: exploration, diversity, budgets, calibration.
+Not simulated: exploration, diversity, budgets, calibration.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ FixedRanker = Callable[[SimulatedSession], Scores]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One session: what it was served with, what it showed, and what it set off."""
+    """One session: its weights and phase, its figures, and the training that followed."""
 
     alpha: float
     phase: str
@@ -51,7 +51,7 @@ class Step:
 
 @dataclass
 class _Training:
-    """What has been lived, and the model that is served."""
+    """The sessions so far, and the model that is served."""
 
     simulator: Simulator
     seed: int
@@ -63,10 +63,10 @@ class _Training:
     scored: int = 0
     scored_at: int = 0
     scored_at_full: int = 0
-    current_from: int = 0  # the first lesson since the last drift
+    current_from: int = 0  # index of the first lesson since the last drift
 
     def add(self, lived: Lived, rng: np.random.Generator) -> None:
-        """Keep a session to learn from, or as a canary."""
+        """Add a session to the lessons or the canary."""
         if lived.labelled is None or is_flat(lived.relevance.values()):
             return
         self.scored += 1
@@ -86,7 +86,7 @@ class _Training:
         return self.served.score(session.context, session.candidates)
 
     def due(self, *, is_reset: bool) -> str:
-        """Tell why a training is due now."""
+        """Return why a training is due now, "" when none is."""
         if is_reset:
             return "drift"
         newly = self.scored - self.scored_at
@@ -99,7 +99,7 @@ class _Training:
         return "interval" if newly >= INTERVAL else ""
 
     def train(self, reason: str, index: int) -> bool:
-        """Train on a copy, ask the gates, promote; tell whether it was promoted."""
+        """Train a copy and promote it if it passes the gates; return whether it was promoted."""
         self.scored_at = self.scored
         if reason in {"first", "full"}:
             self.scored_at_full = self.scored
@@ -114,37 +114,37 @@ class _Training:
         scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
         current = len(self.lessons) - self.current_from
         lessons = mixed(self.lessons, current if reason in {"first", "full"} else RECENT)
-        told = [lived.labelled for lived in lessons if lived.labelled is not None]
+        labelled = [lived.labelled for lived in lessons if lived.labelled is not None]
         rng = np.random.default_rng((self.seed, 6, index))
-        report = scorer.fit(told, rng=rng)
+        report = scorer.fit(labelled, rng=rng)
         before = None if self.served is None else self._measured(self.served)
-        asked = check_gates(
+        gates = check_gates(
             before,
             self._measured(scorer),
             is_finite=bool(np.isfinite(report.loss)),
             promoted_models=self.promoted,
             rng=rng,
         )
-        if not report.samples_used or not all(gate.is_passed for gate in asked):
+        if not report.samples_used or not all(gate.is_passed for gate in gates):
             return False
         self.served, self.promoted = scorer, self.promoted + 1
         return True
 
     def _measured(self, scorer: Scorer) -> Canary | None:
-        told = [lived for lived in self.canary if any(lived.relevance.values())]
-        if not told:
+        sessions = [lived for lived in self.canary if any(lived.relevance.values())]
+        if not sessions:
             return None
-        scores = [scorer.score(one.session.context, one.session.candidates) for one in told]
+        scores = [scorer.score(one.session.context, one.session.candidates) for one in sessions]
         orders = [order_of(row) for row in scores]
         return Canary(
-            [ndcg(order, one.relevance) for order, one in zip(orders, told, strict=True)],
+            [ndcg(order, one.relevance) for order, one in zip(orders, sessions, strict=True)],
             float(np.mean([row.var() for row in scores])),
             [order[:5] for order in orders],
         )
 
 
 def mixed(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
-    """Return the newest sessions behind the 20 best of those before."""
+    """Return the 20 best older sessions, then the newest sessions."""
     start = max(0, len(lessons) - recent)
     best = sorted(
         lessons[:start], key=lambda one: -sum(one.relevance.get(i, 0.0) for i in one.injected)
@@ -160,11 +160,11 @@ def govern(
     fixed: FixedRanker | None = None,
     advance: Callable[[int], object] = lambda _: None,
 ) -> list[Step]:
-    """Live through so many sessions.
+    """Run this many sessions.
 
     Parameters
     ----------
-    fixed : a ranker that learns nothing and counts as trained from the first training on; None
+    fixed : a ranker without learning that counts as trained from the first training on; None
         for the model.
     """
     simulator = Simulator(plan, seed, sessions=sessions)
@@ -178,19 +178,19 @@ def govern(
         before, governor = governor, governor.update(_compared(lived))
         training.add(lived, rng)
         reason = training.due(is_reset=governor.is_reset)
-        told = ""
+        trained = ""
         if reason:
             is_promoted = training.train(reason, index)
             governor = governor.after_training() if is_promoted else governor
-            told = f"{reason}: {'promoted' if is_promoted else 'rejected'}"
+            trained = f"{reason}: {'promoted' if is_promoted else 'rejected'}"
         if session.relevance.max() > 0:
-            steps.append(_step(lived, before, governor, told))
+            steps.append(_step(lived, before, governor, trained))
         advance(1)
     return steps
 
 
 def _compared(lived: Lived) -> SessionOutcome:
-    """Compare as the product does; a model has never seen the session that it is served in."""
+    """Compare as the product does; a model has not been trained on the session that it serves."""
     is_trained = lived.predictor_order is not None
     found = compare(
         lived.baseline_order,

@@ -1,4 +1,4 @@
-"""What a session leaves behind: what was injected, what a noisy judge said, the labels of S4."""
+"""Serve a simulated session: its injection, a noisy judge's ratings, and the training labels."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from predictor.core.metrics import ndcg
 from predictor.core.types import Candidates, LabelledSession
 
 INJECTED = 10
-MATCHES = 0.8  # prompts that match a memory of relevance 1, in the mean
+MATCHES = 0.8  # mean number of prompts that match a memory of relevance 1
 CHANCE_MATCHES = 0.05
 CONFIDENCE = (0.5, 1.0)
 
@@ -26,9 +26,9 @@ Scores = NDArray[np.floating]
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """One session from start to judgement; members are places in the session's pool.
+    """A session from start to judgement; memories are indices in the session's pool.
 
-    `labelled` is None when nothing may be learned from it.
+    `labelled` is None when it may not be used for training.
     """
 
     session: SimulatedSession
@@ -45,7 +45,7 @@ class Lived:
 
 
 def order_of(scores: Scores) -> list[int]:
-    """Return the places by falling score; ties stay in the baseline's order."""
+    """Return the indices by falling score; ties keep the baseline's order."""
     return [int(i) for i in np.argsort(-np.asarray(scores), kind="stable")]
 
 
@@ -57,7 +57,7 @@ def live(
     alpha: float,
     rng: np.random.Generator,
 ) -> Lived:
-    """Serve a session with the predictor's scores (None: it has none) at the baseline's weight."""
+    """Serve a session by the predictor's scores (None: untrained); `alpha` weighs the baseline."""
     baseline = list(range(len(session.ids)))
     predictor = None if scores is None else order_of(scores)
     served = baseline if predictor is None else list(rrf(baseline, predictor, alpha=alpha))
@@ -79,7 +79,7 @@ def truth_ndcg(session: SimulatedSession, order: Sequence[int]) -> float:
     Raises
     ------
     ValueError
-        When nothing is relevant.
+        When no memory is relevant.
     """
     return ndcg(order, dict(enumerate(session.relevance.tolist())))
 
@@ -87,7 +87,7 @@ def truth_ndcg(session: SimulatedSession, order: Sequence[int]) -> float:
 def _judge(
     session: SimulatedSession, seen: Sequence[int], noise: float, rng: np.random.Generator
 ) -> dict[int, float]:
-    """Return what a judge says: the truth with noise, in steps of 0.05."""
+    """Return a judge's ratings: the truth with noise, in steps of 0.05."""
     said = session.relevance[list(seen)] + noise * rng.normal(size=len(seen))
     return dict(zip(seen, (np.round(said.clip(0, 1) * 20) / 20).tolist(), strict=True))
 

@@ -1,4 +1,4 @@
-"""Sessions of a simulated user: when they are, which memories stand by, which are relevant."""
+"""Simulate sessions of a user: their times, the pool of candidates, and its relevance."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from predictor.core.types import Candidates, Context
 
 DECAY_A_DAY = 0.95
 SHARPNESS = 4.0
-LEAST_RELEVANCE = 0.05  # less is 0: most of a pool is of no use at all
+LEAST_RELEVANCE = 0.05  # smaller values are 0: most of a pool is irrelevant
 CALIBRATION_SESSIONS = 60
 MONTH_DAYS = 365.25 / 12
-KEPT_DAYS = 30  # a superseded memory stands by for so long
-LINKED = 8  # members of a pool that neither baseline nor embedding would have chosen
+KEPT_DAYS = 30  # days that a superseded memory stays a candidate
+LINKED = 8  # members of a pool that neither baseline nor embedding ranks high
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedSession:
-    """A session with its pool in the baseline's order, and the truth that nobody is told.
+    """A session with its pool in the baseline's order, and the hidden truth.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class SimulatedSession:
     baseline : (n,) the baseline's scores, falling.
     cosine : (n,) with the session's context; 0 where a memory has no embedding.
     relevance : (n,) in [0, 1].
-    knowable : (n,) the utility that follows from habits alone, without this session's chance.
+    knowable : (n,) the utility by habits alone, without this session's noise.
     """
 
     index: int
@@ -53,7 +53,7 @@ class SimulatedSession:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the user does, when, and where chance stands after that was drawn."""
+    """The user's activity and its time, and the random generator after drawing them."""
 
     day: float
     project: int
@@ -65,7 +65,7 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """The memories that stand by, best first by the baseline; all columns (n,)."""
+    """The candidate memories, best first by the baseline; all columns (n,)."""
 
     ids: NDArray[np.int64]
     baseline: Floats
@@ -73,14 +73,14 @@ class Pool:
 
 
 class Simulator:
-    """Sessions of one world by their index; each has its own source of chance."""
+    """Sessions of one world by index; each has its own random generator."""
 
     def __init__(self, plan: Plan, seed: int, *, sessions: int) -> None:
         self.plan = plan
         self.world = make_world(plan, seed, sessions=sessions)
 
     def session(self, index: int) -> SimulatedSession:
-        """Return session ``index``, the same whenever it is asked for."""
+        """Return session ``index``, the same at every call."""
         situation = self._situation(index)
         pool = self._pool(situation)
         known, utility = self._utilities(index, situation, pool)
@@ -103,7 +103,7 @@ class Simulator:
 
     @cached_property
     def _threshold(self) -> float:
-        """The utility that the plan's share of a pool exceeds, in the world's first sessions."""
+        """Return the utility that the plan's share of a pool exceeds in the first sessions."""
         utilities = []
         for index in range(CALIBRATION_SESSIONS):
             situation = self._situation(index)
@@ -165,7 +165,7 @@ class Simulator:
         return Pool(alive[ids], baseline[ids], cosine[ids])
 
     def _utilities(self, index: int, situation: Situation, pool: Pool) -> tuple[Floats, Floats]:
-        """Return what follows from habits, and the utility with the chance of this session."""
+        """Return the utility by habits alone, and with the noise of this session."""
         plan, memories, habits = self.plan, self.world.memories, self.world.habits_at(index)
         topic, age = memories.topic[pool.ids], situation.day - memories.created[pool.ids]
         from_peak = situation.context.hour - habits.peak_hour[topic]

@@ -1,4 +1,4 @@
-"""A user's memories: what they are about, how they look to an embedding model, what they are worth.
+"""Simulate a user's memories: topics, embeddings and usefulness.
 
 The utility of memory i in session s of topic k and project p:
 
@@ -8,7 +8,7 @@ The utility of memory i in session s of topic k and project p:
 
 and its relevance σ(4 (u - θ)), where θ leaves the plan's share of a pool relevant. A holds the
 topic itself and one other that goes with it, B and the hours are drawn; with a drift they are drawn
-again, and what kind of memory serves turns round.
+again, and the sign of κ changes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ COMMON_WORDS = 3000
 
 @dataclass(frozen=True, slots=True)
 class Habits:
-    """What the user does when, and what serves them then."""
+    """What the user does when, and which memories are then relevant."""
 
     project_of: Floats  # (7 weekdays, 4 slots, projects) odds
     goes_with: Floats  # A: (topics, topics)
@@ -44,7 +44,7 @@ class Habits:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Where things lie in the space of embeddings: unit rows."""
+    """Positions in the embedding space: unit rows."""
 
     common: Floats  # (width,) what all embeddings share
     projects: Floats  # (projects, width)
@@ -55,7 +55,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Memories:
-    """Everything the user will ever have stored, as columns of one row each."""
+    """All memories that the user ever stores, as columns."""
 
     topic: NDArray[np.int64]
     project: NDArray[np.int64]
@@ -75,7 +75,7 @@ class Memories:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """A plan with everything drawn that stays."""
+    """A plan with everything drawn that is constant over sessions."""
 
     plan: Plan
     seed: int
@@ -85,7 +85,7 @@ class World:
     memories: Memories
 
     def habits_at(self, session: int) -> Habits:
-        """Return the habits that hold in a session."""
+        """Return the habits at a session."""
         drifts_at = self.plan.drifts_at
         return self.habits if drifts_at is None or session < drifts_at else self.later
 
