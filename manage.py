@@ -29,7 +29,7 @@ WITHOUT_SERVICES = {
 
 
 def needs_services(arguments: list[str]) -> bool:
-    """Tell whether a command line is one that talks to the database."""
+    """Return whether a command line is one that talks to the database."""
     if not arguments or arguments[0].startswith("-") or arguments[0] in WITHOUT_SERVICES:
         return False
     return not {"-h", "--help", "--version"} & set(arguments)
@@ -64,7 +64,7 @@ def main() -> None:
 
 
 def is_not_migrated(error: Exception) -> bool:
-    """Tell whether something is missing in the database, and migrations are."""
+    """Return whether something is missing in the database, and migrations are."""
     from django.db import connection
     from django.db.migrations.executor import MigrationExecutor
     from psycopg.errors import UndefinedColumn, UndefinedFunction, UndefinedTable

@@ -32,7 +32,7 @@ from engram.kernel.proxies import TrustedProxies  # noqa: E402
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Let the process tell of itself for the last time: no `atexit` runs when a signal ends it."""
+    """Write the process's last figures at shutdown: no `atexit` runs when a signal ends it."""
     while (await receive())["type"] != "lifespan.shutdown":
         await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(heartbeat.end)

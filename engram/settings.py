@@ -38,7 +38,7 @@ def _required(name: str, local_default: str) -> str:
 
 
 def _local_secret_key() -> str:
-    """Keep one random key per home, readable by its owner only."""
+    """Return the home's random key, created if missing and readable by its owner only."""
     path = ENGRAM_HOME / "secret_key"
     ENGRAM_HOME.mkdir(parents=True, exist_ok=True)
     try:

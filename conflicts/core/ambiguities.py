@@ -73,7 +73,7 @@ def _in_other_words(pair: Pair) -> Clash | None:
 
 
 def _is_settled(timeline: Timeline, older: int, newer: int) -> bool:
-    """Whether a later fact on the matter decides, corrects or announces a change."""
+    """Return whether a later fact on the same subject decides, corrects or announces a change."""
     a, b = timeline.statements[older], timeline.statements[newer]
     slot = a.stems & b.stems
     attribute = slot - named_stems(a.fact.content) - named_stems(b.fact.content)

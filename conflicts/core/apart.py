@@ -72,7 +72,7 @@ def is_about_other(a: Statement, b: Statement) -> bool:
 
 
 def _is_about(a: Statement, b: Statement) -> bool:
-    """Whether all that ``a`` speaks of stands in ``b`` behind a preposition of its subject."""
+    """Return whether ``b`` has all of ``a``'s subject behind a preposition of its own subject."""
     mine, theirs = _heads(a), _heads(b)
     if not mine or not theirs & _NOTICES or not theirs.isdisjoint(a.stems):
         return False
@@ -86,7 +86,7 @@ def _is_about(a: Statement, b: Statement) -> bool:
 
 
 def _heads(statement: Statement) -> frozenset[str]:
-    """The last noun of each subject that is no name."""
+    """Return the last noun of each subject that is no name."""
     found = set()
     for claim in statement.reading.claims:
         words = [
@@ -107,7 +107,7 @@ def is_other_name(a: Statement, b: Statement) -> bool:
 
 
 def _has_relative(names: frozenset[str], other: Statement) -> bool:
-    """Whether another text has a part of one of the names, but not the whole of it."""
+    """Return whether another text has a part of one of the names, but not the whole of it."""
     words = frozenset(_NAME_PARTS.findall(other.fact.content.lower()))
     parts = {part for word in words for part in _LETTERS.findall(word)}
     return any(not parts.isdisjoint(_LETTERS.findall(name)) for name in names - words)
@@ -151,12 +151,12 @@ def _codes(statement: Statement) -> frozenset[str]:
 
 
 def are_apart(a: Statement, b: Statement) -> bool:
-    """Whether two texts report measurements, or open with conditions that exclude each other."""
+    """Return whether two texts report measurements, or begin with exclusive conditions."""
     return are_observations(a, b) or is_other_quarter(a, b) or _has_other_condition(a, b)
 
 
 def _has_other_condition(a: Statement, b: Statement) -> bool:
-    """Whether both open with a condition, and another: "During probation …", "After …"."""
+    """Return whether both begin with different conditions: "During probation …", "After …"."""
     mine, theirs = _LEAD.match(a.fact.content), _LEAD.match(b.fact.content)
     if not mine or not theirs:
         return False

@@ -27,7 +27,7 @@ _KINDS_OF_THINGS: Final = frozenset(
 
 
 def belong_together(a: Statement, b: Statement) -> bool:
-    """Whether two facts are of one conversation or lineage, or one replaces the other openly."""
+    """Return whether two facts share a conversation or lineage, or one supersedes the other."""
     return bool(
         (a.conversation and a.conversation == b.conversation)
         or a.fact.lineage == b.fact.lineage
@@ -46,7 +46,7 @@ def _rank(statement: Statement) -> int:
 
 
 def other_qualifier(a: Statement, b: Statement) -> bool:
-    """Whether both texts name a different member of one family: staging against production."""
+    """Return whether the texts name different members of one family: staging, production."""
     shared = {family for family, _ in a.qualifiers & b.qualifiers}
     both = {family for family, _ in a.qualifiers} & {family for family, _ in b.qualifiers}
     return bool(both - shared)
@@ -136,7 +136,7 @@ _PERIOD: Final = re.compile(
 
 
 def other_period(a: Statement, b: Statement) -> bool:
-    """Whether both texts open with a period, and not with the same: "Week 40: …", "In May …"."""
+    """Return whether both texts begin with different periods: "Week 40: …", "In May …"."""
     mine, theirs = _PERIOD.match(a.fact.content), _PERIOD.match(b.fact.content)
     return bool(mine and theirs and mine["period"].lower() != theirs["period"].lower())
 

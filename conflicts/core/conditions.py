@@ -58,7 +58,7 @@ def _adds_condition(a: Statement, b: Statement) -> bool:
 
 
 def _is_told(condition: str, other: Statement) -> bool:
-    """Whether another text has most words of a condition, in whatever form."""
+    """Return whether another text has most words of a condition, in whatever form."""
     words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
     text = other.fact.content.lower()
     mentioned = sum(word in text or concept_of(word) in other.stems for word in words)

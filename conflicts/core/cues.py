@@ -246,7 +246,7 @@ _MAIN_VERB_AFTER: Final = re.compile(
 
 
 def _is_event(text: str) -> bool:
-    """Whether a sentence reports a happening: a past verb before any verb of state."""
+    """Return whether a sentence reports a happening: a past verb before any verb of state."""
     head = _HEAD_END.split(text, maxsplit=1)[0]
     match = _EVENT.match(head)
     if match is None or _STATE_VERB.search(head[: match.end()]) or head.endswith("?"):

@@ -114,7 +114,7 @@ def _pair_findings(
 
 
 def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
-    """Whether two facts are near or disagree; two that were read before make no pair of a run."""
+    """Return whether two facts of one subject are near in meaning or disagree."""
     if not are_of_one_subject(timeline.facts[i] for i in (older, newer)):
         return False
     is_near = timeline.cosine(older, newer) >= SAME_MATTER_COSINE

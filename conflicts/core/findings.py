@@ -18,7 +18,7 @@ SAME_SIDE_COSINE: Final = 0.70
 
 
 def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
-    """Put disagreeing claims into one finding; yes keeps the newest and what sides with it."""
+    """Return one finding of several clashes; yes keeps the newest and those that agree with it."""
     members = sorted({i for clash in clashes for i in (clash.older, clash.newer)})
     named = members[-1]
     against = [clash for clash in clashes if clash.newer == named]

@@ -213,7 +213,7 @@ def _is_of_subject(pair: Pair) -> bool:
 
 
 def _gives_a_value(claim: Claim) -> bool:
-    """Tell whether a claim says what could be otherwise of a thing, rather than what a thing does.
+    """Return whether a claim gives a thing a value, rather than reporting what the thing does.
 
     Nothing is known of "Ana writes the report": whether it is about Ana or about the report.
     """
@@ -227,7 +227,7 @@ def _is_value(term: Term, claim: Claim) -> bool:
 
 
 def _is_led_to_a_value(a: str, slot: Slot) -> bool:
-    """Tell whether one text names a thing otherwise before it gives the same value.
+    """Return whether the texts name a thing differently before they give the same value.
 
     "We fill the tank at Etna to 10 litres", and the one at Ural. What stands behind the value may
     be the answer: "We meet at 9:00 in the green room".

@@ -64,7 +64,7 @@ class Arc:
 
 
 def is_change(timeline: Timeline, i: int) -> bool:
-    """Whether a fact announces a lasting change that is no return."""
+    """Return whether a fact announces a lasting change that is no return."""
     return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
 
 
@@ -80,7 +80,7 @@ def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
 
 
 def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
-    """Whether the announced change is about the earlier claim and leaves its value."""
+    """Return whether the announced change is about the earlier claim and leaves its value."""
     old, turn = timeline.statements[earlier], timeline.statements[change]
     if not is_comparable(old, turn) or old.values & turn.values:
         return False
@@ -101,12 +101,12 @@ def _dimensions(statement: Statement) -> set[str]:
 
 
 def _keeps_figures(old: Statement, turn: Statement) -> bool:
-    """Whether a change repeats all figures of the earlier claim and brings no other."""
+    """Return whether a change has all figures of the earlier claim and no other."""
     return bool(old.figures) and old.figures == turn.figures
 
 
 def _leaves_other_value(old: Statement, turn: Statement) -> bool:
-    """Whether a change "from X to Y" starts from an X that the earlier claim does not have."""
+    """Return whether a change "from X to Y" has an X that the earlier claim does not have."""
     for match in _FROM_TO.finditer(turn.fact.content):
         start = frozenset(stems(match[1]))
         if start and start.isdisjoint(old.stems):
@@ -149,7 +149,7 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
 
 
 def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether a change shares a telling word with both claims, and more than one from afar."""
+    """Return whether a change shares rare words with both claims, more of them in another scope."""
     common = old.stems & turn.stems & new.stems
     if timeline.weigh(common, old, new) < MIN_COMMON_WEIGHT and not leaves_kind(old, turn, new):
         return False
@@ -163,7 +163,7 @@ def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: State
 
 
 def _left(turn: Statement) -> frozenset[str]:
-    """Words that a change says were left, and names that it says are gone."""
+    """Return the words that a change gives up, and the names that it says are gone."""
     gone = (
         turn.stems_with_cue(Cue.END) & turn.names if turn.has(Cue.SUCCESSOR) else frozenset[str]()
     )
@@ -171,7 +171,7 @@ def _left(turn: Statement) -> frozenset[str]:
 
 
 def leaves_kind(old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether a change brings another of a kind than both claims name: npm where pnpm was."""
+    """Return whether a change names another member of a kind than both claims: npm for pnpm."""
     kept, brought = old.stems & new.stems, turn.stems - old.stems - new.stems
     return not _kinds(kept).isdisjoint(_kinds(brought))
 
@@ -184,7 +184,7 @@ def _kinds(named: frozenset[str]) -> frozenset[str | int]:
 
 
 def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether a later text can be the old claim as if nothing had happened.
+    """Return whether a later text may repeat the old claim and ignore the change.
 
     It announces nothing itself, gives no third value, and takes no side of the change.
     """
@@ -200,7 +200,7 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
 
 
 def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:
-    """Whether change and restatement speak of one and the same thing of the earlier claim."""
+    """Return whether change and restatement are about the same thing of the earlier claim."""
     changed, restated = old.names & turn.stems, old.names & new.stems
     if changed and restated and changed.isdisjoint(restated):
         return False
@@ -220,14 +220,14 @@ def _is_one_slot(timeline: Timeline, old: Statement, turn: Statement, new: State
 
 
 def takes_third_value(a: Statement, b: Statement) -> bool:
-    """Whether two texts give different values of one dimension and share none of it."""
+    """Return whether two texts give different values of one dimension and share none of it."""
     mine, theirs = {d for d, _ in a.values}, {d for d, _ in b.values}
     shared = {dimension for dimension, _ in a.values & b.values}
     return bool((mine & theirs) - shared)
 
 
 def _is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restated: int) -> bool:
-    """Whether a fact after the change tells of the return, or one after all of it settles."""
+    """Return whether a fact after the change reports the return, or a later one settles it."""
     for i in sorted({*timeline.neighbours(change), *timeline.neighbours(restated)}):
         if i <= change or i == restated:
             continue

@@ -72,7 +72,7 @@ class Statement:
 
     @property
     def reading(self) -> claims.Reading:
-        """What claim comparison reads in the text."""
+        """The claims that claim comparison reads in the text."""
         return _reading(self.fact.content)
 
     @property
@@ -109,7 +109,7 @@ class Statement:
         return frozenset(found)
 
     def has(self, *wanted: Cue) -> bool:
-        """Whether any of the cues occurs anywhere in the text."""
+        """Return whether any of the cues occurs anywhere in the text."""
         return not self.cues.isdisjoint(wanted)
 
 

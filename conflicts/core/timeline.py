@@ -109,11 +109,11 @@ class Timeline:
         return len(self.facts)
 
     def has_cue(self, i: int, *wanted: Cue) -> bool:
-        """Whether fact ``i`` has one of the cues, without reading it closely."""
+        """Return whether fact ``i`` has one of the cues, without reading it closely."""
         return not cues(self.facts[i].content).isdisjoint(wanted)
 
     def weight(self, stem: str) -> float:
-        """How telling a stem is here, from about 0 (everybody's word) to `MAX_WEIGHT` (two facts').
+        """Return how rare a stem is here, from about 0 (in all facts) to `MAX_WEIGHT` (in two).
 
         Inverse document frequency with a prior of `PRIOR_FACTS` facts that lack the stem, scaled
         so that a word of two facts weighs the same in small and in large workspaces.
@@ -141,12 +141,12 @@ class Timeline:
         return shared and 0.3 + 0.7 * shared / math.sqrt(self.overlap(a) * self.overlap(b))
 
     def is_rare(self, stem: str) -> bool:
-        """Whether a stem is rare enough to lead from one fact to others."""
+        """Return whether a stem is rare enough to lead from one fact to others."""
         limit = max(self.settings.min_term_facts, self.settings.max_term_share * len(self))
         return 1 < len(self._facts_of.get(stem, ())) <= limit
 
     def is_shared_by_two(self, stem: str) -> bool:
-        """Whether exactly two facts have the stem."""
+        """Return whether exactly two facts have the stem."""
         return len(self._facts_of.get(stem, ())) == 2
 
     def neighbours(self, i: int) -> tuple[int, ...]:

@@ -111,5 +111,5 @@ def _joined(spans: Sequence[Span]) -> list[Span]:
 
 
 def _is_bridge(spans: Sequence[Span], position: int) -> bool:
-    """Tell whether a shared blank lies between two changes."""
+    """Return whether a shared blank lies between two changes."""
     return not spans[position].text.strip() and position + 1 < len(spans)

@@ -54,7 +54,7 @@ class Lease(models.Model):
         abstract = True
 
     def is_held(self, now: datetime) -> bool:
-        """Tell whether a living holder has the lease."""
+        """Return whether a living holder has the lease."""
         return self.living_holder(now) is not None
 
     def living_holder(self, now: datetime) -> UUID | None:

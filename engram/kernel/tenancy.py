@@ -161,7 +161,7 @@ def without_rows() -> Iterator[None]:
 
 @contextmanager
 def for_any_workspace() -> Iterator[None]:
-    """Let scoped managers build querysets without a current workspace.
+    """Allow scoped managers to build querysets without a current workspace.
 
     For queries that `engram_due_workspaces` runs in each workspace in turn; run
     outside it they return no rows.

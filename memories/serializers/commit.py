@@ -144,7 +144,7 @@ class NearbySerializer(serializers.Serializer[Any]):
 
 
 class DetectionStatusSerializer(serializers.Serializer[Any]):
-    """Whether conflict detection will read the memory."""
+    """Return whether conflict detection will read the memory."""
 
     status = serializers.ChoiceField(
         ["queued", "off"],

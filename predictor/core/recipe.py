@@ -45,7 +45,7 @@ class TrainingReport:
 
 
 def is_useful(session: LabelledSession) -> bool:
-    """Whether a session's labels differ and the judge was confident enough to learn from them."""
+    """Return whether the labels differ and the judge was confident enough to learn from them."""
     return session.confidence >= MIN_CONFIDENCE and not is_flat(session.labels.tolist())
 
 

@@ -91,7 +91,7 @@ class JudgeWindowSerializer(serializers.Serializer[Any]):
 
 
 class JudgeDriftSerializer(serializers.Serializer[Any]):
-    """Whether the judge's preference for new or old memories exceeds the threshold."""
+    """Return whether the judge's preference for new or old memories exceeds the threshold."""
 
     threshold = serializers.FloatField()
     latest = serializers.FloatField(allow_null=True)

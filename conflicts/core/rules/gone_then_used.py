@@ -88,7 +88,7 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
 
 
 def finding_of(timeline: Timeline, ending: Ending) -> Finding:
-    """Put a claim that leans on something gone into a finding; yes keeps the claim."""
+    """Return a finding of a claim that relies on something gone; yes keeps the claim."""
     old, gone = timeline.facts[ending.leaning], timeline.facts[ending.end]
     return Finding(
         kind="stale",
@@ -107,7 +107,7 @@ def finding_of(timeline: Timeline, ending: Ending) -> Finding:
 def _is_thing(
     timeline: Timeline, gone: Statement, thing: frozenset[str], named: frozenset[str], cosine: float
 ) -> bool:
-    """Whether the shared words tell of one thing that is gone, though the texts may be far apart.
+    """Return whether the shared words name one thing that is gone, though the cosine may be low.
 
     One common word is no thing, unless it is all that the end is told of ("marvin is gone").
     """
@@ -118,13 +118,13 @@ def _is_thing(
 
 
 def _is_object(timeline: Timeline, gone: Statement, thing: frozenset[str]) -> bool:
-    """Whether the verb of the end encloses the thing: "took the shuttle out of service"."""
+    """Return whether the verb of the end encloses the thing: "took the shuttle out of service"."""
     enclosed = stems(enclosed_by(Cue.END, gone.fact.content))
     return any(stem in enclosed and timeline.is_shared_by_two(stem) for stem in thing)
 
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:
-    """Whether the texts number a thing differently: line 14 and line 41."""
+    """Return whether the texts number a thing differently: line 14 and line 41."""
     mine, theirs = _numbered(old), _numbered(gone)
     return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
 

@@ -140,6 +140,6 @@ def _clash(pair: Pair, way: Contradiction) -> Clash:
 
 
 def _is_plain(statement: Statement) -> bool:
-    """Whether a text says one thing and denies no word in passing, so that nothing else counts."""
+    """Return whether a text makes one claim and denies no word beside it."""
     found = statement.reading.claims
     return len(found) == 1 and not any(term.is_denied for term in found[0].terms)

@@ -54,14 +54,14 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
 
 
 def _is_offset(statement: Statement, quantity: Quantity) -> bool:
-    """Whether a span tells how far off something is: "five days before"."""
+    """Return whether a span is an offset from something: "five days before"."""
     text = statement.fact.content
     at = text.find(quantity.text)
     return at >= 0 and bool(_OFFSET.match(text, at + len(quantity.text)))
 
 
 def _counts_same(a: Statement, b: Statement, left: list[Quantity], right: list[Quantity]) -> bool:
-    """Whether two bare numbers count the same noun."""
+    """Return whether two bare numbers count the same noun."""
     if len(left) != 1 or len(right) != 1:
         return False
     mine, theirs = concept_of(left[0].noun), concept_of(right[0].noun)

@@ -38,6 +38,6 @@ def find(pair: Pair) -> Clash | None:
 
 
 def _are_of_other_people(pair: Pair) -> bool:
-    """Whether each text names people of its own: what one may not do another may."""
+    """Return whether each text names people of its own: what one may not do another may."""
     mine, theirs = map(people, pair.texts)
     return bool(mine and theirs and mine.isdisjoint(theirs))

@@ -40,5 +40,5 @@ def find(pair: Pair) -> Clash | None:
 
 
 def _is_of_other_day(a: Statement, b: Statement) -> bool:
-    """Whether only one text limits the hour to a day, or each to another."""
+    """Return whether only one text limits the hour to a day, or each to another."""
     return any(dates_of(a, dimension) != dates_of(b, dimension) for dimension in ("weekday", "day"))

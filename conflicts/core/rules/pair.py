@@ -56,12 +56,12 @@ class Pair:
 
     @cached_property
     def texts(self) -> tuple[str, str]:
-        """What both say."""
+        """The texts of both."""
         return self.a.fact.content, self.b.fact.content
 
     @cached_property
     def cosine(self) -> float:
-        """How near they are in meaning."""
+        """The cosine of the two vectors."""
         return self.timeline.cosine(self.older, self.newer)
 
     @cached_property
@@ -76,31 +76,31 @@ class Pair:
 
     @cached_property
     def names_exclude(self) -> bool:
-        """Whether other names exclude each other; the names of two subjects do not."""
+        """Return whether other names exclude each other; the names of two subjects do not."""
         return not self.comparison.reasons[0].startswith(_OTHER_SUBJECT)
 
     @cached_property
     def is_one_slot(self) -> bool:
-        """Whether the texts share enough to fill one slot of one sentence."""
+        """Return whether the texts share enough to fill one slot of one sentence."""
         return self.nearness >= MIN_SLOT_NEARNESS and self.shared >= MIN_SLOT_WEIGHT
 
     @cached_property
     def is_one_case(self) -> bool:
-        """Whether neither weekdays, parts of the day nor conditions part the texts."""
+        """Return whether neither weekdays, parts of the day nor conditions part the texts."""
         a, b = self.a, self.b
         return not (apart.is_other_day(a, b) or are_day_parts(a, b) or are_parted(a, b))
 
     @cached_property
     def is_one_matter(self) -> bool:
-        """Whether the texts share enough to speak of one matter in one case."""
+        """Return whether the texts share enough to speak of one matter in one case."""
         is_near = self.nearness >= MIN_NEARNESS and self.shared >= MIN_MATTER_WEIGHT
         return is_near and self.is_one_case
 
     @cached_property
     def shares_much(self) -> bool:
-        """Whether words alone say that it is one matter."""
+        """Return whether the texts share enough words to be about one subject."""
         return self.is_one_matter and self.shared >= MIN_SHARED_WEIGHT
 
     def clash(self, rule: Rule, *reasons: str, strength: float) -> Clash:
-        """Return that the two disagree."""
+        """Return a clash of the two texts."""
         return Clash(self.older, self.newer, reasons, strength, rule)

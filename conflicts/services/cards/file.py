@@ -100,7 +100,7 @@ def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]
 
 
 def lock_filing() -> None:
-    """Let only one transaction per workspace file findings; always its first lock."""
+    """Lock a workspace's filing of findings; always the first lock of the transaction."""
     one_at_a_time(f"cards:{current_workspace_id()}")
 
 

@@ -54,7 +54,7 @@ CAPPED_PAUSE = timedelta(hours=1)
 def narrate_due(
     workspace: Workspace, *, clock: Clock, seconds: float | None = None
 ) -> list[DetectionRun]:
-    """Let the model read what waits for it; does nothing while another runner has the lease.
+    """Have the model read the waiting memories; do nothing while another runner has the lease.
 
     After `seconds` the rest is left to a later wake-up, so that other workspaces are served; a
     running run is finished. None reads everything. Safe to kill at any point: due rows are deleted
@@ -94,7 +94,7 @@ def narrate_due(
 
 
 def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> DetectionRun | None:
-    """Let the model read the oldest waiting memories as one run; None when nothing is due."""
+    """Have the model read the oldest waiting memories as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
         now = clock()

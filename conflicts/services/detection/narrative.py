@@ -29,7 +29,7 @@ REVISED = "revise"
 
 @dataclass(frozen=True, slots=True)
 class NarrativeState:
-    """Whether the narrative tier is on, why not, and today's cost (UTC) in dollars."""
+    """Return whether the narrative tier is on, why not, and today's cost (UTC) in dollars."""
 
     is_on: bool
     why_off: Literal["", "no_key", "setting"]

@@ -83,7 +83,7 @@ def _decode_column(
 
 
 def _embed_anew(workspace: Workspace, now: datetime) -> None:
-    """Where another embedding model is configured, move to it; the sweep embeds in its time."""
+    """Switch to the embedding model that is configured; the sweep embeds the memories later."""
     if workspace.embedding_model == model_name():
         return
     reembed.switch(workspace, model_name(), actor=SYSTEM, now=now)

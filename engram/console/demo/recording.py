@@ -97,7 +97,7 @@ def seeded_ids() -> Iterator[None]:
 
 
 def _drop_weights_that_do_not_serve() -> None:
-    """Let the weights go that nothing reads unless somebody brings them back: megabytes each."""
+    """Drop the weights that no model in service uses: megabytes each."""
     served = PredictorState.objects.values("served")
     ModelVersion.objects.exclude(number__in=served).update(checkpoint=None)
 

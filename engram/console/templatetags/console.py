@@ -51,7 +51,7 @@ def code_words(text: str) -> SafeString:
 
 @register.filter
 def ago(moment: datetime | None) -> str:
-    """Say how long ago a moment was, in one short phrase; in the future: `in 3 h`."""
+    """Return how long ago a moment was, in one short phrase; in the future: `in 3 h`."""
     if moment is None:
         return "never"
     seconds = (timezone.now() - moment).total_seconds()
@@ -78,7 +78,7 @@ def _span(seconds: float) -> str:
 
 @register.filter
 def duration(seconds: float | None) -> str:
-    """Say how long something takes."""
+    """Return a duration in words."""
     if seconds is None:
         return "–"
     if seconds < 1:
@@ -88,14 +88,14 @@ def duration(seconds: float | None) -> str:
 
 @register.filter
 def percent(share: float) -> str:
-    """Say a share in percent, with a decimal where it is small."""
+    """Return a share in percent, with a decimal where it is small."""
     value = share * 100
     return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
 
 
 @register.filter
 def provenance_words(provenance: str) -> str:
-    """Say who asserted a memory."""
+    """Return who asserted a memory, in words."""
     return {
         Provenance.USER_STATED: "stated by a user",
         Provenance.EPISODE_SUMMARY: "session summary",
@@ -105,7 +105,7 @@ def provenance_words(provenance: str) -> str:
 
 @register.filter
 def event_words(event: Event) -> str:
-    """Say in words what an event tells."""
+    """Return what an event reports, in words."""
     return words_for(event.type, event.data)
 
 

@@ -25,7 +25,7 @@ def _percent(share: float) -> str:
 
 @register.filter
 def share_words(interval: Interval) -> str:
-    """Say a share with its interval; of nothing that nothing is known."""
+    """Return a share with its interval, in words; without cases, that nothing is known."""
     if not interval.n:
         return "unknown"
     low, high = _percent(interval.low), _percent(interval.high)

@@ -74,11 +74,11 @@ class InvitationAdmin(BoundAdmin):
         label={"open": "info", "accepted": "success", "revoked": "danger", "expired": "warning"},
     )
     def condition(self, invitation: Invitation) -> str:
-        """Say what became of it."""
+        """Return the invitation's state, in words."""
         return invitation.condition(timezone.now())
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Ask for little, show everything later; never the digest."""
+        """Return few fields for a new invitation and all for an existing one; never the digest."""
         if obj is None:
             return ["username", "role", "days"]
         return [

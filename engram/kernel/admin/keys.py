@@ -110,14 +110,14 @@ class ApiKeyAdmin(RoleAdmin):
         description="state", label={"active": "success", "revoked": "danger", "expired": "warning"}
     )
     def condition(self, key: ApiKey) -> str:
-        """Say whether the key opens anything."""
+        """Return the key's state, in words."""
         if key.revoked_at is not None:
             return "revoked"
         is_expired = key.expires_at is not None and key.expires_at <= timezone.now()
         return "expired" if is_expired else "active"
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Ask for little at birth, show everything later."""
+        """Return few fields for a new key and all for an existing one."""
         if obj is None:
             return [*KeyForm.Meta.fields]
         return [

@@ -50,7 +50,7 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]
         return username
 
     def clean_role(self) -> str:
-        """Keep one admin."""
+        """Refuse a change of role that leaves the workspace without an admin."""
         role: str = self.cleaned_data["role"]
         if role != Role.ADMIN and is_last_admin(self.instance):
             raise forms.ValidationError("This is the last admin of the workspace.")
@@ -58,7 +58,7 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]
 
 
 def is_last_admin(member: Membership) -> bool:
-    """Tell whether nobody else could administer the workspace."""
+    """Return whether nobody else could administer the workspace."""
     if member.pk is None:
         return False
     admins = Membership.objects.filter(workspace=member.workspace_id, role=Role.ADMIN)
@@ -83,11 +83,11 @@ class MembershipAdmin(BoundAdmin):
         return str(member.get_role_display())
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let superusers add people directly; others invite them."""
+        """Allow superusers to add people directly; others invite them."""
         return bool(request.user.is_superuser) and super().has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Keep the last admin."""
+        """Forbid to remove the last admin."""
         if obj is not None and is_last_admin(obj):
             return False
         return super().has_delete_permission(request, obj)

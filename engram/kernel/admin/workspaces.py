@@ -73,7 +73,7 @@ class WorkspaceAdmin(RoleAdmin):
         return found.filter(memberships__user=request.user.pk)
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Let superusers make workspaces, also before they belong to one."""
+        """Allow superusers to create workspaces, also before they belong to one."""
         return request.user.is_superuser
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -81,7 +81,7 @@ class WorkspaceAdmin(RoleAdmin):
         return super().has_module_permission(request) or self.has_add_permission(request)
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Let admins change the workspace that they look at, not the others."""
+        """Allow admins to change their current workspace, not the others."""
         is_here = obj is None or (
             has_role(request, Role.READER) and obj == staff_of(request).workspace
         )

@@ -66,7 +66,7 @@ class Material:
 
     @property
     def label_count(self) -> int:
-        """How many labels are learned from."""
+        """The number of labels that are learned from."""
         return sum(len(session.memory_ids) for session in self.sessions)
 
 

@@ -14,7 +14,7 @@ class Command(migrate.Command):
     """`manage.py migrate`."""
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Say what to do where steps are missing; Django would fail half-way."""
+        """Refuse a database that lacks steps, and name the remedy; Django would fail half-way."""
         if problem := missing_migrations():
             raise CommandError(problem)
         super().handle(*args, **options)
