@@ -1,4 +1,4 @@
-"""Words by which two texts exclude each other: opposites, and what only one of them denies."""
+"""Find words by which two texts exclude each other: antonyms, and words that only one denies."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from conflicts.core.statements import Statement
 from memories.core.claims import Claim
 from memories.core.lexicon import opposites_of
 
-# What is called untrue may be denied itself: "it is not true that nobody may …".
+# "It is not true that …" may deny a text that has a negation: "… that nobody may …".
 _NOT_SO: Final = re.compile(
     r"\b(?:not|isn't|no\slonger|never)\s(?:true|the\scase|so)\b|\bthat\s\w+\sis\s(?:false|untrue)\b",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""Words that narrow a claim to one environment, platform, plan, season or group.
+"""Find words that limit a claim to one environment, platform, plan, season or group.
 
 Two claims that name different members of one family speak of different things.
 """
@@ -33,7 +33,7 @@ _COMPILED: Final = tuple(
 
 @lru_cache(maxsize=32768)
 def qualifiers(text: str) -> frozenset[tuple[int, int]]:
-    """Return (family, member) of every narrowing word in ``text``."""
+    """Return (family, member) of every limiting word in ``text``."""
     return frozenset(
         (family, member)
         for family, members in enumerate(_COMPILED)

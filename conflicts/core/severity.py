@@ -1,4 +1,4 @@
-"""How much harm a wrong answer may do: orders the cards, decides nothing."""
+"""Rate the severity of a conflict, which only sorts the cards."""
 
 from __future__ import annotations
 

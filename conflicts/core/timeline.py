@@ -1,4 +1,4 @@
-"""The facts of a workspace in order of observation, and who is near whom."""
+"""Index the facts of a workspace, oldest first, and find the neighbours of each."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _collapsed(fact: Fact) -> Fact:
 
 
 class _Statements(Sequence[Statement]):
-    """The facts as statements, read when somebody asks for them."""
+    """The facts as statements, parsed on first access."""
 
     def __init__(self, facts: Sequence[Fact], talks: Sequence[str]):
         self._facts, self._talks = facts, talks
@@ -109,7 +109,7 @@ class Timeline:
         return len(self.facts)
 
     def has_cue(self, i: int, *wanted: Cue) -> bool:
-        """Return whether fact ``i`` has one of the cues, without reading it closely."""
+        """Return whether fact ``i`` has one of the cues, without parsing it fully."""
         return not cues(self.facts[i].content).isdisjoint(wanted)
 
     def weight(self, stem: str) -> float:
@@ -125,15 +125,15 @@ class Timeline:
         return MAX_WEIGHT * math.log(total / max(count, 2)) / math.log(total / 2)
 
     def overlap(self, stems: Collection[str]) -> float:
-        """Summed weight of ``stems``."""
+        """Return the sum of the weights of ``stems``."""
         return sum(map(self.weight, stems))
 
     def weigh(self, stems: Collection[str], a: Statement, b: Statement) -> float:
-        """Weight of stems shared by two facts; what both use as a name counts half as much more."""
+        """Return the weight of stems shared by two facts; names of both count 1.5 times."""
         return sum(self.weight(t) * (1.5 if t in a.names | b.names else 1.0) for t in stems)
 
     def cosine(self, i: int, j: int) -> float:
-        """Cosine of two facts; when one is not embedded, its estimate from shared words."""
+        """Return the cosine of two facts; without an embedding, its estimate from shared words."""
         if self._is_embedded[i] and self._is_embedded[j]:
             return float(self.vectors[i] @ self.vectors[j])
         a, b = self._stems[i], self._stems[j]
@@ -141,7 +141,7 @@ class Timeline:
         return shared and 0.3 + 0.7 * shared / math.sqrt(self.overlap(a) * self.overlap(b))
 
     def is_rare(self, stem: str) -> bool:
-        """Return whether a stem is rare enough to lead from one fact to others."""
+        """Return whether a stem is rare enough to find neighbours by it."""
         limit = max(self.settings.min_term_facts, self.settings.max_term_share * len(self))
         return 1 < len(self._facts_of.get(stem, ())) <= limit
 
@@ -150,13 +150,13 @@ class Timeline:
         return len(self._facts_of.get(stem, ())) == 2
 
     def neighbours(self, i: int) -> tuple[int, ...]:
-        """Facts worth comparing with fact ``i``: nearest by meaning or by shared rare words."""
+        """Return the facts to compare with fact ``i``: nearest by cosine or shared rare words."""
         if i not in self._near:
             self.prepare([i])
         return self._near[i]
 
     def prepare(self, positions: Iterable[int]) -> None:
-        """Find the neighbours of many facts at once, which is cheaper than one by one."""
+        """Compute the neighbours of many facts at once, which is faster than one by one."""
         missing = sorted({i for i in positions if i not in self._near})
         for start in range(0, len(missing), BLOCK_FACTS):
             block = missing[start : start + BLOCK_FACTS]

@@ -1,4 +1,4 @@
-"""The words of a memory: what it is about, and which of them are names."""
+"""Extract the content words of a memory, and the names among them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _POSSESSIVE = re.compile(r"['’]s?$")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
-# Words that say nothing about what a memory is about.
+# Words that do not identify a topic.
 _STOP = words_of(
     "a about after all already also an and any anybody anything are as at be because been"
     " before being between both but by can come comes day days did do does doing done each"
@@ -35,7 +35,7 @@ _STOP = words_of(
 )
 _CALENDAR = frozenset((*MONTHS, *DAYS_OF_WEEKS, "christmas", "easter"))
 _UNITS = frozenset({"kb", "mb", "gb", "tb", "kib", "mib", "gib", "eur", "usd", "chf", "gbp", "utc"})
-# "Ten minutes" measure, the minutes of a meeting do not.
+# "Ten minutes" is a measure, the minutes of a meeting are not.
 _TIMES = words_of("second seconds minute minutes hour hours")
 _COUNTS = re.compile(
     r"\d\S*|an?|per|every|each|half|few|one|two|three|four|five|six|ten|fifteen|twenty|thirty", re.I
@@ -45,13 +45,13 @@ MEASURES = frozenset(concept_of(word) for word in _UNITS | _CALENDAR)
 
 
 def tokens(text: str) -> list[str]:
-    """Words of ``text`` as written, identifiers also cut at their joints."""
+    """Return the words of ``text`` as written, and the parts of identifiers."""
     return _TOKEN.findall(text)
 
 
 @lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
-    """Stems of the content words of ``text`` in order."""
+    """Return the stems of the content words of ``text`` in order."""
     words: list[str] = []
     before = ""
     for token in tokens(text):
@@ -85,6 +85,6 @@ _COMPOUND = re.compile(r"(?<![\w-])[A-Za-z]{1,30}(?:-\w{1,30}){1,4}(?![\w-])")
 
 
 def named_stems(text: str) -> frozenset[str]:
-    """Stems of names in ``text``, those with a hyphen ("db-main") included."""
+    """Return the stems of names in ``text``, also of those with a hyphen ("db-main")."""
     compounds = (stem for name in _COMPOUND.findall(text) for stem in stems(name))
     return names(text) | frozenset(compounds)

@@ -1,4 +1,4 @@
-"""The words in which two statements differ, for people who compare them."""
+"""Compute the word difference of two statements, for people who compare them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ Change = Literal["same", "gone", "new"]
 
 _WORDS = re.compile(r"\w+(?:[.,:'’/-]\w+)*|\s+|.", re.DOTALL)
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+", re.DOTALL)
-# Comparing is quadratic: longer texts are compared sentence by sentence, without what they begin
-# and end with alike. Where there are still more than this, what lies between is taken as a whole.
+# Comparing is quadratic: longer texts are compared sentence by sentence, without their common
+# beginning and end. If more pieces remain, the rest is taken as one piece.
 MAX_WORDS: Final = 800
 
 
@@ -27,7 +27,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class WordDiff:
-    """How ``after`` differs from ``before``.
+    """The difference between ``before`` and ``after``.
 
     ``spans`` in order: without the ``new`` ones they spell ``before``, without the ``gone`` ones
     ``after``. ``likeness`` in [0, 1] is the share of text in common (1: equal).
@@ -75,7 +75,7 @@ def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
 
 
 def _without_ends(left: list[str], right: list[str]) -> tuple[list[str], list[str]]:
-    """Join what two lists begin and end with alike, and what lies between when it is too long."""
+    """Join the common beginning and end of two lists, and the rest when it is too long."""
     most = min(len(left), len(right))
     head = next((i for i in range(most) if left[i] != right[i]), most)
     most -= head
@@ -89,7 +89,7 @@ def _without_ends(left: list[str], right: list[str]) -> tuple[list[str], list[st
 
 
 def _joined(spans: Sequence[Span]) -> list[Span]:
-    """Join changes that only a blank separates, so that a reworded phrase reads as one."""
+    """Join changes that only a blank separates, so that a reworded phrase is one change."""
     joined: list[Span] = []
     position = 0
     while position < len(spans):
