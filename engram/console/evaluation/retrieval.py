@@ -83,11 +83,11 @@ class MemoryRow(Grouped):
     @property
     def stored_text(self) -> str:
         """Return the text to store: a turn with speaker and picture, a passage with its title."""
-        said = self.text or self.content
+        text = self.text or self.content
         if self.speaker:
             picture = f" [shares image: {self.caption}]" if self.caption else ""
-            return f"{self.speaker}: {said}{picture}"
-        return f"{self.title}. {said}" if self.title else said
+            return f"{self.speaker}: {text}{picture}"
+        return f"{self.title}. {text}" if self.title else text
 
 
 class QuestionRow(Grouped):

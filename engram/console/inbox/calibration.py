@@ -137,7 +137,7 @@ class Calibration(Source):
         words = _label(row)
         if row.label is not None:
             words += f" The judge said {row.judge_relevance:.2f}, {_difference(row)}."
-        return Done(words, "It waits again; a new label is told apart.")
+        return Done(words, "It waits again; a new label is counted separately.")
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Remove the label, so that the item waits again."""

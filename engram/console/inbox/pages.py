@@ -214,8 +214,10 @@ def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Snooze an item."""
     form = SnoozeForm(request.POST)
     if not form.is_valid():
-        said = " ".join(str(message) for errors in form.errors.values() for message in errors)
-        return _show_refusal(request, source, item, said, 422)
+        errors_text = " ".join(
+            str(message) for errors in form.errors.values() for message in errors
+        )
+        return _show_refusal(request, source, item, errors_text, 422)
     if source.has_own_snooze:
         raise Http404
     staff = staff_of(request)
@@ -260,8 +262,8 @@ def _show_refusal(
     request: HttpRequest, source: Source, item: UUID, detail: str, status: int
 ) -> HttpResponse:
     """Show the item's current state, with the refusal and everything that was typed."""
-    asked = dict(parse_qsl(urlsplit(return_address(request, reverse("console:inbox"))).query))
-    here = {name: asked[name] for name in FILTERS if name in asked}
+    parameters = dict(parse_qsl(urlsplit(return_address(request, reverse("console:inbox"))).query))
+    here = {name: parameters[name] for name in FILTERS if name in parameters}
     here["item"] = f"{source.name}:{item}"
     return _inbox(
         request,

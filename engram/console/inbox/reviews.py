@@ -29,16 +29,16 @@ from memories.services.lifecycle.forget import restore
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
 QUOTED = 140
 EFFECTS = {
-    ReviewKind.SUPERSEDE: "The new statement is committed in the name of who asked; #1 is"
+    ReviewKind.SUPERSEDE: "The new statement is committed in the name of the requester; #1 is"
     " superseded by it.",
-    ReviewKind.REVISE: "The memory is changed in the name of who asked; its former wording stays"
+    ReviewKind.REVISE: "The memory is changed in the requester's name; its former wording stays"
     " in its history.",
-    ReviewKind.FORGET: "The memory is forgotten in the name of who asked. It can be brought back.",
-    ReviewKind.CLAIM: "The statement is committed as it is claimed, in the name of who asked.",
+    ReviewKind.FORGET: "The memory is forgotten in the requester's name. It can be brought back.",
+    ReviewKind.CLAIM: "The statement is committed as it is claimed, in the requester's name.",
     ReviewKind.REVIVE: "The memory is recalled again.",
     ReviewKind.SOURCE_FORGOTTEN: "The summary is forgotten too. It can be brought back.",
 }
-UNCHANGED = "Nothing changes. Who asked may ask again."
+UNCHANGED = "Nothing changes. The requester may ask again."
 # Kinds that forget a memory when accepted, and restore it when that is undone.
 FORGETS = frozenset({ReviewKind.SOURCE_FORGOTTEN, ReviewKind.FORGET})
 STAYS = "The summary stays as it is."
@@ -72,8 +72,8 @@ class Reviews(Source):
         if wanted.scope:
             scope = wanted.scope.strip("/")
             inside = Memory.objects.filter(in_scope(scope))
-            asked = "request__fields__scope"
-            claimed = Q(**{asked: scope}) | Q(**{f"{asked}__startswith": f"{scope}/"})
+            scope_field = "request__fields__scope"
+            claimed = Q(**{scope_field: scope}) | Q(**{f"{scope_field}__startswith": f"{scope}/"})
             found = found.filter(Q(memory__in=inside) | _shown_claims(found, claimed))
         if wanted.text:
             found = found.filter(

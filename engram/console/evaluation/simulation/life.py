@@ -88,8 +88,8 @@ def _judge(
     session: SimulatedSession, seen: Sequence[int], noise: float, rng: np.random.Generator
 ) -> dict[int, float]:
     """Return a judge's ratings: the truth with noise, in steps of 0.05."""
-    said = session.relevance[list(seen)] + noise * rng.normal(size=len(seen))
-    return dict(zip(seen, (np.round(said.clip(0, 1) * 20) / 20).tolist(), strict=True))
+    ratings = session.relevance[list(seen)] + noise * rng.normal(size=len(seen))
+    return dict(zip(seen, (np.round(ratings.clip(0, 1) * 20) / 20).tolist(), strict=True))
 
 
 def _labelled(
