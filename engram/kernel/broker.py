@@ -1,4 +1,4 @@
-"""Calling the broker without ever waiting long for it: what is lost is found by a sweep."""
+"""Call the broker with short timeouts; sweeps find work whose message was lost."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from redis.exceptions import RedisError
 
 log = logging.getLogger(__name__)
 
-# After a failure the broker is left alone for so long.
+# After a failure the broker is not called for so long.
 COOLDOWN_SECONDS = 5.0
-# A local Redis answers in a tenth of a millisecond; a caller waits for a sick one no longer.
+# A local Redis answers in a tenth of a millisecond; a caller waits no longer for one that fails.
 ANSWER_SECONDS = 0.5
 FAILURES = (OSError, RedisError, OperationalError, TimeoutError)
 
@@ -33,14 +33,14 @@ def client() -> redis.Redis:
 
 
 class BrokerCooldown:
-    """Calls the broker, and after a failure leaves it alone for some seconds."""
+    """Calls the broker; after a failure it makes no call for some seconds."""
 
     def __init__(self, purpose: str):
         self.purpose = purpose
         self.ends_at = 0.0  # by the monotonic clock
 
     def call(self, send: Callable[[], T], what: str) -> T | None:
-        """Call `send`; a broker that is away costs a warning (and None), never the work."""
+        """Call `send` and return its result; log a warning and return None on failure."""
         if monotonic() < self.ends_at:
             return None
         try:

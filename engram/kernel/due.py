@@ -1,8 +1,8 @@
-"""Which workspaces have something due, found by one statement however many there are.
+"""Find the workspaces with due work, by one statement however many there are.
 
 Row-level security shows one workspace at a time, and is not loosened: the database's function
-`engram_due_workspaces` looks at each workspace as anybody in it would, and returns ids and times
-only. A sweep asks it first, and opens only the workspaces that it names.
+`engram_due_workspaces` reads each workspace under its policies, and returns ids and times only.
+A sweep calls it first, and opens only the workspaces that it returns.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def waiting_since(
     """Return the workspaces that have such rows, longest waiting first, and since when.
 
     `rows` builds a queryset by scoped managers; `since` names its column that says since when a row
-    has waited, and is never null. With `most`, any so many workspaces.
+    has waited, and is never null. With `most`, any so many of them.
     """
     with for_any_workspace():
         first = rows().order_by(since).values(since)[:1]

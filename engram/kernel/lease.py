@@ -1,13 +1,13 @@
-"""Leases: who does a piece of work alone, and since when work is due.
+"""Leases: exclusive work by one holder at a time, and since when work is due.
 
-A lease stands on a row: of the work itself, or of a registry with one row a workspace. It is
+A lease is columns of a row: of the work itself, or of a registry with one row a workspace. It is
 acquired, renewed and released by one statement each, so that no lock is held while the work goes
-on; who acquires it hands in the time, and an id that nobody else has.
+on; the caller passes the time and a unique holder id.
 
-A holder that was silent for longer than `silence` counts as dead. A heartbeat that is further ahead
-than that was written before the clock was set back, and counts as none: were it believed, nobody
-could take over until the clock has caught up. Who was taken over learns it when it renews, and
-writes nothing more.
+A holder without a heartbeat for longer than `silence` counts as dead. A heartbeat that is further
+ahead than that was written before the clock was set back, and is ignored: otherwise nobody could
+take over until the clock has caught up. A holder whose lease was taken over notices it when it
+renews, and must write nothing more.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Lease(models.Model):
         return self.living_holder(now) is not None
 
     def living_holder(self, now: datetime) -> UUID | None:
-        """Return who holds the lease, None when nobody does or who did has fallen silent."""
+        """Return the holder of the lease, None without one or when its heartbeat is too old."""
         first, last = time_around(now, self.silence)
         is_alive = self.heartbeat_at is not None and first <= self.heartbeat_at <= last
         return self.holder if is_alive else None
@@ -67,7 +67,7 @@ class Lease(models.Model):
 class WorkspaceLease(Lease):
     """A kind of work that one worker at a time does in a workspace.
 
-    A registry like `Workspace`: it holds no one's text and stands outside row-level security, so
+    A registry like `Workspace`: it has no text and no row-level security, so
     that one query finds the workspaces where the work is due, in the order of waiting.
     """
 
@@ -100,7 +100,7 @@ def lease_of(model: type[W], workspace_id: UUID) -> QuerySet[W]:
 
 
 def acquire(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
-    """Hold the lease, if nobody does or its holder has fallen silent; tell whether it is held."""
+    """Acquire the lease unless a living holder has it; return whether it was acquired."""
     return bool(lease.filter(~match_held(lease, now)).update(holder=holder, heartbeat_at=now))
 
 
@@ -110,19 +110,19 @@ def renew(lease: QuerySet[L], holder: UUID, now: datetime) -> bool:
 
 
 def renew_or_raise(lease: QuerySet[L], holder: UUID, now: datetime) -> None:
-    """Write a heartbeat; raises `TakenOverError` when the lease was taken over."""
+    """Write a heartbeat; raise `TakenOverError` when the lease was taken over."""
     if not renew(lease, holder, now):
         raise TakenOverError
 
 
 def release(lease: QuerySet[L], holder: UUID, **changes: Any) -> bool:
-    """Give the lease back, with other changes of its row; False when it was taken over."""
+    """Release the lease, with other changes of its row; False when it was taken over."""
     freed = {"holder": None, "heartbeat_at": None, **changes}
     return bool(lease.filter(holder=holder).update(**freed))
 
 
 def note_due(lease: QuerySet[L], now: datetime) -> None:
-    """Write down, within the caller's transaction, that work has been due since `now` at least."""
+    """Record, in the caller's transaction, that work has been due since `now` at least."""
     lease.update(due_at=Least(Coalesce("due_at", Value(now)), Value(now)))
 
 
@@ -149,9 +149,8 @@ def time_around(now: datetime, span: timedelta) -> tuple[datetime, datetime]:
 def renewing(renewal: Renewal) -> Iterator[None]:
     """Call `renewal` every few seconds while the block runs, however long one of its steps takes.
 
-    It is called in a thread with a connection of its own, that knows neither a workspace nor a
-    transaction of the block's. What it returns is not looked at: a holder learns by renewals of its
-    own that it was taken over.
+    It is called in a thread with a separate connection, outside the workspace and the transaction
+    of the block. Its result is ignored: the block must renew by itself to notice a takeover.
     """
     ended = threading.Event()
     thread = threading.Thread(target=_renew_until, args=(ended, renewal), name="lease", daemon=True)

@@ -435,9 +435,9 @@ def test_the_card_draws_its_arc_and_says_who_found_it(tenant: Tenant, member: Me
     html = page(member("reviewer"))
     assert "Memory 1, 1 January 2026: says otherwise; Memory 2, 20 January 2026: says yes" in html
     assert "<dd>The rules</dd>" in html
-    fates = re.findall(r'class="fate (\w+)" data-if="(\w+)"', html)
-    assert ("superseded", "yes") in fates
-    assert ("retired", "no") in fates
+    effects = re.findall(r'class="member-effect (\w+)" data-if="(\w+)"', html)
+    assert ("superseded", "yes") in effects
+    assert ("retired", "no") in effects
 
 
 def test_a_reported_card_names_the_reporter(tenant: Tenant, member: Member) -> None:

@@ -192,11 +192,11 @@ def test_a_turn_leaves_the_rest_to_the_next_wake_up(
 def test_two_workers_do_not_embed_the_same_at_once(tenant: Tenant, read: list[int]) -> None:
     commit(tenant.workspace, Draft(content=LONG), actor=SYSTEM, now=NOW)
     read.clear()
-    with pending._alone_with(tenant.workspace) as hold:
-        assert hold()
+    with pending._embedding_lock(tenant.workspace) as renew:
+        assert renew()
         assert pending.embed_pending(tenant.workspace) == 0
         assert read == []
-        assert hold()  # renewed by its holder
+        assert renew()  # renewed by its holder
     assert pending.embed_pending(tenant.workspace) == 1
 
 

@@ -82,7 +82,7 @@ class StatementDifference:
 
 @dataclass(frozen=True, slots=True)
 class VerdictPreview:
-    """One verdict with its effect; `fates` are the effects on each statement, by its number."""
+    """A verdict with its effect; `memory_effects` has the effect on each statement, by number."""
 
     key: int
     verdict: str
@@ -292,7 +292,7 @@ def outcomes(
     numbers = {s.memory.id: s.number for s in statements}
     found = []
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
-        effect, asks_for, is_possible, fates = _effect(verdict, question, numbers)
+        effect, asks_for, is_possible, member_effects = _effect(verdict, question, numbers)
         found.append(
             VerdictPreview(
                 key=key,
@@ -303,7 +303,7 @@ def outcomes(
                 asks_for=asks_for,
                 is_possible=is_possible,
                 is_suggested=verdict == suggested,
-                memory_effects=fates,
+                memory_effects=member_effects,
             )
         )
     return tuple(found)

@@ -48,7 +48,7 @@ def gate_metrics(now: datetime) -> GateMetrics:
 
 
 def queue(alive: Counter[str], *, now: datetime) -> Domain:
-    """Score what waits by its oldest, and whether anybody works at it."""
+    """Score the queue by its oldest row, and by whether a worker and the scheduler run."""
     ready = Q(not_before=None) | Q(not_before__lte=now)
     due = backlog.awaited().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
     judging = Judgement.objects.filter(ready, status=JudgeStatus.DUE)
@@ -58,17 +58,20 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
     oldest = [at for at in (due["oldest"], judged["oldest"], training_since) if at is not None]
     lag = max((now - min(oldest)).total_seconds(), 0.0) if oldest else 0.0
     score = next((worth for longest, worth in LAGS if lag <= longest), LOST)
-    said = f"The oldest has waited for {_span(lag)}." if oldest else "Nothing waits."
+    text = f"The oldest has waited for {_span(lag)}." if oldest else "Nothing waits."
     if not alive["worker"]:
-        score, said = min(score, NOBODY_WORKS), f"{said} No worker has been heard of for a minute."
+        score, text = (
+            min(score, NOBODY_WORKS),
+            f"{text} No worker has been heard of for a minute.",
+        )
     elif not alive["beat"]:
-        score, said = min(score, 0.5), f"{said} The scheduler of sweeps is silent."
+        score, text = min(score, 0.5), f"{text} The scheduler of sweeps is silent."
     if not broker["ok"]:
-        score, said = min(score, NOBODY_WORKS), f"{said} The broker does not answer."
+        score, text = min(score, NOBODY_WORKS), f"{text} The broker does not answer."
     return Domain(
         "queue",
         score,
-        said,
+        text,
         {
             "detection": due["n"],
             "model": backlog.awaited(Awaits.MODEL).count(),
@@ -84,15 +87,15 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
 
 
 def storage(*, now: datetime) -> Domain:
-    """Score the disk of the embedded database; another's is not ours to see."""
+    """Score the disk of the embedded database; that of another server cannot be read."""
     free = _free_bytes()
-    score, said = 1.0, "The database is on a server of its own; watch its disk there."
+    score, text = 1.0, "The database is on a server of its own; watch its disk there."
     if free is not None:
-        said = f"{free / 1024**3:.1f} GB are free."
+        text = f"{free / 1024**3:.1f} GB are free."
         if free < NO_DISK_BYTES:
-            score, said = 0.1, f"{said} PostgreSQL stops when the disk is full."
+            score, text = 0.1, f"{text} PostgreSQL stops when the disk is full."
         elif free < LITTLE_DISK_BYTES:
-            score, said = 0.6, f"{said} Free some space soon."
+            score, text = 0.6, f"{text} Free some space soon."
     counted = Memory.objects.aggregate(n=Count("pk"))
     live = Memory.objects.recallable(now).count()
     fields = {
@@ -101,11 +104,11 @@ def storage(*, now: datetime) -> Domain:
         "sessions": Session.objects.count(),
         "free_bytes": free,
     }
-    return Domain("storage", score, said, fields)
+    return Domain("storage", score, text, fields)
 
 
 def _free_bytes() -> int | None:
-    """Return the room on the embedded database's disk; None when it is not ours."""
+    """Return the free bytes on the embedded database's disk; None for another server."""
     kept = read_record(settings.ENGRAM_HOME)
     if not kept or settings.DATABASES["default"].get("HOST") != kept["run"]:
         return None
@@ -121,13 +124,13 @@ def index(workspace: Workspace, *, now: datetime) -> Domain:
     width = width_in_use(workspace)
     has_index = width is None or has_vector_index(model, width)
     score = 1.0 if not live else (live - waiting) / live
-    said = "Every memory is found by its meaning."
+    text = "Every memory is found by its meaning."
     if waiting:
-        said = f"{waiting} of {live} memories wait for their embedding; words find them meanwhile."
+        text = f"{waiting} of {live} memories wait for their embedding; words find them meanwhile."
     if not has_index:
-        said += " There is no index over the vectors yet."
+        text += " There is no index over the vectors yet."
         if live > FEW_VECTORS:
-            score, said = min(score, 0.7), f"{said} Large searches are slow."
+            score, text = min(score, 0.7), f"{text} Large searches are slow."
     fields = {
         "live": live,
         "waiting": waiting,
@@ -135,7 +138,7 @@ def index(workspace: Workspace, *, now: datetime) -> Domain:
         "dimensions": width,
         "has_vector_index": has_index,
     }
-    return Domain("index", score, said, fields)
+    return Domain("index", score, text, fields)
 
 
 def provider(workspace: Workspace, *, now: datetime) -> Domain:
@@ -148,13 +151,16 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
     )
     asked = failed.get("narrate", 0) + failed.get("judge", 0)
     spend = ModelSpend.objects.filter(day=now.astimezone(UTC).date()).first()
-    score, said = 1.0, "The embedding model answers."
+    score, text = 1.0, "The embedding model answers."
     if failed.get("embedding"):
-        score, said = 0.4, "The embedding model has failed within the hour."
+        score, text = 0.4, "The embedding model has failed within the hour."
     if llm.model_name() and asked:
-        score, said = min(score, 0.6), f"{said} The language model has failed within the hour."
+        score, text = (
+            min(score, 0.6),
+            f"{text} The language model has failed within the hour.",
+        )
     elif not llm.model_name():
-        said += " No language model is configured."
+        text += " No language model is configured."
     fields = {
         "embedding_model": workspace.embedding_model,
         "embedding_is_local": embedding.has_token_states(workspace.embedding_model),
@@ -164,7 +170,7 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
         "spent_today_usd": spend.cost_usd if spend else 0.0,
         "daily_cap_usd": workspace.config.narrative_daily_usd,
     }
-    return Domain("provider", score, said, fields)
+    return Domain("provider", score, text, fields)
 
 
 def detection(workspace: Workspace, *, now: datetime) -> Domain:
@@ -173,13 +179,13 @@ def detection(workspace: Workspace, *, now: datetime) -> Domain:
     runs = run_figures.figures(since=now - DAY, now=now)
     last = DetectionRun.objects.order_by("-created_at").values_list("created_at", flat=True).first()
     score = 1.0 - (runs.failed / runs.runs if runs.runs else 0.0)
-    said = f"{runs.runs} runs in a day, {runs.failed} of them failed." if runs.runs else "No runs."
+    text = f"{runs.runs} runs in a day, {runs.failed} of them failed." if runs.runs else "No runs."
     if runs.lag_p95 is not None and runs.lag_p95 > LAGS[0][0]:
-        score, said = score - 0.2, f"{said} Memories wait for up to {_span(runs.lag_p95)}."
+        score, text = score - 0.2, f"{text} Memories wait for up to {_span(runs.lag_p95)}."
     if set_aside:
-        score, said = score - 0.2, f"{said} {set_aside} memories were set aside."
+        score, text = score - 0.2, f"{text} {set_aside} memories were set aside."
     if not workspace.config.detection_enabled:
-        score, said = 1.0, "The detective is switched off."
+        score, text = 1.0, "The detective is switched off."
     fields = {
         "is_enabled": workspace.config.detection_enabled,
         "runs_last_day": runs.runs,
@@ -190,16 +196,16 @@ def detection(workspace: Workspace, *, now: datetime) -> Domain:
         "set_aside": set_aside,
         "last_run_at": last,
     }
-    return Domain("detection", max(score, 0.0), said, fields)
+    return Domain("detection", max(score, 0.0), text, fields)
 
 
 def duplicates(metrics: GateMetrics) -> Domain:
     """Score the share of commits in thirty days that were probably known and came in."""
     redundant = sum(week.redundant for week in metrics.weeks)
     share = min(redundant / metrics.commits, 1.0) if metrics.commits else 0.0
-    said = f"{redundant} of {metrics.commits} commits in 30 days were probably known already."
+    text = f"{redundant} of {metrics.commits} commits in 30 days were probably known already."
     if metrics.suggestions_open:
-        said += f" {metrics.suggestions_open} suggestions to merge wait for an answer."
+        text += f" {metrics.suggestions_open} suggestions to merge wait for an answer."
     fields = {
         "commits": metrics.commits,
         "redundant": redundant,
@@ -208,18 +214,18 @@ def duplicates(metrics: GateMetrics) -> Domain:
         "merged": metrics.merged,
         "suggestions_open": metrics.suggestions_open,
     }
-    return Domain("duplicates", 1.0 - share, said, fields)
+    return Domain("duplicates", 1.0 - share, text, fields)
 
 
 def gate(workspace: Workspace, metrics: GateMetrics) -> Domain:
     """Score the gate by its wrong merges: one in ten is the bound of healthy."""
     wrong = metrics.false_merge_rate
-    score, said = max(1.0 - 2 * wrong.mean, 0.0), f"{metrics.judged_wrong} of {wrong.n} judged "
-    said += "merges in 30 days were wrong."
+    score, text = max(1.0 - 2 * wrong.mean, 0.0), f"{metrics.judged_wrong} of {wrong.n} judged "
+    text += "merges in 30 days were wrong."
     if wrong.n < LEAST_JUDGED:
-        score, said = 1.0, "Too few merges were judged to tell."
+        score, text = 1.0, "Too few merges were judged to tell."
     if workspace.config.gate_policy == "off":
-        score, said = 1.0, "The gate is switched off."
+        score, text = 1.0, "The gate is switched off."
     fields = {
         "policy": workspace.config.gate_policy,
         "triggered_share": metrics.trigger_rate.mean if metrics.commits else None,
@@ -231,7 +237,7 @@ def gate(workspace: Workspace, metrics: GateMetrics) -> Domain:
         "false_merge_rate": wrong.mean if wrong.n else None,
         "false_merge_interval": [wrong.low, wrong.high] if wrong.n else None,
     }
-    return Domain("gate", score, said, fields)
+    return Domain("gate", score, text, fields)
 
 
 def _span(seconds: float) -> str:

@@ -1,4 +1,4 @@
-"""The predictor's health: the formula, and what it is made of."""
+"""The predictor's health: the formula and its inputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
 COLD_START = 0.6
-BEHIND = 0.5  # trained and trusted, and yet rarely better
+BEHIND = 0.5  # serves, but is rarely better
 AHEAD = 0.8
 AHEAD_RATE = 0.4  # above this success rate it is ahead
 TOO_SLOW = 0.2
@@ -38,7 +38,7 @@ DRIFT_WINDOWS = 4  # the newest: what is older is no sign of today's judge, and 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """What the health of a predictor is told by.
+    """The inputs of a predictor's health.
 
     `is_serving` is False in cold start, also in the one after a drift reset.
     """
@@ -66,7 +66,7 @@ def score(signs: Signs) -> float:
 
 
 def predictor(workspace: Workspace, *, now: datetime) -> Domain:
-    """Look at the predictor of the workspace being served."""
+    """Score the current workspace's predictor."""
     config = workspace.config
     state, lease = state_of(), training_lease()
     speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
@@ -117,10 +117,10 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
-    said = _says(signs, state, lease, config.predictor_mode)
+    sentence = _describe(signs, state, lease, config.predictor_mode)
     if calibration.is_flagged:
-        said += " People and the judge are far apart."
-    return Domain("predictor", score(signs), said, fields)
+        sentence += " People and the judge are far apart."
+    return Domain("predictor", score(signs), sentence, fields)
 
 
 def _ms(seconds: float | None) -> float | None:
@@ -133,25 +133,25 @@ def _training_due(lease: TrainingLease) -> dict[str, Any] | None:
     return {"since": lease.due_at, "reason": lease.reason}
 
 
-def _says(signs: Signs, state: PredictorState, lease: TrainingLease, mode: str) -> str:
+def _describe(signs: Signs, state: PredictorState, lease: TrainingLease, mode: str) -> str:
     if not signs.is_worker_alive:
         return "No worker has been heard of for a minute: nothing is judged and nothing trained."
     if signs.is_disabled:
         return "Scoring failed too often and is switched off for now; the baseline's order serves."
-    said = []
+    sentences = []
     if not signs.is_serving:
         doing = "has no model yet" if state.served is None else "learns and is compared"
-        said.append(f"It {doing}; the baseline's order serves.")
+        sentences.append(f"It {doing}; the baseline's order serves.")
     elif mode == "collect":
-        said.append("It has earned influence; the mode collect lets the baseline serve.")
+        sentences.append("It has earned influence; the mode collect lets the baseline serve.")
     else:
-        said.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
+        sentences.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:
-        said.append("It is rarely better than the baseline.")
+        sentences.append("It is rarely better than the baseline.")
     if lease.due_at is not None and lease.reason == ERASED:
-        said.append("Something that it may hold was erased: a training without it is due.")
+        sentences.append("Something that it may hold was erased: a training without it is due.")
     if signs.is_slow:
-        said.append("Scoring takes longer than the timeout.")
+        sentences.append("Scoring takes longer than the timeout.")
     if signs.is_judge_drifting:
-        said.append("The judge has come to favour new memories (or old ones).")
-    return " ".join(said)
+        sentences.append("The judge has come to favour new memories (or old ones).")
+    return " ".join(sentences)

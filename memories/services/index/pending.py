@@ -39,16 +39,16 @@ log = logging.getLogger(__name__)
 MEMORIES_A_TURN = 64
 CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, some seconds
 TURN_SECONDS = 5.0
-HOLD_SECONDS = 60  # who was silent for so long no longer keeps others away
-HARMLESS = "Is anybody there?"
+LOCK_SECONDS = 60  # a lock that is not renewed for so long expires
+PROBE_TEXT = "Is anybody there?"
 
-Hold = Callable[[], bool]
-Place = tuple[datetime, UUID]  # position in the queue
+Renew = Callable[[], bool]
+Position = tuple[datetime, UUID]  # position in the queue
 _broker = BrokerCooldown("embedding")
 
 
 def embed_pending(
-    workspace: Workspace, *, seconds: float | None = None, after: Place | None = None
+    workspace: Workspace, *, seconds: float | None = None, after: Position | None = None
 ) -> int:
     """Embed the pending memories of a workspace, longest waiting first; return their number.
 
@@ -56,31 +56,31 @@ def embed_pending(
     is down. After `seconds` another task continues `after` the last memory, so that other
     workspaces have their turn.
     """
-    healed = 0
+    embedded_count = 0
     started = monotonic()
-    with _alone_with(workspace) as hold:
-        while hold() and (waiting := _next_pending(workspace, after)):
+    with _embedding_lock(workspace) as renew:
+        while renew() and (waiting := _next_pending(workspace, after)):
             for step in _steps(waiting):
                 if seconds is not None and monotonic() - started >= seconds:
-                    _go_on_later(workspace, after)
-                    return healed
+                    _schedule_rest(workspace, after)
+                    return embedded_count
                 try:
                     windows = _embed_batch(step, workspace.embedding_model)
                 except EmbeddingUnavailableError:
-                    return healed
-                healed += _write(workspace, step, windows)
+                    return embedded_count
+                embedded_count += _write(workspace, step, windows)
                 after = step[-1].updated_at, step[-1].id
-                hold()
-    return healed
+                renew()
+    return embedded_count
 
 
-def _go_on_later(workspace: Workspace, after: Place | None) -> None:
+def _schedule_rest(workspace: Workspace, after: Position | None) -> None:
     place = (after[0].isoformat(), after[1]) if after else ()
     wake(EMBED_TASK, workspace.pk, *place)
 
 
 @contextmanager
-def _alone_with(workspace: Workspace) -> Iterator[Hold]:
+def _embedding_lock(workspace: Workspace) -> Iterator[Renew]:
     """Hold the workspace's embedding lock; yield a function that renews it and returns success.
 
     No lease (`engram.kernel.lease`), because it only saves work: writing is idempotent, and without
@@ -88,31 +88,31 @@ def _alone_with(workspace: Workspace) -> Iterator[Hold]:
     """
     name, holder = f"engram:embedding:{workspace.pk.hex}", uuid4().hex
 
-    def hold() -> bool:
-        return _broker.call(lambda: _set_or_extend(name, holder), "who embeds") is not False
+    def renew() -> bool:
+        return _broker.call(lambda: _acquire_or_renew(name, holder), "the lock") is not False
 
     try:
-        yield hold
+        yield renew
     finally:
-        _broker.call(lambda: _delete_own(name, holder), "who embeds")
+        _broker.call(lambda: _release(name, holder), "the lock")
 
 
-def _set_or_extend(name: str, holder: str) -> bool:
+def _acquire_or_renew(name: str, holder: str) -> bool:
     redis = client()
-    if redis.set(name, holder, nx=True, ex=HOLD_SECONDS):
+    if redis.set(name, holder, nx=True, ex=LOCK_SECONDS):
         return True
     if redis.get(name) != holder.encode():
         return False
-    redis.expire(name, HOLD_SECONDS)
+    redis.expire(name, LOCK_SECONDS)
     return True
 
 
-def _delete_own(name: str, holder: str) -> None:
+def _release(name: str, holder: str) -> None:
     if client().get(name) == holder.encode():
         client().delete(name)
 
 
-def _next_pending(workspace: Workspace, after: Place | None) -> list[Memory]:
+def _next_pending(workspace: Workspace, after: Position | None) -> list[Memory]:
     """Return the next pending memories after a position in the queue."""
     with in_workspace(workspace):
         rows = due()
@@ -148,7 +148,7 @@ def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
     try:
         found = embed_windows([memory.content for memory in waiting], model)
     except EmbeddingUnavailableError as error:
-        embed([HARMLESS], model)
+        embed([PROBE_TEXT], model)
         if len(waiting) == 1:
             log.warning("memory %s is still not embedded: %s", waiting[0].id, error)
             return {}
@@ -159,33 +159,33 @@ def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
 
 def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, Windows]) -> int:
     """Write the vectors of memories whose content is unchanged; return their number."""
-    seen = {memory.id: memory.content for memory in waiting}
-    healed = 0
+    contents = {memory.id: memory.content for memory in waiting}
+    embedded_count = 0
     with in_workspace(workspace):
         for memory in lock(list(windows)):
-            if memory.content != seen[memory.id]:
+            if memory.content != contents[memory.id]:
                 continue
             reindex_vectors(memory, windows[memory.id], workspace.embedding_model)
-            healed += 1
-    return healed
+            embedded_count += 1
+    return embedded_count
 
 
-TOKENS_A_TURN = 16  # memories whose token states are written at once
+TOKEN_BATCH = 16  # memories whose token states are written at once
 
 
 def without_tokens() -> list[Workspace]:
-    """Return the workspaces with memories whose vectors are there, and whose tokens are not."""
+    """Return the workspaces with memories that have vectors but no token states."""
     found = (
         workspace
         for model in models_in_use()
         if has_token_states(model)
-        for workspace in due_workspaces(partial(_bare, model), "updated_at")
+        for workspace in due_workspaces(partial(_lacking_tokens, model), "updated_at")
         if workspace.embedding_model == model
     )
     return list(found)
 
 
-def _bare(model: str) -> MemoryQuerySet:
+def _lacking_tokens(model: str) -> MemoryQuerySet:
     kept = MemoryTokens.objects.filter(memory=OuterRef("pk"), model=model)
     embedded = MemoryVector.objects.filter(memory=OuterRef("pk"), model=model)
     return Memory.objects.filter(~Exists(kept), Exists(embedded), forgotten_at=None)
@@ -197,7 +197,9 @@ def fill_tokens(workspace: Workspace) -> int:
     if not has_token_states(model):
         return 0
     with in_workspace(workspace):
-        turn = dict(_bare(model).order_by("pk").values_list("pk", "content")[:TOKENS_A_TURN])
+        turn = dict(
+            _lacking_tokens(model).order_by("pk").values_list("pk", "content")[:TOKEN_BATCH]
+        )
     if not turn:
         return 0
     try:
