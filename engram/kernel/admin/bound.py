@@ -12,17 +12,17 @@ from engram.kernel.staff import RoleAdmin
 
 
 class BoundAdmin(RoleAdmin):
-    """Rows of a table outside of row-level security, confined to the workspace being looked at."""
+    """Rows of a table outside of row-level security, limited to the current workspace."""
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        """Return the rows of the workspace being looked at."""
+        """Return the rows of the current workspace."""
         found: QuerySet[Any] = super().get_queryset(request)
         return found.filter(workspace=staff_of(request).workspace)
 
     def get_form(
         self, request: HttpRequest, obj: Any = None, change: bool = False, **kw: Any
     ) -> Any:
-        """Bind new rows to the workspace being looked at."""
+        """Assign new rows to the current workspace."""
         shape = super().get_form(request, obj, change, **kw)
         workspace, model = staff_of(request).workspace, self.model
 

@@ -12,11 +12,11 @@ from engram.kernel.staff import ReadOnlyAdmin, moment_column
 
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
-    """History: written with what it tells, never changed."""
+    """History: events are never changed."""
 
-    list_display = ["told_at", "type", "actor_label", "actor_kind", "object_type", "object_id"]
-    list_display_links = ["told_at"]
-    told_at = moment_column("at", "at")
+    list_display = ["event_time", "type", "actor_label", "actor_kind", "object_type", "object_id"]
+    list_display_links = ["event_time"]
+    event_time = moment_column("at", "at")
     list_filter = ["actor_kind", "object_type"]
     search_fields = ["object_id"]
     search_help_text = "A type such as memory.forgotten, an actor, or an object's id"

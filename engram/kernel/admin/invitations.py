@@ -28,7 +28,7 @@ from engram.kernel.staff import moment_column
 
 
 class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Whom to invite, as what, and until when; nobody is looked up."""
+    """Form of an invitation: name, role and expiry; the account is not looked up."""
 
     class Meta:
         model = Invitation
@@ -48,7 +48,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
     )
 
     def clean_username(self) -> str:
-        """Refuse what can be no name, and who is a member already: that stands in the list."""
+        """Refuse invalid names, and members, who are in the list of members anyway."""
         username: str = self.cleaned_data["username"]
         UnicodeUsernameValidator()(username)
         members = Membership.objects.filter(workspace=self.instance.workspace_id)
@@ -59,7 +59,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Invitation)
 class InvitationAdmin(BoundAdmin):
-    """Who was invited: the link is shown once, and can be revoked."""
+    """Invitations: the link is shown once, and can be revoked."""
 
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
     form = InvitationForm
@@ -91,7 +91,7 @@ class InvitationAdmin(BoundAdmin):
         return [] if obj is None else self.get_fields(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Invite; the token lives in the answer to this request only."""
+        """Create the invitation; only the answer to this request has the token."""
         staff = staff_of(request)
         made, token = invitations.invite(
             staff.workspace,
@@ -122,7 +122,7 @@ class InvitationAdmin(BoundAdmin):
 
     @action(description="Revoke", permissions=["act"])
     def revoke(self, request: HttpRequest, rows: QuerySet[Invitation]) -> HttpResponse | None:
-        """Make links useless."""
+        """Revoke open invitations."""
         staff, now = staff_of(request), timezone.now()
 
         def work(chosen: QuerySet[Invitation]) -> int:

@@ -67,7 +67,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
         return cleaned
 
     def clean_expires_at(self) -> Any:
-        """Refuse a key that is dead at birth."""
+        """Refuse an expiry that is not in the future."""
         moment = self.cleaned_data["expires_at"]
         if moment is not None and moment <= timezone.now():
             raise forms.ValidationError("Must be in the future.")
@@ -76,7 +76,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(ApiKey)
 class ApiKeyAdmin(RoleAdmin):
-    """Keys: made, shown once, revoked."""
+    """API keys: created, shown once, revoked."""
 
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
     form = KeyForm
@@ -93,12 +93,12 @@ class ApiKeyAdmin(RoleAdmin):
 
     @display(description="key", ordering="prefix")
     def prefix_shown(self, key: ApiKey) -> str:
-        """Return how the key begins."""
+        """Return the key's prefix."""
         return f"{key.prefix}…"
 
     @display(description="may claim")
     def claims(self, key: ApiKey) -> str:
-        """Return what its calls may claim without asking a person."""
+        """Return what its calls may claim without a person's consent."""
         if key.role == Role.READER:
             return "–"
         claimed = [str(key.get_provenance_ceiling_display()).lower()]
@@ -131,7 +131,7 @@ class ApiKeyAdmin(RoleAdmin):
         return [] if obj is None else self.get_fields(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Issue the key; the token lives in the answer to this request only."""
+        """Create the key; only the answer to this request has the token."""
         staff = staff_of(request)
         key, token = keys.issue(
             staff.workspace,

@@ -1,4 +1,4 @@
-"""The admin of who belongs to a workspace, in which role."""
+"""The admin of a workspace's members and their roles."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from engram.kernel.staff import moment_column
 
 
 class MemberForm(forms.ModelForm):  # type: ignore[type-arg]
-    """An account by name, and its role here."""
+    """Form of a member: the account's name and its role."""
 
     class Meta:
         model = Membership
@@ -67,7 +67,7 @@ def is_last_admin(member: Membership) -> bool:
 
 @admin.register(Membership)
 class MembershipAdmin(BoundAdmin):
-    """Who belongs to the workspace, in which role."""
+    """The workspace's members and their roles."""
 
     roles = dict.fromkeys(("view", "add", "change", "delete"), Role.ADMIN)
     form = MemberForm
@@ -87,7 +87,7 @@ class MembershipAdmin(BoundAdmin):
         return bool(request.user.is_superuser) and super().has_add_permission(request)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Forbid to remove the last admin."""
+        """Refuse to remove the last admin."""
         if obj is not None and is_last_admin(obj):
             return False
         return super().has_delete_permission(request, obj)
@@ -100,13 +100,13 @@ class MembershipAdmin(BoundAdmin):
         self._revoke_invitations(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Take the role away, and record it in history."""
+        """Remove the member, and record it in history."""
         self._record(request, obj, "member.removed")
         obj.delete()
         self._revoke_invitations(request, obj)
 
     def _revoke_invitations(self, request: HttpRequest, member: Membership) -> None:
-        """Revoke what a person invited who is no admin any more."""
+        """Revoke the open invitations of people who are no longer admins."""
         invitations.revoke_of_former_admins(
             member.workspace, actor=staff_of(request).actor, now=timezone.now()
         )

@@ -58,7 +58,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
 
 @admin.register(Workspace)
 class WorkspaceAdmin(RoleAdmin):
-    """The workspaces that a member belongs to; the one being looked at can be changed."""
+    """The workspaces that a member belongs to; the current one can be changed."""
 
     roles = {"view": Role.READER, "change": Role.ADMIN}
     form = WorkspaceForm
@@ -88,7 +88,7 @@ class WorkspaceAdmin(RoleAdmin):
         return is_here and super().has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save names plainly, settings through their service; the maker becomes an admin."""
+        """Save the name directly, settings by their service; the creator becomes an admin."""
         wanted = form.cleaned_data["settings_json"]
         if not change:
             obj.settings = wanted
