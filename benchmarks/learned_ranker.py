@@ -3,11 +3,11 @@
     BENCH_SIZE=full PYTHONPATH=. python benchmarks/learned_ranker.py [--only quality|speed|governed]
         [--tuning] [--seeds N] [--json OUT]
 
-Users are simulated (`predictor.core.simulation`). Figures are told from the worlds for reports;
-`--tuning` takes those on which constants may be chosen. Quality is nDCG@10 against the truth after
-so many sessions, with intervals over users; speed is on the clock and of processor time, in one
-thread, beside torch where it can be imported; governed lives tell whether influence goes to who
-earned it. Prints tables and one line of JSON.
+Users are simulated (`engram.console.evaluation.simulation`). Figures are from the worlds for
+reports; `--tuning` takes those on which constants may be chosen. Quality is nDCG@10 against the
+truth after so many sessions, with intervals over users; speed is on the clock and of processor
+time, in one thread, beside torch where it can be imported; governed lives tell whether influence
+goes to who earned it. Prints tables and one line of JSON.
 """
 
 import os

@@ -126,7 +126,7 @@ class Heartbeat:
         self.kind, self.started_at = kind, datetime.now(UTC)
         self._stop = threading.Event()
         self._thread = threading.Thread(
-            target=self._run, args=(self._stop,), name="pulse", daemon=True
+            target=self._run, args=(self._stop,), name="heartbeat", daemon=True
         )
         self._thread.start()
 
@@ -143,7 +143,7 @@ class Heartbeat:
             latency.write(self.name)
             WorkerPulse.objects.filter(name=self.name).delete()
         except (Error, PoolTimeout) as error:
-            log.warning("the last pulse was not written: %s", type(error).__name__)
+            log.warning("the last heartbeat was not written: %s", type(error).__name__)
         finally:
             connections.close_all()
             # An open pool delays the exit of a process by seconds.
@@ -165,9 +165,9 @@ class Heartbeat:
                     latency.write(self.name)
                     beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
             except (Error, PoolTimeout) as error:
-                log.warning("the pulse was not written: %s", type(error).__name__)
+                log.warning("the heartbeat was not written: %s", type(error).__name__)
             except Exception:
-                log.exception("the pulse was not written")
+                log.exception("the heartbeat was not written")
             finally:
                 connections.close_all()  # this thread's connection, returned to the pool
             if stop.wait(WRITE_SECONDS):
@@ -184,7 +184,7 @@ def _is_connected(tries: int = 3) -> bool:
             connection.ensure_connection()
         except (Error, PoolTimeout, KeyError) as error:
             if not left:
-                log.warning("the pulse found no database: %s", type(error).__name__)
+                log.warning("the heartbeat found no database: %s", type(error).__name__)
                 return False
             sleep(RETRY_SECONDS)
         else:

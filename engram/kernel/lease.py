@@ -150,7 +150,8 @@ def renewing(renewal: Renewal) -> Iterator[None]:
     """Call `renewal` every few seconds while the block runs, however long one of its steps takes.
 
     It is called in a thread with a separate connection, outside the workspace and the transaction
-    of the block. Its result is ignored: the block must renew by itself to notice a takeover.
+    of the block, until it raises `TakenOverError`. Its result is ignored: the block must renew by
+    itself to notice a takeover.
     """
     ended = threading.Event()
     thread = threading.Thread(target=_renew_until, args=(ended, renewal), name="lease", daemon=True)
@@ -166,6 +167,8 @@ def _renew_until(ended: threading.Event, renewal: Renewal) -> None:
     while not ended.wait(RENEW_SECONDS):
         try:
             renewal()
+        except TakenOverError:
+            return
         except (Error, PoolTimeout) as error:  # the next one may reach it
             log.warning("a lease was not renewed: %s", type(error).__name__)
         finally:

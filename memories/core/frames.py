@@ -96,15 +96,14 @@ _NAME: Final = re.compile(
 )
 
 
-def _compile(frames: dict[str, str]) -> dict[str, re.Pattern[str]]:
-    return {
-        name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
-        for name, pattern in frames.items()
-    }
-
-
-_FRAMES_OF_PEOPLE: Final = _compile(_WHO)
-_FRAMES_OF_THINGS: Final = _compile(_WHAT)
+_FRAMES_OF_PEOPLE: Final = {
+    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    for name, pattern in _WHO.items()
+}
+_FRAMES_OF_THINGS: Final = {
+    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    for name, pattern in _WHAT.items()
+}
 
 Slots = dict[str, frozenset[str]]  # the fillers of each frame's slot, as concepts
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from threading import Event
 
 import pytest
@@ -9,7 +10,7 @@ from django.db import DatabaseError, InterfaceError
 from psycopg_pool import PoolTimeout
 
 from engram.kernel import lease
-from tests.homes import PATIENCE_SECONDS
+from tests.homes import PATIENCE_SECONDS, eventually
 
 
 @pytest.mark.parametrize("error", [DatabaseError, InterfaceError, PoolTimeout])
@@ -28,3 +29,24 @@ def test_a_renewal_that_fails_is_followed_by_the_next(
 
     with lease.renewing(renew):
         assert is_second.wait(timeout=PATIENCE_SECONDS)
+
+
+def test_a_holder_that_was_taken_over_is_not_renewed_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+    raised: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    renewals: list[int] = []
+
+    def renew() -> None:
+        renewals.append(1)
+        raise lease.TakenOverError("another process holds it")
+
+    with lease.renewing(renew):
+        assert eventually(lambda: renewals and not _renewing_threads())
+    assert (renewals, raised) == ([1], [])
+
+
+def _renewing_threads() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "lease"]

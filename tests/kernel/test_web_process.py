@@ -6,7 +6,7 @@ import pytest
 
 from tests.conftest import Tenant
 from tests.homes import PATIENCE_SECONDS
-from tests.kernel.test_pulse import process, tenant
+from tests.kernel.test_heartbeat import process, tenant
 
 __all__ = ["tenant"]
 

@@ -113,8 +113,9 @@ def _moment(text: str, end: datetime) -> str:
     """Return what `_marked` undoes."""
     if not text.startswith(MARK):
         return text
-    seconds, zone = re.split(r"(?=Z|\+00:00)", text[1:])
-    moment = (end + timedelta(seconds=float(seconds))).astimezone(UTC)
+    zone = "Z" if text.endswith("Z") else "+00:00"
+    seconds = float(text[len(MARK) :].removesuffix(zone))
+    moment = (end + timedelta(seconds=seconds)).astimezone(UTC)
     return moment.replace(tzinfo=None).isoformat() + zone
 
 

@@ -72,10 +72,14 @@ def is_due(vectors: np.ndarray | None) -> bool:
     return vectors is None or (isinstance(vectors, Windows) and vectors.unread > 0)
 
 
-def width_in_use(workspace: Workspace) -> int | None:
-    """Return the dimension of the workspace's vectors; None if it has none."""
+def width_in_use(workspace: Workspace, model: str = "") -> int | None:
+    """Return the dimension of the workspace's vectors by `model`; None if it has none.
+
+    Without `model`, those of the model that the workspace searches with.
+    """
     with in_workspace(workspace):
-        stored = MemoryVector.objects.filter(model=workspace.embedding_model, is_live=True)
+        model = model or workspace.embedding_model
+        stored = MemoryVector.objects.filter(model=model, is_live=True)
         vector = next(iter(stored.values_list("embedding", flat=True)[:1]), None)
         return None if vector is None else len(vector)
 
@@ -84,7 +88,9 @@ def ensure_indexes_in_use() -> None:
     """Make the index over the vectors of each model in use, as soon as there are any."""
     for model in models_in_use():
         for workspace in due_workspaces(partial(_stored, model), "asked_at", most=1):
-            ensure_index_in_use(workspace)
+            # Its own model may be another one, while it is embedded anew.
+            if (width := width_in_use(workspace, model)) is not None:
+                ensure_vector_index(model, width)
 
 
 def _stored(model: str) -> QuerySet[MemoryVector]:
@@ -96,12 +102,6 @@ def models_in_use() -> list[str]:
     """Return the embedding models whose vectors some workspace compares."""
     found = Workspace.objects.order_by("embedding_model").values_list("embedding_model", flat=True)
     return list(found.distinct())
-
-
-def ensure_index_in_use(workspace: Workspace) -> None:
-    """Create the HNSW index for the workspace's model, if it has vectors."""
-    if (width := width_in_use(workspace)) is not None:
-        ensure_vector_index(workspace.embedding_model, width)
 
 
 def has_vector_index(model: str, width: int) -> bool:

@@ -24,7 +24,7 @@ import django; django.setup()
 from uuid import UUID
 from django.db import connection
 workspace, connection.settings_dict["NAME"] = UUID(sys.argv[1]), sys.argv[2]
-from engram.kernel import pulse, telemetry
+from engram.kernel import heartbeat, telemetry
 """
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -68,9 +68,9 @@ def tallies(tenant: Tenant) -> dict[str, int]:
 
 def test_a_process_is_seen_and_what_it_counted_is_written_while_it_runs(tenant: Tenant) -> None:
     code = """
-pulse.begin("worker")
+heartbeat.begin("worker")
 telemetry.observe("commit", 0.1, workspace)
-print(pulse.own_name(), flush=True)
+print(heartbeat.own_name(), flush=True)
 time.sleep(60)
 """
     with process(code, tenant) as running:
@@ -87,7 +87,7 @@ time.sleep(60)
 
 def test_a_process_that_ends_writes_what_is_left_and_takes_its_row_away(tenant: Tenant) -> None:
     code = """
-pulse.begin("worker")
+heartbeat.begin("worker")
 time.sleep(1)
 telemetry.observe("commit", 0.1, workspace)
 """
@@ -109,9 +109,9 @@ def test_forks_count_for_themselves_and_nothing_twice(tenant: Tenant) -> None:
     code = """
 telemetry.observe("commit", 0.1, workspace)  # the parent's: waits when the fork comes
 child = os.fork()
-pulse.begin("worker")
+heartbeat.begin("worker")
 telemetry.observe("commit", 0.2, workspace)
-pulse.end()
+heartbeat.end()
 if child:
     os.waitpid(child, 0)
 os._exit(0)
