@@ -25,6 +25,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "answer": "goes with one verdict",
     "as_of": "in the past",
     "assignee": "a member of the workspace",
+    "content": "of visible characters",
     "created_after": "a time that exists",
     "created_before": "a time that exists",
     "cursor": "of this list",
