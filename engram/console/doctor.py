@@ -359,12 +359,10 @@ def embedding_model() -> CheckResult:
 
 
 def _models_in_use() -> list[str]:
-    from engram.kernel.models import Workspace
+    from memories.services.index.search_index import models_in_use
 
     try:
-        return list(
-            Workspace.objects.order_by().values_list("embedding_model", flat=True).distinct()
-        )
+        return models_in_use()
     except Error:  # reported by the check of the database
         return []
 

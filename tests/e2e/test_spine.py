@@ -36,7 +36,10 @@ class Service:
     def call(
         self, role: str, path: str, body: Any = None, *, method: str | None = None
     ) -> tuple[int, Any]:
-        """Call the API; return the status and the parsed answer."""
+        """Call the API; return the status and the parsed answer.
+
+        A 500 fails the test with what the service printed, its traceback among it.
+        """
         request = urllib.request.Request(
             f"{self.up.url}/api/v1/{path}",
             data=None if body is None else json.dumps(body).encode(),
@@ -51,7 +54,9 @@ class Service:
                 return answer.status, json.load(answer)
         except urllib.error.HTTPError as error:
             with error:
-                return error.code, json.load(error)
+                status, problem = error.code, json.load(error)
+        assert status != 500, "\n".join([str(problem), *self.up.lines[-80:]])
+        return status, problem
 
     def watch(self) -> ClientConnection:
         """Open the live stream."""

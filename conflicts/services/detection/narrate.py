@@ -16,7 +16,7 @@ from django.db.models import Count
 from conflicts.core.batches import cut
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Fact, Finding
-from conflicts.core.forgetting import sample_to_budget as thin
+from conflicts.core.forgetting import sample_to_budget
 from conflicts.core.narrative import PROMPT_VERSION, line_tokens
 from conflicts.models import (
     Awaits,
@@ -244,7 +244,7 @@ def _story(
         open_ids = _in_open_cards(ids)
     budget = workspace.config.story_budget_tokens
     threads = _threads(story, story.facts_of(triggers))
-    thinned = thin(
+    thinned = sample_to_budget(
         story.facts,
         now=now,
         rng=random.Random(run.id.int),

@@ -22,7 +22,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
-from memories.services.gate.suggestions import in_status
+from memories.services.gate.suggestions import demand_unchanged
 from memories.services.index.statement_hashes import forgotten_memory
 from memories.services.locks import lock
 from memories.services.review.ask import fingerprint_of, lock_with_memory, subject_of
@@ -44,13 +44,7 @@ def reopen_suggestion(
             suggestion.status = SuggestionStatus.OPEN
             suggestion.decided_at, suggestion.decided_by = None, ""
             suggestion.save(update_fields=["status", "decided_at", "decided_by"])
-            open_now = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
-            if not open_now.filter(pk=suggestion_id).exists():
-                raise StaleError(
-                    "One of the two memories was changed or hidden meanwhile.",
-                    [suggestion.memory_id, suggestion.other_id],
-                    cause=CHANGED_MEANWHILE,
-                )
+            demand_unchanged(suggestion, now)
             data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
             of = ("memory", suggestion.memory_id)
             record("merge.reopened", of=of, actor=actor, now=now, data=data)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
+from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
@@ -27,7 +27,7 @@ from memories.services.disputes import shared_conflicts
 from memories.services.gate import examine
 from memories.services.gate.merge import merge_into
 from memories.services.gate.split import COUNTERS
-from memories.services.gate.suggestions import in_status, suggest
+from memories.services.gate.suggestions import demand_unchanged, suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
 from memories.services.lifecycle.fields import fields_of
@@ -125,14 +125,7 @@ def _lock_answerable(
         raise StaleError(
             f"This suggestion was {suggestion.status} already.", cause=SUGGESTION_CLOSED
         )
-    # A suggestion can be rejected while the two are in an open conflict.
-    open_now = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
-    if not open_now.filter(pk=suggestion_id).exists():
-        raise StaleError(
-            "One of the two memories was changed or hidden meanwhile.",
-            [suggestion.memory_id, suggestion.other_id],
-            cause=CHANGED_MEANWHILE,
-        )
+    demand_unchanged(suggestion, now)
     return suggestion
 
 

@@ -12,9 +12,10 @@ from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
-from engram.kernel.refusals import InvalidError
+from engram.kernel.refusals import InvalidError, StaleError
 from memories.models import Memory, MergeSuggestion, SuggestionStatus
 from memories.services.disputes import in_one_conflict
 
@@ -158,6 +159,20 @@ def in_status(
     if status == SuggestionStatus.LAPSED:
         return rows.filter(Q(status=SuggestionStatus.LAPSED) | (is_open & ~is_valid))
     return rows.filter(status=status)
+
+
+def demand_unchanged(suggestion: MergeSuggestion, now: datetime) -> None:
+    """Raise `StaleError` when a member of an open suggestion was hidden or reworded since.
+
+    A dispute does not matter: a suggestion can be rejected while both are in an open conflict.
+    """
+    valid = in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+    if not valid.filter(pk=suggestion.pk).exists():
+        raise StaleError(
+            "One of the two memories was changed or hidden meanwhile.",
+            [suggestion.memory_id, suggestion.other_id],
+            cause=CHANGED_MEANWHILE,
+        )
 
 
 def wordings_of(a: str, b: str) -> str:

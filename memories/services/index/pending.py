@@ -37,6 +37,7 @@ from memories.services.locks import lock
 
 log = logging.getLogger(__name__)
 MEMORIES_A_TURN = 64
+TOKEN_BATCH = 16  # memories whose token states are written at once
 CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, some seconds
 TURN_SECONDS = 5.0
 LOCK_SECONDS = 60  # a lock that is not renewed for so long expires
@@ -168,9 +169,6 @@ def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, 
             reindex_vectors(memory, windows[memory.id], workspace.embedding_model)
             embedded_count += 1
     return embedded_count
-
-
-TOKEN_BATCH = 16  # memories whose token states are written at once
 
 
 def without_tokens() -> list[Workspace]:

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.plans import Plan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
+from memories.core.fusion import rrf
 from predictor.core.comparison import TOP, select_judged_pool
-from predictor.core.fusion import rrf
 from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sample_labels
 from predictor.core.metrics import ndcg
 from predictor.core.types import Candidates, LabelledSession
