@@ -211,6 +211,8 @@ def test_what_root_makes_later_is_handed_over_at_the_next_start(up: Up) -> None:
     (up.home / "secret_key").unlink()
     (up.home / "secret_key").touch(mode=0o600)
     (up.home / "secret_key").write_text("made by root while everything ran")
+    for pid in pids(up.home, BEAT):  # it would read its schedule before it is killed below
+        os.kill(pid, signal.SIGSTOP)
     for schedule in (up.home / "application").iterdir():  # as of a scheduler that root ran by hand
         os.chown(schedule, 0, 0)
         schedule.chmod(0o600)
