@@ -70,7 +70,10 @@ def _with_settings(settings: dict[str, str]) -> Iterator[None]:
 @contextmanager
 def _apply(settings: dict[str, str]) -> Iterator[None]:
     with connection.cursor() as cursor:
-        columns = ", ".join(["current_setting(%s, true), set_config(%s, %s, true)"] * len(settings))
+        # A setting of pgvector is empty on a connection that has set it and has not loaded pgvector
+        # yet; to restore "" would be refused once it is loaded, and NULL restores the default.
+        both = "nullif(current_setting(%s, true), ''), set_config(%s, %s, true)"
+        columns = ", ".join([both] * len(settings))
         cursor.execute(
             f"SELECT {columns}",
             [part for name, value in settings.items() for part in (name, name, value)],

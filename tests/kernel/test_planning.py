@@ -1,0 +1,50 @@
+"""Planner options are restored, also on a connection that loads pgvector within the block."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection, transaction
+
+from engram.kernel.planning import by_index_in_order
+
+
+def setting(name: str) -> str | None:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting(%s, true)", [name])
+        value: str | None = cursor.fetchone()[0]
+        return value
+
+
+def compare_vectors() -> float:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT '[3, 4]'::vector <-> '[0, 0]'::vector")
+        distance: float = cursor.fetchone()[0]
+        return distance
+
+
+@pytest.fixture
+def new_connection(transactional_db: None) -> None:
+    """Open a connection of its own, on which nobody has used pgvector."""
+    connection.close()
+    connection.close_pool()
+
+
+@pytest.mark.usefixtures("new_connection")
+def test_a_connection_that_used_no_vector_before_loads_pgvector_within_the_block() -> None:
+    with transaction.atomic(), by_index_in_order():
+        pass  # sets options of an extension that is not loaded
+    with transaction.atomic(), by_index_in_order():
+        assert setting("hnsw.iterative_scan") == "relaxed_order"
+        assert compare_vectors() == 5
+    with transaction.atomic():
+        assert setting("hnsw.iterative_scan") == "off"
+        assert setting("hnsw.ef_search") == "40"
+
+
+@pytest.mark.usefixtures("db")
+def test_options_hold_within_the_block_only() -> None:
+    compare_vectors()
+    before = setting("enable_seqscan"), setting("hnsw.ef_search")
+    with by_index_in_order():
+        assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == ("off", "100")
+    assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == before
