@@ -1,37 +1,35 @@
-"""A worker's process that runs a real task and is killed (kill -9) at a named step of it."""
+"""A worker's process that runs a real task and is killed (kill -9) at a named step of it.
+
+The processes are forked from one that has loaded Django and the tasks, as a worker's are.
+"""
 
 from __future__ import annotations
 
+import importlib
+import multiprocessing
 import os
 import signal
-import subprocess
 import sys
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, NoReturn
 
 from django.db import connection
 
 from tests.conftest import Tenant
 from tests.homes import PATIENCE_SECONDS
 
-_WORKER = """
-import importlib, os, signal, sys
-import django; django.setup()
-from django.db import connection
-workspace, database, tasks, task, module, name, when = sys.argv[1:]
-connection.settings_dict["NAME"] = database
-place = importlib.import_module(module)
-for part in name.split(".")[:-1]:
-    place = getattr(place, part)
-real = getattr(place, name.split(".")[-1])
-def die():
-    os.kill(os.getpid(), signal.SIGKILL)
-def step(*args, **kwargs):
-    if when == "before":
-        die()
-    answer = real(*args, **kwargs)
-    die()
-setattr(place, name.split(".")[-1], step)
-getattr(importlib.import_module(tasks), task)(workspace)
-"""
+_forks = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(["tests.killed_worker"])
+
+
+class Step(NamedTuple):
+    """The step of a task at which a process dies."""
+
+    task: str
+    module: str
+    name: str
+    when: str
 
 
 def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> None:
@@ -40,15 +38,37 @@ def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> Non
     The step is a function, named as its callers in `module` find it; it dies `before` or `after`
     its first call.
     """
-    tasks, _, called = task.rpartition(".")
-    database = connection.settings_dict["NAME"]
-    arguments = [str(tenant.workspace.pk), database, tasks, called, module, name, when]
-    died = subprocess.run(
-        [sys.executable, "-c", _WORKER, *arguments],
-        check=False,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-        env=os.environ | {"DJANGO_SETTINGS_MODULE": "engram.settings"},
-    )
-    assert died.returncode == -signal.SIGKILL, died.stderr
+    workspace, database = str(tenant.workspace.pk), connection.settings_dict["NAME"]
+    with TemporaryDirectory() as folder:
+        printed = Path(folder, "printed")
+        died = _forks.Process(
+            target=run_to_death,
+            args=(Step(task, module, name, when), workspace, database, printed),
+        )
+        died.start()
+        died.join(PATIENCE_SECONDS)
+        assert died.exitcode == -signal.SIGKILL, printed.read_text()
+        died.close()
+
+
+def run_to_death(step: Step, workspace: str, database: str, printed: Path) -> None:
+    """Run a task of a workspace, and die at the step; the output goes to the file `printed`."""
+    sys.stdout = sys.stderr = printed.open("w", buffering=1)
+    connection.settings_dict["NAME"] = database
+    owner: Any = importlib.import_module(step.module)
+    *path, last = step.name.split(".")
+    for part in path:
+        owner = getattr(owner, part)
+    setattr(owner, last, _deadly(getattr(owner, last), step.when))
+    tasks, _, called = step.task.rpartition(".")
+    getattr(importlib.import_module(tasks), called)(workspace)
+
+
+def _deadly(real: Any, when: str) -> Any:
+    def step(*args: Any, **kwargs: Any) -> NoReturn:
+        if when == "after":
+            real(*args, **kwargs)
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError  # it is dead
+
+    return step

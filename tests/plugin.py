@@ -50,6 +50,7 @@ def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what all tests have in common: it never goes."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(50_000, 20, 50)  # a full pass takes .4 s, and the usual ones come by hundreds
 
 
 # Tests start hundreds of processes: each would compile all modules again.

@@ -55,7 +55,7 @@ IDENTIFIERS = {
 }  # fmt: skip
 
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = pytest.mark.usefixtures("quiet", "uncounted")
 
 
 def claim_it(tenant: Tenant) -> None:

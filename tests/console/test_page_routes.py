@@ -20,7 +20,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conftest import Tenant
 
-pytestmark = pytest.mark.usefixtures("quiet")
+pytestmark = pytest.mark.usefixtures("quiet", "uncounted")
 
 SECRET = "thirdflowerpot"
 # What strangers may see: that the service lives, where to sign in, how the API is described and
