@@ -87,8 +87,9 @@ def chromium() -> Iterator[Browser]:
 class Person:
     """Somebody at a browser; what the console complains about is kept in `complaints`."""
 
-    def __init__(self, browser: Browser, url: str, **options: Any):
+    def __init__(self, browser: Browser, url: str, name: str, **options: Any):
         self.url = url
+        self.name = name
         self.context: BrowserContext = browser.new_context(
             base_url=url, viewport=options.pop("viewport", WIDE), **options
         )
@@ -102,10 +103,10 @@ class Person:
         if message.type in {"error", "warning"}:
             self.complaints.append(message.text)
 
-    def sign_in(self, username: str, then: str = "/") -> Page:
+    def sign_in(self, then: str = "/") -> Page:
         """Sign in by the form and end where one wanted to go."""
         self.page.goto(then)
-        self.page.get_by_label("User name").fill(username)
+        self.page.get_by_label("User name").fill(self.name)
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(f"{self.url}{then}")

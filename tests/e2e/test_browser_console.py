@@ -5,102 +5,18 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW, PASSWORD, Person, chromium
-from tests.e2e.test_spine import Service
-from tests.e2e.test_up import Up, run_manage
-from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, eventually, processes_of, throw_away
-from tests.prepared_home import prepare
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW
+from tests.e2e.conftest import Visit
+from tests.e2e.service import Service, contradict, status
+from tests.homes import eventually, processes_of
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
+pytestmark = pytest.mark.browser
 
 TRIAGE, INBOX, GATE = "/console/triage/", "/console/inbox/", "/console/gate/"
-Visit = Callable[..., Person]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def service(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    home = Path(tmp_path_factory.mktemp("browser")) / "home"
-    with throw_away(home):
-        up = Up(prepare(home))
-        try:
-            up.wait_until_ready()
-            subprocess.run(
-                [sys.executable, "manage.py", "createsuperuser", "--noinput", "--email="],
-                cwd=SOURCE,
-                env={
-                    **ENVIRONMENT,
-                    "ENGRAM_HOME": str(home),
-                    "DJANGO_SUPERUSER_USERNAME": "maria",
-                    "DJANGO_SUPERUSER_PASSWORD": PASSWORD,
-                },
-                check=True,
-                capture_output=True,
-                timeout=PATIENCE_SECONDS,
-            )
-            run_manage(home, "create_workspace", "acme", "--admin", "maria")
-            tokens = {}
-            for role in ("agent", "reviewer", "admin"):
-                made = run_manage(home, "create_key", "--workspace", "acme", "--role", role)
-                tokens[role] = made.stdout.strip()
-            yield Service(up, tokens)
-        finally:
-            up.end_with(signal.SIGTERM)
-
-
-@pytest.fixture
-def visit(browser: Browser, service: Service) -> Iterator[Visit]:
-    people: list[Person] = []
-
-    def come(**options: Any) -> Person:
-        people.append(Person(browser, service.up.url, **options))
-        return people[-1]
-
-    yield come
-    for person in people:
-        person.leave()
-
-
-@pytest.fixture
-def subject(request: pytest.FixtureRequest) -> str:
-    """Return a word that only this test's memories use."""
-    return re.sub(r"[^a-z]", "", request.node.name.removeprefix("test_"))[:24]
-
-
-def contradict(service: Service, subject: str) -> tuple[str, str, str]:
-    """Commit two memories that disagree; return their ids and the card's."""
-    known = {card["id"] for card in service.open_cards()}
-    ids = []
-    for limit in (1000, 5000):
-        content = f"The {subject} rate limit is {limit} requests per second."
-        _, answer = service.call("agent", "memories", {"content": content, "scope": subject})
-        ids.append(answer["memory"]["id"])
-    new: list[str] = []
-
-    def arrived() -> bool:
-        new[:] = [card["id"] for card in service.open_cards() if card["id"] not in known]
-        return bool(new)
-
-    assert eventually(arrived)
-    return ids[0], ids[1], new[0]
-
-
-def status(service: Service, card: str) -> str:
-    return str(service.call("agent", f"conflicts/{card}")[1]["status"])
 
 
 def shown(page: Page) -> str | None:
@@ -113,7 +29,7 @@ def test_keyboard_leads_through_a_decision_and_back(
     contradict(service, f"{subject}one")
     contradict(service, f"{subject}two")
     person = visit()
-    page = person.sign_in("maria", TRIAGE)
+    page = person.sign_in(TRIAGE)
     first = shown(page)
     assert first is not None
     page.keyboard.press("j")
@@ -159,7 +75,7 @@ def test_keyboard_answers_the_gate(service: Service, visit: Visit, subject: str)
         service.call("admin" if provenance else "agent", "memories", sent)
         service.call("agent", "memories", {"content": finer, "scope": f"{subject}/{place}"})
     person = visit()
-    page = person.sign_in("maria", GATE)
+    page = person.sign_in(GATE)
     suggestions = page.locator("[id^=suggestion-]")
     merges = page.locator("[id^=merge-]")
     expect(suggestions).to_have_count(2)
@@ -191,7 +107,7 @@ def test_what_arrives_is_counted_and_nothing_moves(
     service: Service, visit: Visit, subject: str
 ) -> None:
     contradict(service, f"{subject}one")
-    page = visit().sign_in("maria", TRIAGE)
+    page = visit().sign_in(TRIAGE)
     expect(page.locator("[data-pulse]")).to_have_text("live")
     before = shown(page)
     page.get_by_label("Note for the record").fill("half a thought")
@@ -207,7 +123,7 @@ def test_card_that_somebody_else_decided_says_so(
     service: Service, visit: Visit, subject: str
 ) -> None:
     _, _, card = contradict(service, subject)
-    page = visit().sign_in("maria", f"/console/conflicts/{card}/")
+    page = visit().sign_in(f"/console/conflicts/{card}/")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     service.call("reviewer", f"conflicts/{card}/resolve", {"verdict": "both_valid"})
     expect(page.get_by_text("Somebody else has just decided")).to_be_visible()
@@ -221,7 +137,7 @@ def test_decision_in_the_browser_changes_what_agents_recall(
     service: Service, visit: Visit, subject: str
 ) -> None:
     old, new, card = contradict(service, subject)
-    page = visit().sign_in("maria", f"{TRIAGE}?card={card}")
+    page = visit().sign_in(f"{TRIAGE}?card={card}")
     page.locator(f'input[name="keep"][value="{old}"]').check()
     page.get_by_role("button", name="Keep the ticked ones").click()
     expect(page.locator("[data-undo-bar]")).to_be_visible()
@@ -234,7 +150,7 @@ def test_decision_in_the_browser_changes_what_agents_recall(
 def test_dashboard_tells_at_once_and_holds_back_when_paused(
     service: Service, visit: Visit, subject: str
 ) -> None:
-    page = visit().sign_in("maria", "/")
+    page = visit().sign_in("/")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     feed = page.locator("[data-feed]")
     service.call("agent", "memories", {"content": f"The {subject} lamp is green."})
@@ -249,7 +165,7 @@ def test_dashboard_tells_at_once_and_holds_back_when_paused(
 
 
 def test_dashboard_reconnects_and_catches_up(service: Service, visit: Visit, subject: str) -> None:
-    page = visit().sign_in("maria", "/")
+    page = visit().sign_in("/")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     web = [pid for pid, line in processes_of(service.up.home).items() if "supervisor.web" in line]
     for pid in web:
@@ -266,7 +182,7 @@ def test_dashboard_reconnects_and_catches_up(service: Service, visit: Visit, sub
 
 def test_everything_works_without_scripts(service: Service, visit: Visit, subject: str) -> None:
     _, _, card = contradict(service, subject)
-    page = visit(java_script_enabled=False).sign_in("maria", f"{TRIAGE}?card={card}")
+    page = visit(java_script_enabled=False).sign_in(f"{TRIAGE}?card={card}")
     expect(page.locator("kbd").first).to_be_hidden()
     page.get_by_label("Note for the record").fill("by hand")
     page.get_by_role("button", name="Yes").click()
@@ -292,7 +208,7 @@ def test_no_page_is_wider_than_its_screen(
     service.call("agent", "memories", {"content": f"The {subject} flag {word} is on."})
     _, _, card = contradict(service, f"{subject}{viewport['width']}")
     person = visit(viewport=viewport)
-    page = person.sign_in("maria", "/")
+    page = person.sign_in("/")
     for path in (
         "/", TRIAGE, INBOX, "/console/conflicts/", f"/console/conflicts/{card}/", "/nowhere/",
         GATE, "/admin/memories/memory/", "/admin/memories/review/", "/admin/memories/janitorrun/",
@@ -308,7 +224,7 @@ def test_narrow_screen_has_the_menu_and_the_verdicts(
     service: Service, visit: Visit, subject: str
 ) -> None:
     _, _, card = contradict(service, subject)
-    page = visit(viewport=NARROW, has_touch=True).sign_in("maria", "/")
+    page = visit(viewport=NARROW, has_touch=True).sign_in("/")
     page.locator(".topbar summary").tap()
     page.locator(".topbar").get_by_role("link", name="Triage").tap()
     page.goto(f"{TRIAGE}?card={card}")
@@ -323,7 +239,7 @@ def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
 ) -> None:
     _, _, card = contradict(service, f"{subject}{scheme}")
     person = visit(color_scheme=scheme)
-    page = person.sign_in("maria", "/")
+    page = person.sign_in("/")
     for path in (
         "/", TRIAGE, INBOX, "/console/conflicts/", f"/console/conflicts/{card}/", GATE,
         f"/admin/conflicts/conflict/{card}/change/",
@@ -340,7 +256,7 @@ def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
 def test_chosen_theme_is_remembered_and_shared_with_the_admin(
     service: Service, visit: Visit
 ) -> None:
-    page = visit(color_scheme="light").sign_in("maria", "/")
+    page = visit(color_scheme="light").sign_in("/")
     background = "getComputedStyle(document.body).backgroundColor"
     light = page.evaluate(background)
     page.locator(".side").get_by_role("button", name="Dark").click()

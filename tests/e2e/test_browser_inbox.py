@@ -9,25 +9,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.browser import NARROW
-from tests.e2e.test_browser_console import (  # noqa: F401  fixtures
-    Visit,
-    browser,
-    contradict,
-    service,
-    status,
-    subject,
-    visit,
-)
-from tests.e2e.test_spine import FACTS, Service, work
+from tests.e2e.conftest import Visit
+from tests.e2e.service import FACTS, Service, contradict, status, work
 from tests.homes import eventually
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("up")]
+pytestmark = pytest.mark.browser
 
 INBOX = "/console/inbox/"
 BAR = "form.notice[role=status]"
 
 
-def suggest(service: Service, scope: str) -> str:  # noqa: F811
+def suggest(service: Service, scope: str) -> str:
     """Let the gate ask whether two memories are the same; return the suggestion."""
     plain, finer = f"The {scope} runs on Monday.", f"The {scope} runs on Monday at 14:00 UTC."
     stated = {"content": plain, "scope": scope, "provenance": "user_stated"}
@@ -43,7 +35,7 @@ def suggest(service: Service, scope: str) -> str:  # noqa: F811
     )
 
 
-def ask_for_review(service: Service, scope: str) -> str:  # noqa: F811
+def ask_for_review(service: Service, scope: str) -> str:
     """Let an agent ask to change what a user stated; return the review."""
     body = {"content": f"The {scope} costs 5000 euros.", "scope": scope}
     _, made = service.call("admin", "memories", {**body, "provenance": "user_stated"})
@@ -56,21 +48,21 @@ def shown(page: Page) -> str | None:
     return page.locator("[data-card]").get_attribute("data-key")
 
 
-def count(service: Service, source: str) -> int:  # noqa: F811
+def count(service: Service, source: str) -> int:
     _, answer = service.call("reviewer", "inbox")
     return int(next(row["count"] for row in answer["sources"] if row["name"] == source))
 
 
 def test_one_keyboard_leads_through_three_kinds_and_back(
-    service: Service,  # noqa: F811
-    visit: Visit,  # noqa: F811
-    subject: str,  # noqa: F811
+    service: Service,
+    visit: Visit,
+    subject: str,
 ) -> None:
     suggestion = suggest(service, f"{subject}merge")
     review = ask_for_review(service, f"{subject}ask")
     _, _, card = contradict(service, f"{subject}card")
     person = visit()
-    page = person.sign_in("maria", f"{INBOX}?q={subject}")
+    page = person.sign_in(f"{INBOX}?q={subject}")
     seen = [shown(page)]
     for _ in range(2):
         page.keyboard.press("j")
@@ -102,7 +94,7 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     expect(page.locator("[data-comment]")).to_be_focused()
     page.keyboard.press("Escape")
     page.keyboard.press("a")
-    expect(page.get_by_text("for maria")).to_be_visible()
+    expect(page.get_by_text(f"for {service.person}")).to_be_visible()
     page.keyboard.press("4")
     expect(page.locator(BAR)).to_contain_text("Resolved: Both are valid.")
     assert status(service, card) == "resolved"
@@ -112,7 +104,7 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     assert person.complaints == []
 
 
-def draw(service: Service) -> list[str]:  # noqa: F811
+def draw(service: Service) -> list[str]:
     """Let three sessions be judged and ask people about them; return the items in their order."""
     drafts = [{"content": text} for text in FACTS.values()]
     assert service.call("agent", "memories/batch", {"memories": drafts})[0] == 201
@@ -126,12 +118,12 @@ def draw(service: Service) -> list[str]:  # noqa: F811
 
 
 def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
-    service: Service,  # noqa: F811
-    visit: Visit,  # noqa: F811
+    service: Service,
+    visit: Visit,
 ) -> None:
     first, second, third, *_ = [f"calibration:{item}" for item in draw(service)]
     person = visit()
-    page = person.sign_in("maria", f"{INBOX}?source=calibration")
+    page = person.sign_in(f"{INBOX}?source=calibration")
     card, bar = page.locator("[data-card]"), page.locator(BAR)
     expect(card).to_have_attribute("data-key", first)
     expect(card).to_contain_text("A day of work: ")
@@ -149,24 +141,24 @@ def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
     expect(bar).to_contain_text("Answered: cannot be told.")
     expect(bar).not_to_contain_text("The judge said")
     expect(card).to_have_attribute("data-key", third)
-    other_day = visit().sign_in("maria", f"{INBOX}?source=calibration")
+    other_day = visit().sign_in(f"{INBOX}?source=calibration")
     assert shown(other_day) == third
     page.keyboard.press("u")
     expect(page.get_by_text("Taken back.")).to_be_visible()
     expect(card).to_have_attribute("data-key", second)
     page.goto(f"{INBOX}?item={first}")
-    expect(card).to_contain_text("maria said")
+    expect(card).to_contain_text(f"{service.person} said")
     expect(card).to_contain_text("The judge said")
     assert person.complaints == []
 
 
 def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
-    service: Service,  # noqa: F811
-    visit: Visit,  # noqa: F811
-    subject: str,  # noqa: F811
+    service: Service,
+    visit: Visit,
+    subject: str,
 ) -> None:
     ask_for_review(service, f"{subject}one")
-    page = visit().sign_in("maria", f"{INBOX}?source=reviews")
+    page = visit().sign_in(f"{INBOX}?source=reviews")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     before = shown(page)
     page.get_by_label("Note for the record").fill("half a thought")
@@ -184,12 +176,12 @@ def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
 
 
 def test_an_answer_that_came_too_late_is_refused_kindly(
-    service: Service,  # noqa: F811
-    visit: Visit,  # noqa: F811
-    subject: str,  # noqa: F811
+    service: Service,
+    visit: Visit,
+    subject: str,
 ) -> None:
     review = ask_for_review(service, subject)
-    page = visit().sign_in("maria", f"{INBOX}?item=reviews:{review}")
+    page = visit().sign_in(f"{INBOX}?item=reviews:{review}")
     expect(page.locator("[data-pulse]")).to_have_text("live")
     service.call("reviewer", f"reviews/{review}/reject", {})
     expect(page.get_by_text("Somebody else has just decided")).to_be_visible()
@@ -201,13 +193,13 @@ def test_an_answer_that_came_too_late_is_refused_kindly(
 
 
 def test_the_inbox_works_without_scripts_on_a_narrow_screen(
-    service: Service,  # noqa: F811
-    visit: Visit,  # noqa: F811
-    subject: str,  # noqa: F811
+    service: Service,
+    visit: Visit,
+    subject: str,
 ) -> None:
     suggestion = suggest(service, subject)
     options: dict[str, Any] = {"java_script_enabled": False, "viewport": NARROW}
-    page = visit(**options).sign_in("maria", f"{INBOX}?source=suggestions&q={subject}")
+    page = visit(**options).sign_in(f"{INBOX}?source=suggestions&q={subject}")
     expect(page.locator("kbd").first).to_be_hidden()
     assert shown(page) == f"suggestions:{suggestion}"
     page.get_by_role("button", name="Keep apart").click()
