@@ -21,7 +21,7 @@ from engram.embedded.postgres import NO_FSYNC_FILE
 PREFIX = "test_engram_"
 # What is end to end, kills processes or needs large tables runs after all others.
 SECOND_STAGE = re.compile(
-    r"/e2e/|/test_(?:killed_\w+|judge_killed|plans|session_plans|scale|embedded|heartbeat)\.py"
+    r"/e2e/|/test_(?:killed_\w+|judge_killed|plans|scale|embedded|heartbeat)\.py"
 )
 
 

@@ -10,15 +10,18 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import UUID
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
 
 from engram.kernel.tenancy import in_workspace
+from memories.core.baseline import order_key
 from memories.models import Memory, MemoryTag, Observation
 from memories.services.index import nearest
 from memories.services.index.search_index import ensure_vector_index
-from tests.conftest import NOW, Tenant
+from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
 
 ROWS = 10_000
@@ -92,47 +95,67 @@ def explained() -> Iterator[Plans]:
         yield plans
 
 
-@pytest.fixture
-def full(tenant: Tenant, neighbour: Tenant) -> Tenant:
+@pytest.fixture(scope="module")
+def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Tenant]:
     """Return a workspace of 10,000 memories beside one of 2,000, freshly loaded."""
-    with connection.cursor() as cursor:  # a graph of so many is made faster at once
-        cursor.execute(f"DROP INDEX {NEAREST}")
-    fill(neighbour.workspace, clustered(2000, seed=1), words=6, seed=1)
-    ids = fill(tenant.workspace, clustered(ROWS - 2000, seed=2), words=6, scope="team/a", seed=2)
-    fill(tenant.workspace, clustered(1000, seed=3), words=6, is_forgotten=True, seed=3)
-    ids += fill(tenant.workspace, clustered(1000, seed=4), words=6, seed=4)
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    ensure_vector_index(MODEL, WIDTH)
-    with in_workspace(tenant.workspace):
-        MemoryTag.objects.bulk_create(
-            MemoryTag(memory_id=i, tag=f"{name}-{i.int % 500}")
-            for i in ids
-            for name in ("tag", "team", "city", "month", "tool")
+    with django_db_blocker.unblock(), transaction.atomic():
+        tenant, neighbour = build_tenant("acme"), build_tenant("zenith")
+        with connection.cursor() as cursor:  # a graph of so many is made faster at once
+            cursor.execute(f"DROP INDEX {NEAREST}")
+        fill(neighbour.workspace, clustered(2000, seed=1), words=6, seed=1)
+        ids = fill(
+            tenant.workspace, clustered(ROWS - 2000, seed=2), words=6, scope="team/a", seed=2
         )
-        Observation.objects.bulk_create(
-            Observation(
-                memory_id=i,
-                content=f"said {i}",
-                content_hash=i.hex * 2,
-                outcome="created",
-                provenance="user_stated",
-                confidence=1.0,
-                observed_at=NOW,
-                created_at=NOW,
-            )
-            for i in ids
-        )
-    return tenant
+        fill(tenant.workspace, clustered(1000, seed=3), words=6, is_forgotten=True, seed=3)
+        ids += fill(tenant.workspace, clustered(1000, seed=4), words=6, seed=4)
+        with connection.cursor() as cursor:
+            cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        ensure_vector_index(MODEL, WIDTH)
+        with in_workspace(tenant.workspace):
+            _tag_and_observe(ids)
+        yield tenant
+        transaction.set_rollback(True)
 
 
-@pytest.mark.parametrize("state", ["fresh", "analysed"])
+def _tag_and_observe(ids: list[UUID]) -> None:
+    MemoryTag.objects.bulk_create(
+        MemoryTag(memory_id=i, tag=f"{name}-{i.int % 500}")
+        for i in ids
+        for name in ("tag", "team", "city", "month", "tool")
+    )
+    Observation.objects.bulk_create(
+        Observation(
+            memory_id=i,
+            content=f"said {i}",
+            content_hash=i.hex * 2,
+            outcome="created",
+            provenance="user_stated",
+            confidence=1.0,
+            observed_at=NOW,
+            created_at=NOW,
+        )
+        for i in ids
+    )
+
+
+@pytest.fixture(scope="module", params=["fresh", "analysed"])
+def state(world: Tenant, django_db_blocker: Any, request: pytest.FixtureRequest) -> str:
+    """Return whether the tables were analysed; all tests run without it before."""
+    if request.param == "analysed":
+        with django_db_blocker.unblock(), connection.cursor() as cursor:
+            cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
+    return str(request.param)
+
+
+@pytest.fixture
+def full(world: Tenant, state: str, db: None) -> Tenant:
+    """Return the large workspace; what a test changes is rolled back."""
+    return world
+
+
 def test_no_large_table_is_read_whole(
     full: Tenant, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    if state == "analysed":
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
     monkeypatch.setattr(nearest, "EXACT_MAX", ROWS * 2)
     assert indexes_of_recall(full) >= {"vector_live", "posting_best", "memory_session_order"}
     monkeypatch.setattr(nearest, "EXACT_MAX", 0)
@@ -170,3 +193,43 @@ def indexes_of_recall(tenant: Tenant) -> set[str]:
         assert tenant.reader.post("memories/recall", {"query": query}).json()["results"] != []
     assert plans.scanned_whole == set()
     return plans.indexes
+
+
+def test_no_large_table_is_read_whole_for_a_session(full: Tenant) -> None:
+    with in_workspace(full.workspace), connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE memories_memory SET importance = (abs(hashtext(id::text)) % 41) / 40.0,"
+            " is_pinned = abs(hashtext(id::text)) % 1000 = 0"
+        )
+    vector = clustered(1, seed=2)[0]
+    place = SessionPlace("", "team/a", "what now?", vector, MODEL)
+    with explained() as plans, in_workspace(full.workspace):
+        found = candidates_of(place, now=NOW)
+    assert plans.scanned_whole == set()
+    assert plans.indexes >= {"memory_standing", "memory_always"}
+    assert len(found.facts) <= POOL_MAX
+    with in_workspace(full.workspace):
+        everything = sorted(
+            Memory.objects.recallable(NOW),
+            key=lambda m: (
+                -order_key(m.importance, m.observed_at, is_pinned=_leads(m)), m.pk
+            ),
+        )  # fmt: skip
+    order = [fact.id for fact in found.facts]
+    best = [m.pk for m in everything[:BEST]]
+    assert order[: len(set(best) & set(order))] == [i for i in best if i in order]
+    assert set(best[:30]) <= set(order)
+
+    body = {"prompt": f"{VOCABULARY[0]} {VOCABULARY[1]} {VOCABULARY[2]}"}
+    assert full.agent.post("sessions", {"session_key": "s1", "context": "x"}).status_code == 201
+    with explained() as plans:
+        assert full.agent.post("sessions/s1/prompts", body).status_code == 200
+        assert full.reader.get("sessions/s1").status_code == 200
+        assert full.reader.get("sessions").status_code == 200
+    assert plans.scanned_whole == set()
+
+
+def _leads(memory: Memory) -> bool:
+    """Tell whether a memory is pinned where the session is: in team/a, below it, or everywhere."""
+    holds = memory.scope in {"team", "team/a"} or memory.scope.startswith("team/a/")
+    return memory.is_pinned and (holds or not (memory.scope or memory.project))
