@@ -12,12 +12,20 @@ from collections.abc import Sequence
 from typing import Literal
 
 from memories.core.alignment import Pair
-from memories.core.cases import Case, CaseReading, names, places, role_changes, roles, verbs_differ
+from memories.core.cases import (
+    Case,
+    CaseReading,
+    different,
+    names,
+    places,
+    role_changes,
+    roles,
+    verbs_differ,
+)
 from memories.core.claim_types import Claim, Term
 from memories.core.clauses import is_participle
-from memories.core.contradictions import DIRECTED, different
 from memories.core.details import are_harmless
-from memories.core.function_words import MEANINGFUL_PREPOSITIONS
+from memories.core.function_words import DIRECTED, MEANINGFUL_PREPOSITIONS
 from memories.core.lexicon import SYMMETRIC, is_product
 from memories.core.unread import NEGATION
 from memories.core.word_order import RUNNING, difference_of_claims

@@ -63,6 +63,16 @@ class CaseReading:
     contradiction: Contradiction | None = None
 
 
+def different(*reasons: str, confidence: float = 0.4) -> CaseReading:
+    """Return a reading of two claims that do not contradict each other."""
+    return CaseReading("different", reasons, confidence)
+
+
+def contradicts(way: Contradiction, *reasons: str, confidence: float) -> CaseReading:
+    """Return a reading of two claims that contradict each other in this way."""
+    return CaseReading("contradicts", reasons, confidence, contradiction=way)
+
+
 @dataclass(frozen=True, slots=True)
 class Case:
     """Two claims, their alignment, and the content terms left unmatched on either side.
@@ -206,6 +216,15 @@ def subject_is_firm(case: Case) -> bool:
     ]
     extra = [term for term in case.left_a + case.left_b if term.region == "subject"]
     return len(shared) >= 2 and len(extra) <= 1
+
+
+def shares_subject(case: Case) -> bool:
+    """Return whether a content word of a subject occurs on both sides."""
+    return any(
+        "subject" in (pair.a.region, pair.b.region)
+        for pair in case.found.same
+        if pair.a.weight == 1
+    )
 
 
 def is_exact(case: Case) -> bool:

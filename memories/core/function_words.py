@@ -35,6 +35,13 @@ MEANINGFUL_PREPOSITIONS = words_of(
     "off out up down under over behind before after above below outside without against until since"
     " except near like unlike than toward towards about"
 )
+# Prepositions that give a direction or an order.
+DIRECTED = words_of("from to into onto before after above below over under than instead")
+OPPOSED_PREPOSITIONS = {
+    "before": "after", "after": "before", "above": "below", "below": "above", "inside": "outside",
+    "outside": "inside", "over": "under", "under": "over", "up": "down", "down": "up",
+    "since": "until", "until": "since", "into": "out", "out": "into", "on": "off", "off": "on",
+}  # fmt: skip
 CONJUNCTIONS = words_of(
     "and or but nor so yet because although though while whereas if when unless"
 )

@@ -16,12 +16,13 @@ from memories.core.cases import (
     CaseReading,
     Relation,
     build_case,
+    different,
     is_agent_slot,
     names,
     on_topic,
 )
 from memories.core.claim_types import Claim
-from memories.core.contradictions import RULES, different
+from memories.core.contradictions.registry import RULES
 
 __all__ = ["CaseReading", "Relation", "relate"]
 

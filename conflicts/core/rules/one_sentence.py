@@ -1,11 +1,12 @@
 """Two texts with one sentence shape contradict each other, by one rule per kind.
 
-`memories/core/contradictions.py` decides, for the gate and for detection; this module checks
-whether the two are close enough to ask a person.
+The modules of `memories/core/contradictions/` decide, for the gate and for detection; this module
+checks whether the two are close enough to ask a person.
 """
 
 from __future__ import annotations
 
+from types import ModuleType
 from typing import Final
 
 from conflicts.core.absence import absent_stems
@@ -13,8 +14,17 @@ from conflicts.core.conditions import are_parted
 from conflicts.core.rules.pair import Clash, Pair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
-from memories.core import contradictions
 from memories.core.claims import Contradiction
+from memories.core.contradictions import (
+    denial,
+    exchange,
+    moved_away,
+    negation,
+    one_at_a_time,
+    opposites,
+    owner,
+    value,
+)
 
 MIN_CONFIDENCE: Final = 0.5
 PLAIN_CONFIDENCE: Final = 0.6
@@ -24,91 +34,105 @@ MIN_WEIGHT: Final = 3.0
 MAX_STRENGTH: Final = 0.95
 
 
-def _rule(way: Contradiction, meaning: str, *example: str) -> Rule:
-    return Rule(f"ambiguity.{way}", meaning, contradictions.__name__, example)
+def _rule(way: Contradiction, decides: ModuleType, meaning: str, *example: str) -> Rule:
+    return Rule(f"ambiguity.{way}", meaning, decides.__name__, example)
 
 
 RULES: Final[dict[Contradiction, Rule]] = {
     "number": _rule(
         "number",
+        value,
         "Two statements of one sentence give different numbers or amounts.",
         "The public API allows 1,000 requests per minute.",
         "The public API allows 5,000 requests per minute.",
     ),
     "version": _rule(
         "version",
+        value,
         "Two statements of one sentence name different versions of one thing.",
         "The billing service runs on PostgreSQL 15.",
         "The billing service runs on PostgreSQL 17.",
     ),
     "date": _rule(
         "date",
+        value,
         "Two statements of one sentence give different dates or weekdays.",
         "The audit begins on 3 March.",
         "The audit begins on 17 March.",
     ),
     "time": _rule(
         "time",
+        value,
         "Two statements of one sentence give different times of day.",
         "The sales board is refreshed at 06:00 UTC.",
         "The sales board is refreshed at 07:00 UTC.",
     ),
     "label": _rule(
         "label",
+        value,
         "Two statements of one sentence name different members of a numbered or lettered kind.",
         "The spare keys are in room 4.",
         "The spare keys are in room 7.",
     ),
     "choice": _rule(
         "choice",
+        value,
         "Two statements of one sentence name different members of one kind: two databases.",
         "The door of the depot is red.",
         "The door of the depot is green.",
     ),
     "denial": _rule(
         "denial",
+        denial,
         "One statement names what the other rules out: in S3, not in S3.",
         "Invoices are archived in S3.",
         "Invoices are archived, but not in S3.",
     ),
     "direction": _rule(
         "direction",
+        exchange,
         "Two statements of one sentence go in opposite directions: from A to B, from B to A.",
         "Orders are copied from the shop to the warehouse.",
         "Orders are copied from the warehouse to the shop.",
     ),
     "roles": _rule(
         "roles",
+        exchange,
         "Two statements of one sentence exchange who does it and to whom: A calls B, B calls A.",
         "The billing service calls the mail service.",
         "The mail service calls the billing service.",
     ),
     "opposites": _rule(
         "opposites",
+        opposites,
         "Two statements of one sentence use opposite words: enabled and disabled.",
         "The zebra flag is enabled in production.",
         "The zebra flag is disabled in production.",
     ),
     "negation": _rule(
         "negation",
+        negation,
         "One statement says what the other negates.",
         "The nightly export contains addresses.",
         "The nightly export does not contain addresses.",
     ),
     "one-at-a-time": _rule(
         "one-at-a-time",
+        one_at_a_time,
         "Two statements of one sentence name different things where only one can hold at a time.",
         "The default branch is main.",
         "The default branch is trunk.",
     ),
     "moved-away": _rule(
         "moved-away",
+        moved_away,
         "One statement names a place, a less trusted one a move to another place.",
         "Ana lives in Madrid.",
         "Ana moved to Lisbon.",
     ),
     "owner": _rule(
         "owner",
+        owner,
         "Two statements name different people or teams as the one who owns, decides or pays.",
         "The platform team owns the ingress.",
         "The network team owns the ingress.",

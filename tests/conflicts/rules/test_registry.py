@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from conflicts.core.rules import registry
+from conflicts.core.rules import one_sentence, registry
 from conflicts.core.rules.registry import RULES, rule_of
 from conflicts.core.rules.rule import Rule
 from conflicts.models import Conflict
-from memories.core.cases import Contradiction
+from memories.core import contradictions
+from memories.core.cases import Contradiction, build_case
+from memories.core.reading import read
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs" / "rules.md"
@@ -38,6 +40,20 @@ def test_every_module_of_a_rule_is_in_the_list() -> None:
     modules = {path.stem for path in Path(registry.__file__).parent.glob("*.py")}
     listed = {rule.module.rpartition(".")[2] for rule in RULES if ".core.rules." in rule.module}
     assert modules - {"__init__", "rule", "registry", "pair", "one_sentence", "reported"} == listed
+
+
+def test_every_module_that_compares_claims_decides_a_rule() -> None:
+    modules = {path.stem for path in Path(contradictions.__file__).parent.glob("*.py")}
+    listed = {rule.module.rpartition(".")[2] for rule in one_sentence.RULES.values()}
+    assert modules - {"__init__", "registry"} == listed
+
+
+@pytest.mark.parametrize(("way", "rule"), one_sentence.RULES.items(), ids=list(one_sentence.RULES))
+def test_the_module_that_a_rule_names_decides_its_example(way: Contradiction, rule: Rule) -> None:
+    older, newer = (read(text).claims for text in rule.example)
+    module = importlib.import_module(rule.module)
+    found = [module.find(build_case(a, b)) for a in older for b in newer]
+    assert way in {reading.contradiction for reading in found if reading is not None}
 
 
 def test_every_way_of_contradicting_has_a_rule() -> None:

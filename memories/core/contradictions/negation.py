@@ -1,0 +1,21 @@
+"""One side is negated."""
+
+from __future__ import annotations
+
+from memories.core.cases import Case, CaseReading, contradicts, different, verbs_differ
+
+
+def find(case: Case) -> CaseReading | None:
+    """Find a negation of one side only, where that side is the more general one."""
+    if not case.parity_differs or case.found.opposed:
+        return None
+    negated, stated = (
+        (case.left_a, case.left_b) if not case.a.polarity else (case.left_b, case.left_a)
+    )
+    if negated or any(term.is_verb for term in stated) or verbs_differ(case):
+        return different("one side is negated", "but of something narrower")
+    if any(term.region == "subject" for term in stated):
+        return different("one side is negated", "of another subject")
+    if case.found.loose or case.found.clashes:
+        return different("one side is negated", "with other values")
+    return contradicts("negation", "one side is negated", confidence=0.85)

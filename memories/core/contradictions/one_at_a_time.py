@@ -1,0 +1,55 @@
+"""Both sides fill a slot differently that has one value at a time."""
+
+from __future__ import annotations
+
+from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
+from memories.core.function_words import EXCLUSIVES
+from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable
+
+# "The default branch is main", "… is called trunk".
+_NAMING = frozenset(["", "have", "call", "name"])
+
+
+def find(case: Case) -> CaseReading | None:
+    """Find different fillers of a slot that has one value: "hosted in Oslo", "status is open"."""
+    if not case.both_left or case.parity_differs or case.is_additive or verbs_differ(case):
+        return None
+    why = _why_exclusive(case) if _is_one_filler_each(case) else ""
+    if not why:
+        return None
+    reason = f"{why}: {names(case.left_a)} vs {names(case.left_b)}"
+    are_names = all(term.kind == "name" for term in case.left_a + case.left_b)
+    # Two plain nouns may be two words for one thing ("road", "path").
+    return contradicts("one-at-a-time", reason, confidence=0.65 if are_names else 0.5)
+
+
+def _is_one_filler_each(case: Case) -> bool:
+    """Return whether both leftovers are short, stand in the same slot and the subject is shared."""
+    terms = case.left_a + case.left_b
+    if any(term.region != "predicate" or term.is_verb for term in terms):
+        return False
+    if all(term.quantity is not None for term in terms):
+        return False  # amounts that cannot be compared: "50 % owned", "0.5 owned"
+    if max(len(case.left_a), len(case.left_b)) > 3:
+        return False
+    return len({term.prep for term in terms}) == 1 and shares_subject(case)
+
+
+def _why_exclusive(case: Case) -> str:
+    prep = case.left_a[0].prep
+    if case.shared & EXCLUSIVES:
+        return "only one can hold"
+    held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
+    if not prep and {case.a.verb, case.b.verb} <= _NAMING and held & FUNCTIONAL:
+        return "one value at a time"
+    is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
+    if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
+        return "one at a time" if _are_fillers(case) else ""
+    return ""
+
+
+def _are_fillers(case: Case) -> bool:
+    """Return whether both leftovers are names, or one plain noun phrase each and nothing else."""
+    terms = case.left_a + case.left_b
+    are_names = all(term.kind == "name" for term in terms)
+    return are_names or max(len(case.left_a), len(case.left_b)) <= 2

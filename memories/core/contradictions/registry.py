@@ -1,0 +1,33 @@
+"""All rules that find a contradiction between two claims, in the order in which they run.
+
+Each rule is a module with `find`, which returns a reading, or None when the rule does not apply.
+The first reading decides: denied or reversed claims are checked before differing ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from memories.core.cases import Case, CaseReading
+from memories.core.contradictions import (
+    denial,
+    exchange,
+    moved_away,
+    negation,
+    one_at_a_time,
+    opposites,
+    owner,
+    value,
+)
+
+RULES: Final[tuple[Callable[[Case], CaseReading | None], ...]] = (
+    denial.find,
+    exchange.find,
+    value.find,
+    opposites.find,
+    negation.find,
+    one_at_a_time.find,
+    moved_away.find,
+    owner.find,
+)

@@ -1,0 +1,77 @@
+"""One number, date, version, label or member of a kind differs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memories.core import dates
+from memories.core.alignment import Pair
+from memories.core.cases import (
+    Case,
+    CaseReading,
+    Contradiction,
+    contradicts,
+    different,
+    is_exact,
+    is_one_slot,
+)
+from memories.core.lexicon import FUNCTIONAL, INCLUSIVE
+
+
+def find(case: Case) -> CaseReading | None:
+    """Find one number, date, version or member of a kind that differs while the rest agrees."""
+    clashes = [pair for pair in case.found.clashes if pair.a.region != "aside"]
+    if not clashes:
+        return None
+    reasons = tuple(pair.reason for pair in clashes)
+    if doubt := _doubt_about(case, clashes):
+        # Two words may be names of one thing; two numbers never are.
+        is_number = all(pair.a.kind not in ("word", "name") for pair in clashes)
+        return different(*reasons, doubt, confidence=0.5 if is_number else 0.4)
+    return contradicts(_difference(clashes[0]), *reasons, confidence=0.9 if is_exact(case) else 0.7)
+
+
+def _difference(clash: Pair) -> Contradiction:
+    """Return what differs: a number, a version, a date, the time of day, a label or a choice."""
+    if "version" in (clash.a.kind, clash.b.kind):
+        return "version"
+    if clash.a.kind == "date":
+        return "time" if dates.dimension(clash.a.key) == "clock" else "date"
+    if clash.a.kind == "label":
+        return "label"
+    return "number" if "quantity" in (clash.a.kind, clash.b.kind) else "choice"
+
+
+def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
+    """Return why two different values may both be true, "" when they cannot."""
+    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
+        return "but one side denies the other value"
+    if len({_measure(pair) for pair in clashes}) > 1 and any(_is_day(pair) for pair in clashes):
+        return "but of another time"
+    if not is_one_slot(case) or case.parity_differs or case.found.opposed:
+        return "but something else differs too"
+    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case, clashes):
+        return "but both can hold"
+    if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
+        return "but both can have happened"
+    return ""
+
+
+def _measure(pair: Pair) -> str:
+    return pair.a.quantity.unit if pair.a.quantity else pair.a.kind
+
+
+def _is_day(pair: Pair) -> bool:
+    """Return True for a month, day or year; next to another value it identifies one of many."""
+    return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
+
+
+def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
+    """Return True unless verb or additive words allow both members ("supports", "also uses")."""
+    if case.is_additive:
+        return False
+    if case.shared & FUNCTIONAL:
+        return True
+    if all(pair.a.prep in ("at", "in", "on", "by") for pair in clashes):
+        return True  # a place, not one of the many things that the verb takes
+    return not (case.a.verb in INCLUSIVE or case.b.verb in INCLUSIVE)
