@@ -17,7 +17,7 @@ from typing import Any, Final
 from conflicts.core import subjects
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.subjects import Note
-from memories.core import claims, lengths
+from memories.core import claims, comparing
 from memories.core.claims import Relation
 from memories.core.spelling import same_letters
 
@@ -79,7 +79,7 @@ class Comparisons:
     def may_compare(self, texts: Collection[str]) -> bool:
         """Return whether texts are few and short enough to be compared while a caller waits."""
         distinct = frozenset(texts)
-        if len(distinct) > MAX_MEMBERS or lengths.too_long_together(distinct):
+        if len(distinct) > MAX_MEMBERS or comparing.too_long_together(distinct):
             return False
         if self._allowance is not None and distinct not in self._allowed:
             size = sum(map(len, distinct))

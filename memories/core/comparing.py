@@ -1,17 +1,28 @@
-"""Compare the texts of one call, each pair once, up to a maximum number of characters."""
+"""Bounds of the text that is compared claim by claim, and a comparer that keeps to one."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Final
 
 from memories.core.claims import Comparison, Reading, compare
 from memories.core.reading import read_cached
 
+# Characters of texts that are compared each with each, in both directions, while a caller waits: a
+# tenth of a second.
+MAX_COMPARED_CHARS: Final = 4_000
 # Characters that one call compares, both texts of each pair counted: about one and a half seconds.
 # A text of 8,000 characters beside five such neighbours comes to 80,000.
-CHARS_A_CALL = 250_000
-COMPARED_LATER = "too long to compare here; compared in the background"
+CHARS_A_CALL: Final = 250_000
+COMPARED_LATER: Final = "too long to compare here; compared in the background"
+
+
+def too_long_together(texts: Iterable[str]) -> str:
+    """Return why texts are too long to compare while a caller waits; "" when they are not."""
+    if sum(map(len, texts)) <= MAX_COMPARED_CHARS:
+        return ""
+    return f"texts of more than {MAX_COMPARED_CHARS:,} characters together"
 
 
 class Comparer:

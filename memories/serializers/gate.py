@@ -13,7 +13,7 @@ from rest_framework import serializers
 
 from engram.kernel.answers import fields_of
 from engram.kernel.fields import Flag, Id, Moment, QueryWhole
-from memories.core.lengths import MAX_COMPARED_CHARS
+from memories.core.comparing import MAX_COMPARED_CHARS
 from memories.core.metrics import Interval
 from memories.models import (
     Memory,

@@ -18,7 +18,7 @@ from conflicts.services.verdicts import bulk
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Role
 from engram.kernel.tenancy import has_workspace, in_workspace
-from memories.core.lengths import MAX_COMPARED_CHARS
+from memories.core.comparing import MAX_COMPARED_CHARS
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from tests.conflicts.test_comparing_and_locks import locks_held, watch

@@ -15,7 +15,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
-from memories.core import lengths
+from memories.core import comparing
 from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
 from memories.services.gate import answer_suggestion
 from memories.services.gate.suggestions import suggest
@@ -79,7 +79,7 @@ def test_one_suggestion_says_what_a_merge_drops_and_the_list_compares_nothing(
 def test_long_texts_are_not_compared_and_merge_by_class_and_age(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lengths, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
+    monkeypatch.setattr(comparing, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
     older, newer, suggestion = ask(tenant, agent="a")
     monkeypatch.setattr(answer_suggestion, "compare", Mock(side_effect=AssertionError))
     monkeypatch.setattr(answer_suggestion, "missing", Mock(side_effect=AssertionError))

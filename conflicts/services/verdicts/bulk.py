@@ -32,7 +32,7 @@ from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.core.lengths import MAX_COMPARED_CHARS
+from memories.core.comparing import MAX_COMPARED_CHARS
 
 AT_ONCE: Final = 200  # cards in one action; the others need another one
 MAX_CHARS: Final = 10 * MAX_COMPARED_CHARS  # of all texts that are compared for one page

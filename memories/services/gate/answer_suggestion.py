@@ -18,8 +18,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.claims import Comparison, compare, missing, uncompared
+from memories.core.comparing import too_long_together
 from memories.core.gate import Decision, Side, better_wording, surviving_wording
-from memories.core.lengths import too_long_together
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
