@@ -16,7 +16,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.filters import ConflictFilter
 from conflicts.models import Conflict
 from conflicts.services.cards import discuss, snooze
-from conflicts.services.cards.comparing import with_comparisons
+from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.reports import report
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo

@@ -6,7 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from conflicts.models import Conflict, ConflictComment
-from conflicts.services.cards.lookup import lock_card
+from conflicts.services.cards.locks import lock_card
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record

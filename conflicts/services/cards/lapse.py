@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,6 +11,7 @@ from django.db.models import Count, Q, QuerySet
 
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING, ConflictStatus, LapseReason
+from conflicts.services.cards.locks import lock_cards
 from conflicts.services.cards.question import live_members, rebuild_question
 from conflicts.services.cards.successors import add_successors
 from engram.kernel.actors import SYSTEM
@@ -76,15 +77,6 @@ def expired_cards(now: datetime) -> QuerySet[Conflict]:
     live = Q(members__memory__in=Memory.objects.recallable(now))
     waiting = Conflict.objects.filter(status__in=WAITING)
     return waiting.annotate(n=Count("members", filter=live)).filter(n__lt=2)
-
-
-def lock_cards(wanted: Q, memory_ids: Collection[UUID] | None = None) -> Iterable[Conflict]:
-    """Return the cards, of these memories if given, locked in the order of their ids."""
-    cards = Conflict.objects.filter(wanted)
-    if memory_ids is not None:
-        members = ConflictMember.objects.filter(memory__in=memory_ids)
-        cards = cards.filter(pk__in=members.values("conflict_id"))
-    return list(cards.order_by("pk").select_for_update())
 
 
 def _narrow(card: Conflict, *, now: datetime) -> None:

@@ -20,7 +20,8 @@ from conflicts.core.rules.reported import BY_AGENTS
 from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.decided import wordings
-from conflicts.services.cards.lapse import lapse, lock_cards
+from conflicts.services.cards.lapse import lapse
+from conflicts.services.cards.locks import lock_cards
 from conflicts.services.cards.question import (
     live_members,
     rebuild_question,

@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.lapse import expired_cards, lapse_expired
-from conflicts.services.cards.lookup import lock_card
+from conflicts.services.cards.locks import lock_card
 from conflicts.services.causes import ALREADY_DECIDED
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.causes import NOT_PUT_OFF

@@ -13,8 +13,8 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import DetectiveSettings, left_unread
 from conflicts.core.detective import detect as find
 from conflicts.models import DetectionDue, DetectionLease, DetectionRun
-from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
+from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.cards.reworded import cards_with_reworded_members, settle_reworded
 from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import hand_on

@@ -27,8 +27,8 @@ from conflicts.models import (
     NarrativeLease,
 )
 from conflicts.models.card import ConflictStatus
-from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import file_findings
+from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.detection import backlog
 from conflicts.services.detection.ask_model import BeyondCapError, ModelRun, ask_model
 from conflicts.services.detection.detect import Clock

@@ -11,8 +11,8 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.rules.reported import AGENT_RELATES, PERSON_RELATES
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.models.card import WAITING
-from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.file import lock_filing
+from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.reports import judgements
 from conflicts.services.reports.records import check_hourly_limit, record_judgement, record_of
 from conflicts.services.reports.related import card_of

@@ -17,10 +17,10 @@ from conflicts.core.rules.reported import AGENT_REPORTS, CORRECTION, PERSON_REPO
 from conflicts.core.rules.rule import Rule
 from conflicts.core.subjects import group_by_subject, note_of, share_nothing
 from conflicts.models import Conflict, JudgedRelation
-from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.consequences import compare_members, question_of
 from conflicts.services.cards.discuss import add_comment
 from conflicts.services.cards.file import file_findings, lock_filing
+from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.cards.question import live_members
 from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.reports import judgements

@@ -11,14 +11,13 @@ from conflicts.core.comparisons import LookUps
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.comparing import with_comparisons
 from conflicts.services.cards.consequences import (
     CardQuestion,
     consequences,
     listing_of,
     question_of,
 )
-from conflicts.services.cards.lookup import lock_with_members
+from conflicts.services.cards.locks import lock_with_members, with_comparisons
 from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
 from conflicts.services.due import note_written
 from engram.kernel.actors import Actor

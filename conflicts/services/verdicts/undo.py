@@ -10,7 +10,7 @@ from django.db import IntegrityError
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import ConflictStatus
-from conflicts.services.cards.lookup import lock_card
+from conflicts.services.cards.locks import lock_card
 from conflicts.services.causes import MEMBERS_CHANGED
 from conflicts.services.verdicts.resolve import UPHOLDING
 from engram.kernel.actors import Actor
