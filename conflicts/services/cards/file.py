@@ -16,9 +16,9 @@ from conflicts.core.identity import OpenCard, Placement, place
 from conflicts.core.subjects import Note, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
-from conflicts.services.cards.absorb import absorb
 from conflicts.services.cards.decided import decided_pairs
 from conflicts.services.cards.finders import further_rules
+from conflicts.services.cards.lapse import absorb
 from conflicts.services.cards.question import (
     QUESTION_MAX_CHARS,
     number_members,

@@ -1,4 +1,4 @@
-"""Close waiting cards whose memories are hidden, and reopen them when the memories come back."""
+"""Close waiting cards without a verdict, follow what hides their memories, and reopen them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 
-from conflicts.models import Conflict, ConflictMember, ConflictPair
+from conflicts.models import Conflict, ConflictComment, ConflictMember, ConflictPair, Judgement
 from conflicts.models.card import WAITING, ConflictStatus, LapseReason
+from conflicts.services.cards.finders import further_rules
 from conflicts.services.cards.locks import lock_cards
-from conflicts.services.cards.question import live_members, rebuild_question
-from conflicts.services.cards.successors import add_successors
+from conflicts.services.cards.question import live_members, number_members, rebuild_question
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import Event
 from memories.core.content import normalise_quote
-from memories.models import Memory
+from memories.models import Memory, State
 from memories.services.index.statement_hashes import texts_of
 
 QUOTE_CHARS = 12  # a shorter statement only matches a whole text
@@ -39,7 +39,7 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
         if left := forgotten - held:
             _withhold(card, left)
         if card.status in WAITING:
-            add_successors(card, memory_ids, now=now)
+            _add_successors(card, memory_ids, now=now)
             _narrow(card, now=now)
 
 
@@ -79,6 +79,42 @@ def expired_cards(now: datetime) -> QuerySet[Conflict]:
     return waiting.annotate(n=Count("members", filter=live)).filter(n__lt=2)
 
 
+def _add_successors(card: Conflict, hidden: Sequence[UUID], *, now: datetime) -> None:
+    """Add the live successors of hidden members to a locked card, and rebuild its question.
+
+    Only successors of the same lineage: others are another memory's claim. The next detection run
+    checks whether they still contradict the other members (`reworded.settle_reworded`).
+    """
+    members = list(card.members.select_related("memory__superseded_by"))
+    held = {member.memory_id for member in members}
+    added: list[ConflictMember] = []
+    for member in members:
+        successor = member.memory.superseded_by
+        if (
+            member.memory_id not in hidden
+            or successor is None
+            or successor.lineage != member.lineage
+            or successor.id in held
+            or successor.state(now) != State.ACTIVE
+        ):
+            continue
+        added.append(
+            ConflictMember(
+                conflict=card,
+                memory=successor,
+                lineage=successor.lineage,
+                revision=successor.revision,
+                says_yes=member.says_yes,
+                is_reworded=True,
+            )
+        )
+        data = {"conflict": str(card.id)}
+        record("memory.disputed", of=("memory", successor.id), actor=SYSTEM, now=now, data=data)
+    if added:
+        number_members([*members, *added])
+        rebuild_question(card, now=now)
+
+
 def _narrow(card: Conflict, *, now: datetime) -> None:
     """Close a card with fewer than two live memories; else remove its forgotten members."""
     if len(live_members(card, now)) < 2:
@@ -108,6 +144,28 @@ def _withhold(card: Conflict, forgotten: Collection[UUID]) -> None:
             if any(w == text or (len(w) >= QUOTE_CHARS and w in text) for w in wordings_gone):
                 setattr(row, name, TAKEN_OUT)
                 row.save(update_fields=[name])
+
+
+def absorb(card: Conflict, *, now: datetime) -> None:
+    """Close the waiting cards whose members are all members of this card.
+
+    So contradictions that were reported pair by pair become one question. Pairs, comments and
+    agents' judgements move to this card; the closed cards lapse.
+    """
+    held = set(card.members.values_list("lineage", flat=True))
+    theirs = ConflictMember.objects.filter(lineage__in=held).exclude(conflict=card)
+    near = Conflict.objects.filter(status__in=WAITING, pk__in=theirs.values("conflict_id"))
+    for smaller in near.order_by("pk").select_for_update():
+        if not set(smaller.members.values_list("lineage", flat=True)) <= held:
+            continue
+        ConflictPair.objects.filter(conflict=smaller).update(conflict=card)
+        ConflictComment.objects.filter(conflict=smaller).update(conflict=card)
+        Judgement.objects.filter(conflict=smaller).update(conflict=card)
+        card.detected_by = list(dict.fromkeys([*card.detected_by, *smaller.detected_by]))
+        card.further_rules = further_rules(card, smaller.rules)
+        card.confidence = max(card.confidence, smaller.confidence)
+        card.save(update_fields=["detected_by", "further_rules", "confidence"])
+        lapse(smaller, LapseReason.ABSORBED, now=now, by=card.id)
 
 
 def lapse(card: Conflict, reason: LapseReason, *, now: datetime, by: UUID | None = None) -> None:
