@@ -17,8 +17,8 @@ from engram.kernel.actors import Actor, Claims
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Provenance, Role, Workspace
+from engram.kernel.plain_sql import columns_of, from_row
 from engram.kernel.refusals import InvalidError
-from engram.kernel.rows import columns_of, from_row
 from engram.kernel.tenancy import in_workspace
 
 PREFIX = "egr_"

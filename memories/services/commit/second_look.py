@@ -28,9 +28,9 @@ from django.db.models.functions import Length
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.collisions import retry_on_collision
-from engram.kernel.conditions import condition_of
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
+from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace

@@ -8,9 +8,8 @@ from datetime import datetime
 import numpy as np
 from django.db import connection
 
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import columns_of, condition_of, from_row
 from engram.kernel.planning import by_index
-from engram.kernel.rows import columns_of, from_row
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet

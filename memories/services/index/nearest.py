@@ -16,7 +16,7 @@ from pgvector import Vector
 from pgvector.django import CosineDistance
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import CorpusSize, Memory

@@ -11,7 +11,7 @@ from django.db import connection
 from django.db.models import OuterRef, QuerySet, Subquery
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import condition_of
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
 from memories.models import Memory, Posting

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import condition_of
 from memories.models import Memory
 
 REACH = 2  # steps before and after a memory

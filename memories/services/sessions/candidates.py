@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, order_key

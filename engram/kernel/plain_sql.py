@@ -1,4 +1,4 @@
-"""Compile the filter of a queryset for use in hand-written SQL.
+"""Plain SQL beside the ORM: compile the filters of querysets into it, build instances of its rows.
 
 The hot path uses plain SQL: the ORM takes a millisecond or two to compile a statement, and several
 queries fit in one round trip. Which rows may be read is still defined by scoped managers.
@@ -7,12 +7,17 @@ queries fit in one round trip. Which rows may be read is still defined by scoped
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, Model, OuterRef, QuerySet
+
+M = TypeVar("M", bound=Model)
+_Reader = tuple[int, Callable[..., Any], Any]
 
 _PLACEHOLDER = re.compile(r"%%|%s")
 
@@ -51,3 +56,32 @@ def _compile(rows: QuerySet[Any]) -> Condition:
     names = iter(parameters)
     named = _PLACEHOLDER.sub(lambda m: "%%" if m[0] == "%%" else f"%({next(names)})s", sql)
     return Condition(f"({named})", parameters)
+
+
+@lru_cache(maxsize=64)
+def columns_of(model: type[Model], alias: str) -> str:
+    """Return the columns of a model in the order that `from_row` reads them."""
+    quote = connection.ops.quote_name
+    columns = (quote(str(field.column)) for field in model._meta.concrete_fields)
+    return ", ".join(f"{quote(alias)}.{column}" for column in columns)
+
+
+def from_row(model: type[M], values: Sequence[Any]) -> M:
+    """Return the instance of a row."""
+    names, readers = _shape(model)
+    row = list(values)
+    for position, read, column in readers:
+        row[position] = read(row[position], column, connection)
+    return model.from_db(connection.alias, names, row)
+
+
+@lru_cache(maxsize=64)
+def _shape(model: type[Model]) -> tuple[list[str], list[_Reader]]:
+    """Return the names of a model's attributes, and the converters of its fields."""
+    fields = model._meta.concrete_fields
+    readers = [
+        (position, field.from_db_value, field.get_col(model._meta.db_table))
+        for position, field in enumerate(fields)
+        if hasattr(field, "from_db_value")
+    ]
+    return [field.attname for field in fields], readers

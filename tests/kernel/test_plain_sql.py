@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 from django.db.models import QuerySet
 
-from engram.kernel.conditions import condition_of
+from engram.kernel.plain_sql import condition_of
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.recall.query import Query, matching
