@@ -1,4 +1,4 @@
-"""Mean and principal directions of embeddings, defined for any number of rows."""
+"""What standardises the model's inputs: means, scales and principal directions, for any rows."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ MAX_ROWS = 4_000
 MEAN_PRIOR = 8  # pseudo-rows at zero that shrink the mean of few rows
 _POWER_STEPS = 6
 _OVERSAMPLE = 32
+_LEAST_DEVIATION = 1e-6  # of the mean: a smaller one is rounding
 
 
 def mean_of(embeddings: Floats) -> Floats:
@@ -37,3 +38,15 @@ def principal_directions(centred: Floats, size: int, *, rng: np.random.Generator
     values, vectors = np.linalg.eigh(inner.T @ inner)
     best = np.argsort(-values, kind="stable")[: min(size, native)]
     return np.asarray(columns @ vectors[:, best], dtype=np.float32)
+
+
+def means_and_scales(rows: Floats) -> tuple[Floats, Floats]:
+    """Return means and inverse deviations of the columns of (n, columns).
+
+    The inverse is 0 for a constant column, so that it is standardised to zero.
+    """
+    rows = np.asarray(rows, dtype=np.float64)
+    mean, deviation = rows.mean(axis=0), rows.std(axis=0)
+    varies = deviation > _LEAST_DEVIATION * np.maximum(1, np.abs(mean))
+    scale = np.divide(1, deviation, out=np.zeros_like(deviation), where=varies)
+    return mean.astype(np.float32), scale.astype(np.float32)

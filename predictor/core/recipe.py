@@ -13,7 +13,6 @@ from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, DistinctMemories, assemble_batches, pool_of
 from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
-from predictor.core.standard import means_and_scales
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
 from predictor.core.weights import DIMENSION, Floats, Weights
 
@@ -144,8 +143,8 @@ def _fit_unlabelled(
         state["words"] = wordvectors.word_vectors(words, targets, size=TOKEN_BUCKETS)
     signals = np.concatenate([session.candidates.signals for session in sessions])
     prior = np.concatenate([session.candidates.log_effectiveness for session in sessions])
-    state["signal_mean"], state["signal_scale"] = means_and_scales(signals)
-    state["prior_mean"], state["prior_scale"] = means_and_scales(prior[:, None])
+    state["signal_mean"], state["signal_scale"] = basis.means_and_scales(signals)
+    state["prior_mean"], state["prior_scale"] = basis.means_and_scales(prior[:, None])
     state["project_logits"] = heads.fit_project_logits(sessions, state)
     return state
 

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from predictor.core.basis import means_and_scales
 from predictor.core.checks import ScoreError, check_candidates, check_context, check_session
 from predictor.core.recipe import is_useful
-from predictor.core.standard import means_and_scales
 from predictor.core.types import SIGNALS, Candidates, Context, LabelledSession
 from predictor.core.weights import PRIOR_MEAN, Floats
 
