@@ -11,7 +11,7 @@ from engram.console.timeline import SessionTimeline, TimelineEntry
 from engram.kernel.answers import fields_of
 from engram.kernel.models import StageError
 from predictor.serializers.status import LastTrainingSerializer
-from predictor.services.status.slices import Slice
+from predictor.services.status.track_record import Slice
 
 WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
 

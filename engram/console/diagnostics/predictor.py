@@ -23,7 +23,6 @@ from predictor.services.judging.drift import (
 from predictor.services.serving import breaker
 from predictor.services.state import state_of
 from predictor.services.status import track_record
-from predictor.services.status.slices import slices
 from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
@@ -113,7 +112,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
             "is_over": calibration.is_flagged,
             "waiting": calibration.waiting,
         },
-        "slices": asdict(slices()),
+        "slices": asdict(track_record.slices()),
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
