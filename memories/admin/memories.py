@@ -30,7 +30,7 @@ from memories.models import (
 )
 from memories.models.memory import in_scope
 from memories.services.index.filters import with_words
-from memories.services.lifecycle import forget, history
+from memories.services.lifecycle import attached, forget
 
 HISTORY_ROWS = 100
 SHOWN_CHARS = 160
@@ -182,7 +182,7 @@ class MemoryAdmin(RoleAdmin):
         memory = self.get_object(request, unquote(object_id))
         if memory is None:
             raise Http404
-        events = history.events_of(memory.pk)[:HISTORY_ROWS]
+        events = attached.events_of(memory.pk)[:HISTORY_ROWS]
         context = {
             **self.admin_site.each_context(request),
             "title": "Memory",
@@ -196,7 +196,7 @@ class MemoryAdmin(RoleAdmin):
                 Q(memory=memory) | Q(other=memory), status=SuggestionStatus.OPEN
             ).count(),
             "reviews": memory.reviews.filter(status=ReviewStatus.PENDING).count(),
-            "history": history.add_wordings(memory.pk, list(events)),
+            "history": attached.add_wordings(memory.pk, list(events)),
             "may_act": has_role(request, Role.REVIEWER),
         }
         return TemplateResponse(request, "admin/memories/memory/detail.html", context)

@@ -20,7 +20,7 @@ from memories import serializers as shapes
 from memories.filters import MemoryFilter
 from memories.models import Memory, Review
 from memories.services.commit.commit import Committed, commit, commit_all
-from memories.services.lifecycle import history
+from memories.services.lifecycle import attached
 from memories.services.lifecycle.erase import erase
 from memories.services.lifecycle.revise import revise
 
@@ -142,6 +142,6 @@ class MemoryHistory(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         """List the memory's events (commits, revisions, merges, conflicts, …), newest first."""
         if not visible_to(self.actor.role).filter(pk=memory_id).exists():
             raise MissingError("There is no such memory.")
-        page = self.paginate_queryset(history.events_of(memory_id)) or []
-        rows = history.add_wordings(memory_id, page)
+        page = self.paginate_queryset(attached.events_of(memory_id)) or []
+        rows = attached.add_wordings(memory_id, page)
         return self.get_paginated_response(shapes.HistoryEntrySerializer(rows, many=True).data)

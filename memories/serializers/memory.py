@@ -11,7 +11,7 @@ from rest_framework import serializers
 
 from memories.models import Kind, Memory, Provenance, State
 from memories.services.disputes import disputes_of
-from memories.services.lifecycle.links import Links, links_of
+from memories.services.lifecycle.attached import Links, links_of
 
 
 class MemorySerializer(serializers.Serializer[Memory]):

@@ -24,8 +24,8 @@ from memories.services.gate.merge import merge_into
 from memories.services.gate.suggestions import suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
+from memories.services.lifecycle.attached import Links
 from memories.services.lifecycle.create import create
-from memories.services.lifecycle.links import Links
 from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 from memories.services.review.ask import request_review

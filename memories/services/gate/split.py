@@ -40,9 +40,9 @@ from memories.services.causes import (
 from memories.services.gate.suggestions import pair_of, wordings_of
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins, lock_statements
+from memories.services.lifecycle.attached import Links
 from memories.services.lifecycle.create import create
 from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
-from memories.services.lifecycle.links import Links
 from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons, is_decided_by_person, leads, why_untrusted

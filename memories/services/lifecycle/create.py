@@ -13,7 +13,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryTag
 from memories.services.index.search_index import EMBED_TASK, WordIndex, is_due, vector_rows
 from memories.services.index.tokens import token_rows
-from memories.services.lifecycle.links import Links
+from memories.services.lifecycle.attached import Links
 
 
 def create(

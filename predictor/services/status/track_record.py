@@ -17,7 +17,6 @@ from predictor.models import Comparison, Label, Outcome, PredictorState, Trainin
 from predictor.services.training.dataset import SESSIONS_MAX, usable_judgements
 from predictor.services.training.material import MIXED
 
-
 SLICES = 5  # shown: those with the most sessions
 COMPARISONS_READ = 2_000  # the newest; older ones hardly weigh in an exponential mean
 WORTH = {Outcome.WIN: 1.0, Outcome.TIE: 0.5, Outcome.LOSS: 0.0}

@@ -1,15 +1,18 @@
-"""Read the tags, sources and superseded memories of memories in one query."""
+"""Read what belongs to memories beside their rows: tags, sources, what they replaced, history."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import QuerySet
 
+from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id
+from memories.models import Observation, Revision
 
 _LINKS = """
     SELECT memory_id, 'tag' AS what, tag, NULL::timestamptz AS at, NULL::uuid AS other
@@ -52,3 +55,28 @@ def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
             else:
                 links.replaced = other
     return found
+
+
+def events_of(memory_id: UUID) -> QuerySet[Event]:
+    """Return the events of a memory of this workspace."""
+    return Event.objects.filter(object_id=str(memory_id))
+
+
+def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
+    """Set `content` of each event: the observed text, the wording before a change, or None."""
+    observations = Observation.objects.filter(
+        memory=memory_id, pk__in=[e.data["observation"] for e in events if "observation" in e.data]
+    )
+    sent = {str(row.pk): row.content for row in observations}
+    numbers = [e.data["revision"] - 1 for e in events if "revision" in e.data]
+    replaced = dict(
+        Revision.objects.filter(memory=memory_id, number__in=numbers).values_list(
+            "number", "content"
+        )
+    )
+    for event in events:
+        wording = sent.get(event.data.get("observation", "")) or replaced.get(
+            event.data.get("revision", 0) - 1
+        )
+        event.content = wording  # type: ignore[attr-defined]
+    return events
