@@ -18,8 +18,12 @@ from memories.serializers.forgetting import (
     RollbackAnswerSerializer,
     RollbackSerializer,
 )
-from memories.serializers.history import HistoryEntrySerializer
-from memories.serializers.memory import MemorySerializer, present, present_one
+from memories.serializers.memory import (
+    HistoryEntrySerializer,
+    MemorySerializer,
+    present,
+    present_one,
+)
 from memories.serializers.recall import (
     RecallAnswerSerializer,
     RecallSerializer,

@@ -1,4 +1,4 @@
-"""Serializer of a memory."""
+"""Serializers of a memory and of its history."""
 
 from __future__ import annotations
 
@@ -114,3 +114,17 @@ def present(
 def present_one(memory: Memory) -> dict[str, Any]:
     """Return the JSON of one memory."""
     return present([memory])[0]
+
+
+class HistoryEntrySerializer(serializers.Serializer[Any]):
+    """One event of a memory, with the wording that it refers to, if any."""
+
+    seq = serializers.IntegerField()
+    type = serializers.CharField()
+    at = serializers.DateTimeField()
+    actor = serializers.CharField(source="actor_label")
+    session_key = serializers.CharField()
+    data = serializers.DictField()  # type: ignore[assignment]
+    content = serializers.CharField(
+        allow_null=True, help_text="The wording that was sent, or the one before a change."
+    )
