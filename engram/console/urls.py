@@ -9,9 +9,8 @@ from engram.console import (
     gate_pages,
     invitation_pages,
     pages,
-    problem_pages,
+    reference_pages,
     replay_pages,
-    rule_pages,
 )
 from engram.console.inbox import pages as inbox
 
@@ -20,14 +19,14 @@ urlpatterns = [
     path("", pages.dashboard, name="dashboard"),
     path("console/", RedirectView.as_view(pattern_name="console:dashboard"), name="start"),
     path("api/docs/", pages.api_docs, name="api-docs"),
-    path("problems/", problem_pages.problems, name="problems"),
-    path("problems/<slug:name>", problem_pages.problem, name="problem"),
+    path("problems/", reference_pages.problems, name="problems"),
+    path("problems/<slug:name>", reference_pages.problem, name="problem"),
     path(
         "problems/<slug:name>/",
         RedirectView.as_view(pattern_name="console:problem"),
         name="problem-with-slash",
     ),
-    path("rules/", rule_pages.rules, name="rules"),
+    path("rules/", reference_pages.rules, name="rules"),
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),

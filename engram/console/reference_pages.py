@@ -1,8 +1,9 @@
-"""The pages behind `type` of problem documents: one per cause, and a list of all."""
+"""Reference lists for people and programs: causes of problems, and rules of conflicts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
@@ -10,6 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 from django.views.decorators.vary import vary_on_headers
 
+from conflicts.core.rules.registry import RULES
 from engram.kernel.causes import CAUSES, Cause
 
 JSON, HTML = "application/json", "text/html"
@@ -57,3 +59,15 @@ def _as_json(cause: Cause) -> dict[str, Any]:
         "meaning": cause.meaning,
         "remedy": cause.remedy,
     }
+
+
+@require_safe
+@vary_on_headers("Accept")
+def rules(request: HttpRequest) -> HttpResponse:
+    """List all rules in the order in which they are applied, without sign-in."""
+    return answer_as_asked(
+        request,
+        "console/rules.html",
+        {"rules": RULES},
+        lambda: {"results": [asdict(rule) for rule in RULES]},
+    )
