@@ -121,6 +121,14 @@ def release(lease: QuerySet[L], holder: UUID, **changes: Any) -> bool:
     return bool(lease.filter(holder=holder).update(**freed))
 
 
+def revoke(lease: QuerySet[L], **changes: Any) -> bool:
+    """Release the lease whoever holds it, with other changes of its row; that holder may not write.
+
+    For callers who hold a lock that every holder acquires before it writes its result.
+    """
+    return bool(lease.update(holder=None, heartbeat_at=None, **changes))
+
+
 def note_due(lease: QuerySet[L], now: datetime) -> None:
     """Record, in the caller's transaction, that work has been due since `now` at least."""
     lease.update(due_at=Least(Coalesce("due_at", Value(now)), Value(now)))

@@ -24,6 +24,7 @@ from engram.kernel.lease import (
     release,
     renew,
     renew_or_raise,
+    revoke,
     stalled,
 )
 from engram.kernel.models import Workspace
@@ -124,6 +125,17 @@ def test_a_holder_that_was_taken_over_learns_it_and_frees_nothing(held: Held) ->
     assert not release(held.rows, slow)
     row = held.rows.get()
     assert (row.holder, row.heartbeat_at) == (fast, later)
+
+
+def test_a_holder_whose_lease_was_revoked_learns_it(held: Held) -> None:
+    holder = uuid4()
+    assert acquire(held.rows, holder, NOW)
+    assert revoke(held.rows, due_at=NOW + SECOND)
+    row = held.rows.get()
+    assert (row.holder, row.heartbeat_at, row.due_at) == (None, None, NOW + SECOND)
+    assert not renew(held.rows, holder, NOW)
+    assert not release(held.rows, holder)
+    assert acquire(held.rows, uuid4(), NOW)
 
 
 def test_a_heartbeat_of_before_the_clock_was_set_back_counts_as_none(held: Held) -> None:

@@ -8,6 +8,7 @@ from django.db.models import Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
+from engram.kernel.lease import revoke
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.governance import Governor
@@ -39,9 +40,7 @@ def cold_start(
     state.served = None
     state.trained_at = state.fully_trained_at = None
     state.scored_at_training = state.scored_at_full_training = state.scored_at_calibration = 0
-    TrainingLease.objects.filter(workspace=workspace).update(
-        due_at=None, reason="", holder=None, heartbeat_at=None
-    )
+    revoke(TrainingLease.objects.filter(workspace=workspace), due_at=None, reason="")
     beginning = Governor.initial(drift_reset_window=workspace.config.drift_reset_window)
     store_governor(state, beginning, now)
     store.drop_weights(Q(erased_at__isnull=False), served=None)

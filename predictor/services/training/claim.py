@@ -53,7 +53,8 @@ def acquire(
     """Create the training's row and hold the workspace; the caller holds the state's lock.
 
     Return None while another training runs, or when trainings failed too often, unless a person
-    requested this one; then it is no longer due. A requested training replaces a due one.
+    requested this one; then it is no longer due. A requested training replaces a due one. Without
+    the lease there is no training.
     """
     held = lease_of(TrainingLease, state.workspace_id)
     due = held.get()
@@ -62,18 +63,20 @@ def acquire(
     close_abandoned(now)
     if not is_asked and due.due_at is not None and _failures(due.due_at) >= TRIES:
         note_attempt(state, reason, scored=state.scored_sessions, now=now)
-        release(state.workspace_id)
+        lease.revoke(held)  # from one that has died
         return None
-    if is_asked:
-        drop_training_due(state.workspace_id)
-    training = Training.objects.create(
+    training = Training(
         reason=reason,
         started_at=now,
         heartbeat_at=now,
         base_version=state.served,
         seed=int(rng.integers(2**62)) if seed is None else seed,
     )
-    lease.acquire(held, training.pk, now)
+    if not lease.acquire(held, training.pk, now):
+        return None
+    if is_asked:
+        drop_training_due(state.workspace_id)
+    training.save()
     record_training(state, "training.started", training, now)
     return Claim(training.pk, reason, training.seed, state.scored_sessions, state.drift_resets)
 
@@ -98,11 +101,6 @@ def holds(claim: Claim, workspace_id: UUID) -> bool:
     return TrainingLease.objects.filter(
         workspace_id=workspace_id, holder=claim.training_id
     ).exists()
-
-
-def release(workspace_id: UUID) -> None:
-    """Release the workspace; the caller holds the state's lock."""
-    TrainingLease.objects.filter(workspace_id=workspace_id).update(holder=None, heartbeat_at=None)
 
 
 def close_abandoned(now: datetime) -> int:

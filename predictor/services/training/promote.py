@@ -6,10 +6,11 @@ from datetime import datetime
 from typing import Any
 
 from engram.kernel import telemetry
+from engram.kernel.lease import lease_of, release
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.gates import overlap_of
-from predictor.models import PredictorState, Training, TrainingStatus
+from predictor.models import PredictorState, Training, TrainingLease, TrainingStatus
 from predictor.services.models import store
 from predictor.services.state import lock_state
 from predictor.services.training import unlearn
@@ -20,7 +21,6 @@ from predictor.services.training.claim import (
     holds,
     note_attempt,
     record_training,
-    release,
 )
 from predictor.services.training.due import ERASED, due_reason, note_training_due
 from predictor.services.training.learn import TrainingResult
@@ -51,7 +51,7 @@ def finish(
         model, is_off = workspace.embedding_model, workspace.config.predictor_mode == "off"
         if training.status != TrainingStatus.RUNNING:  # somebody has closed it
             if is_ours:
-                release(workspace.pk)
+                release(lease_of(TrainingLease, workspace.pk), claim.training_id)
             return training
         if not is_ours:
             error = TAKEN_OVER
@@ -111,7 +111,7 @@ def _promote(
 def _release(state: PredictorState, claim: Claim, workspace: Workspace, now: datetime) -> None:
     """Release the workspace, and mark the next training if it is due already."""
     note_attempt(state, claim.reason, scored=claim.scored_sessions, now=now)
-    release(workspace.pk)
+    release(lease_of(TrainingLease, workspace.pk), claim.training_id)
     is_reset = state.drift_resets > claim.drift_resets
     if reason := due_reason(state, workspace.config, now, is_reset=is_reset):
         note_training_due(state, reason, now)

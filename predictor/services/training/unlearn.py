@@ -15,13 +15,12 @@ from django.db.models import Min, Q
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
-from engram.kernel.lease import time_around
+from engram.kernel.lease import revoke, time_around
 from engram.kernel.models import Event, Workspace
 from memories.models import Session
 from predictor.models import ModelVersion, PredictorState, Training, TrainingLease
 from predictor.services.models import store
 from predictor.services.models.reset import cold_start
-from predictor.services.training.claim import release
 from predictor.services.training.due import ERASED, note_training_due, training_lease
 
 # Who erases a thousand memories one after the other interrupts so many trainings a minute.
@@ -145,5 +144,5 @@ def _stop_training() -> str:
     if lease.holder is None:
         return ""
     held = Training.objects.filter(pk=lease.holder)
-    release(lease.workspace_id)
+    revoke(TrainingLease.objects.filter(pk=lease.pk))
     return held.values_list("reason", flat=True).first() or ""
