@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from django.apps import apps
 from django.db import connection, models, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.db.utils import ProgrammingError
 
 from engram.kernel.actors import SYSTEM
@@ -138,3 +139,47 @@ def test_a_digest_reveals_the_one_key_that_it_belongs_to(tenant: Tenant, neighbo
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM kernel_apikey")
             assert cursor.fetchone() == (0,)
+
+
+FUNCTION_STEPS = ("0002_due_workspaces", "0003_functions_of_the_owner")
+OUR_FUNCTIONS = """
+    SELECT oid::regprocedure::text, has_function_privilege('public', oid, 'execute'), proconfig
+    FROM pg_proc WHERE starts_with(proname, 'engram_') ORDER BY 1
+"""
+
+
+def functions() -> dict[str, tuple[bool, list[str] | None]]:
+    """Return whether every role may execute each of our functions, and its settings."""
+    with connection.cursor() as cursor:
+        cursor.execute(OUR_FUNCTIONS)
+        return {name: (is_public, config) for name, is_public, config in cursor.fetchall()}
+
+
+def test_only_the_owner_executes_functions_and_their_schemas_are_pinned(db: None) -> None:
+    pinned = (False, ["search_path=pg_catalog, public, pg_temp"])
+    assert functions() == {
+        "engram_find_key(text)": pinned,
+        "engram_due_workspaces(text,integer)": pinned,
+    }
+
+
+def test_a_schema_of_the_caller_hides_no_workspace(tenant: Tenant) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE kernel_workspace (id uuid) ON COMMIT DROP")
+        cursor.execute("SET LOCAL search_path = pg_temp, public")
+        cursor.execute("SELECT workspace FROM engram_due_workspaces('SELECT now()', NULL)")
+        assert cursor.fetchall() == [(tenant.workspace.pk,)]
+
+
+def test_steps_of_the_functions_can_be_taken_back(db: None) -> None:
+    after = functions()
+    loader = MigrationLoader(connection)
+    steps = [loader.get_migration("kernel", name) for name in FUNCTION_STEPS]
+    for step in reversed(steps):
+        with connection.schema_editor() as editor:
+            step.unapply(loader.project_state(step.dependencies), editor)
+    assert set(functions()) == {"engram_find_key(text)", "engram_workspaces_with(regclass)"}
+    for step in steps:
+        with connection.schema_editor() as editor:
+            step.apply(loader.project_state(step.dependencies), editor)
+    assert functions() == after

@@ -7,6 +7,10 @@ import uuid
 from django.conf import settings
 from django.db import migrations, models
 
+from engram.kernel.migrations._functions import (
+    CREATE_WORKSPACES_WITH,
+    DROP_WORKSPACES_WITH,
+)
 from engram.kernel.tenancy import force_row_security
 
 # A key row may also be seen by whoever presents its digest, and only through this function.
@@ -27,29 +31,6 @@ BEGIN
             provenance_ceiling, may_relay, may_pin, agent
         FROM kernel_apikey WHERE digest = presented;
     PERFORM set_config('engram.key_digest', '', true);
-END
-$$;
-"""
-# Find, in one call, the workspaces that have rows in a table of things that are due. Row-level
-# security shows one workspace at a time; asking a thousand of them from outside, each in a
-# transaction of its own, would keep a sweep busy for a second. No policy is loosened: the function
-# looks at each workspace as anybody in it would.
-WORKSPACES_WITH = """
-CREATE FUNCTION engram_workspaces_with(due regclass) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
-DECLARE
-    served text := current_setting('engram.workspace', true);
-    candidate uuid;
-    has_rows boolean;
-BEGIN
-    FOR candidate IN SELECT id FROM kernel_workspace LOOP
-        PERFORM set_config('engram.workspace', candidate::text, true);
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE workspace_id = $1)', due)
-            INTO has_rows USING candidate;
-        IF has_rows THEN
-            RETURN NEXT candidate;
-        END IF;
-    END LOOP;
-    PERFORM set_config('engram.workspace', coalesce(served, ''), true);
 END
 $$;
 """
@@ -330,5 +311,5 @@ class Migration(migrations.Migration):
         ),
         *(force_row_security(table) for table in CONFINED),
         migrations.RunSQL(FIND_KEY, "DROP FUNCTION engram_find_key(text)"),
-        migrations.RunSQL(WORKSPACES_WITH, "DROP FUNCTION engram_workspaces_with(regclass)"),
+        migrations.RunSQL(CREATE_WORKSPACES_WITH, DROP_WORKSPACES_WITH),
     ]

@@ -7,6 +7,11 @@ function runs with the rights of its caller and looks at each workspace as anybo
 
 from django.db import migrations
 
+from engram.kernel.migrations._functions import (
+    CREATE_WORKSPACES_WITH,
+    DROP_WORKSPACES_WITH,
+)
+
 CREATE = """
 CREATE FUNCTION engram_due_workspaces(question text, most integer)
 RETURNS TABLE (workspace uuid, since timestamptz) LANGUAGE plpgsql AS $$
@@ -28,31 +33,11 @@ END
 $$;
 """
 DROP = "DROP FUNCTION engram_due_workspaces(text, integer)"
-CREATE_BEFORE = """
-CREATE FUNCTION engram_workspaces_with(due regclass) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
-DECLARE
-    served text := current_setting('engram.workspace', true);
-    candidate uuid;
-    has_rows boolean;
-BEGIN
-    FOR candidate IN SELECT id FROM kernel_workspace LOOP
-        PERFORM set_config('engram.workspace', candidate::text, true);
-        EXECUTE format('SELECT EXISTS (SELECT FROM %s WHERE workspace_id = $1)', due)
-            INTO has_rows USING candidate;
-        IF has_rows THEN
-            RETURN NEXT candidate;
-        END IF;
-    END LOOP;
-    PERFORM set_config('engram.workspace', coalesce(served, ''), true);
-END
-$$;
-"""
-DROP_BEFORE = "DROP FUNCTION engram_workspaces_with(regclass)"
 
 
 class Migration(migrations.Migration):
     dependencies = [("kernel", "0001_squashed_0019_known_addresses")]
     operations = [
-        migrations.RunSQL(DROP_BEFORE, CREATE_BEFORE),
+        migrations.RunSQL(DROP_WORKSPACES_WITH, CREATE_WORKSPACES_WITH),
         migrations.RunSQL(CREATE, DROP),
     ]
