@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
-from unittest.mock import patch
 
 from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
@@ -92,9 +91,17 @@ def _play(workspace: Workspace, advance: Advance) -> None:
 
 @contextmanager
 def seeded_ids() -> Iterator[None]:
-    """Draw the ids of new rows from a seed, so that two recordings have the same."""
-    with patch.object(os, "urandom", Random(SEED).randbytes):
+    """Draw the ids of new rows from a seed, so that two recordings have the same.
+
+    Models and services draw them by `uuid4`, which reads `os.urandom`. The process that records is
+    a command and makes no secrets (`secrets` would go on reading the system's source anyway).
+    """
+    drawn = os.urandom
+    os.urandom = Random(SEED).randbytes
+    try:
         yield
+    finally:
+        os.urandom = drawn
 
 
 def _drop_weights_that_do_not_serve() -> None:
