@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import getpass
 import json
+import os
 import re
 import socket
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.apps import apps
@@ -21,7 +23,7 @@ from engram.console import demo
 from engram.console.demo import loading
 from engram.console.demo.codec import codec
 from engram.console.demo.loading import load, read_recording
-from engram.console.demo.recording import fingerprint
+from engram.console.demo.recording import fingerprint, seeded_ids
 from engram.console.demo.tables import ANY_ID, LEFT_OUT, columns, id_tail, recorded_models
 from engram.kernel.models import ApiKey, Event, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -93,18 +95,16 @@ def test_loading_twice_doubles_nothing_and_keeps_what_people_did(db: None) -> No
     assert rows_of(workspace) == before
 
 
-def test_column_that_is_younger_than_the_recording_has_its_default(
-    db: None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    head, *tables = read_recording().splitlines()
-    memories = next(line for line in tables if '"table":"memories.Memory"' in line)
-    older = json.loads(memories)
-    del older["columns"]["kind"]
-    monkeypatch.setattr(loading, "read_recording", lambda: "\n".join([head, json.dumps(older)]))
-    workspace = empty_workspace()
-    assert load(workspace, NOW)
-    with in_workspace(workspace):
-        assert set(Memory.objects.values_list("kind", flat=True)) == {"semantic"}
+def test_ids_of_a_recording_are_drawn_from_a_seed() -> None:
+    drawn = os.urandom
+    with seeded_ids():
+        ids = [uuid4() for _ in range(3)]
+    with seeded_ids():
+        assert [uuid4() for _ in range(3)] == ids
+    with pytest.raises(ZeroDivisionError), seeded_ids():
+        raise ZeroDivisionError
+    assert os.urandom is drawn
+    assert uuid4() not in ids
 
 
 def test_workspace_in_which_something_happened_is_left_alone(tenant: Tenant) -> None:
