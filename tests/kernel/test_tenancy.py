@@ -10,6 +10,7 @@ from django.db.utils import ProgrammingError
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
+from engram.kernel.lease import Lease
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import (
     WorkspaceModel,
@@ -17,6 +18,8 @@ from engram.kernel.tenancy import (
     in_workspace,
     set_database_variable,
 )
+from predictor.services.state import lock_state
+from predictor.services.training.due import REASONS, note_training_due, training_lease
 from tests.conftest import NOW, Tenant
 
 # Registries hold no one's text: which workspaces there are, who belongs or is invited, who waits.
@@ -46,6 +49,29 @@ def test_every_table_with_a_workspace_is_confined_by_the_database(db: None) -> N
         )
         confined = {row[0] for row in cursor.fetchall()}
     assert tables == confined
+
+
+def test_leases_outside_row_security_have_no_column_for_a_text() -> None:
+    leases = [m for m in apps.get_models() if m._meta.label in REGISTRIES and issubclass(m, Lease)]
+    texts = {
+        f"{model._meta.label}.{field.name}": field.max_length
+        for model in leases
+        for field in model._meta.local_concrete_fields
+        if not isinstance(field, (models.ForeignKey, models.UUIDField, models.DateTimeField))
+    }
+    assert len(leases) == 3
+    assert texts == {"predictor.TrainingLease.reason": 20}  # names only, see the next test
+
+
+def test_the_reason_of_a_training_is_one_of_its_names(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
+        state = lock_state(NOW)
+        with pytest.raises(ValueError, match="tuple"):
+            note_training_due(state, "Tea is at four.", NOW)
+        assert training_lease().reason == ""
+        for reason in REASONS:
+            note_training_due(state, reason, NOW)
+        assert training_lease().reason == REASONS[0]
 
 
 def test_every_confined_table_has_a_scoped_manager(db: None) -> None:
