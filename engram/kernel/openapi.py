@@ -10,6 +10,7 @@ from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel
 from rest_framework import serializers
+from rest_framework.generics import GenericAPIView
 
 from engram.kernel.api import WorkspaceView
 from engram.kernel.causes import CAUSES
@@ -86,6 +87,14 @@ class ProblemAutoSchema(AutoSchema):
             parameters = [*parameters, shape]
         is_write = isinstance(self.view, WorkspaceView) and not self.view.is_read(self.method)
         return [*parameters, SENT_AGAIN] if self.method == "POST" and is_write else parameters
+
+    def _get_pagination_parameters(self) -> list[dict[str, Any]]:
+        """Describe the parameters of a page, also where a page is part of a larger answer."""
+        if isinstance(self.view, GenericAPIView):
+            return super()._get_pagination_parameters()  # type: ignore[no-any-return]
+        pages = getattr(self.view, "pagination_class", None)
+        is_page = pages is not None and self.method == "GET"
+        return pages().get_schema_operation_parameters(self.view) if is_page else []
 
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False

@@ -19,6 +19,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from engram.console.inbox import queue, registry
+from engram.console.inbox.api import Inbox, InboxQuerySerializer
 from engram.console.inbox.conflicts import Conflicts
 from engram.console.inbox.put_off import put_off
 from engram.console.inbox.registry import SOURCES
@@ -27,6 +28,8 @@ from engram.console.inbox.source import Action, Done, InboxFilter, Mark, Source
 from engram.console.models import PutOff
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
+from engram.kernel.pagination import NewestFirst
+from engram.kernel.queries import names_read
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
 from memories.services.gate import answer_suggestion
@@ -376,10 +379,21 @@ def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant
         assert caller.get("inbox", {"source": "reviews"}).status_code == 422
 
 
+def test_the_api_has_the_pages_of_every_list(tenant: Tenant) -> None:
+    suggest(tenant), ask_for_review(tenant)
+    first = tenant.reviewer.get("inbox", {"limit": 1}).json()
+    with in_workspace(tenant.workspace):
+        MergeSuggestion.objects.all().delete()
+    after = tenant.reviewer.get(first["next"]).json()
+    assert (after["results"], after["next"]) == ([], None)
+    assert names_read(Inbox, "GET") == {"source", "severity"} | NewestFirst.query_names
+    assert set(InboxQuerySerializer().fields) == {"source", "severity"}
+
+
 @pytest.mark.parametrize(
     "params",
     [
-        {"cursor": "x"}, {"cursor": "WzEsMiwzXQ"}, {"limit": "0"}, {"limit": "201"},
+        {"cursor": "x"}, {"cursor": ""}, {"cursor": "WzEsMiwzXQ"}, {"limit": "0"}, {"limit": "201"},
         {"source": "nothing"}, {"severity": "grave"}, {"status": "open"}, {"cursor": "é" * 9},
         {"cursor": "bnVsbA"}, {"cursor": "WzksICIyMDI2LTAxLTAxIiwgIngiLCAieSIsIGZhbHNlXQ"},
     ],

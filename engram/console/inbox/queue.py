@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from django.http import HttpRequest
 from django.utils import timezone
@@ -26,6 +26,37 @@ class QueuePosition:
 
     total: int
     position: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingEntries:
+    """The queue as cursor pagination reads a queryset: ordered by `mark`, from one on, cut."""
+
+    sources: Sequence[Source]
+    wanted: InboxFilter
+    now: datetime
+    mark: Mark | None = None
+    is_back: bool = False
+
+    def order_by(self, name: str) -> Self:
+        """Return the queue in the order of marks; a minus sign reverses it."""
+        return replace(self, is_back=name.startswith("-"))
+
+    def filter(self, *, mark__gt: str = "", mark__lt: str = "") -> Self:
+        """Return the part of the queue beyond a mark, in the direction of its order."""
+        return replace(self, mark=Mark.parse(mark__gt or mark__lt))
+
+    def __getitem__(self, part: slice) -> list[InboxEntry]:
+        """Return the first entries, in one query a source."""
+        found = entries(
+            self.sources,
+            self.wanted,
+            self.now,
+            mark=self.mark,
+            limit=part.stop,
+            is_back=self.is_back,
+        )
+        return found[part.start :]
 
 
 def read_item(sources: Sequence[Source], wanted: InboxFilter) -> list[Source]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 from uuid import UUID
 
 from django.db.models import Count, Min, Q, QuerySet
@@ -16,6 +16,7 @@ from django.http import HttpRequest
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
+from engram.kernel.literals import moment, whole_number
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
@@ -41,6 +42,16 @@ class Mark(NamedTuple):
     since: datetime
     source: str
     id: UUID
+
+    def __str__(self) -> str:
+        return f"{self.urgency} {self.since.isoformat()} {self.source} {self.id}"
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Return the mark that a text names; raise `ValueError` for an invalid one."""
+        urgency, since, source, item = text.split(" ")
+        rank = whole_number(urgency, least=0, most=len(SEVERITIES) - 1)
+        return cls(rank, moment(since), source, UUID(item))
 
 
 @dataclass(frozen=True, slots=True)
