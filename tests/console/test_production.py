@@ -15,8 +15,9 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.management import call_command
 from django.db import OperationalError
 
-from engram.console import doctor, health
+from engram.console import health
 from engram.console.demo import demo_file, ensure_demo
+from engram.console.doctor import servers, workspaces
 from engram.embedded.logs import rotating_log
 from engram.embedded.places import make_home
 from engram.kernel import keys
@@ -63,9 +64,9 @@ def test_demo_is_left_out_where_it_is_declined(environment: dict[str, str], want
 
 def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
     ensure_demo(NOW)
-    assert doctor.demo().level == "ok"  # on one machine, that is what it is for
+    assert workspaces.demo().level == "ok"  # on one machine, that is what it is for
     settings.IS_PRODUCTION = True
-    found = doctor.demo()
+    found = workspaces.demo()
     assert (found.level, found.remedy) == ("fail", "manage.py remove_demo")
     assert found.detail.endswith("demo.json, the user demo, 3 keys")
     token = json.loads(demo_file().read_text())["api_key"]
@@ -76,7 +77,10 @@ def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
 
     assert said.getvalue() == "Removed: demo.json, the user demo, 3 keys.\n"
     known = keys.find(token)
-    assert (doctor.demo().level, known is not None and known.revoked_at is not None) == ("ok", True)
+    assert (workspaces.demo().level, known is not None and known.revoked_at is not None) == (
+        "ok",
+        True,
+    )
     assert (User.objects.count(), demo_file().exists()) == (0, False)
     call_command("remove_demo", stdout=said)
     assert said.getvalue().endswith("There is no demo here.\n")
@@ -135,9 +139,9 @@ def test_no_password_is_in_what_doctor_and_readiness_say(
     def fail_in_django(*_: Any, **__: Any) -> Any:
         raise OperationalError(said)
 
-    monkeypatch.setattr(doctor, "connect", fail)
+    monkeypatch.setattr(servers, "connect", fail)
     monkeypatch.setattr(health, "_one", fail_in_django)
-    told = [finding.detail for finding in doctor.server_findings()]
+    told = [finding.detail for finding in servers.server_findings()]
     told += [check["detail"] for check in health.readiness()]
     for text in told:
         assert f":{password}@" not in text

@@ -8,7 +8,8 @@ from typing import Any
 
 from django.core.management.base import BaseCommand
 
-from engram.console.doctor import CheckResult, Level, as_json, as_lines, examine
+from engram.console.doctor.check import CheckResult, Level, as_json, as_lines
+from engram.console.doctor.examine import examine
 
 
 class Command(BaseCommand):

@@ -14,7 +14,7 @@ from django.core.management.base import BaseCommand, CommandError
 from engram import supervisor
 from engram.console import static_files
 from engram.console.demo import ensure_demo
-from engram.console.doctor import connect
+from engram.console.doctor.servers import connect
 from engram.console.health import without_passwords
 
 

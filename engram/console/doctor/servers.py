@@ -1,0 +1,105 @@
+"""Checks of the database, the broker and the processes that answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import psycopg
+from django.conf import settings
+from django.db import connection as django_connection
+
+from engram.celery import app
+from engram.console.doctor.check import CheckResult, Level, first_line
+from engram.console.doctor.workspaces import demo, detection, predictor, vector_indexes
+from engram.console.health import readiness
+from engram.kernel import heartbeat
+from engram.supervisor.plan import running_supervisor
+
+MAX_CLOCK_DIFFERENCE_SECONDS = 5
+PING_SECONDS = 1.5
+CONNECT_SECONDS = 5
+WELL = {
+    "row_security": "the role cannot bypass it",
+    "pgvector": "installed",
+    "migrations": "all applied",
+    "broker": "answers",
+}
+REMEDIES = {
+    "row_security": "connect as a role without SUPERUSER and BYPASSRLS that owns the database",
+    "pgvector": "as a superuser of that database: CREATE EXTENSION vector",
+    "migrations": "manage.py migrate",
+    "broker": "start Redis, or correct BROKER_URL; commits wait in the database meanwhile",
+    "database": "start PostgreSQL, or correct DATABASE_URL",
+}
+
+
+def server_findings() -> Iterator[CheckResult]:
+    """Check the database, its content, the broker and the worker."""
+    try:
+        with connect() as connection:
+            row = connection.execute("SELECT version(), clock_timestamp()").fetchone()
+    except psycopg.Error as error:
+        yield CheckResult("database", "fail", first_line(error), REMEDIES["database"])
+        return
+    version, clock = row if row else ("", datetime.now(UTC))
+    yield CheckResult("database", "ok", str(version).partition(" on ")[0])
+    yield clock_difference(clock, datetime.now(UTC))
+    for check in readiness():
+        name = check["name"]
+        if name == "database" and check["ok"]:
+            continue
+        level: Level = "ok" if check["ok"] else "fail"
+        detail = check["detail"] or WELL.get(name, "")
+        yield CheckResult(name, level, detail, "" if check["ok"] else REMEDIES.get(name, ""))
+        if name == "migrations" and check["ok"]:
+            yield detection()
+            yield vector_indexes()
+            yield demo()
+            yield predictor()
+            yield processes()
+        if name == "broker" and check["ok"]:
+            yield worker()
+
+
+def connect() -> psycopg.Connection[Any]:
+    """Connect once without the pool, which hides the reason of failures."""
+    parameters = django_connection.get_connection_params()
+    return psycopg.connect(**{"connect_timeout": CONNECT_SECONDS, **parameters})
+
+
+def clock_difference(theirs: datetime, ours: datetime) -> CheckResult:
+    """Check that the clocks of the database and this machine agree."""
+    seconds = abs((ours - theirs).total_seconds())
+    detail = f"{seconds:.1f} s between the database and here"
+    if seconds > MAX_CLOCK_DIFFERENCE_SECONDS:
+        return CheckResult(
+            "clock", "fail", detail, "set both clocks by NTP: stories are told in order"
+        )
+    return CheckResult("clock", "ok", detail)
+
+
+def processes() -> CheckResult:
+    """Check which processes had a heartbeat within a minute."""
+    alive = sorted(heartbeat.kind_of(row) for row in heartbeat.recent_processes(datetime.now(UTC)))
+    if "worker" in alive and "beat" not in alive:
+        remedy = "celery --app engram.celery beat, exactly one"
+        return CheckResult("processes", "warn", "the scheduler of sweeps is silent", remedy)
+    counted = ", ".join(f"{alive.count(kind)} {kind}" for kind in sorted(set(alive)))
+    return CheckResult("processes", "ok", counted or "none tells of itself")
+
+
+def worker() -> CheckResult:
+    """Check that a worker answers."""
+    try:
+        answers = app.control.ping(timeout=PING_SECONDS)
+    except Exception as error:  # noqa: BLE001 (kombu raises whatever its transport raises)
+        return CheckResult("worker", "fail", first_line(error), REMEDIES["broker"])
+    if answers:
+        return CheckResult(
+            "worker", "ok", ", ".join(sorted(name for row in answers for name in row))
+        )
+    must_run = settings.IS_PRODUCTION or running_supervisor(settings.ENGRAM_HOME) is not None
+    remedy = "make up runs one; by hand: celery --app engram.celery worker"
+    return CheckResult("worker", "fail" if must_run else "warn", "no worker answers", remedy)
