@@ -1,13 +1,11 @@
-"""Build the view of one card for people: statements, differences, verdicts with their effects."""
+"""Build the view of one card for people: statements, differences, decisions, remarks."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Any
-from uuid import UUID
 
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -18,17 +16,10 @@ from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.consequences import (
-    CardQuestion,
-    Consequences,
-    consequences,
-    listing_of,
-    question_of,
-    why_unclear,
-)
+from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.finders import Finder, finders, rules_of
+from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
-from engram.kernel.refusals import InvalidError
 from memories.models import Memory, State
 
 WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
@@ -37,15 +28,6 @@ HISTORY_ROWS = 50
 PAIRS_COMPARED = 6
 # Below this share of common text nearly all words would be marked, so none are.
 LIKE_ENOUGH = 0.35
-# Verdict, label and tone, in the order of the keys 1 to 6.
-VERDICT_BUTTONS = (
-    (Verdict.YES, "Yes", "keep"),
-    (Verdict.NO, "No", "drop"),
-    (Verdict.KEEP, "Keep the ticked ones", "keep"),
-    (Verdict.BOTH_VALID, "Both are valid", "calm"),
-    (Verdict.NONE_VALID, "None is valid", "drop"),
-    (Verdict.DISMISS, "Not a conflict", "calm"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +60,6 @@ class StatementDifference:
     one: int
     other: int
     difference: WordDiff
-
-
-@dataclass(frozen=True, slots=True)
-class VerdictPreview:
-    """A verdict with its effect; `memory_effects` has the effect on each statement, by number."""
-
-    key: int
-    verdict: str
-    label: str
-    tone: str
-    effect: str
-    is_possible: bool = True
-    is_suggested: bool = False
-    asks_for: str = ""
-    memory_effects: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +128,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         )
         for number, member in enumerate(members, start=1)
     )
+    numbers = {statement.memory.id: statement.number for statement in statements}
     decisions = tuple(card.decisions.select_related("answer"))
     for decision in decisions:
         decision.note = readable_note(decision.note, is_withheld=is_withheld)  # for this view only
@@ -172,7 +140,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
-        outcomes=outcomes(statements, question, card.suggested_verdict),
+        outcomes=outcomes(numbers, question, card.suggested_verdict),
         decision=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
@@ -283,109 +251,3 @@ def _statement(
         spans=spans,
         is_aside=is_aside,
     )
-
-
-def outcomes(
-    statements: Sequence[ShownStatement], question: CardQuestion, suggested: str
-) -> tuple[VerdictPreview, ...]:
-    """Return a preview of every verdict."""
-    numbers = {s.memory.id: s.number for s in statements}
-    found = []
-    for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
-        effect, asks_for, is_possible, member_effects = _effect(verdict, question, numbers)
-        found.append(
-            VerdictPreview(
-                key=key,
-                verdict=verdict.value,
-                label=label,
-                tone=tone,
-                effect=effect,
-                asks_for=asks_for,
-                is_possible=is_possible,
-                is_suggested=verdict == suggested,
-                memory_effects=member_effects,
-            )
-        )
-    return tuple(found)
-
-
-def _effect(
-    verdict: Verdict, question: CardQuestion, numbers: dict[Any, int]
-) -> tuple[str, str, bool, dict[int, str]]:
-    """Return the effect as a sentence, "keep" if it is needed, if possible, effects by number."""
-    says_yes = {memory.id for memory in question.members if memory.id in question.says_yes}
-    if verdict == Verdict.KEEP:
-        return (
-            "The ticked memories stay; the others are superseded by the newest of them."
-            + _aside(question.aside, numbers),
-            "keep",
-            bool(question.members),
-            {},
-        )
-    try:
-        plan = consequences(question, verdict, [])
-    except InvalidError:
-        if verdict == Verdict.YES or not says_yes:
-            return "No memory that says so is active any more.", "", False, {}
-        rest = [memory for memory in question.members if memory.id not in says_yes]
-        return (
-            f"{_describe(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
-            f"{why_unclear(question, rest)}: tick those that are true."
-            + _aside(question.aside, numbers),
-            "keep",
-            True,
-            {numbers[i]: "retired" for i in says_yes},
-        )
-    return _sentence(verdict, plan, numbers), "", True, _memory_effects(plan, numbers)
-
-
-def _aside(ids: Collection[UUID], numbers: dict[Any, int]) -> str:
-    """Return a sentence about the statements that a verdict does not change."""
-    if not ids:
-        return ""
-    verb = "speaks" if len(ids) == 1 else "speak"
-    return f" {_describe(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
-
-
-def _stays(ids: Collection[UUID]) -> str:
-    return "stays" if len(ids) == 1 else "stay"
-
-
-def _memory_effects(plan: Consequences, numbers: dict[Any, int]) -> dict[int, str]:
-    stays = (*plan.kept, *plan.aside)
-    effects = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
-    return {numbers[memory.id]: effect for effect, memories in effects for memory in memories}
-
-
-def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[Any, int]) -> str:
-    if verdict == Verdict.DISMISS:
-        return "Nothing changes. The detector was wrong and does not ask again."
-    if verdict == Verdict.BOTH_VALID:
-        return "All stay active. This is remembered as no contradiction."
-    parts = []
-    if plan.kept:
-        kept = [m.id for m in plan.kept]
-        parts.append(f"{_describe(kept, numbers)} {_stays(kept)}.")
-    if plan.superseded and plan.successor:
-        gone = [m.id for m in plan.superseded]
-        by = numbers[plan.successor.id]
-        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
-    if plan.retired:
-        gone = [m.id for m in plan.retired]
-        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} retired.")
-    if verdict == Verdict.NONE_VALID:
-        parts.append("Your answer below, if you give one, replaces them.")
-    return " ".join(parts) + _aside([m.id for m in plan.aside], numbers)
-
-
-def _describe(ids: Any, numbers: dict[Any, int]) -> str:
-    ordered = sorted(numbers[i] for i in ids)
-    return (
-        " and ".join(f"#{n}" for n in ordered)
-        if len(ordered) < 3
-        else ", ".join(f"#{n}" for n in ordered)
-    )
-
-
-def _is_or_are(ids: Any) -> str:
-    return "is" if len(ids) == 1 else "are"
