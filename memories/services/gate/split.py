@@ -2,50 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.causes import CHANGED_MEANWHILE, WRITTEN_MEANWHILE
+from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
 from engram.kernel.models import Event, Workspace
-from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.content import content_hash
-from memories.core.merging import Step, Undone, without
-from memories.models import (
-    Memory,
-    Merge,
-    MergeSuggestion,
-    Observation,
-    Provenance,
-    State,
-    SuggestionStatus,
-)
-from memories.services.causes import (
-    MERGE_SPLIT,
-    NOT_LIVE,
-    REVIEWER_NEEDED,
-    SAME_STATEMENT,
-    STATEMENT_FORGOTTEN,
+from memories.core.merging import Undone, without
+from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
+from memories.services.causes import SAME_STATEMENT
+from memories.services.gate.split_checks import (
+    later_merges,
+    merge_of,
+    refuse,
+    statement_of,
+    step_of,
+    undone_by,
 )
 from memories.services.gate.suggestions import pair_of, wordings_of
 from memories.services.index.search_index import WordIndex, reindex_vectors
-from memories.services.index.statement_hashes import forgotten_memory, live_twins, lock_statements
+from memories.services.index.statement_hashes import live_twins, lock_statements
 from memories.services.lifecycle.attached import Links
 from memories.services.lifecycle.create import create
 from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
 from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
-from memories.services.review.trust import by_persons, is_decided_by_person, leads, why_untrusted
+from memories.services.review.trust import by_persons
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
@@ -66,9 +59,9 @@ def split(
 ) -> Split:
     """Undo the merge of one observed statement into a memory."""
     with before_writing(workspace):
-        merge = _merge_of(memory_id, observation_id)
-        before = _undone(merge, merge.memory).fields["content"]
-        texts = sorted({before, _statement(merge).content})
+        merge = merge_of(memory_id, observation_id)
+        before = undone_by(merge, merge.memory).fields["content"]
+        texts = sorted({before, statement_of(merge).content})
     vectors = _embed(texts, workspace.embedding_model)
     try:
         with in_workspace(workspace):
@@ -86,51 +79,6 @@ def _embed(texts: Sequence[str], model: str) -> Vectors:
         return {}
 
 
-def _merge_of(memory_id: UUID, observation_id: UUID) -> Merge:
-    """Return the merge of an observation into a memory; raise a refusal if it was split."""
-    if not Memory.objects.filter(pk=memory_id).exists():
-        raise MissingError("There is no such memory.")
-    merges = Merge.objects.select_related("memory", "observation", "absorbed")
-    merge = merges.filter(memory=memory_id, observation=observation_id).first()
-    if merge is None:
-        sent = Observation.objects.filter(pk=observation_id, memory=memory_id).first()
-        if sent is None:
-            raise InvalidError("observation_id", "This memory has no such observation.")
-        why = (
-            "This statement was split off already"
-            if Merge.objects.filter(observation=observation_id).exists()
-            else f"Nothing was merged by that observation ({sent.outcome})"
-        )
-        raise InvalidError("observation_id", f"{why}, so there is nothing to split off.")
-    if merge.split_at is not None:
-        raise StaleError(
-            "That merge was split already.", [_statement(merge).memory_id], cause=MERGE_SPLIT
-        )
-    return merge
-
-
-def _statement(merge: Merge) -> Observation:
-    assert merge.observation is not None  # noqa: S101  a merge is deleted with its observation
-    return merge.observation
-
-
-def _later_merges(merge: Merge) -> list[Merge]:
-    """Return the later merges into the same memory that are not split, oldest first."""
-    later = Merge.objects.filter(
-        memory=merge.memory_id, split_at=None, created_at__gt=merge.created_at
-    )
-    return list(later.select_related("observation").order_by("created_at", "id"))
-
-
-def _step(merge: Merge) -> Step:
-    return Step(merge.before, fields_sent(_statement(merge)), merge.after)
-
-
-def _undone(merge: Merge, survivor: Memory) -> Undone:
-    steps = [_step(later) for later in _later_merges(merge)]
-    return without(_step(merge), steps, fields_of(survivor))
-
-
 def _split(
     workspace: Workspace,
     memory_id: UUID,
@@ -145,16 +93,16 @@ def _split(
     1. Lock both memories. 2. Restore the survivor's fields. 3. Restore or create the merged memory.
     4. Record that the two are kept apart. 5. Write the word index and send signals last.
     """
-    absorbed_id = _merge_of(memory_id, observation_id).absorbed_id
+    absorbed_id = merge_of(memory_id, observation_id).absorbed_id
     locked = {m.id: m for m in lock([memory_id, *([absorbed_id] if absorbed_id else [])])}
-    merge = _merge_of(memory_id, observation_id)  # again, under the lock
+    merge = merge_of(memory_id, observation_id)  # again, under the lock
     survivor, absorbed = locked[memory_id], locked.get(absorbed_id) if absorbed_id else None
-    _refuse(merge, survivor, absorbed, actor=actor, now=now)
+    refuse(merge, survivor, absorbed, actor=actor, now=now)
     words = WordIndex()
     undone = _restore_survivor(
         merge, survivor, vectors, workspace, words=words, actor=actor, now=now
     )
-    statement = _statement(merge)
+    statement = statement_of(merge)
     if absorbed is not None:
         memory = _bring_back(absorbed, survivor, actor=actor, now=now)
     else:
@@ -170,52 +118,6 @@ def _split(
     return Split(memory, survivor, undone.kept)
 
 
-def _refuse(
-    merge: Merge, survivor: Memory, absorbed: Memory | None, *, actor: Actor, now: datetime
-) -> None:
-    state = survivor.state(now)
-    if state not in {State.ACTIVE, State.EXPIRED}:
-        raise StaleError(
-            f"This memory is {state}; bring it back before splitting it.", cause=NOT_LIVE
-        )
-    if forgotten_memory(_statement(merge).content_hash) is not None:
-        raise StaleError(
-            "Exactly this statement was forgotten; restore it instead.", cause=STATEMENT_FORGOTTEN
-        )
-    if not actor.is_reviewer and (reason := _why_reviewer_needed(merge, survivor, actor)):
-        raise ForbiddenError(f"{reason}; splitting this needs a reviewer.", cause=REVIEWER_NEEDED)
-    if merge.absorbed_id is None:
-        return
-    if absorbed is None or absorbed.superseded_by_id != survivor.id:
-        raise StaleError(
-            "The merged memory is not hidden by this one any more.", cause=CHANGED_MEANWHILE
-        )
-    if absorbed.forgotten_at or absorbed.retired_at or absorbed.culled_at:
-        raise StaleError(
-            f"The merged memory is {absorbed.state(now)}; bring it back first.", cause=NOT_LIVE
-        )
-
-
-def _why_reviewer_needed(merge: Merge, survivor: Memory, actor: Actor) -> str:
-    """Return the reason why an agent may not split a merge, or ""."""
-    if merge.absorbed_id is not None:
-        return "A reviewer merged these two"
-    if merge.is_correct is not None:
-        return "A reviewer judged this merge"
-    sent = fields_sent(_statement(merge))
-    if not actor.may_claim(Provenance(sent["provenance"])):
-        return "What was merged claims more than this key may"
-    if any(_leads(fields) for fields in (sent, merge.before)) and not actor.may_pin:
-        return "What was merged leads everybody's sessions"
-    if why_untrusted(survivor, actor.highest_provenance, actor):
-        return "This memory is more trusted than this key"
-    return "A person wrote or decided about this memory" if is_decided_by_person(survivor) else ""
-
-
-def _leads(fields: Mapping[str, Any]) -> bool:
-    return leads({"is_pinned": fields.get("pinned"), "kind": fields.get("kind")})
-
-
 def _restore_survivor(
     merge: Merge,
     survivor: Memory,
@@ -227,9 +129,9 @@ def _restore_survivor(
     now: datetime,
 ) -> Undone:
     """Undo the merge in the survivor's fields and in the records of later merges."""
-    later = _later_merges(merge)
+    later = later_merges(merge)
     current = fields_of(survivor)
-    undone = without(_step(merge), [_step(row) for row in later], current)
+    undone = without(step_of(merge), [step_of(row) for row in later], current)
     for row, step in zip(later, undone.later, strict=True):
         row.before, row.after = dict(step.before), dict(step.after)
         row.save(update_fields=["before", "after"])
