@@ -17,6 +17,7 @@ from engram.kernel.models import Role
 from engram.kernel.tenancy import in_workspace
 from memories import serializers as shapes
 from memories.services.lifecycle import forget, rollback
+from memories.services.lifecycle.rollback_plan import Writer, preview
 
 
 class Forget(WorkspaceView):
@@ -114,11 +115,11 @@ class Rollback(WorkspaceView):
     def post(self, request: Request) -> Response:
         """Preview, or with `confirm` forget, everything that a writer wrote since a time."""
         values = validate_body(shapes.RollbackSerializer, request).validated_data
-        writer = rollback.Writer(values["agent"], values["session_key"], values["key_id"])
+        writer = Writer(values["agent"], values["session_key"], values["key_id"])
         now = timezone.now()
         if not values["confirm"]:
             with in_workspace(self.workspace):
-                plan = rollback.preview(self.workspace, writer, values["since"])
+                plan = preview(self.workspace, writer, values["since"])
                 return Response(
                     {
                         "would_forget": shapes.present(plan.newest),

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, Observation
-from memories.services.lifecycle.rollback import ALSO_STATED, REWORDED
+from memories.services.lifecycle.rollback_plan import ALSO_STATED, REWORDED
 from tests.conftest import Caller, Tenant
 
 PLAIN = "The deploy runs on Thursday."

@@ -1,0 +1,194 @@
+"""What a rollback would do: the memories that a writer wrote since a time, and others' words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from engram.kernel.models import Event, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryQuerySet, Observation, Revision
+from memories.models.memory import LIVE
+from memories.services.lifecycle.withdraw import (
+    Remainder,
+    changed_by_others,
+    is_wording_taken,
+    merges_of,
+    observations_of_others,
+    remainder_of_others,
+    remainder_of_own,
+)
+
+SHOWN_MAX = 100
+ALSO_STATED = "Others stated it too: it holds what they said, and is theirs."
+REWORDED = "Somebody else reworded it since: look at its history."
+
+
+@dataclass(frozen=True, slots=True)
+class Writer:
+    """The writer to roll back; all given names must match."""
+
+    agent: str = ""
+    session_key: str = ""
+    key_id: UUID | None = None
+
+    @property
+    def names(self) -> dict[str, Any]:
+        """Return the given names by the field names of memories and observations."""
+        named = {"agent": self.agent, "session_key": self.session_key, "key_id": self.key_id}
+        return {name: value for name, value in named.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A memory of the writer that is not forgotten, and the reason."""
+
+    id: UUID
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackPlan:
+    """What a rollback would do."""
+
+    newest: list[Memory]
+    total: int
+    superseded: int
+    reworded: int
+    taken_out: int
+    kept: list[Kept]
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """A memory of another writer that this writer reworded in place, with its former wording."""
+
+    memory_id: UUID
+    revision: int
+    before: Revision = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcomes:
+    """The outcomes of a rollback for the memories of a writer.
+
+    `shared` were stated by others too and stay with their statements; `spared` were reworded by
+    others and do not change.
+    """
+
+    forgotten: list[UUID]
+    shared: list[Remainder]
+    spared: list[UUID]
+
+    @property
+    def undone(self) -> list[UUID]:
+        """Return the memories that supersede nothing after the rollback."""
+        return [*self.forgotten, *(rest.memory.id for rest in self.shared)]
+
+    @property
+    def kept(self) -> list[Kept]:
+        """Return the memories that are not forgotten, with the reason."""
+        shared = [Kept(rest.memory.id, ALSO_STATED) for rest in self.shared]
+        return shared + [Kept(memory_id, REWORDED) for memory_id in self.spared]
+
+
+def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPlan:
+    """Return what `roll_back` would do, without writing."""
+    with in_workspace(workspace):
+        written = _created_by(writer, since)
+        outcomes = find_outcomes(writer, since)
+        kept = outcomes.kept
+        reworded = {wording.memory_id for wording in wordings_to_restore(writer, since)}
+        rests = rests_of_others(outcomes, writer, since)
+        reworded |= {r.memory.id for r in (*rests, *outcomes.shared) if r.is_reworded}
+        return RollbackPlan(
+            newest=list(written.exclude(pk__in=[one.id for one in kept])[:SHOWN_MAX]),
+            total=len(outcomes.forgotten),
+            superseded=superseded_by(outcomes).count(),
+            reworded=len(reworded),
+            taken_out=sum(len(rest.removed) for rest in rests),
+            kept=kept,
+        )
+
+
+def find_outcomes(
+    writer: Writer, since: datetime, locked: Collection[UUID] | None = None
+) -> Outcomes:
+    """Return the outcomes for what the writer wrote since (of the locked memories, if given)."""
+    written = _created_by(writer, since).order_by("pk")
+    memories = [m for m in written if locked is None or m.id in locked]
+    ids = [memory.id for memory in memories]
+    others = observations_of_others(ids, writer.names)
+    changed = changed_by_others(ids, writer.key_id)
+    outcomes = Outcomes([], [], [])
+    for memory in memories:
+        by_hand = changed.get(memory.id, set())
+        if statements := others.get(memory.id):
+            rest = remainder_of_own(memory, statements, by_hand)
+            if not rest.is_reworded or not is_wording_taken(memory, rest.after["content"]):
+                outcomes.shared.append(rest)
+                continue
+        elif "content" in by_hand:
+            outcomes.spared.append(memory.id)
+            continue
+        outcomes.forgotten.append(memory.id)
+    return outcomes
+
+
+def _created_by(writer: Writer, since: datetime) -> MemoryQuerySet:
+    """Return the memories created by the writer since and not forgotten, newest first."""
+    return Memory.objects.filter(created_at__gte=since, forgotten_at=None, **writer.names)
+
+
+def rests_of_others(outcomes: Outcomes, writer: Writer, since: datetime) -> list[Remainder]:
+    """Return memories of others that contain merges of the writer since, without those merges."""
+    written = {*outcomes.undone, *outcomes.spared}
+    taken: dict[UUID, set[UUID]] = {}
+    for merge in merges_of(written, since, writer.names):
+        taken.setdefault(merge.memory_id, set()).add(merge.id)
+    memories = Memory.objects.filter(pk__in=taken).order_by("pk")
+    return [remainder_of_others(memory, taken[memory.id]) for memory in memories]
+
+
+def superseded_by(outcomes: Outcomes) -> MemoryQuerySet:
+    """Return the memories of others that the writer's memories supersede."""
+    live = Memory.objects.filter(LIVE, pk__in=outcomes.undone).order_by().values("pk")
+    replaced = Memory.objects.filter(superseded_by__in=live)
+    return replaced.exclude(pk__in=[*outcomes.undone, *outcomes.spared])
+
+
+def wordings_to_restore(writer: Writer, since: datetime) -> list[Wording]:
+    """Return the memories of others that the writer reworded last, with the wording before.
+
+    A change in place is identified by the key alone; adjacent merges of the writer are included.
+    """
+    merged = Observation.objects.filter(created_at__gte=since, outcome="merged", **writer.names)
+    times: dict[UUID, set[datetime]] = {}
+    for memory_id, at in merged.values_list("memory_id", "created_at"):
+        times.setdefault(memory_id, set()).add(at)
+    numbers: dict[UUID, set[int]] = {}
+    if writer.names.keys() == {"key_id"}:
+        revised = Event.objects.filter(type="memory.revised", at__gte=since)
+        for event in revised.filter(actor_kind="key", actor_id=str(writer.key_id)):
+            numbers.setdefault(UUID(event.object_id), set()).add(event.data["revision"])
+    others = Memory.objects.filter(pk__in=numbers.keys(), forgotten_at=None)
+    others = others.exclude(pk__in=_created_by(writer, since).order_by().values("pk"))
+    found = []
+    for memory in others.order_by("pk"):
+        before = _before(memory, times.get(memory.id, set()), numbers.get(memory.id, set()))
+        if before is not None and before.content != memory.content:
+            found.append(Wording(memory.id, memory.revision, before))
+    return found
+
+
+def _before(memory: Memory, times: set[datetime], numbers: set[int]) -> Revision | None:
+    """Return the wording before the writer's uninterrupted last changes."""
+    before = None
+    for kept in Revision.objects.filter(memory=memory).order_by("-number"):
+        if kept.created_at not in times and kept.number + 1 not in numbers:
+            break
+        before = kept
+    return before
