@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 
 from engram.kernel.actors import Actor
-from engram.kernel.history import event, record, send
+from engram.kernel.history import record, send
 from engram.kernel.inserting import insert
-from engram.kernel.models import Event, Workspace
-from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.models import Workspace
 from memories.core.comparing import Comparer
-from memories.core.content import content_hash
 from memories.models import Memory, Observation, ReviewKind, State
-from memories.services.causes import ALREADY_SUPERSEDED
 from memories.services.commit.draft import Draft, without_known_claims
+from memories.services.commit.rows import known_sources, lock_replaced, new_memory, observation_of
 from memories.services.gate import examine as gate
 from memories.services.gate.merge import merge_into
 from memories.services.gate.suggestions import suggest
@@ -104,7 +102,7 @@ class CommitTransaction:
     def _demand(self, draft: Draft, *others: Callable[[], object]) -> None:
         """Raise one `ReviewNeededError` for everything that the caller may not do or claim."""
         demand_all(
-            lambda: self._demand_trust(self._to_replace(draft), draft),
+            lambda: self._demand_trust(lock_replaced(draft), draft),
             *others,
             lambda: demand_claims(
                 draft.provenance,
@@ -195,7 +193,7 @@ class CommitTransaction:
         """Observe a duplicate; if it is newer than the memory, detection reads it again."""
         draft = without_known_claims(draft, memory, actor=self.actor)
         self._demand(draft)
-        replaced = self._to_replace(draft)
+        replaced = lock_replaced(draft)
         if replaced is not None and replaced.id != memory.id:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
         self._observe(memory, draft, "duplicate")
@@ -207,7 +205,7 @@ class CommitTransaction:
         """Restore a forgotten memory; None if it is also retired or superseded."""
         locked = lock([memory.id])[0]
         self._demand(draft, lambda: demand_may_restore(locked, actor=self.actor))
-        replaced = self._to_replace(draft)
+        replaced = lock_replaced(draft)
         restore_fields(locked, {"forgotten_at": None}, actor=self.actor, now=self.now)
         if locked.state(self.now) != State.ACTIVE:
             return None
@@ -226,7 +224,7 @@ class CommitTransaction:
         merges are suggested and nothing more is merged.
         """
         assert report.best is not None  # noqa: S101
-        self._sources(draft)
+        known_sources(draft)
         observation = self._observe(stored, draft, "merged", report)
         is_reworded = merge_into(
             stored, observation, report.best, words=self.words, actor=self.actor, now=self.now
@@ -241,34 +239,14 @@ class CommitTransaction:
         self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
     ) -> tuple[Memory, Links]:
         """Create a memory with its observation; supersede the memory that it replaces."""
-        replaced = self._to_replace(draft)
-        memory_id = uuid4()
-        memory = Memory(
-            id=memory_id,
-            lineage=replaced.lineage if replaced else memory_id,
-            content=draft.content,
-            content_hash=digest,
-            scope=draft.scope,
-            project=draft.project,
-            kind=draft.kind,
-            provenance=draft.provenance,
-            confidence=draft.stated_confidence,
-            importance=draft.importance,
-            is_pinned=draft.is_pinned,
-            metadata=dict(draft.metadata),
-            source=draft.source,
-            agent=draft.agent,
-            session_key=draft.session_key,
-            key_id=self.actor.key_id,
-            observed_at=draft.observed_at or self.now,
-            expires_at=draft.expires_at,
-            created_at=self.now,
-            updated_at=self.now,
+        replaced = lock_replaced(draft)
+        memory = new_memory(draft, digest, replaced, actor=self.actor, now=self.now)
+        observation, committed = observation_of(
+            memory, draft, report.outcome, report, actor=self.actor, now=self.now
         )
-        observation, committed = self._observation(memory, draft, report.outcome, report)
         links = Links(
             tags=sorted(set(draft.tags)),
-            sources=self._sources(draft),
+            sources=known_sources(draft),
             replaced=replaced.id if replaced else None,
         )
         create(
@@ -291,35 +269,6 @@ class CommitTransaction:
             kind, provenance = ReviewKind.SUPERSEDE, draft.provenance
             demand_trust(replaced, kind=kind, provenance=provenance, actor=self.actor)
 
-    def _to_replace(self, draft: Draft) -> Memory | None:
-        """Return the memory that a draft supersedes, locked."""
-        if draft.supersedes is None:
-            return None
-        found = [m for m in lock([draft.supersedes]) if m.forgotten_at is None]
-        if not found:
-            raise InvalidError("supersedes", "There is no such memory.")
-        if found[0].superseded_at is not None:
-            raise StaleError(
-                "supersedes: that memory was superseded already; name its successor.",
-                [found[0].superseded_by_id] if found[0].superseded_by_id else [],
-                cause=ALREADY_SUPERSEDED,
-            )
-        return found[0]
-
-    def _sources(self, draft: Draft) -> list[UUID]:
-        """Return the ids of a draft's sources; refuse unknown ones."""
-        if not draft.derived_from:
-            return []
-        known = set(
-            Memory.objects.filter(pk__in=draft.derived_from, forgotten_at=None).values_list(
-                "pk", flat=True
-            )
-        )
-        missing = [str(i) for i in draft.derived_from if i not in known]
-        if missing:
-            raise InvalidError("derived_from", f"There is no memory {missing[0]}.")
-        return sorted(known)
-
     def _observe(
         self,
         memory: Memory,
@@ -328,41 +277,9 @@ class CommitTransaction:
         report: gate.GateReport | None = None,
     ) -> Observation:
         """Store the observation and its event."""
-        observation, committed = self._observation(memory, draft, outcome, report)
+        observation, committed = observation_of(
+            memory, draft, outcome, report, actor=self.actor, now=self.now
+        )
         insert([observation, committed])
         send(committed)
         return observation
-
-    def _observation(
-        self, memory: Memory, draft: Draft, outcome: str, report: gate.GateReport | None
-    ) -> tuple[Observation, Event]:
-        """Return the rows of the observation and its event, not saved."""
-        observation = Observation(
-            memory=memory,
-            content=draft.content,
-            content_hash=content_hash(draft.content),
-            fields=draft.other_fields,
-            outcome=outcome,
-            provenance=draft.provenance,
-            confidence=draft.stated_confidence,
-            agent=draft.agent,
-            session_key=draft.session_key,
-            key_id=self.actor.key_id,
-            observed_at=draft.observed_at or self.now,
-            created_at=self.now,
-            gate=report.as_record() | {"triggered": report.is_triggered} if report else {},
-        )
-        committed = event(
-            "memory.committed",
-            of=("memory", memory.id),
-            actor=self.actor,
-            now=self.now,
-            session_key=draft.session_key,
-            data={
-                "outcome": outcome,
-                "observation": str(observation.id),
-                "scope": draft.scope,
-                "agent": draft.agent,
-            },
-        )
-        return observation, committed
