@@ -90,11 +90,11 @@ class ProblemAutoSchema(AutoSchema):
 
     def _get_pagination_parameters(self) -> list[dict[str, Any]]:
         """Describe the parameters of a page, also where a page is part of a larger answer."""
-        if isinstance(self.view, GenericAPIView):
-            return super()._get_pagination_parameters()  # type: ignore[no-any-return]
+        parameters: list[dict[str, Any]] = super()._get_pagination_parameters()  # type: ignore[no-untyped-call]
         pages = getattr(self.view, "pagination_class", None)
-        is_page = pages is not None and self.method == "GET"
-        return pages().get_schema_operation_parameters(self.view) if is_page else []
+        if pages is None or self.method != "GET" or isinstance(self.view, GenericAPIView):
+            return parameters
+        return list(pages().get_schema_operation_parameters(self.view))
 
     def _map_serializer_field(
         self, field: Any, direction: Direction, bypass_extensions: bool = False

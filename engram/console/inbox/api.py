@@ -89,7 +89,7 @@ class Inbox(WorkspaceView):
         wanted = InboxFilter(source=query["source"], severity=query["severity"])
         waiting: Any = queue.WaitingEntries(sources, wanted, now)  # the stubs know querysets only
         pages = self.pagination_class()
-        rows = pages.paginate_queryset(waiting, request) or []
+        rows: list[InboxEntry] = pages.paginate_queryset(waiting, request) or []
         tallies = queue.tallies(sources, now)
         return Response(
             InboxSerializer(
