@@ -83,10 +83,6 @@ class Provider(Protocol):
     def name(self) -> str:
         """Return the model name that is stored with every vector."""
 
-    @property
-    def dimension(self) -> int:
-        """Return the dimension of the vectors."""
-
     def embed(self, texts: Sequence[str]) -> Floats:
         """Return vectors (n, dim), not necessarily of length one."""
 
@@ -186,16 +182,10 @@ def has_token_states(model: str) -> bool:
     return bool(_options(model)["provider"] == "local")
 
 
-def dimension(model: str | None = None) -> int:
-    """Return the dimension of the vectors; an endpoint without a configured one is called once."""
-    return _provider(model).dimension
-
-
 class LocalProvider:
     """MiniLM in this process."""
 
     name = minilm.NAME
-    dimension = minilm.DIMENSION
 
     def __init__(self, model: str) -> None:
         if model != minilm.NAME:
@@ -231,13 +221,6 @@ class OpenAIProvider:
             timeout=options.get("timeout_seconds", 10.0),
             max_retries=1,
         )
-
-    @property
-    def dimension(self) -> int:
-        if self._known_dimension is None:
-            self.embed(["dimension"])
-        assert self._known_dimension is not None  # noqa: S101  set by embed, or it raises
-        return self._known_dimension
 
     def embed(self, texts: Sequence[str]) -> Floats:
         parts = [

@@ -3,7 +3,7 @@
 A term is a stemmed word (Snowball English, irregular forms first), a number, a whole identifier in
 addition to its parts ("auth.session" is also "auth" and "session"), or a pair of neighbouring
 characters of a script that is written without spaces. Accents, case and typography do not matter.
-Postings are stored: a change of the terms needs a higher `ANALYSER_VERSION`.
+Postings are stored: a change of the terms needs a migration that indexes all memories again.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from itertools import pairwise
 
 from memories.core.tokeniser import stem
 
-ANALYSER_VERSION = 2
 MAX_TERM_CHARS = 64
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -28,18 +28,6 @@ class Ranker(Protocol):
         """Learn; with the same seed and sessions the same."""
 
 
-class Baseline:
-    """Rank by log effectiveness, without learning."""
-
-    def score(self, context: Context, candidates: Candidates) -> NDArray[np.float32]:
-        """Return the log of the baseline's own scores, (n,)."""
-        _check(context, candidates)
-        return np.asarray(candidates.log_effectiveness, dtype=np.float32)
-
-    def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> None:
-        """Learn nothing."""
-
-
 class Random:
     """Rank at random: the same candidate in the same session always gets the same score."""
 
@@ -59,21 +47,6 @@ class Random:
                 own += np.asarray(candidates.embeddings[i], dtype="<f4").tobytes()
             scores[i] = np.random.default_rng((session, zlib.crc32(own))).random()
         return scores
-
-    def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> None:
-        """Learn nothing."""
-
-
-class Oracle:
-    """Rank by the true relevance, which is handed in: the upper bound of any ranker."""
-
-    def __init__(self, truth: Callable[[Context, Candidates], Floats]) -> None:
-        self._truth = truth
-
-    def score(self, context: Context, candidates: Candidates) -> NDArray[np.float32]:
-        """Return the true relevance, (n,)."""
-        _check(context, candidates)
-        return np.asarray(self._truth(context, candidates), dtype=np.float32)
 
     def fit(self, sessions: Sequence[LabelledSession], *, rng: np.random.Generator) -> None:
         """Learn nothing."""

@@ -8,7 +8,6 @@ import pytest
 from engram.kernel import embedding
 from engram.kernel.embedding import (
     EmbeddingUnavailableError,
-    dimension,
     embed,
     embed_query,
     embed_windows,
@@ -50,7 +49,6 @@ def test_local_vectors_have_length_one(local):
     assert vectors.dtype == np.float32
     assert np.abs(np.linalg.norm(vectors, axis=1) - 1).max() < 1e-6
     assert model_name() == "all-MiniLM-L6-v2"
-    assert dimension() == 384
 
 
 def test_local_similar_texts_are_nearer_than_others(local):
@@ -130,14 +128,6 @@ def test_openai_vectors_are_scaled_and_the_protocol_is_kept(server):
         "encoding_format": "float",
     }
     assert model_name() == "tiny"
-    assert dimension() == 4
-
-
-def test_openai_asks_once_for_an_unknown_dimension(server):
-    server.answer_embeddings(one_hot)
-
-    assert [dimension(), dimension()] == [4, 4]
-    assert len(server.requests) == 1
 
 
 def test_openai_dimensions_are_sent_and_named(server, settings):

@@ -133,11 +133,6 @@ def cards(
         ]
 
 
-def count_matches(predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]) -> int:
-    """Return the largest number of pairs of a predicted and an expected conflict."""
-    return len(pair_off(predicted, expected))
-
-
 def pair_off(
     predicted: Sequence[Sequence[str]], expected: Sequence[Sequence[str]]
 ) -> frozenset[int]:

@@ -16,10 +16,6 @@ from tests.predictor.core.worlds import candidates_of, context_of, sessions_of, 
 NATIVE = 24
 
 
-def _truth(context, candidates):
-    return candidates.signals[:, 1] + candidates.log_effectiveness
-
-
 def _model(*, is_trained):
     rng = np.random.default_rng(1)
     model = rankers.model(unit(rng.standard_normal((30, NATIVE))), None, rng=rng)
@@ -37,9 +33,7 @@ def _ridge(*, is_trained):
 
 
 RANKERS = {
-    "baseline": rankers.Baseline,
     "random": lambda: rankers.Random(3),
-    "oracle": lambda: rankers.Oracle(_truth),
     "ridge": lambda: _ridge(is_trained=True),
     "ridge untrained": lambda: _ridge(is_trained=False),
     "model": lambda: _model(is_trained=True),
