@@ -34,7 +34,7 @@ PHI = np.vectorize(lambda z: 0.5 * (1 + erf(z / 2**0.5)))
 
 
 @dataclass(frozen=True)
-class Rules:
+class GovernorRules:
     """A rule set: z to leave cold start; whether a reset in cold start clears evidence, and whether
     there is one only; whether drift is measured by how much margins vary, or by 0.25."""
 
@@ -46,10 +46,10 @@ class Rules:
 
 
 RULES = (
-    Rules("served"),
-    Rules("served, exit at 1.645", exit_z=1.645),
-    Rules("served, drift as first written", is_once_cold=False, is_scaled=False),
-    Rules("as first written", 1.645, clears_cold=True, is_once_cold=False, is_scaled=False),
+    GovernorRules("served"),
+    GovernorRules("served, exit at 1.645", exit_z=1.645),
+    GovernorRules("served, drift as first written", is_once_cold=False, is_scaled=False),
+    GovernorRules("as first written", 1.645, clears_cold=True, is_once_cold=False, is_scaled=False),
 )
 
 
@@ -69,7 +69,7 @@ class Ran:
         return cls(*(np.zeros(shape, kind) for kind in (float, bool, bool, bool)))
 
 
-def governed(margins: np.ndarray, rules: Rules) -> Ran:
+def governed(margins: np.ndarray, rules: GovernorRules) -> Ran:
     """Run a rule set over (runs, sessions) margins, NaN where void, all runs at once."""
     runs, sessions = margins.shape
     sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin

@@ -30,9 +30,9 @@ import numpy as np
 
 from benchmarks.ground.trees import Trees
 from engram.console.evaluation.simulation import curves, plans
-from engram.console.evaluation.simulation.governed import Step, govern
+from engram.console.evaluation.simulation.governed import GovernedSession, govern
 from engram.console.evaluation.simulation.life import live
-from engram.console.evaluation.simulation.plans import HABITS, LIFE, Plan
+from engram.console.evaluation.simulation.plans import HABITS, LIFE, WorldPlan
 from engram.console.evaluation.simulation.sessions import Simulator
 from predictor.core import rankers
 from predictor.core.metrics import bootstrap
@@ -58,14 +58,16 @@ if HAS_TREES:
     MAKERS["trees, content"] = lambda known, rng: Trees(known, content=True)
 
 
-def sized(plan: Plan) -> Plan:
+def sized(plan: WorldPlan) -> WorldPlan:
     """Return the plan, or a toy of its kind."""
     if IS_FULL:
         return plan
     return replace(plan, width=32, memories=300, topics=8, projects=3, pool=40)
 
 
-def quality(worlds: dict[str, Plan], seeds: Sequence[int], names: Sequence[str]) -> dict[str, Any]:
+def quality(
+    worlds: dict[str, WorldPlan], seeds: Sequence[int], names: Sequence[str]
+) -> dict[str, Any]:
     """Measure learning curves and print one table a world."""
     checkpoints = curves.CHECKPOINTS if IS_FULL else (0, 10)
     result: dict[str, Any] = {}
@@ -226,10 +228,10 @@ def timed(call: Callable[[], object], repeats: int) -> dict[str, float | str]:
     return {"p50_ms": round(float(p50), 3), "p95_ms": round(float(p95), 3)}
 
 
-def governed(worlds: dict[str, Plan], seeds: Sequence[int]) -> dict[str, Any]:
+def governed(worlds: dict[str, WorldPlan], seeds: Sequence[int]) -> dict[str, Any]:
     """Live under the rules of governance and print how influence went."""
     chance = rankers.Random(0)
-    lives: dict[str, list[list[Step]]] = {}
+    lives: dict[str, list[list[GovernedSession]]] = {}
     for world in GOVERNED_WORLDS:
         plan = sized(worlds[world])
         lives[f"model, {world}"] = [govern(plan, s, sessions=GOVERNED_SESSIONS) for s in seeds]
@@ -251,7 +253,7 @@ def governed(worlds: dict[str, Plan], seeds: Sequence[int]) -> dict[str, Any]:
     return result
 
 
-def told(users: Sequence[Sequence[Step]]) -> dict[str, Any]:
+def told(users: Sequence[Sequence[GovernedSession]]) -> dict[str, Any]:
     """Summarise lives: weights, gains over the baseline, resets, gates."""
     least = min(len(steps) for steps in users)
     marks = range(ALPHA_EVERY, least + 1, ALPHA_EVERY)

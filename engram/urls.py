@@ -38,7 +38,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("analytics/errors", operations_api.Errors.as_view(), name="stage-errors"),
     path(
         "timeline/<session:session_key>",
-        operations_api.SessionTimeline.as_view(),
+        operations_api.SessionTimelineView.as_view(),
         name="timeline",
     ),
     path("pipeline/status", operations_api.PipelineStatus.as_view(), name="pipeline-status"),

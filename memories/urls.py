@@ -16,9 +16,9 @@ urlpatterns = [
     path(
         "memories/<uuid:memory_id>/history", memories.MemoryHistory.as_view(), name="memory-history"
     ),
-    path("memories/<uuid:memory_id>/why-not", recall.WhyNot.as_view(), name="memory-why-not"),
+    path("memories/<uuid:memory_id>/why-not", recall.WhyNotView.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
-    path("merge-suggestions", gate.Suggestions.as_view(), name="merge-suggestions"),
+    path("merge-suggestions", gate.SuggestionCollection.as_view(), name="merge-suggestions"),
     path(
         "merge-suggestions/<uuid:suggestion_id>",
         gate.SuggestionDetail.as_view(),
@@ -34,10 +34,10 @@ urlpatterns = [
         gate.RejectSuggestion.as_view(),
         name="merge-suggestion-reject",
     ),
-    path("gate/metrics", gate.GateMetrics.as_view(), name="gate-metrics"),
+    path("gate/metrics", gate.GateMetricsView.as_view(), name="gate-metrics"),
     path("gate/audit", gate.GateAudit.as_view(), name="gate-audit"),
     path("gate/audit/<uuid:merge_id>", gate.GateAuditAnswer.as_view(), name="gate-audit-answer"),
-    path("reviews", reviews.Reviews.as_view(), name="reviews"),
+    path("reviews", reviews.ReviewCollection.as_view(), name="reviews"),
     path("reviews/<uuid:review_id>", reviews.ReviewDetail.as_view(), name="review"),
     path("reviews/<uuid:review_id>/accept", reviews.AcceptReview.as_view(), name="review-accept"),
     path("reviews/<uuid:review_id>/reject", reviews.RejectReview.as_view(), name="review-reject"),

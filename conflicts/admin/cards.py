@@ -20,10 +20,10 @@ from unfold.decorators import action, display
 from conflicts.admin import bulk
 from conflicts.admin.filters import (
     AssigneeFilter,
+    ConflictStatusFilter,
     FinderFilter,
     OpenedFilter,
     RuleFilter,
-    StatusFilter,
     VerdictFilter,
 )
 from conflicts.models import Conflict, ConflictMember
@@ -49,7 +49,7 @@ class ConflictAdmin(RoleAdmin):
         "opened_at",
     ]  # fmt: skip
     list_filter = [
-        StatusFilter,
+        ConflictStatusFilter,
         ("kind", ChoicesDropdownFilter),
         ("severity", ChoicesDropdownFilter),
         FinderFilter,

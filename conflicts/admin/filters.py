@@ -22,7 +22,7 @@ from engram.kernel.staff import DefaultedFilter
 FINDERS = ("rules", "narrative", "agent", "person")
 
 
-class StatusFilter(DefaultedFilter):
+class ConflictStatusFilter(DefaultedFilter):
     """Filter by status; open cards by default."""
 
     title = "status"

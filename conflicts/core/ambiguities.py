@@ -8,7 +8,7 @@ from conflicts.core import apart
 from conflicts.core.comparable import is_comparable, is_less_trusted, is_real
 from conflicts.core.cues import Cue
 from conflicts.core.rules import one_sentence
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import OTHER_WORDS
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import named_stems
@@ -52,7 +52,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
         return None
     if apart.are_apart(a, b) or apart.is_about_other(a, b):
         return None
-    pair = Pair(timeline, older, newer, claims.compare(a.reading, b.reading))
+    pair = FactPair(timeline, older, newer, claims.compare(a.reading, b.reading))
     clash = one_sentence.find(pair)
     # What makes one claim in other words holds no opposite: "excludes" and "does not include".
     if clash is None and not announces and pair.comparison.relation != "same":
@@ -62,7 +62,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     return clash
 
 
-def _in_other_words(pair: Pair) -> Clash | None:
+def _in_other_words(pair: FactPair) -> Clash | None:
     """Ask the rules for other words in their order; the first that finds something decides."""
     a, b = pair.a, pair.b
     if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from conflicts.core import subjects
 from conflicts.core.parts import MAX_MEMBERS
-from conflicts.core.subjects import Note
+from conflicts.core.subjects import LocatedText
 from memories.core import claims, comparing
 from memories.core.claims import Relation
 from memories.core.spelling import same_letters
@@ -72,7 +72,7 @@ class Comparisons:
         """Return whether two texts make the same claim."""
         return a == b or self.relation(a, b) == "same"
 
-    def are_of_other_subjects(self, a: Note, b: Note) -> bool:
+    def are_of_other_subjects(self, a: LocatedText, b: LocatedText) -> bool:
         """Return whether two memories clearly have different subjects."""
         return bool(self._answer(_are_of_other_subjects, a, b, otherwise=False))
 
@@ -162,5 +162,5 @@ def _relation(a: str, b: str) -> Relation:
     return claims.compare(a, b).relation
 
 
-def _are_of_other_subjects(a: Note, b: Note) -> bool:
+def _are_of_other_subjects(a: LocatedText, b: LocatedText) -> bool:
     return subjects.are_of_other_subjects(a, b)

@@ -11,7 +11,7 @@ from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_ambiguity
 from conflicts.core.rules.pair import Clash
 from conflicts.core.severity import severity_of
-from conflicts.core.subjects import Note, group_by_subject
+from conflicts.core.subjects import LocatedText, group_by_subject
 from conflicts.core.timeline import Timeline
 
 SAME_SIDE_COSINE: Final = 0.70
@@ -50,7 +50,7 @@ def _ids(timeline: Timeline, positions: Iterable[int]) -> tuple[str, ...]:
 
 
 def split_by_subject(
-    finding: Finding, notes: Mapping[str, Note], known: Comparisons
+    finding: Finding, notes: Mapping[str, LocatedText], known: Comparisons
 ) -> list[Finding]:
     """Split a finding into one per subject; subjects without a contradiction are dropped.
 
@@ -66,7 +66,7 @@ def split_by_subject(
 
 
 def _part(
-    finding: Finding, group: Sequence[str], notes: Mapping[str, Note], known: Comparisons
+    finding: Finding, group: Sequence[str], notes: Mapping[str, LocatedText], known: Comparisons
 ) -> Finding | None:
     """Ask about some facts of a finding, oldest first; yes keeps the newest that yes kept."""
     named = next((i for i in reversed(group) if i in finding.yes_keeps), group[-1])

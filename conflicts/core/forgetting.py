@@ -22,7 +22,7 @@ _OLD_RATE: Final = 0.07
 
 
 @dataclass(frozen=True, slots=True)
-class Story:
+class FactSample:
     """The facts that are read, oldest first, and those that were left out."""
 
     kept: tuple[Fact, ...]
@@ -62,7 +62,7 @@ def sample_to_budget(
     conflicts: Mapping[str, int] | None = None,
     budget_tokens: int = BUDGET_TOKENS,
     size: Callable[[Fact], int] = content_tokens,
-) -> Story:
+) -> FactSample:
     """Choose what is read.
 
     Parameters
@@ -89,7 +89,7 @@ def sample_to_budget(
     """
     ordered = sorted(facts, key=lambda fact: (fact.observed_at, fact.id))
     if sum(map(size, ordered)) <= budget_tokens:
-        return Story(tuple(ordered), ())
+        return FactSample(tuple(ordered), ())
     counts = conflicts or {}
     stays = {
         fact.id
@@ -103,4 +103,4 @@ def sample_to_budget(
             break
         stays.add(fact.id)
     kept = tuple(fact for fact in ordered if fact.id in stays)
-    return Story(kept, tuple(fact for fact in ordered if fact.id not in stays))
+    return FactSample(kept, tuple(fact for fact in ordered if fact.id not in stays))

@@ -19,7 +19,7 @@ from conflicts.core.facts import Finding
 from conflicts.core.parts import MAX_MEMBERS, about, parts_of
 from memories.core import claims
 
-Pair = frozenset[str]
+LineagePair = frozenset[str]
 SameClaim = Callable[[str, str], bool]
 OtherSubject = Callable[[str, str], bool]
 
@@ -45,7 +45,7 @@ class DecidedPair:
     rejected: frozenset[str] = frozenset()
 
     @property
-    def pair(self) -> Pair:
+    def pair(self) -> LineagePair:
         """Return the two lineages."""
         return frozenset(self.claims)
 
@@ -64,7 +64,7 @@ class Placement:
     finding: Finding
     lineages: tuple[str, ...]
     card: str | None = None
-    pairs: tuple[Pair, ...] = ()
+    pairs: tuple[LineagePair, ...] = ()
     reopened_from: str | None = None
     decided_before: str | None = None
 
@@ -147,7 +147,7 @@ def place(
     return placed
 
 
-def _pairs(lineages: Sequence[str]) -> list[Pair]:
+def _pairs(lineages: Sequence[str]) -> list[LineagePair]:
     return [frozenset(pair) for pair in combinations(lineages, 2)]
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final
 
 from conflicts.core.topic_words import MEASURES
-from memories.core.alignment import Pair, kinds_of
+from memories.core.alignment import TermPair, kinds_of
 from memories.core.cases import Case, build_case, is_agent_slot
 from memories.core.claim_types import Claim, Term
 from memories.core.claims import compare
@@ -203,12 +203,12 @@ def _is_one_frame(case: Case) -> bool:
     return case.a.verb == case.b.verb and all(term.region in _ABOUT for term in left)
 
 
-def _are_two_labels(pair: Pair) -> bool:
+def _are_two_labels(pair: TermPair) -> bool:
     """Return whether two members of a kind are the subjects of the claims: "room 101"."""
     return pair.a.kind == pair.b.kind == "label" and {pair.a.region, pair.b.region} <= _ABOUT
 
 
-def _is_of_subject(pair: Pair) -> bool:
+def _is_of_subject(pair: TermPair) -> bool:
     return {pair.a.region, pair.b.region} <= _ABOUT and pair.a.weight == 1
 
 

@@ -54,7 +54,7 @@ _ANNOUNCES: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Arc:
+class Reversal:
     """Positions of the earlier claim, the change and the restatement; ``strength`` from 0 up."""
 
     earlier: int
@@ -68,15 +68,15 @@ def is_change(timeline: Timeline, i: int) -> bool:
     return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
 
 
-def find_arcs(timeline: Timeline, change: int) -> Iterator[Arc]:
-    """Yield the arcs around a fact for which `is_change` holds."""
+def find_reversals(timeline: Timeline, change: int) -> Iterator[Reversal]:
+    """Yield the reversals around a fact for which `is_change` holds."""
     near = timeline.neighbours(change)
     for earlier in (i for i in near if i < change and _is_changed(timeline, i, change)):
         later = {*near, *timeline.neighbours(earlier)}
         for restated in sorted(k for k in later if k > change):
-            arc = _arc(timeline, earlier, change, restated)
-            if arc:
-                yield arc
+            found = _reversal(timeline, earlier, change, restated)
+            if found:
+                yield found
 
 
 def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
@@ -114,7 +114,7 @@ def _leaves_other_value(old: Statement, turn: Statement) -> bool:
     return False
 
 
-def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | None:
+def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> Reversal | None:
     old, turn, new = (timeline.statements[i] for i in (earlier, change, restated))
     if not is_comparable(old, new) or not is_comparable(turn, new):
         return None
@@ -145,7 +145,7 @@ def _arc(timeline: Timeline, earlier: int, change: int, restated: int) -> Arc | 
         return None
     if _is_taken_back(timeline, old.stems - topic, change, restated):
         return None
-    return Arc(earlier, change, restated, strength)
+    return Reversal(earlier, change, restated, strength)
 
 
 def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:

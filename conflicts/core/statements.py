@@ -33,7 +33,7 @@ _OFF = re.compile(r"\b(?:(?:is|are|turned|switched|stays?)\soff\b|disabled|deact
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class SentencePart:
     """A part of a sentence between commas or "and", with its stems.
 
     ``points_back`` when a pronoun may refer to the clause before; ``is_among`` when it counts
@@ -62,7 +62,7 @@ class Statement:
     """
 
     fact: Fact
-    clauses: tuple[Clause, ...]
+    clauses: tuple[SentencePart, ...]
     stems: frozenset[str]
     names: frozenset[str]
     order: tuple[str, ...]
@@ -135,9 +135,9 @@ def _values(text: str) -> frozenset[tuple[str, str]]:
 @lru_cache(maxsize=32768)
 def _read(
     text: str,
-) -> tuple[tuple[Clause, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
+) -> tuple[tuple[SentencePart, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:
     clauses = tuple(
-        Clause(
+        SentencePart(
             part,
             frozenset(stems(part)),
             bool(_POINTER.search(part) or _GOES_ON.match(part)),

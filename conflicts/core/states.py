@@ -37,7 +37,7 @@ _RETURN = re.compile(r"^(?:back\s(?:to|in|at)\s)|\s(?:again|once\smore)$", re.IG
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ThingState:
     """The state that a fact gives to a thing; ``key`` is thing and attribute."""
 
     key: tuple[str, str]
@@ -48,7 +48,7 @@ class State:
     is_announced_return: bool
 
 
-def state_of(text: str) -> State | None:
+def state_of(text: str) -> ThingState | None:
     """Return the state that ``text`` declares, when it declares one and nothing else."""
     if len(text) > MAX_CHARS or not _MENTION.search(text):
         return None
@@ -60,14 +60,14 @@ def state_of(text: str) -> State | None:
             written = _RETURN.sub("", stated).strip() or stated
             key = (" ".join(subject.lower().split()), attribute)
             value = " ".join(written.lower().split())
-            return State(key, subject, attribute, value, written, written != stated)
+            return ThingState(key, subject, attribute, value, written, written != stated)
     return None
 
 
-def returning_arcs(
-    history: Sequence[tuple[int, State]],
-) -> Iterator[tuple[tuple[int, ...], State, State]]:
-    """Yield the arc of a state's history when it comes back to an earlier value unannounced.
+def find_returns(
+    history: Sequence[tuple[int, ThingState]],
+) -> Iterator[tuple[tuple[int, ...], ThingState, ThingState]]:
+    """Yield where a state's history comes back to an earlier value unannounced.
 
     Parameters
     ----------
@@ -78,9 +78,9 @@ def returning_arcs(
     ------
     (positions, newest, between)
         Positions from the first fact of a returning value to the newest fact, the newest state,
-        and the last state that differed from it. At most one arc a history.
+        and the last state that differed from it. At most one a history.
     """
-    changes: list[tuple[int, State]] = []
+    changes: list[tuple[int, ThingState]] = []
     for entry in history:
         if not changes or changes[-1][1].value != entry[1].value:
             changes.append(entry)
@@ -91,6 +91,6 @@ def returning_arcs(
         if changes[earlier][1].value == state.value and not state.is_announced_return
     ]
     if starts:
-        arc = changes[min(starts) :]
-        newest = arc[-1][1]
-        yield tuple(position for position, _ in arc), newest, arc[-2][1]
+        path = changes[min(starts) :]
+        newest = path[-1][1]
+        yield tuple(position for position, _ in path), newest, path[-2][1]

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
+class LocatedText:
     """A memory's text, scope and project."""
 
     content: str
@@ -65,15 +65,15 @@ class Noted(Protocol):
         """Return the project."""
 
 
-def note_of(noted: Noted) -> Note:
+def note_of(noted: Noted) -> LocatedText:
     """Return the text, scope and project of a fact or a memory."""
-    return Note(noted.content, noted.scope, noted.project)
+    return LocatedText(noted.content, noted.scope, noted.project)
 
 
-IsOther = Callable[[Note, Note], bool]
+IsOther = Callable[[LocatedText, LocatedText], bool]
 
 
-def are_of_other_subjects(a: Note, b: Note) -> bool:
+def are_of_other_subjects(a: LocatedText, b: LocatedText) -> bool:
     """Return whether two memories clearly have different subjects; symmetric.
 
     Texts over MAX_CHARS are not compared.
@@ -84,7 +84,7 @@ def are_of_other_subjects(a: Note, b: Note) -> bool:
 
 
 @lru_cache(maxsize=4096)  # of short texts only
-def _clearly_differ(a: Note, b: Note) -> bool:
+def _clearly_differ(a: LocatedText, b: LocatedText) -> bool:
     return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
 
 
@@ -94,14 +94,17 @@ def are_of_one_subject(facts: Iterable[Noted]) -> bool:
     return not any(are_of_other_subjects(a, b) for a, b in combinations(notes, 2))
 
 
-def share_nothing(a: Note, b: Note, cosine: float) -> bool:
+def share_nothing(a: LocatedText, b: LocatedText, cosine: float) -> bool:
     """Return whether two memories have no significant word in common and a low cosine."""
     mine, theirs = (set(stems(note.content)) - MEASURES for note in (a, b))
     return mine.isdisjoint(theirs) and cosine < MIN_RELATED_COSINE
 
 
 def group_by_subject(
-    members: Sequence[T], note: Callable[[T], Note], *, is_other: IsOther = are_of_other_subjects
+    members: Sequence[T],
+    note: Callable[[T], LocatedText],
+    *,
+    is_other: IsOther = are_of_other_subjects,
 ) -> list[list[T]]:
     """Group members by subject, in their order.
 
@@ -116,7 +119,7 @@ def group_by_subject(
 
 
 def _others(
-    members: Sequence[T], note: Callable[[T], Note], is_other: IsOther
+    members: Sequence[T], note: Callable[[T], LocatedText], is_other: IsOther
 ) -> list[frozenset[int]]:
     """Return for each member the positions of those with a clearly different subject."""
     found: list[set[int]] = [set() for _ in members]
@@ -137,7 +140,7 @@ def _is_short(text: str) -> bool:
     return len(text) <= MAX_CHARS and is_sentence(text)
 
 
-def _are_of_other_places(a: Note, b: Note) -> bool:
+def _are_of_other_places(a: LocatedText, b: LocatedText) -> bool:
     """Return whether the scopes of the memories name two different things."""
     one, other = (_statement(note) for note in (a, b))
     if other_entity(one, other) or other_member(one, other):
@@ -150,11 +153,11 @@ def _are_of_other_places(a: Note, b: Note) -> bool:
     return slots is not None and len(slots) <= 1
 
 
-def _statement(note: Note) -> Statement:
+def _statement(note: LocatedText) -> Statement:
     return read(Fact("", "", note.content, note.scope, note.project, "", "", _NO_TIME, ""))
 
 
-def _are_siblings(a: Note, b: Note) -> bool:
+def _are_siblings(a: LocatedText, b: LocatedText) -> bool:
     """Return whether two scopes have the same depth and differ in one part."""
     if a.project and b.project and a.project != b.project:
         return True
@@ -178,7 +181,7 @@ def _is_bare(text: str) -> bool:
 
 def select_answering(
     members: Sequence[T],
-    note: Callable[[T], Note],
+    note: Callable[[T], LocatedText],
     for_yes: Sequence[T],
     *,
     is_other: IsOther = are_of_other_subjects,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final, Literal
 
-Change = Literal["same", "gone", "new"]
+SpanChange = Literal["same", "gone", "new"]
 
 _WORDS = re.compile(r"\w+(?:[.,:'’/-]\w+)*|\s+|.", re.DOTALL)
 _SENTENCES = re.compile(r"[^.!?\n]*[.!?\n]+\s*|[^.!?\n]+", re.DOTALL)
@@ -21,7 +21,7 @@ MAX_WORDS: Final = 800
 class Span:
     """A run of text that both statements share, or that only one of them has."""
 
-    change: Change
+    change: SpanChange
     text: str
 
 

@@ -115,7 +115,7 @@ class Errors(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         return {**super().get_serializer_context(), "shows_details": _is_admin(self)}
 
 
-class SessionTimeline(WorkspaceView):
+class SessionTimelineView(WorkspaceView):
     """The timeline of a session."""
 
     @extend_schema(

@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from conflicts.models.card import ConflictKind
-from conflicts.services.detection.replay import AlsoFound, Change, DetectionReplay, Replay
+from conflicts.services.detection.replay import AlsoFound, DetectionReplay, Replay, SettingChange
 from engram.kernel.answers import fields_of
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.fields import Whole
@@ -36,7 +36,7 @@ class ReplaySerializer(serializers.Serializer[Any]):
     days = Whole(min_value=1, max_value=MAX_DAYS, default=30)
 
 
-@fields_of(Change)
+@fields_of(SettingChange)
 class ChangeSerializer(serializers.Serializer[Any]):
     """One setting that would change."""
 

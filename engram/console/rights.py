@@ -34,8 +34,8 @@ class Right:
         return await asyncio.shield(self._check)
 
 
-Key = tuple[asyncio.AbstractEventLoop, Identity]
-_rights: WeakValueDictionary[Key, Right] = WeakValueDictionary()
+RightsKey = tuple[asyncio.AbstractEventLoop, Identity]
+_rights: WeakValueDictionary[RightsKey, Right] = WeakValueDictionary()
 
 
 def right_of(watcher: Watcher) -> Right:

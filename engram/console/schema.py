@@ -29,7 +29,7 @@ class Document:
     digest: str
 
 
-class Keeper:
+class SchemaCache:
     """Generates the document at the first request; concurrent requests wait for it."""
 
     def __init__(self) -> None:
@@ -60,7 +60,7 @@ def _takes_gzip(accepted: str) -> bool:
     return False
 
 
-keeper = Keeper()
+keeper = SchemaCache()
 
 
 class Schema(SpectacularJSONAPIView):

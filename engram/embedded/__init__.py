@@ -12,14 +12,14 @@ import os
 from pathlib import Path
 
 from engram.embedded.broker import redis_client_url
-from engram.embedded.lease import Lease, Services
+from engram.embedded.keeper_connection import KeeperConnection, Services
 from engram.embedded.postgres import MAX_CONNECTIONS
 from engram.embedded.privileges import EmbeddedServicesError
 
 __all__ = [
     "MAX_CONNECTIONS",
     "EmbeddedServicesError",
-    "Lease",
+    "KeeperConnection",
     "Services",
     "ensure",
     "export_environment",
@@ -33,7 +33,7 @@ __all__ = [
 VARIABLES = {"postgres": "DATABASE_URL", "redis": "BROKER_URL"}
 EVERYTHING = frozenset(VARIABLES)
 
-_leases: dict[tuple[Path, frozenset[str]], Lease] = {}
+_connections: dict[tuple[Path, frozenset[str]], KeeperConnection] = {}
 
 
 def home_folder() -> Path:
@@ -46,15 +46,15 @@ def home_folder() -> Path:
 def ensure(home: Path, names: frozenset[str] = EVERYTHING) -> Services:
     """Return the running services of a home, and keep them running until this process ends."""
     key = (home.resolve(), names)
-    if key not in _leases:
-        _leases[key] = Lease.take(home, names)
-    return _leases[key].services
+    if key not in _connections:
+        _connections[key] = KeeperConnection.open(home, names)
+    return _connections[key].services
 
 
 def release() -> None:
     """Release all services of this process; they stop after the last process."""
-    while _leases:
-        _leases.popitem()[1].release()
+    while _connections:
+        _connections.popitem()[1].release()
 
 
 atexit.register(release)
@@ -67,7 +67,7 @@ def missing_services() -> frozenset[str]:
 
 def held_services() -> frozenset[str]:
     """Return the services that this process holds."""
-    return frozenset().union(*(names for _home, names in _leases))
+    return frozenset().union(*(names for _home, names in _connections))
 
 
 def export_environment(home: Path | None = None) -> None:

@@ -15,9 +15,9 @@ from django.urls import Resolver404, resolve
 
 from engram.kernel.problems import CONTENT_TYPE, document
 
-Message = Mapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
+AsgiMessage = Mapping[str, Any]
+Receive = Callable[[], Awaitable[AsgiMessage]]
+Send = Callable[[AsgiMessage], Awaitable[None]]
 Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
 
 BODY_BYTES = 256 * 1024  # enough for 20,000 characters, each escaped as two surrogates
@@ -85,7 +85,7 @@ class BodyLimit:
             await self._refuse(send, max_bytes)
             return
 
-        async def bounded_receive() -> Message:
+        async def bounded_receive() -> AsgiMessage:
             nonlocal received_bytes
             message = await receive()
             received_bytes += len(message.get("body", b""))

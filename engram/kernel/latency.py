@@ -93,7 +93,7 @@ class LatencyHistogram:
         return [self.counts.get(bucket, 0) for bucket in range(BUCKETS)]
 
 
-Key = tuple[UUID, str, int]  # workspace, stage, hour since the epoch
+StageHour = tuple[UUID, str, int]  # workspace, stage, hour since the epoch
 
 
 class PendingLatencies:
@@ -105,7 +105,7 @@ class PendingLatencies:
     def begin_anew(self) -> None:
         """Drop the parent's counts in a forked process; the parent writes them."""
         self._lock = threading.Lock()
-        self._heaps: dict[Key, LatencyHistogram] = {}
+        self._heaps: dict[StageHour, LatencyHistogram] = {}
 
     def add(self, workspace_id: UUID, stage: str, seconds: float) -> None:
         """Count one run of a stage."""
@@ -117,7 +117,7 @@ class PendingLatencies:
                 heap = self._heaps[key] = LatencyHistogram()
             heap.add(seconds, at)
 
-    def take(self) -> Mapping[Key, LatencyHistogram]:
+    def take(self) -> Mapping[StageHour, LatencyHistogram]:
         """Return the pending counts, and reset them."""
         with self._lock:
             taken, self._heaps = self._heaps, {}
@@ -133,7 +133,7 @@ def write(worker: str) -> None:
 
     Counts of deleted workspaces, as evaluations leave them, are dropped.
     """
-    by_workspace: dict[UUID, list[tuple[Key, LatencyHistogram]]] = defaultdict(list)
+    by_workspace: dict[UUID, list[tuple[StageHour, LatencyHistogram]]] = defaultdict(list)
     for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
         by_workspace[key[0]].append((key, heap))
     for workspace_id, rows in by_workspace.items():
@@ -178,7 +178,7 @@ _ADD_TALLY = f"""
 """  # noqa: S608
 
 
-def _add_hours(rows: Iterable[tuple[Key, LatencyHistogram]]) -> None:
+def _add_hours(rows: Iterable[tuple[StageHour, LatencyHistogram]]) -> None:
     with connection.cursor() as cursor:
         for (workspace_id, stage, hour), heap in rows:
             at = datetime.fromtimestamp(hour * HOUR, UTC)
@@ -187,7 +187,7 @@ def _add_hours(rows: Iterable[tuple[Key, LatencyHistogram]]) -> None:
             )
 
 
-def _add_tallies(rows: Iterable[tuple[Key, LatencyHistogram]], worker: str) -> None:
+def _add_tallies(rows: Iterable[tuple[StageHour, LatencyHistogram]], worker: str) -> None:
     with connection.cursor() as cursor:
         for (workspace_id, stage, _), heap in rows:
             at = datetime.fromtimestamp(heap.last_at, UTC)

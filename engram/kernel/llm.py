@@ -26,7 +26,7 @@ from pydantic import BaseModel, ValidationError
 from engram.kernel.endpoint import Endpoint, endpoint, never_sent, retry_after
 
 T = TypeVar("T", bound=BaseModel)
-Message = Mapping[str, str]  # role and content
+ChatMessage = Mapping[str, str]  # role and content
 
 ATTEMPTS: Final = 3
 FIRST_PAUSE_SECONDS: Final = 0.5
@@ -130,7 +130,7 @@ def cost_usd(usage: Usage, model: str) -> float:
     return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
 
 
-def highest_cost_usd(messages: Sequence[Message], max_output_tokens: int) -> float:
+def highest_cost_usd(messages: Sequence[ChatMessage], max_output_tokens: int) -> float:
     """Return the cost to reserve for a question: the first attempt and its repair at full length.
 
     Attempts that fail after the endpoint has read them may cost more; they are then accounted by an
@@ -142,7 +142,7 @@ def highest_cost_usd(messages: Sequence[Message], max_output_tokens: int) -> flo
 
 
 def ask(
-    messages: Sequence[Message],
+    messages: Sequence[ChatMessage],
     shape: type[T],
     *,
     escape: Callable[[str], str],
@@ -172,7 +172,9 @@ def ask(
     return ModelAnswer(value, model, question.used, cost_usd(question.used, model))
 
 
-def _answer(question: _Question[T], messages: Sequence[Message], escape: Callable[[str], str]) -> T:
+def _answer(
+    question: _Question[T], messages: Sequence[ChatMessage], escape: Callable[[str], str]
+) -> T:
     text, shape = question.put(messages), question.shape
     try:
         return _read(text, shape)
@@ -214,7 +216,7 @@ class _Question(Generic[T]):
         default_factory=lambda: time.monotonic() + settings.ENGRAM_LLM["total_seconds"]
     )
 
-    def put(self, messages: Sequence[Message]) -> str:
+    def put(self, messages: Sequence[ChatMessage]) -> str:
         """Return the text of an answer, with retries of transient errors."""
         wait: float | None = None
         what = "timed out"
@@ -230,7 +232,7 @@ class _Question(Generic[T]):
                 what, wait = str(error), error.pause_seconds
         raise UnavailableError(f"{self.model} did not answer: {what}", self.used, wait)
 
-    def _post(self, messages: Sequence[Message]) -> Any:
+    def _post(self, messages: Sequence[ChatMessage]) -> Any:
         """Send once; drop a parameter that the server rejects from then on."""
         import httpx2
         from openai import APIConnectionError, APIStatusError, OpenAIError
@@ -257,7 +259,7 @@ class _Question(Generic[T]):
             raise _TransientError("timed out")
         return float(seconds)
 
-    def _body(self, messages: Sequence[Message]) -> dict[str, Any]:
+    def _body(self, messages: Sequence[ChatMessage]) -> dict[str, Any]:
         unknown = self.endpoint.unknown_parameters(self.model)
         schema = self.shape.model_json_schema()
         sent = [dict(message) for message in messages]
@@ -295,7 +297,7 @@ class _Question(Generic[T]):
             return _TransientError(f"status {status}", retry_after(error.response.headers))
         return RejectedError(f"{self.model} answered status {status}", self.used)
 
-    def _text(self, answer: Any, messages: Sequence[Message]) -> str:
+    def _text(self, answer: Any, messages: Sequence[ChatMessage]) -> str:
         """Return the text of a completion and count its usage."""
         try:
             choice = answer["choices"][0]
@@ -312,11 +314,11 @@ class _Question(Generic[T]):
         return text.encode("utf-8", "replace").decode()  # without lone surrogates
 
 
-def _estimate_input(messages: Sequence[Message]) -> int:
+def _estimate_input(messages: Sequence[ChatMessage]) -> int:
     return sum(estimate_tokens(m["content"]) + MESSAGE_TOKENS for m in messages)
 
 
-def _usage(reported: Any, messages: Sequence[Message], text: str) -> Usage:
+def _usage(reported: Any, messages: Sequence[ChatMessage], text: str) -> Usage:
     """Return the usage that a response states; estimate what it does not state."""
     counts = reported if isinstance(reported, dict) else {}
     sent, answered = counts.get("prompt_tokens"), counts.get("completion_tokens")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.embedded.application import hand_over, server_sockets
-from engram.embedded.lease import SOURCE
+from engram.embedded.keeper_connection import SOURCE
 from engram.embedded.places import find_application_user
 from engram.embedded.privileges import (
     ApplicationUser,

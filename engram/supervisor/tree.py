@@ -13,7 +13,7 @@ from typing import IO, Any
 
 from engram import embedded
 from engram.embedded.child import Child
-from engram.embedded.lease import SOURCE, Lease
+from engram.embedded.keeper_connection import SOURCE, KeeperConnection
 from engram.embedded.privileges import application_folder, die_with_parent
 from engram.embedded.wakeup import wake_on_signals
 from engram.supervisor.account import REMEDY, Account, choose_account
@@ -39,7 +39,7 @@ class Supervisor:
         self.plan, self.listener, self.console = plan, listener, console
         self.selector = selectors.DefaultSelector()
         self.children: list[Child] = []
-        self.lease: Lease | None = None
+        self.services_connection: KeeperConnection | None = None
         self.is_stopping = False
         self.environment = self._child_environment()
         self.account = Account(plan.home)
@@ -85,23 +85,25 @@ class Supervisor:
         names = embedded.missing_services()
         if not names:
             return
-        self.lease = Lease.take(self.plan.home, names)
-        services = self.lease.services
+        self.services_connection = KeeperConnection.open(self.plan.home, names)
+        services = self.services_connection.services
         if "postgres" in names:
             self.environment["DATABASE_URL"] = services.database_url
         if "redis" in names:
             self.environment["BROKER_URL"] = services.broker_url
-        self.lease.connection.sendall(b"watch\n")
-        self.lease.connection.setblocking(False)
-        self.selector.register(self.lease.connection, selectors.EVENT_READ, self._read_keeper)
+        self.services_connection.connection.sendall(b"watch\n")
+        self.services_connection.connection.setblocking(False)
+        self.selector.register(
+            self.services_connection.connection, selectors.EVENT_READ, self._read_keeper
+        )
         self.console.show("up", f"services are ready: {', '.join(sorted(names))}")
 
     def _read_keeper(self) -> None:
         """Show the servers' logs; start another keeper when it was killed."""
-        if self.lease is None:
+        if self.services_connection is None:
             return
         try:
-            received = self.lease.connection.recv(65536)
+            received = self.services_connection.connection.recv(65536)
         except BlockingIOError:
             return
         except OSError:
@@ -110,9 +112,9 @@ class Supervisor:
             _log, name, text = (*line.split(" ", 2), "", "")[:3]
             self.console.show(name, text)
         if not received and not self.is_stopping:
-            self.selector.unregister(self.lease.connection)
-            self.lease.close(has_keeper_ended=True)
-            self.lease = None
+            self.selector.unregister(self.services_connection.connection)
+            self.services_connection.close(has_keeper_ended=True)
+            self.services_connection = None
             self.console.show("up", "the keeper of the services is gone, starting another")
             self._take_services()
 
@@ -266,8 +268,8 @@ class Supervisor:
         deadline = time.monotonic() + STOP_SECONDS
         for child in running:
             child.wait_for_end(deadline)
-        if self.lease is not None:
-            self.lease.release()
+        if self.services_connection is not None:
+            self.services_connection.release()
         self.listener.close()
         if running:
             self.console.show("up", "stopped")

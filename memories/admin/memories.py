@@ -36,7 +36,7 @@ HISTORY_ROWS = 100
 SHOWN_CHARS = 160
 
 
-class StateFilter(DefaultedFilter):
+class MemoryStateFilter(DefaultedFilter):
     """Filter by state; active by default."""
 
     title = "state"
@@ -105,7 +105,7 @@ class MemoryAdmin(RoleAdmin):
         "learned",
     ]  # fmt: skip
     list_filter = [
-        StateFilter,
+        MemoryStateFilter,
         ("kind", ChoicesDropdownFilter),
         ("provenance", ChoicesDropdownFilter),
         ScopeFilter,

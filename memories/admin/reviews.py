@@ -26,7 +26,7 @@ SHOWN_CHARS = 120
 FORGOTTEN = "(forgotten)"
 
 
-class StatusFilter(DefaultedFilter):
+class ReviewStatusFilter(DefaultedFilter):
     """Filter by status; pending by default."""
 
     title = "status"
@@ -66,7 +66,7 @@ class ReviewAdmin(RoleAdmin):
 
     roles = {"view": Role.AGENT, "act": Role.REVIEWER}
     list_display = ["about", "asked", "kind", "asker", "condition", "opened"]
-    list_filter = [StatusFilter, "kind"]
+    list_filter = [ReviewStatusFilter, "kind"]
     list_filter_submit = True
     list_select_related = ["memory", "result"]
     actions = ["accept", "reject"]

@@ -18,7 +18,7 @@ from memories.models import Session, State
 from memories.models.session import SessionState
 
 
-class StateFilter(admin.SimpleListFilter):
+class SessionStateFilter(admin.SimpleListFilter):
     """Filter by state."""
 
     title = "state"
@@ -42,7 +42,7 @@ class SessionAdmin(RoleAdmin):
     list_display = [
         "session_key", "project", "began", "condition", "prompt_count", "given", "matched",
     ]  # fmt: skip
-    list_filter = [StateFilter]
+    list_filter = [SessionStateFilter]
     ordering = ["-started_at", "-id"]
     empty_text = (
         "A session begins when an agent asks for what it should know, and ends when it hands in"

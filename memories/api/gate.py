@@ -76,7 +76,7 @@ class SuggestionFilter(StrictFilterSet):
         return queryset.filter(Q(memory=value) | Q(other=value))
 
 
-class Suggestions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+class SuggestionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """`GET /merge-suggestions`."""
 
     serializer_class = shapes.SuggestionSerializer
@@ -151,7 +151,7 @@ class RejectSuggestion(SuggestionAnswer):
         return self.show(suggestion_id)
 
 
-class GateMetrics(WorkspaceView):
+class GateMetricsView(WorkspaceView):
     """`GET /gate/metrics`."""
 
     query_shape = shapes.PeriodSerializer

@@ -19,7 +19,7 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorAction, JanitorRun
 from memories.serializers import janitor as shapes
-from memories.services.janitor.run import Preview, preview, run
+from memories.services.janitor.run import RunPreview, preview, run
 from memories.services.janitor.undo import undo_action, undo_run
 
 ROUTE = "/api/v1/janitor/preview"
@@ -37,7 +37,7 @@ class ByMemory(ById):
     ordering = ("memory_id",)
 
 
-def shown(found: Preview, request: Request, *, limit: int) -> dict[str, Any]:
+def shown(found: RunPreview, request: Request, *, limit: int) -> dict[str, Any]:
     """Return the JSON of a preview; the link to the next page keeps the `cull` parameter."""
     rows = shapes.present_findings(found.findings)
     after = None

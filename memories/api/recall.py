@@ -70,7 +70,7 @@ class Recall(WorkspaceView):
         return Response(body)
 
 
-class WhyNot(WorkspaceView):
+class WhyNotView(WorkspaceView):
     """`GET /memories/{id}/why-not`."""
 
     embeds: ClassVar[bool] = True

@@ -54,7 +54,7 @@ class ReviewFilter(StrictFilterSet):
         return super().filter_queryset(queryset)
 
 
-class Reviews(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+class ReviewCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """`GET /reviews`."""
 
     # Reviews can be about forgotten memories, which readers may not see.

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import (
     Case,
     CaseReading,
@@ -121,7 +121,7 @@ def _begins_unmatched(claim: Claim, rest: Sequence[Term]) -> bool:
     return not claim.verb and is_plain and any(term is first for term in rest)
 
 
-def _superfluous_nouns(pairs: Sequence[Pair]) -> frozenset[str]:
+def _superfluous_nouns(pairs: Sequence[TermPair]) -> frozenset[str]:
     """Return nouns that a matched value makes superfluous: the "date" of "end date: 31 March"."""
     kinds = {pair.a.kind for pair in pairs}
     idle: set[str] = set()
@@ -229,7 +229,7 @@ def _pointed_number_differs(case: Case) -> bool:
     )
 
 
-def _lead_differs(case: Case, pair: Pair) -> bool:
+def _lead_differs(case: Case, pair: TermPair) -> bool:
     """Return whether the prepositions before a word differ and are not interchangeable."""
     led = {pair.a.prep, pair.b.prep}
     if len(led) == 1:
@@ -263,7 +263,7 @@ def _roles_differ(case: Case) -> bool:
     return any(_plays_other_part(pair) for pair in case.found.same)
 
 
-def _plays_other_part(pair: Pair) -> bool:
+def _plays_other_part(pair: TermPair) -> bool:
     """Return True for a subject that is the other side's object; not for "on Monday" put first."""
     is_led_alike = bool(pair.a.prep) and pair.a.prep == pair.b.prep
     is_moved = {pair.a.region, pair.b.region} == {"subject", "predicate"}

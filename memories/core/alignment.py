@@ -21,7 +21,7 @@ _OPEN_DAYS = {"weekend": {"saturday", "sunday"}, "weekday": set(WORKDAYS)}
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class TermPair:
     """Two matched terms; `reason` says how they differ, if they do."""
 
     a: Term
@@ -35,15 +35,15 @@ class Alignment:
 
     Attributes
     ----------
-    same : list of Pair
+    same : list of TermPair
         Equal terms.
-    finer : list of Pair
+    finer : list of TermPair
         Values of which one says more than the other ("1.31" and "1.31.4").
-    loose : list of Pair
+    loose : list of TermPair
         Values of one dimension that neither agree nor exclude each other.
-    opposed : list of Pair
+    opposed : list of TermPair
         Antonyms.
-    clashes : list of Pair
+    clashes : list of TermPair
         Values or members of one kind that exclude each other.
     left_a, left_b : list of Term
         Unmatched terms.
@@ -51,11 +51,11 @@ class Alignment:
         All keys of either claim: the context for counted nouns and versions.
     """
 
-    same: list[Pair] = field(default_factory=list)
-    finer: list[Pair] = field(default_factory=list)
-    loose: list[Pair] = field(default_factory=list)
-    opposed: list[Pair] = field(default_factory=list)
-    clashes: list[Pair] = field(default_factory=list)
+    same: list[TermPair] = field(default_factory=list)
+    finer: list[TermPair] = field(default_factory=list)
+    loose: list[TermPair] = field(default_factory=list)
+    opposed: list[TermPair] = field(default_factory=list)
+    clashes: list[TermPair] = field(default_factory=list)
     left_a: list[Term] = field(default_factory=list)
     left_b: list[Term] = field(default_factory=list)
     keys_a: frozenset[str] = frozenset()
@@ -106,7 +106,7 @@ def _match_equal(found: Alignment, *, is_aside: bool) -> None:
             best = max(candidates, key=lambda other: _alike(term, other))
         places[term.key].remove(best)
         answered.add(id(best))
-        found.same.append(Pair(term, best))
+        found.same.append(TermPair(term, best))
     found.left_a = rest
     found.left_b = [term for term in found.left_b if id(term) not in answered]
     _drop_counted_nouns(found)
@@ -132,14 +132,14 @@ def _alike(a: Term, b: Term) -> int:
 
 
 def _match(
-    found: Alignment, test: _Test, into: list[Pair], terms: list[Term], others: list[Term]
+    found: Alignment, test: _Test, into: list[TermPair], terms: list[Term], others: list[Term]
 ) -> None:
     """Match unmatched terms by a test that returns the difference, same region first."""
     for term in tuple(terms):
         hits = [(other, reason) for other in others if (reason := test(term, other, found))]
         if hits:
             other, reason = max(hits, key=lambda hit: _alike(term, hit[0]))
-            into.append(Pair(term, other, reason))
+            into.append(TermPair(term, other, reason))
             for rest, answered in (
                 (terms, term), (others, other), (found.left_a, term), (found.left_b, other),
             ):  # fmt: skip
@@ -218,7 +218,7 @@ def _match_parts_of(
         for hit in hits:
             if hit in words:
                 words.remove(hit)
-            found.same.append(Pair(hit, name) if is_swapped else Pair(name, hit))
+            found.same.append(TermPair(hit, name) if is_swapped else TermPair(name, hit))
 
 
 def name_parts(term: Term) -> Sequence[str]:

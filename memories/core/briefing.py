@@ -20,7 +20,7 @@ LEFT_OUT = "({count} more constraints hold here and are not listed; a larger k l
 DECIDED = "Decided by people since your last session:"
 
 
-class Note(NamedTuple):
+class BriefingEntry(NamedTuple):
     """A memory to list; `contradicted_by` is the text of another memory in an open conflict."""
 
     kind: str
@@ -46,7 +46,7 @@ def excerpt(text: str) -> str:
 
 
 def briefing(
-    notes: Iterable[Note], decided: Iterable[tuple[str, str]], *, left_out: str = ""
+    notes: Iterable[BriefingEntry], decided: Iterable[tuple[str, str]], *, left_out: str = ""
 ) -> str:
     """Return the text for memories and for (question, outcome) of decisions.
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from memories.core.alignment import Alignment, Pair, align, weigh
+from memories.core.alignment import Alignment, TermPair, align, weigh
 from memories.core.claim_types import Claim, Term
 from memories.core.function_words import ADDITIVES
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
@@ -279,7 +279,7 @@ def places(claim: Claim) -> dict[int, str]:
 
 
 def role_changes(
-    pairs: Iterable[Pair], roles_a: dict[int, str], roles_b: dict[int, str]
+    pairs: Iterable[TermPair], roles_a: dict[int, str], roles_b: dict[int, str]
 ) -> frozenset[tuple[str | None, str | None]]:
     """Return the pairs of roles that shared words have on the two sides."""
     return frozenset(

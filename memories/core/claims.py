@@ -28,7 +28,7 @@ from memories.core.relations import CaseReading, Relation, relate
 from memories.core.spelling import same_letters
 from memories.core.word_order import difference_of_texts
 
-__all__ = ["Claim", "Comparison", "Contradiction", "Modality", "Quantity", "Reading",
+__all__ = ["Claim", "ClaimComparison", "Contradiction", "Modality", "Quantity", "Reading",
            "Relation", "Term", "Transition", "compare", "missing", "read", "relate",
            "why_too_long"]  # fmt: skip
 
@@ -42,7 +42,7 @@ _LENGTH_DISCOUNT = 0.05  # for each one beyond
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ClaimComparison:
     """The relation of two texts, and the reasons for it.
 
     Attributes
@@ -72,7 +72,7 @@ class Comparison:
     contradiction: Contradiction | None = None
 
 
-def compare(a: Reading | str, b: Reading | str) -> Comparison:
+def compare(a: Reading | str, b: Reading | str) -> ClaimComparison:
     """Compare two texts, in the order stored, incoming.
 
     Parameters
@@ -89,7 +89,7 @@ def compare(a: Reading | str, b: Reading | str) -> Comparison:
     left = read_cached(a) if isinstance(a, str) else a
     right = read_cached(b) if isinstance(b, str) else b
     if same_letters(left.text, right.text):
-        return Comparison("same", ("the texts are equal",), 1.0, None, (0, 0))
+        return ClaimComparison("same", ("the texts are equal",), 1.0, None, (0, 0))
     if reason := left.too_long or right.too_long:
         return uncompared(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
@@ -118,7 +118,7 @@ def missing(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
     return tuple(claim.text for i, claim in enumerate(right.claims) if i not in held)
 
 
-def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
+def _flip(found: ClaimComparison, left: Reading, right: Reading) -> ClaimComparison:
     """Turn the comparison of (right, left) into that of (left, right)."""
     specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
     pair = (found.pair[1], found.pair[0]) if found.pair else None
@@ -127,7 +127,7 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
         again = relate(left.claims[pair[0]], right.claims[pair[1]])
         if again.relation == found.relation:
             reasons, contradiction = again.reasons, again.contradiction
-    return Comparison(
+    return ClaimComparison(
         found.relation,
         reasons,
         found.confidence,
@@ -138,12 +138,12 @@ def _flip(found: Comparison, left: Reading, right: Reading) -> Comparison:
     )
 
 
-def uncompared(reason: str) -> Comparison:
+def uncompared(reason: str) -> ClaimComparison:
     """Return `different` for texts that were not compared, so that they cannot merge."""
-    return Comparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
+    return ClaimComparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
 
 
-def _compare(a: Reading, b: Reading) -> Comparison:
+def _compare(a: Reading, b: Reading) -> ClaimComparison:
     verdicts = _verdicts(a, b)
     if verdicts is None:
         return uncompared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
@@ -157,7 +157,7 @@ def _compare(a: Reading, b: Reading) -> Comparison:
         return _answer(verdicts[pair], pair)
     found = _agreement(a, b, verdicts)
     if found.relation != "different" and (reason := difference_of_texts(a.text, b.text)):
-        found = Comparison("different", (reason,), 0.4, None, found.pair)
+        found = ClaimComparison("different", (reason,), 0.4, None, found.pair)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
 
 
@@ -177,8 +177,8 @@ def _likeness(a: Reading, b: Reading) -> float:
     return max(0.0, share - _LENGTH_DISCOUNT * max(0, shorter - _SHORT))
 
 
-def _answer(verdict: CaseReading, pair: tuple[int, int]) -> Comparison:
-    return Comparison(
+def _answer(verdict: CaseReading, pair: tuple[int, int]) -> ClaimComparison:
+    return ClaimComparison(
         verdict.relation,
         verdict.reasons,
         verdict.confidence,
@@ -228,7 +228,7 @@ def _nearest(a: Reading, b: Reading) -> list[list[int]]:
 
 def _agreement(
     a: Reading, b: Reading, verdicts: dict[tuple[int, int], CaseReading]
-) -> Comparison:  # fmt: skip
+) -> ClaimComparison:  # fmt: skip
     """Return `same` or `refines` only when one text covers every claim of the other."""
     best: dict[tuple[str, int], CaseReading] = {}
     pairs: dict[tuple[str, int], tuple[int, int]] = {}
@@ -240,7 +240,7 @@ def _agreement(
     held_a = _coverage(best, "a", len(a.claims))
     held_b = _coverage(best, "b", len(b.claims))
     if held_a == "same" and held_b == "same":
-        return Comparison("same", ("every statement has its match",), 0.9, None, (0, 0))
+        return ClaimComparison("same", ("every statement has its match",), 0.9, None, (0, 0))
     for side, own, other in (("b", held_a, held_b), ("a", held_b, held_a)):
         more, less = (b, a) if side == "b" else (a, b)
         is_further = any(not _is_matched(best.get((side, i))) for i in range(len(more.claims)))
@@ -249,13 +249,13 @@ def _agreement(
         if own in ("same", "refined") and other != "refined":
             verdict, pair = _decisive(best, pairs, verdicts)
             specific: Literal["a", "b"] = "b" if side == "b" else "a"
-            return Comparison("refines", verdict.reasons, 0.75, specific, pair)
+            return ClaimComparison("refines", verdict.reasons, 0.75, specific, pair)
     if len(verdicts) == 1:
         ((pair, verdict),) = verdicts.items()
         if verdict.relation == "different":
             return _answer(verdict, pair)
     reason = "no statement of one is held by the other" if not verdicts else "no rule decides"
-    return Comparison("different", (reason,), 0.4, None, None)
+    return ClaimComparison("different", (reason,), 0.4, None, None)
 
 
 def _is_matched(verdict: CaseReading | None) -> bool:

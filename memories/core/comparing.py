@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Final
 
-from memories.core.claims import Comparison, Reading, compare
+from memories.core.claims import ClaimComparison, Reading, compare
 from memories.core.reading import read_cached
 
 # Characters of texts that are compared each with each, in both directions, while a caller waits: a
@@ -31,7 +31,7 @@ class Comparer:
     def __init__(self, chars: float = math.inf):
         self.left = chars
         self._readings: dict[str, Reading] = {}
-        self._comparisons: dict[tuple[str, str], Comparison] = {}
+        self._comparisons: dict[tuple[str, str], ClaimComparison] = {}
 
     def has_room(self, stored: Iterable[str], incoming: str) -> bool:
         """Return whether all these pairs fit into the rest of the bound; if so, count them."""
@@ -48,7 +48,7 @@ class Comparer:
             self._readings[text] = read_cached(text)
         return self._readings[text]
 
-    def compare(self, stored: str, incoming: str) -> Comparison:
+    def compare(self, stored: str, incoming: str) -> ClaimComparison:
         """Return the comparison of two texts; compare them once."""
         pair = (stored, incoming)
         if pair not in self._comparisons:
@@ -56,6 +56,6 @@ class Comparer:
         return self._comparisons[pair]
 
 
-def deferred_comparison() -> Comparison:
+def deferred_comparison() -> ClaimComparison:
     """Return the comparison of texts that are left to the background: `different`."""
-    return Comparison("different", (COMPARED_LATER,), 0.0, None, None, likeness=0.0)
+    return ClaimComparison("different", (COMPARED_LATER,), 0.0, None, None, likeness=0.0)

@@ -10,11 +10,11 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
-from memories.core.claims import Claim, Comparison, Reading
+from memories.core.claims import Claim, ClaimComparison, Reading
 from memories.core.function_words import POINTERS
 
 Side = Literal["stored", "incoming"]
-Outcome = Literal["created", "merged", "kept_apart", "suggested"]
+GateOutcome = Literal["created", "merged", "kept_apart", "suggested"]
 
 PROVENANCE_RANK = {"user_stated": 3, "episode_summary": 2, "assistant_derived": 1}
 SURE = 0.6  # a `same` or `refines` below this is only suggested
@@ -33,20 +33,20 @@ _POINTERS = POINTERS | {"there", "their", "same"}
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class GateDecision:
     """The gate's outcome, the wording that a merge keeps, and the reasons.
 
     A merge that does not fold only adds an observation: the stored memory stays unchanged.
     """
 
-    outcome: Outcome
+    outcome: GateOutcome
     survivor: Side
     reasons: tuple[str, ...]
     folds: bool = True
 
 
 def decide(
-    comparison: Comparison,
+    comparison: ClaimComparison,
     cosine: float,
     *,
     threshold: float,
@@ -54,7 +54,7 @@ def decide(
     provenance_stored: str,
     provenance_incoming: str,
     better: Side = "stored",
-) -> Decision:
+) -> GateDecision:
     """Decide the outcome for an incoming memory.
 
     Parameters
@@ -80,28 +80,30 @@ def decide(
         (both stay, and a person decides).
     """
     if policy == "off":
-        return Decision("created", "stored", ("the gate is off",))
+        return GateDecision("created", "stored", ("the gate is off",))
     if math.isnan(cosine) or cosine < threshold:
-        return Decision("created", "stored", ("no stored memory is close enough",))
+        return GateDecision("created", "stored", ("no stored memory is close enough",))
     if comparison.relation == "contradicts":
-        return Decision("kept_apart", "stored", comparison.reasons)
+        return GateDecision("kept_apart", "stored", comparison.reasons)
     if comparison.relation == "different":
         is_clear = comparison.confidence >= CLEARLY_DIFFERENT
         is_alike = cosine + comparison.likeness >= ALIKE
-        outcome: Outcome = "suggested" if is_alike and not is_clear else "created"
-        return Decision(outcome, "stored", comparison.reasons)
+        outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
+        return GateDecision(outcome, "stored", comparison.reasons)
     survivor = surviving_wording(comparison, provenance_stored, provenance_incoming, better)
     reason = _why_not_merge(comparison, policy, provenance_stored, provenance_incoming)
     if reason:
-        return Decision("suggested", survivor, (*comparison.reasons, reason))
-    return Decision("merged", survivor, comparison.reasons)
+        return GateDecision("suggested", survivor, (*comparison.reasons, reason))
+    return GateDecision("merged", survivor, comparison.reasons)
 
 
 def _rank(provenance: str) -> int:
     return PROVENANCE_RANK.get(provenance, 0)
 
 
-def surviving_wording(comparison: Comparison, stored: str, incoming: str, better: Side) -> Side:
+def surviving_wording(
+    comparison: ClaimComparison, stored: str, incoming: str, better: Side
+) -> Side:
     """Return whose wording a merge keeps, by classes of provenance.
 
     The higher class keeps its wording; within a class the more specific, then the better.
@@ -113,7 +115,7 @@ def surviving_wording(comparison: Comparison, stored: str, incoming: str, better
     return better
 
 
-def _why_not_merge(comparison: Comparison, policy: str, stored: str, incoming: str) -> str:
+def _why_not_merge(comparison: ClaimComparison, policy: str, stored: str, incoming: str) -> str:
     if policy != "merge":
         return "the workspace asks for suggestions only"
     if comparison.confidence < SURE:

@@ -23,7 +23,7 @@ from memories.core.diversity import choose_diverse
 from memories.core.fusion import RRF_K, rrf
 
 Id = TypeVar("Id", bound=Hashable)
-Source = Literal["effective", "predictor", "both", "exploration"]
+InjectionSource = Literal["effective", "predictor", "both", "exploration"]
 Always = Literal["", "pin", "constraint"]
 # Above every fused score, which is below 1.
 _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
@@ -78,7 +78,7 @@ class Placed(NamedTuple, Generic[Id]):
     fused: float
     diversity: float
     always: Always
-    source: Source
+    source: InjectionSource
     is_injected: bool = False
 
     @property
@@ -153,7 +153,7 @@ def _order(
     ]
 
 
-def _source(baseline_rank: int, predictor_rank: int | None, k: int) -> Source:
+def _source(baseline_rank: int, predictor_rank: int | None, k: int) -> InjectionSource:
     if predictor_rank is None or predictor_rank > k:
         return "effective"
     return "both" if baseline_rank <= k else "predictor"

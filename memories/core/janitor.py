@@ -42,7 +42,7 @@ class Reason(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class JanitorRules:
     """The age at which unused memories are due, by class, and whether they may be hidden.
 
     Parameters
@@ -107,7 +107,7 @@ class JanitorVerdict:
     confidence_factor: float
 
 
-def judge(subject: Subject, rules: Rules, now: datetime) -> JanitorVerdict | None:
+def judge(subject: Subject, rules: JanitorRules, now: datetime) -> JanitorVerdict | None:
     """Return the action on a live memory; None when there is none."""
     if subject.uses > 0 or not rules.is_due(subject.provenance, subject.since, now):
         return None
@@ -118,7 +118,7 @@ def judge(subject: Subject, rules: Rules, now: datetime) -> JanitorVerdict | Non
     return _next_step(subject, rules)
 
 
-def _next_step(subject: Subject, rules: Rules) -> JanitorVerdict:
+def _next_step(subject: Subject, rules: JanitorRules) -> JanitorVerdict:
     """Return the next demotion, or the cull after enough demotions."""
     if rules.may_cull and subject.demotion_count >= DEMOTIONS_BEFORE_CULL:
         if subject.is_disputed:  # hiding it would close the open question about it

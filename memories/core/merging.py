@@ -71,7 +71,7 @@ def _later(a: str | None, b: str | None) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class MergeStep:
     """One merge: the memory's fields before and after it, and the statement's."""
 
     before: Fields
@@ -99,11 +99,11 @@ class Undone:
     """
 
     fields: dict[str, Any]
-    later: tuple[Step, ...]
+    later: tuple[MergeStep, ...]
     kept: tuple[str, ...]
 
 
-def without(step: Step, later: Sequence[Step], current: Fields) -> Undone:
+def without(step: MergeStep, later: Sequence[MergeStep], current: Fields) -> Undone:
     """Undo `step` in a memory whose fields are `current` after the merges `later`, oldest first."""
     fields = dict(step.before)
     recorded = step.after  # the memory's real fields; `fields` are those without the step
@@ -115,7 +115,7 @@ def without(step: Step, later: Sequence[Step], current: Fields) -> Undone:
         if following.folds:
             fields = fold(before, following.incoming, takes_wording=following.takes_wording)
         after = dict(fields) if following.folds else keep_as_witness(fields)
-        replayed.append(Step(before, following.incoming, after))
+        replayed.append(MergeStep(before, following.incoming, after))
         recorded = following.after
     kept |= _apply_changes(fields, recorded, current)
     return Undone(fields, tuple(replayed), tuple(sorted(kept)))

@@ -24,7 +24,7 @@ from memories.core.modality import modality_of
 from memories.core.spelling import collapse, normalise
 from memories.core.terms import read_terms
 from memories.core.tokeniser import Token, count_pieces, sentences, tokenise
-from memories.core.transitions import Change, change_in
+from memories.core.transitions import TransitionSpan, change_in
 from memories.core.vocabulary import IRREGULAR_PAST
 
 # Most words and signs of a text that the rules read. Prose of 8,000 characters, the greatest length
@@ -208,7 +208,7 @@ def _force(clause: Clause) -> str:
 
 
 def _transition(
-    tokens: Sequence[Token], change: Change | None, terms: Sequence[Term]
+    tokens: Sequence[Token], change: TransitionSpan | None, terms: Sequence[Term]
 ) -> Transition | None:
     if change is None:
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memories.core.agreements import agreement
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import (
     Case,
     CaseReading,
@@ -85,12 +85,12 @@ def _other_item(case: Case) -> str:
     return ""
 
 
-def _leads_differ(pair: Pair) -> bool:
+def _leads_differ(pair: TermPair) -> bool:
     """Return True for "before the audit", "after the audit"; not "in summer", "during summer"."""
     return not {pair.a.prep, pair.b.prep} <= _WITHIN and pair.a.prep != pair.b.prep
 
 
-def _is_claimed(pair: Pair, *, alone: bool) -> bool:
+def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
     """Return True for a term that does not identify the subject: the verb, or a count."""
     is_count = pair.a.quantity is not None and pair.a.quantity.unit == "count"
     return pair.a.is_verb or (is_count and alone)
@@ -118,7 +118,7 @@ def _substituted(case: Case) -> str:
     return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
 
 
-def _positions(case: Case, pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+def _positions(case: Case, pairs: Sequence[TermPair]) -> list[tuple[int, int]]:
     """Return the positions of the two terms of each pair in their claims."""
     at_a = {id(term): index for index, term in enumerate(case.a.terms)}
     at_b = {id(term): index for index, term in enumerate(case.b.terms)}

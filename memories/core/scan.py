@@ -8,7 +8,7 @@ from memories.core.claim_types import Region, Term, TermKind
 from memories.core.clauses import Clause
 from memories.core.function_words import MEANINGFUL_PREPOSITIONS
 from memories.core.measures import Quantity
-from memories.core.transitions import Change
+from memories.core.transitions import TransitionSpan
 
 LIGHT_WEIGHT = 0.4  # of light verbs
 
@@ -18,7 +18,7 @@ class Scan:
     """The terms read so far, and the context of the next one."""
 
     clause: Clause
-    change: Change | None
+    change: TransitionSpan | None
     region: Region
     prep: str = ""
     denied: bool = False

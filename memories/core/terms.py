@@ -19,7 +19,7 @@ from memories.core.lexicon import CONVERSES, concept_of
 from memories.core.number_words import ORDINALS
 from memories.core.scan import LIGHT_WEIGHT, Scan
 from memories.core.tokeniser import Token
-from memories.core.transitions import CHANGING, Change
+from memories.core.transitions import CHANGING, TransitionSpan
 from memories.core.units import NAME_SUFFIXES
 from memories.core.unread import unread
 from memories.core.values import (
@@ -57,7 +57,7 @@ class Parsed:
     unread: tuple[str, ...]
 
 
-def read_terms(clause: Clause, change: Change | None) -> Parsed:
+def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
     """Parse the terms of a clause."""
     lead, lead_region = _lead(clause)
     opens_in_subject = clause.verb > 0 and not clause.is_imperative
@@ -103,7 +103,7 @@ def _lead(clause: Clause) -> tuple[int, Region]:
     return skip_leading_adjunct(clause.tokens), "condition"
 
 
-def _is_by_agent(clause: Clause, change: Change) -> bool:
+def _is_by_agent(clause: Clause, change: TransitionSpan) -> bool:
     """Return True for "counsel changed the law from X to Y", with an object after the verb."""
     if change.kind not in ("switch", "return") or clause.agent_is_theme():
         return False

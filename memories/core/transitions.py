@@ -51,7 +51,7 @@ _CUES = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TransitionSpan:
     """A transition by token positions of its clause."""
 
     kind: TransitionKind
@@ -60,7 +60,7 @@ class Change:
     cue: str
 
 
-def change_in(clause: Clause) -> Change | None:
+def change_in(clause: Clause) -> TransitionSpan | None:
     """Return the change that a clause states, the most explicit kind first, or None."""
     tokens = clause.tokens
     lowers = [token.lower for token in tokens]
@@ -123,24 +123,26 @@ def _subject(clause: Clause) -> frozenset[int]:
     )
 
 
-def _return(clause: Clause, lowers: list[str]) -> Change | None:
+def _return(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
         following = lowers[index + 1] if index + 1 < len(lowers) else ""
         if lower == "back" and following in ("to", "on", "in", "at", "with", "into", "onto"):
-            return Change("return", _after(tokens, lowers, "from"), _span(tokens, index + 2),
-                          f"back {following}")  # fmt: skip
+            old, new = _after(tokens, lowers, "from"), _span(tokens, index + 2)
+            return TransitionSpan("return", old, new, f"back {following}")
         if lower == "rolled" and "back" in lowers[index : index + 6]:
             to = _find(lowers, ("to",), index)
             new = _span(tokens, to + 1) if to > 0 else frozenset()
             old = frozenset() if to > 0 else _subject(clause)
-            return Change("return", old, new, "rolled back")
+            return TransitionSpan("return", old, new, "rolled back")
         if lemma(lower) in _RETURN and _is_done(tokens, index):
             to = _find(lowers, ("to",), index)
             new = _span(tokens, to + 1) if to > 0 else frozenset()
-            return Change("return", frozenset(), new, lower)
+            return TransitionSpan("return", frozenset(), new, lower)
         if lower in ("returned", "went") and following in ("to", "back"):
-            return Change("return", frozenset(), _span(tokens, index + 2), f"{lower} {following}")
+            return TransitionSpan(
+                "return", frozenset(), _span(tokens, index + 2), f"{lower} {following}"
+            )
     return None
 
 
@@ -149,7 +151,7 @@ def _after(tokens: Sequence[Token], lowers: Sequence[str], word: str) -> frozens
     return _span(tokens, at + 1, _BOUNDARY | {"to", "into", "onto"}) if at >= 0 else frozenset()
 
 
-def _replacement(clause: Clause, lowers: list[str]) -> Change | None:
+def _replacement(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     """Find "replaced X with Y", "X was replaced by Y", "Y replaces X", "Y instead of X"."""
     tokens = clause.tokens
     at = _find(lowers, ("replaced", "replaces", "replace", "replacing", "swapped", "superseded"))
@@ -159,24 +161,24 @@ def _replacement(clause: Clause, lowers: list[str]) -> Change | None:
         object_ = _span(tokens, at + 1, _BOUNDARY | {"with", "by", "for"})
         if passive:
             new = _span(tokens, by + 1) if by > 0 else frozenset()
-            return Change("switch", _subject(clause), new, lowers[at])
+            return TransitionSpan("switch", _subject(clause), new, lowers[at])
         if by > 0:
-            return Change("switch", object_, _span(tokens, by + 1), lowers[at])
-        return Change("switch", object_, _subject(clause), lowers[at])
+            return TransitionSpan("switch", object_, _span(tokens, by + 1), lowers[at])
+        return TransitionSpan("switch", object_, _subject(clause), lowers[at])
     at = _find(lowers, ("instead",))
     if at > 0 and at + 1 < len(lowers) and tokens[at].end - tokens[at].start > len("instead"):
-        return Change("switch", _span(tokens, at + 1), frozenset(), "instead of")
+        return TransitionSpan("switch", _span(tokens, at + 1), frozenset(), "instead of")
     at = _find(lowers, ("favor", "favour"))
     if at > 0 and "of" in lowers[at : at + 2]:
         verb = max(clause.verb, 0)
         old = _subject(clause) if clause.is_passive else _span(
             tokens, verb + 1, _BOUNDARY | {"in"}
         )  # fmt: skip
-        return Change("switch", old, _span(tokens, at + 2), "in favor of")
+        return TransitionSpan("switch", old, _span(tokens, at + 2), "in favor of")
     return None
 
 
-def _switch(clause: Clause, lowers: list[str]) -> Change | None:
+def _switch(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     """Find "moved from X to Y", "raised to Y", "moved off X", but no habit ("moves files")."""
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
@@ -192,25 +194,27 @@ def _switch(clause: Clause, lowers: list[str]) -> Change | None:
             old = _span(tokens, off + 1, _BOUNDARY | targets)
         new = _span(tokens, target + 1) if target > 0 else frozenset()
         if (old and (new or off > 0)) or (new and base in _TO_ONLY):
-            return Change("switch", old, new, lower)
+            return TransitionSpan("switch", old, new, lower)
     return None
 
 
-def _end(clause: Clause, lowers: list[str]) -> Change | None:
+def _end(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
         following = lowers[index + 1] if index + 1 < len(lowers) else ""
         if lower == "no" and following == "longer" and bound_at(tokens, index) is None:
-            return Change("end", _all(clause), frozenset(), "no longer")
+            return TransitionSpan("end", _all(clause), frozenset(), "no longer")
         if lower in ("anymore",) or (lower == "any" and following == "more"):
-            return Change("end", _all(clause), frozenset(), "not any more")
+            return TransitionSpan("end", _all(clause), frozenset(), "not any more")
         if lower == "stopped" and following.endswith("ing"):
-            return Change("end", _span(tokens, index + 2), frozenset(), f"stopped {following}")
+            return TransitionSpan(
+                "end", _span(tokens, index + 2), frozenset(), f"stopped {following}"
+            )
         if lemma(lower) in _END and index == clause.verb and _has_ended(clause, index):
             old = _subject(clause) if clause.is_passive else _span(tokens, index + 1)
-            return Change("end", old or _subject(clause), frozenset(), lower)
+            return TransitionSpan("end", old or _subject(clause), frozenset(), lower)
         if lower == "gone" and index >= 1:
-            return Change("end", _subject(clause), frozenset(), lower)
+            return TransitionSpan("end", _subject(clause), frozenset(), lower)
     return None
 
 
@@ -220,7 +224,7 @@ def _all(clause: Clause) -> frozenset[int]:
     )  # fmt: skip
 
 
-def _start(clause: Clause, lowers: list[str]) -> Change | None:
+def _start(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     tokens = clause.tokens
     for index, lower in enumerate(lowers):
         following = lowers[index + 1] if index + 1 < len(lowers) else ""
@@ -228,10 +232,12 @@ def _start(clause: Clause, lowers: list[str]) -> Change | None:
         is_from_on = lower == "from" and following in ("now", "today", "then")
         if lower in ("now", "effective", "starting", "nowadays") or is_as_of or is_from_on:
             verb = max(clause.verb, 0)
-            return Change("start", frozenset(), _span(tokens, verb + 1), lower)
+            return TransitionSpan("start", frozenset(), _span(tokens, verb + 1), lower)
         if lower == "since" and index + 1 < len(lowers):
-            return Change("start", frozenset(), _span(tokens, max(clause.verb, 0) + 1), lower)
+            return TransitionSpan(
+                "start", frozenset(), _span(tokens, max(clause.verb, 0) + 1), lower
+            )
         if lemma(lower) in _START and index == clause.verb and _happened(clause, index):
             new = _subject(clause) if clause.is_passive else _span(tokens, index + 1)
-            return Change("start", frozenset(), new, lower)
+            return TransitionSpan("start", frozenset(), new, lower)
     return None

@@ -12,7 +12,7 @@ from collections import Counter
 from itertools import combinations
 from typing import Final
 
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import Case
 from memories.core.claim_types import Claim, Term
 from memories.core.function_words import FORMS_OF_BE, NEGATORS, PREPOSITIONS
@@ -105,12 +105,12 @@ def _is_reordered(case: Case) -> bool:
     )
 
 
-def _share_part(first: Pair, second: Pair) -> bool:
+def _share_part(first: TermPair, second: TermPair) -> bool:
     """Return True for neighbours of one part of the sentence: "German and English"."""
     return first.a.region == second.a.region or first.b.region == second.b.region
 
 
-def _may_move(case: Case, first: Pair, second: Pair) -> bool:
+def _may_move(case: Case, first: TermPair, second: TermPair) -> bool:
     """Return True for a phrase or condition that moved as a whole, or a side without a verb."""
     for pair in (first, second):
         if pair.a.region == pair.b.region == "condition":

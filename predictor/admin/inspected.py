@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memories.models import State
-from predictor.models import Comparison, Outcome
+from predictor.models import Comparison, ComparisonOutcome
 from predictor.models.comparison import WINNERS
 from predictor.serializers.record import (
     describe_effect,
@@ -66,7 +66,7 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
     baseline, predictor, other_members = _members(record, *tops, others)
     evidence = comparison.evidence if isinstance(comparison.evidence, dict) else {}
     return {
-        "winner": WINNERS[Outcome(comparison.outcome)],
+        "winner": WINNERS[ComparisonOutcome(comparison.outcome)],
         "moved": describe_effect(comparison),
         "reason": evidence.get("reason", ""),
         "rankings": [("baseline", baseline), ("predictor", predictor)],

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from engram.kernel.staff import format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
-from predictor.models import Comparison, Judgement, Outcome
+from predictor.models import Comparison, ComparisonOutcome, Judgement
 from predictor.models.comparison import WINNERS
 from predictor.services.status.records import SessionRecord, record_of
 
@@ -132,7 +132,7 @@ class ComparisonAdmin(OfSessionAdmin):
     )
     def winner(self, comparison: Comparison) -> str:
         """Return who ranked better."""
-        return WINNERS[Outcome(comparison.outcome)]
+        return WINNERS[ComparisonOutcome(comparison.outcome)]
 
     @display(description="counts", ordering="is_evidence", boolean=True)
     def moved(self, comparison: Comparison) -> bool:

@@ -19,7 +19,7 @@ from predictor.services.calibration import calibrate
 from predictor.services.calibration.report import calibration_of
 
 
-class Calibration(WorkspaceView):
+class CalibrationView(WorkspaceView):
     """Agreement of the judge with people."""
 
     @extend_schema(responses=shapes.JudgeCalibrationSerializer)
@@ -34,7 +34,7 @@ class Calibration(WorkspaceView):
         return Response(shapes.JudgeCalibrationSerializer(found).data)
 
 
-class CalibrationSample(WorkspaceView):
+class CalibrationSampleView(WorkspaceView):
     """Samples of judged memories to label."""
 
     roles: ClassVar = {"GET": Role.REVIEWER, "POST": Role.REVIEWER}

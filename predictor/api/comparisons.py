@@ -29,7 +29,7 @@ from predictor.serializers.record import (
 from predictor.services.status.records import record_of, record_of_comparison
 
 
-class Comparisons(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+class ComparisonCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """The comparisons of the workspace."""
 
     serializer_class = ComparisonSerializer

@@ -32,7 +32,7 @@ def refuse_body(request: Request) -> None:
         raise ValidationError(dict.fromkeys(request.data, "There is no such field."))
 
 
-class PredictorStatus(WorkspaceView):
+class PredictorStatusView(WorkspaceView):
     """Status of the predictor."""
 
     @extend_schema(responses=PredictorStatusSerializer)
@@ -46,7 +46,7 @@ class PredictorStatus(WorkspaceView):
             return Response(present_status(read_status(self.workspace, now=timezone.now())))
 
 
-class PredictorReset(PredictorStatus):
+class PredictorReset(PredictorStatusView):
     """Reset of the predictor to cold start."""
 
     http_method_names = ["post", "options"]
@@ -66,7 +66,7 @@ class PredictorReset(PredictorStatus):
         return answer
 
 
-class PredictorEnable(PredictorStatus):
+class PredictorEnable(PredictorStatusView):
     """Closing the circuit breaker by hand."""
 
     http_method_names = ["post", "options"]

@@ -1,7 +1,7 @@
 """Tables of the predictor: judged sessions, comparisons, models, calibration."""
 
 from predictor.models.calibration import CalibrationItem, CalibrationSample
-from predictor.models.comparison import Comparison, Outcome
+from predictor.models.comparison import Comparison, ComparisonOutcome
 from predictor.models.judging import JudgeKind, Judgement, JudgeStatus, Label
 from predictor.models.learning import (
     CanarySession,
@@ -17,12 +17,12 @@ __all__ = [
     "CalibrationSample",
     "CanarySession",
     "Comparison",
+    "ComparisonOutcome",
     "JudgeKind",
     "JudgeStatus",
     "Judgement",
     "Label",
     "ModelVersion",
-    "Outcome",
     "PredictorState",
     "Training",
     "TrainingLease",

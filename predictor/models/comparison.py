@@ -11,7 +11,7 @@ from engram.kernel.tenancy import WorkspaceModel
 from memories.models import Session
 
 
-class Outcome(models.TextChoices):
+class ComparisonOutcome(models.TextChoices):
     """Result of a comparison for the predictor."""
 
     WIN = "win", "Win"
@@ -22,10 +22,10 @@ class Outcome(models.TextChoices):
 
 # Names in the API of the stored outcomes.
 WINNERS = {
-    Outcome.WIN: "predictor",
-    Outcome.LOSS: "baseline",
-    Outcome.TIE: "tie",
-    Outcome.VOID: "void",
+    ComparisonOutcome.WIN: "predictor",
+    ComparisonOutcome.LOSS: "baseline",
+    ComparisonOutcome.TIE: "tie",
+    ComparisonOutcome.VOID: "void",
 }
 
 
@@ -38,7 +38,7 @@ class Comparison(WorkspaceModel):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.OneToOneField(Session, models.CASCADE, related_name="comparison")
-    outcome = models.CharField(max_length=4, choices=Outcome.choices)
+    outcome = models.CharField(max_length=4, choices=ComparisonOutcome.choices)
     void_reason = models.CharField(max_length=60, blank=True)
     predictor_ndcg = models.FloatField(null=True)
     baseline_ndcg = models.FloatField(null=True)

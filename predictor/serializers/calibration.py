@@ -14,7 +14,7 @@ from predictor.core.calibration import FLAG_ERROR, CalibrationReport
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem, JudgeKind
 from predictor.services.calibration.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAMPLE_SIZE
-from predictor.services.calibration.report import Calibration, JudgeReport
+from predictor.services.calibration.report import JudgeAgreement, JudgeReport
 
 
 class SampleRequestSerializer(serializers.Serializer[Any]):
@@ -135,7 +135,7 @@ class JudgeCalibrationSerializer(JudgeAgreementSerializer):
     last_drawn_at = serializers.DateTimeField(allow_null=True)
 
 
-def present_calibration(found: Calibration) -> dict[str, Any]:
+def present_calibration(found: JudgeAgreement) -> dict[str, Any]:
     """Return the figures as `JudgeCalibrationSerializer` shows them."""
     return {
         **_figures(found.report),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from predictor.models import Comparison, Outcome
+from predictor.models import Comparison, ComparisonOutcome
 from predictor.models.comparison import WINNERS
 
 
@@ -52,4 +52,4 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
     @extend_schema_field(serializers.ChoiceField(list(WINNERS.values())))
     def get_winner(self, comparison: Comparison) -> str:
         """Return who ranked better."""
-        return WINNERS[Outcome(comparison.outcome)]
+        return WINNERS[ComparisonOutcome(comparison.outcome)]

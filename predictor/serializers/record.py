@@ -9,7 +9,7 @@ from rest_framework import serializers
 
 from memories.models import CandidateSource, State
 from memories.serializers.session import RankedSerializer
-from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus, Outcome
+from predictor.models import Comparison, ComparisonOutcome, JudgeKind, Judgement, JudgeStatus
 from predictor.models.comparison import WINNERS
 from predictor.serializers.comparison import ComparisonSerializer
 from predictor.serializers.training import TrainingSerializer
@@ -232,7 +232,9 @@ def describe_effect(comparison: Comparison) -> str:
     if not comparison.is_evidence:
         return f"It moved nothing: {comparison.void_reason or 'void'}."
     sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"
-    words = f"{WINNERS[Outcome(comparison.outcome)]}, margin {comparison.margin or 0.0:+.3f}"
+    words = (
+        f"{WINNERS[ComparisonOutcome(comparison.outcome)]}, margin {comparison.margin or 0.0:+.3f}"
+    )
     reset = " It was a drift reset: influence is lost." if comparison.is_drift_reset else ""
     return f"It moved the evidence ({words}; {sample}).{reset}"
 

@@ -18,7 +18,12 @@ from hypothesis import strategies as st
 
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact
-from conflicts.core.subjects import Note, are_of_other_subjects, group_by_subject, select_answering
+from conflicts.core.subjects import (
+    LocatedText,
+    are_of_other_subjects,
+    group_by_subject,
+    select_answering,
+)
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_windows
 from memories.core.claims import compare
@@ -75,7 +80,7 @@ def test_two_things_are_told_apart_in_each_form(form: str, kind: str) -> None:
     texts = tell(form, kind)
     for (one, value), text in texts.items():
         for (other, another), against in texts.items():
-            found = are_of_other_subjects(Note(text), Note(against))
+            found = are_of_other_subjects(LocatedText(text), LocatedText(against))
             if one == other:
                 assert not found, (text, against)
             elif value != another:
@@ -84,7 +89,7 @@ def test_two_things_are_told_apart_in_each_form(form: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("form", "kind"), EVERY)
 def test_a_verdict_on_a_mixed_card_is_about_the_thing_that_is_named(form: str, kind: str) -> None:
-    notes = {key: Note(text) for key, text in tell(form, kind).items()}
+    notes = {key: LocatedText(text) for key, text in tell(form, kind).items()}
     for (thing, _), named in notes.items():
         own = {note for (other, _), note in notes.items() if other == thing}
         assert set(select_answering(list(notes.values()), lambda note: note, [named])) == own
@@ -129,13 +134,13 @@ TOGETHER = [
 
 @pytest.mark.parametrize(("one", "other"), TOGETHER)
 def test_what_may_be_the_answer_is_no_name_of_the_thing(one: str, other: str) -> None:
-    assert not are_of_other_subjects(Note(one), Note(other))
-    assert not are_of_other_subjects(Note(other), Note(one))
+    assert not are_of_other_subjects(LocatedText(one), LocatedText(other))
+    assert not are_of_other_subjects(LocatedText(other), LocatedText(one))
 
 
 def test_what_may_belong_to_several_things_is_a_group_by_itself() -> None:
     texts = ["Tank of Etna: 10", "Tank of Ural: 10", "Tank of Ural: 20", "It is 10 litres, I think"]
-    groups = group_by_subject(texts, Note)
+    groups = group_by_subject(texts, LocatedText)
     assert groups == [[texts[0]], texts[1:3], [texts[3]]]
 
 

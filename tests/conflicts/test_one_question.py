@@ -22,7 +22,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.identity import OpenCard, place
-from conflicts.core.subjects import Note, are_of_other_subjects, select_answering
+from conflicts.core.subjects import LocatedText, are_of_other_subjects, select_answering
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.services.cards.file import file_findings
 from conflicts.services.detection.detect import detect_due
@@ -98,7 +98,7 @@ def as_facts(told: Sequence[tuple[str, str, str]]) -> list[Fact]:
 def read_in_turns(facts: Sequence[Fact], turns: Sequence[int]) -> list[set[str]]:
     """Return the cards, as lineages, that come of reading a story in turns."""
     vectors = np.array([vector(fact.content) for fact in facts], dtype=np.float32)
-    notes = {fact.lineage: Note(fact.content, fact.scope) for fact in facts}
+    notes = {fact.lineage: LocatedText(fact.content, fact.scope) for fact in facts}
     cards: list[set[str]] = []
     begin = 0
     for end in turns:
@@ -137,47 +137,68 @@ def test_interleaved_stories_of_n_subjects_are_n_cards(
 
 
 APART = [
-    (Note("Tank of Etna holds 10 litres"), Note("Tank of Ural holds 20")),
-    (Note("Tank of Etna holds 10"), Note("Tank of Ural holds 10")),
-    (Note("We fill the tank at Etna to 10 litres"), Note("We fill the tank at Ural to 20 litres")),
-    (Note("Etna is maintained by Ana"), Note("Ural is maintained by Boris")),
-    (Note("The tank holds 10 litres", "etna"), Note("The tank holds 20 litres", "ural")),
-    (Note("The tank holds 10 litres", "a/etna/x"), Note("The tank holds 20 litres", "a/ural/x")),
-    (Note("The tank holds 10 litres", "", "etna"), Note("The tank holds 20 litres", "", "ural")),
-    (Note("Limit for tenant Acme is 5"), Note("Limit for tenant Basil is 6")),
+    (LocatedText("Tank of Etna holds 10 litres"), LocatedText("Tank of Ural holds 20")),
+    (LocatedText("Tank of Etna holds 10"), LocatedText("Tank of Ural holds 10")),
+    (
+        LocatedText("We fill the tank at Etna to 10 litres"),
+        LocatedText("We fill the tank at Ural to 20 litres"),
+    ),
+    (LocatedText("Etna is maintained by Ana"), LocatedText("Ural is maintained by Boris")),
+    (
+        LocatedText("The tank holds 10 litres", "etna"),
+        LocatedText("The tank holds 20 litres", "ural"),
+    ),
+    (
+        LocatedText("The tank holds 10 litres", "a/etna/x"),
+        LocatedText("The tank holds 20 litres", "a/ural/x"),
+    ),
+    (
+        LocatedText("The tank holds 10 litres", "", "etna"),
+        LocatedText("The tank holds 20 litres", "", "ural"),
+    ),
+    (LocatedText("Limit for tenant Acme is 5"), LocatedText("Limit for tenant Basil is 6")),
 ]
 TOGETHER = [
     # One place of the sentence differs: it is what they disagree about.
-    (Note("Etna is maintained by Ana"), Note("Etna is maintained by Boris")),
-    (Note("Billing runs on PostgreSQL"), Note("Billing runs on MySQL")),
-    (Note("PostgreSQL holds the invoices"), Note("MySQL holds the invoices")),
-    (Note("Ana approves the budget"), Note("Boris approves the budget")),
-    (Note("The meeting is on Monday at 10:00"), Note("The meeting is on Friday at 11:00")),
+    (LocatedText("Etna is maintained by Ana"), LocatedText("Etna is maintained by Boris")),
+    (LocatedText("Billing runs on PostgreSQL"), LocatedText("Billing runs on MySQL")),
+    (LocatedText("PostgreSQL holds the invoices"), LocatedText("MySQL holds the invoices")),
+    (LocatedText("Ana approves the budget"), LocatedText("Boris approves the budget")),
+    (
+        LocatedText("The meeting is on Monday at 10:00"),
+        LocatedText("The meeting is on Friday at 11:00"),
+    ),
     # Places that are no two of a kind, or that both speak of a thing with a name of its own.
-    (Note("The tank holds 10 litres", "plant"), Note("The tank holds 20 litres", "plant/etna")),
-    (Note("The tank holds 10 litres"), Note("The tank holds 20 litres", "etna")),
-    (Note("The API limit is 10", "docs"), Note("The API limit is 20", "ops")),
-    (Note("Postgres listens on 5432", "infra"), Note("Postgres listens on 5433", "ops")),
+    (
+        LocatedText("The tank holds 10 litres", "plant"),
+        LocatedText("The tank holds 20 litres", "plant/etna"),
+    ),
+    (LocatedText("The tank holds 10 litres"), LocatedText("The tank holds 20 litres", "etna")),
+    (LocatedText("The API limit is 10", "docs"), LocatedText("The API limit is 20", "ops")),
+    (
+        LocatedText("Postgres listens on 5432", "infra"),
+        LocatedText("Postgres listens on 5433", "ops"),
+    ),
     # Other sentences: the rules cannot tell.
-    (Note("Deploys go through Jenkins"), Note("Travis was switched off in May")),
+    (LocatedText("Deploys go through Jenkins"), LocatedText("Travis was switched off in May")),
 ]
 
 
 @pytest.mark.parametrize(("one", "other"), APART)
-def test_two_subjects_are_told_apart(one: Note, other: Note) -> None:
+def test_two_subjects_are_told_apart(one: LocatedText, other: LocatedText) -> None:
     assert are_of_other_subjects(one, other)
     assert are_of_other_subjects(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), TOGETHER)
-def test_what_may_be_one_subject_is_left_together(one: Note, other: Note) -> None:
+def test_what_may_be_one_subject_is_left_together(one: LocatedText, other: LocatedText) -> None:
     assert not are_of_other_subjects(one, other)
     assert not are_of_other_subjects(other, one)
 
 
 def test_a_verdict_is_about_the_subject_that_the_question_names() -> None:
-    etna = [Note(f"Tank of Etna holds {v} litres") for v in (10, 20)]
-    ural = [Note(f"Tank of Ural holds {v} litres") for v in (10, 20)]
+    etna = [LocatedText(f"Tank of Etna holds {v} litres") for v in (10, 20)]
+    ural = [LocatedText(f"Tank of Ural holds {v} litres") for v in (10, 20)]
     mixed = [etna[0], ural[0], etna[1], ural[1]]
     assert select_answering(mixed, lambda note: note, [ural[1]]) == ural
     assert select_answering(mixed, lambda note: note, [etna[1]]) == etna

@@ -2,10 +2,10 @@
 
 import pytest
 
-from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
+from engram.console.evaluation.lines import InputError, InputRow, read_rows, refuse_repeated_ids
 
 
-class Named(Row):
+class Named(InputRow):
     id: str
     size: int
 

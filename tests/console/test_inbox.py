@@ -20,10 +20,10 @@ from django.utils import timezone
 from conflicts.models import Conflict
 from engram.console.inbox import queue, registry
 from engram.console.inbox.api import Inbox, InboxQuerySerializer
-from engram.console.inbox.conflicts import Conflicts
+from engram.console.inbox.conflicts import ConflictSource
 from engram.console.inbox.put_off import put_off
 from engram.console.inbox.registry import SOURCES
-from engram.console.inbox.reviews import Reviews
+from engram.console.inbox.reviews import ReviewSource
 from engram.console.inbox.source import Action, Done, InboxFilter, Mark, Source
 from engram.console.models import PutOff
 from engram.kernel.actors import SYSTEM, Actor
@@ -411,7 +411,7 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
     now, mark = timezone.now(), Mark(0, timezone.now(), "reviews", tenant.workspace.pk)
     alone = [source for source in SOURCES if source.reads_by_index]
     assert [source.name for source in alone] == ["suggestions", "calibration"]
-    for sources, settings in ((SOURCES, 2), (alone, 2), ([Conflicts(), Reviews()], 0)):
+    for sources, settings in ((SOURCES, 2), (alone, 2), ([ConflictSource(), ReviewSource()], 0)):
         assert told(partial(queue.tallies, sources, now)) == settings
         assert told(partial(queue.place, sources, InboxFilter(), mark, now)) == settings
 

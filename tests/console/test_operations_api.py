@@ -282,7 +282,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return real()
 
     monkeypatch.setattr(schema, "_make", count)
-    monkeypatch.setattr(schema, "keeper", schema.Keeper())
+    monkeypatch.setattr(schema, "keeper", schema.SchemaCache())
     return counted
 
 

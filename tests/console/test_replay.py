@@ -18,7 +18,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, IdempotentAnswer, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing
-from memories.core.claims import Comparison, Reading
+from memories.core.claims import ClaimComparison, Reading
 from memories.models import Memory, Merge, MergeSuggestion, Observation
 from memories.services.gate import replay
 from tests.conflicts.test_quality import ask, decide
@@ -283,7 +283,7 @@ def test_a_replay_compares_each_pair_once_outside_of_transactions_and_says_how_m
     depths: list[int] = []
     original = claims.compare
 
-    def counted(a: Reading, b: Reading) -> Comparison:
+    def counted(a: Reading, b: Reading) -> ClaimComparison:
         compared.append((a.text, b.text))
         depths.append(len(connection.savepoint_ids))
         return original(a, b)

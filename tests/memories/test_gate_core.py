@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core.claims import Comparison, compare, read
+from memories.core.claims import ClaimComparison, compare, read
 from memories.core.gate import better_wording, decide
 
 PROVENANCES = ["user_stated", "episode_summary", "assistant_derived", "unheard_of"]
 
 
-def compared(relation: str, confidence: float = 0.9, finer: str | None = None) -> Comparison:
-    return Comparison(relation, ("because",), confidence, finer, (0, 0))  # type: ignore[arg-type]
+def compared(relation: str, confidence: float = 0.9, finer: str | None = None) -> ClaimComparison:
+    return ClaimComparison(relation, ("because",), confidence, finer, (0, 0))  # type: ignore[arg-type]
 
 
-def outcome(comparison: Comparison, **changes: object) -> tuple[str, str]:
+def outcome(comparison: ClaimComparison, **changes: object) -> tuple[str, str]:
     arguments: dict[str, object] = {
         "threshold": 0.8,
         "policy": "merge",

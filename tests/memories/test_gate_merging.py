@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core.merging import Step, fold, without
+from memories.core.merging import MergeStep, fold, without
 
 CLASSES = ["user_stated", "episode_summary", "assistant_derived"]
 
@@ -33,12 +33,12 @@ def statements(draw: Any) -> dict[str, Any]:
 MERGED = st.lists(st.tuples(statements(), st.booleans()), min_size=1, max_size=4)
 
 
-def merged(first: dict[str, Any], rest: list[tuple[dict[str, Any], bool]]) -> list[Step]:
-    steps: list[Step] = []
+def merged(first: dict[str, Any], rest: list[tuple[dict[str, Any], bool]]) -> list[MergeStep]:
+    steps: list[MergeStep] = []
     fields = first
     for incoming, takes in rest:
         after = fold(fields, incoming, takes_wording=takes)
-        steps.append(Step(fields, incoming, after))
+        steps.append(MergeStep(fields, incoming, after))
         fields = after
     return steps
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memories.core.janitor import ActionKind, Reason, Rules, Subject, judge
+from memories.core.janitor import ActionKind, JanitorRules, Reason, Subject, judge
 from tests.conftest import NOW
 
-RULES = Rules(
+RULES = JanitorRules(
     assistant_days=90, summary_days=120, may_cull=False, logging_since=NOW - timedelta(days=900)
 )
 OLD = Subject(
@@ -85,7 +85,7 @@ def test_culling_needs_the_flag_and_three_demotions() -> None:
     thrice = replace(OLD, demotion_count=3, demoted_at=NOW - timedelta(days=7))
     allowed = replace(RULES, may_cull=True)
 
-    def action_of(subject: Subject, rules: Rules) -> ActionKind | None:
+    def action_of(subject: Subject, rules: JanitorRules) -> ActionKind | None:
         found = judge(subject, rules, NOW)
         return None if found is None else found.action
 

@@ -11,7 +11,7 @@ import pytest
 
 from conflicts.core import narrative
 from conflicts.core.facts import Fact
-from memories.core.briefing import Note, briefing
+from memories.core.briefing import BriefingEntry, briefing
 from memories.core.quoting import quote_fields, visible
 from predictor.core import judging
 
@@ -41,7 +41,7 @@ def prompts(text: str) -> list[str]:
         judging.build_messages(["Nothing."], text * 10),
     ]
     assert all(len(one) == 2 for one in told)
-    note = Note("semantic", text, is_disputed=True, contradicted_by=text)
+    note = BriefingEntry("semantic", text, is_disputed=True, contradicted_by=text)
     return [*(one[1]["content"] for one in told), briefing([note], [(text, text)])]
 
 

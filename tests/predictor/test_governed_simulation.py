@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engram.console.evaluation.simulation.governed import Step, govern, mixed
+from engram.console.evaluation.simulation.governed import GovernedSession, govern, mixed
 from engram.console.evaluation.simulation.life import live
 from engram.console.evaluation.simulation.plans import LIFE, PARITY
 from engram.console.evaluation.simulation.sessions import Simulator
@@ -56,7 +56,7 @@ def test_sessions_without_a_model_are_void():
 def test_same_seed_lives_the_same_life():
     first, again = (govern(small(LIFE), 3, sessions=30) for _ in range(2))
     assert first == again
-    assert all(isinstance(step, Step) for step in first)
+    assert all(isinstance(step, GovernedSession) for step in first)
 
 
 def test_replay_takes_the_best_of_what_lies_behind():

@@ -11,7 +11,7 @@ from typing import Final
 
 from conflicts.core.absence import absent_stems
 from conflicts.core.conditions import are_parted
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core.claims import Contradiction
@@ -140,7 +140,7 @@ RULES: Final[dict[Contradiction, Rule]] = {
 }
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Weigh what claim comparison says, which reads both texts as statements of one frame."""
     found, way = pair.comparison, pair.comparison.contradiction
     if way is None or found.confidence < MIN_CONFIDENCE:
@@ -157,7 +157,7 @@ def find(pair: Pair) -> Clash | None:
     return _clash(pair, way)
 
 
-def _clash(pair: Pair, way: Contradiction) -> Clash:
+def _clash(pair: FactPair, way: Contradiction) -> Clash:
     found = pair.comparison
     strength = min(MAX_STRENGTH, found.confidence)
     return pair.clash(RULES[way], *found.reasons, strength=strength)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core.lexicon import KINDS
@@ -21,7 +21,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Return a clash when the texts name two members of one kind, unless their subjects differ."""
     if not pair.is_one_matter or not pair.names_exclude:
         return None

@@ -6,7 +6,7 @@ from typing import Final
 
 from conflicts.core.apart import is_observed
 from conflicts.core.dates import stated_dates
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 
 RULE: Final = Rule(
@@ -22,7 +22,7 @@ MIN_COSINE: Final = 0.65
 STRENGTH: Final = 0.70
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the weekdays, then the dates, that the texts give."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.number_words import ORDINALS
 
@@ -28,7 +28,7 @@ _DAY_OF_PERIOD: Final = re.compile(
 )
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the only day of a period that each text names."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None

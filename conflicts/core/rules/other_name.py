@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.apart import is_other_head
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.frames import other_name
 
@@ -22,7 +22,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the names that fill one slot, unless the subjects of the texts differ."""
     if not pair.is_one_slot or not pair.names_exclude or is_other_head(pair.a, pair.b):
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core.claims import Quantity
@@ -28,7 +28,7 @@ CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
 _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the amounts of a unit of which each text gives only one."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None

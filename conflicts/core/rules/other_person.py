@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.frames import other_filler
 
@@ -20,7 +20,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the people or roles that fill one slot."""
     filled = other_filler(*pair.texts) if pair.is_one_slot else ""
     return pair.clash(RULE, filled, strength=STRENGTH) if filled else None

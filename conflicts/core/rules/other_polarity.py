@@ -6,7 +6,7 @@ from typing import Final
 
 from conflicts.core.absence import absent_stems
 from conflicts.core.opposites import denied_words
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.frames import people
 
@@ -23,7 +23,7 @@ STRENGTH: Final = 0.60
 MIN_DENIED_WEIGHT: Final = 2.5
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Look for words that one text affirms and the other denies."""
     if (
         not pair.shares_much
@@ -37,7 +37,7 @@ def find(pair: Pair) -> Clash | None:
     return pair.clash(RULE, "one affirms what the other denies", strength=STRENGTH)
 
 
-def _are_of_other_people(pair: Pair) -> bool:
+def _are_of_other_people(pair: FactPair) -> bool:
     """Return whether each text names people of its own: what one may not do another may."""
     mine, theirs = map(people, pair.texts)
     return bool(mine and theirs and mine.isdisjoint(theirs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.precedence import other_winner
 
@@ -20,7 +20,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare which source has precedence and which has not."""
     winner = other_winner(*pair.texts) if pair.is_one_slot else ""
     return pair.clash(RULE, winner, strength=STRENGTH) if winner else None

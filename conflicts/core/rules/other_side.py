@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.opposites import opposite_words
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 
 RULE: Final = Rule(
@@ -20,7 +20,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Look for opposite words; kept for 14 days is deleted after 14 days."""
     if not pair.shares_much or pair.a.values & pair.b.values:
         return None

@@ -7,7 +7,7 @@ from typing import Final
 from conflicts.core.apart import is_observed
 from conflicts.core.dates import dates_of, stated_dates
 from conflicts.core.opposites import opposite_words
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 
@@ -24,7 +24,7 @@ MIN_COSINE: Final = 0.70
 STRENGTH: Final = 0.70
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Compare the only hour that each text gives, of the same side of what goes on."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.exclusions import find_exclusion
 
@@ -21,7 +21,7 @@ RULE: Final = Rule(
 STRENGTH: Final = 0.65
 
 
-def find(pair: Pair) -> Clash | None:
+def find(pair: FactPair) -> Clash | None:
     """Look for opposite sides of one family of ways, in one matter and one case."""
     if not pair.is_one_matter or pair.a.values & pair.b.values:
         return None

@@ -11,7 +11,7 @@ from conflicts.core.conditions import are_day_parts, are_parted
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from memories.core.claims import Comparison
+from memories.core.claims import ClaimComparison
 
 # Few words in common want close vectors, and the other way round.
 WEIGHT_FOR_COSINE: Final = 0.08
@@ -36,13 +36,13 @@ class Clash:
 
 
 @dataclass(frozen=True)
-class Pair:
+class FactPair:
     """Two facts of a timeline by position, the older first, and how their claims compare."""
 
     timeline: Timeline
     older: int
     newer: int
-    comparison: Comparison
+    comparison: ClaimComparison
 
     @cached_property
     def a(self) -> Statement:

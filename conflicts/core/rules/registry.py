@@ -27,7 +27,7 @@ from conflicts.core.rules import (
     state_returns,
     value_returns,
 )
-from conflicts.core.rules.pair import Clash, Pair
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 
 # The first that finds something decides.
@@ -44,7 +44,7 @@ _OTHER_WORDS: Final = (
     other_side,
     other_polarity,
 )
-OTHER_WORDS: Final[tuple[Callable[[Pair], Clash | None], ...]] = tuple(
+OTHER_WORDS: Final[tuple[Callable[[FactPair], Clash | None], ...]] = tuple(
     rule.find for rule in _OTHER_WORDS
 )
 RULES: Final[tuple[Rule, ...]] = (

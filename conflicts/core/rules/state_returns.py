@@ -10,7 +10,7 @@ from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_state
 from conflicts.core.rules.rule import Rule
 from conflicts.core.severity import severity_of
-from conflicts.core.states import State, returning_arcs
+from conflicts.core.states import ThingState, find_returns
 from conflicts.core.timeline import Timeline
 
 RULE: Final = Rule(
@@ -27,12 +27,14 @@ RULE: Final = Rule(
 CONFIDENCE: Final = 0.9
 
 
-def find(timeline: Timeline, fresh: Collection[int], states: Mapping[int, State]) -> list[Finding]:
+def find(
+    timeline: Timeline, fresh: Collection[int], states: Mapping[int, ThingState]
+) -> list[Finding]:
     """Return histories of one thing's state that come back, each at most one finding.
 
     ``states`` hold the facts that declare a state and nothing else, by position.
     """
-    histories: dict[tuple[str, ...], list[tuple[int, State]]] = defaultdict(list)
+    histories: dict[tuple[str, ...], list[tuple[int, ThingState]]] = defaultdict(list)
     for i in sorted(states):
         histories[(*states[i].key, timeline.facts[i].project)].append((i, states[i]))
     triggers = set(fresh)
@@ -40,21 +42,24 @@ def find(timeline: Timeline, fresh: Collection[int], states: Mapping[int, State]
         _finding(timeline, [(i, states[i]) for i in positions], newest, between)
         for history in histories.values()
         if not triggers.isdisjoint(i for i, _ in history)
-        for positions, newest, between in returning_arcs(history)
+        for positions, newest, between in find_returns(history)
         if not triggers.isdisjoint(positions)
     ]
 
 
 def _finding(
-    timeline: Timeline, arc: Sequence[tuple[int, State]], newest: State, between: State
+    timeline: Timeline,
+    path: Sequence[tuple[int, ThingState]],
+    newest: ThingState,
+    between: ThingState,
 ) -> Finding:
-    """Ask about the newest value; ``arc`` is oldest first."""
-    facts = [timeline.facts[i] for i, _ in arc]
-    values = " → ".join(state.written for _, state in arc)
+    """Ask about the newest value; ``path`` is oldest first."""
+    facts = [timeline.facts[i] for i, _ in path]
+    values = " → ".join(state.written for _, state in path)
     return Finding(
         kind="reversal",
         fact_ids=tuple(fact.id for fact in facts),
-        yes_keeps=tuple(timeline.facts[i].id for i, s in arc if s.value == newest.value),
+        yes_keeps=tuple(timeline.facts[i].id for i, s in path if s.value == newest.value),
         question=ask_state(newest.subject, newest.attribute, newest.written, between.written),
         reasoning=f"The {newest.attribute} of {newest.subject} went {values} and no memory says "
         "that it was set back.",

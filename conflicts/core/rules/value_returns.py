@@ -7,7 +7,7 @@ from typing import Final
 
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_reversal
-from conflicts.core.reversals import Arc, find_arcs, is_change
+from conflicts.core.reversals import Reversal, find_reversals, is_change
 from conflicts.core.rules.rule import Rule
 from conflicts.core.severity import severity_of
 from conflicts.core.subjects import are_of_one_subject
@@ -37,29 +37,33 @@ def find(timeline: Timeline, fresh: Collection[int], states: Collection[int]) ->
     near = {j for i in free for j in (i, *timeline.neighbours(i))}.difference(states)
     changes = [i for i in sorted(near) if is_change(timeline, i)]
     timeline.prepare(changes)
-    arcs = [
-        arc
+    found = [
+        reversal
         for change in changes
-        for arc in find_arcs(timeline, change)
-        if not free.isdisjoint((arc.earlier, change, arc.restated))
-        and arc.earlier not in states
-        and arc.restated not in states
-        and are_of_one_subject(timeline.facts[i] for i in (arc.earlier, change, arc.restated))
+        for reversal in find_reversals(timeline, change)
+        if not free.isdisjoint((reversal.earlier, change, reversal.restated))
+        and reversal.earlier not in states
+        and reversal.restated not in states
+        and are_of_one_subject(
+            timeline.facts[i] for i in (reversal.earlier, change, reversal.restated)
+        )
     ]
-    chosen: list[Arc] = []
-    for arc in sorted(arcs, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
-        facts = {arc.earlier, arc.change, arc.restated}
+    chosen: list[Reversal] = []
+    for reversal in sorted(found, key=lambda a: (-a.strength, a.earlier, a.change, a.restated)):
+        facts = {reversal.earlier, reversal.change, reversal.restated}
         if all(
-            arc.change != a.change and len(facts & {a.earlier, a.change, a.restated}) < 2
+            reversal.change != a.change and len(facts & {a.earlier, a.change, a.restated}) < 2
             for a in chosen
         ):
-            chosen.append(arc)
-    return [_finding(timeline, arc) for arc in chosen]
+            chosen.append(reversal)
+    return [_finding(timeline, reversal) for reversal in chosen]
 
 
-def _finding(timeline: Timeline, arc: Arc) -> Finding:
+def _finding(timeline: Timeline, reversal: Reversal) -> Finding:
     """Ask whether the old value holds again; yes keeps both statements of it."""
-    old, turn, new = (timeline.facts[i] for i in (arc.earlier, arc.change, arc.restated))
+    old, turn, new = (
+        timeline.facts[i] for i in (reversal.earlier, reversal.change, reversal.restated)
+    )
     return Finding(
         kind="reversal",
         fact_ids=(old.id, turn.id, new.id),
@@ -68,7 +72,7 @@ def _finding(timeline: Timeline, arc: Arc) -> Finding:
         reasoning=f"A change was noted on {turn.observed_at:%d %B %Y}, yet the earlier claim is "
         f"stated as current again on {new.observed_at:%d %B %Y} without a word about going back.",
         severity=severity_of([old, turn, new]),
-        confidence=round(min(MAX_CONFIDENCE, 0.4 + 0.4 * arc.strength), 3),
+        confidence=round(min(MAX_CONFIDENCE, 0.4 + 0.4 * reversal.strength), 3),
         suggestion=None,
         rules=(RULE.id,),
     )

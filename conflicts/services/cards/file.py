@@ -13,7 +13,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.findings import split_by_subject
 from conflicts.core.identity import OpenCard, Placement, place
-from conflicts.core.subjects import Note, note_of
+from conflicts.core.subjects import LocatedText, note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.cards.decided import decided_pairs
@@ -116,7 +116,7 @@ def _of_one_subject(
 
 def _open_cards(
     lineages: Iterable[str], also_lock: Collection[UUID]
-) -> tuple[list[OpenCard], dict[str, Note]]:
+) -> tuple[list[OpenCard], dict[str, LocatedText]]:
     """Return the waiting cards with one of the lineages, and the notes of their members.
 
     The cards stay locked, so that no verdict or snooze happens in between.
@@ -132,12 +132,12 @@ def _open_cards(
     locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
     touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
     covered: dict[str, set[str]] = {}
-    notes: dict[str, Note] = {}
+    notes: dict[str, LocatedText] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
     fields = ("memory__content", "memory__scope", "memory__project")
     for card, lineage, *note in members.values_list("conflict_id", "lineage", *fields):
         covered.setdefault(str(card), set()).add(str(lineage))
-        notes[str(lineage)] = Note(*note)
+        notes[str(lineage)] = LocatedText(*note)
     return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())], notes
 
 

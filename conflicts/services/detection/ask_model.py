@@ -17,7 +17,7 @@ from conflicts.core.narrative import MAX_FINDINGS, Reported, accept_finding, mes
 from engram.kernel import llm, spend
 from engram.kernel.lease import Renewal
 from engram.kernel.llm import (
-    Message,
+    ChatMessage,
     ModelAnswer,
     ModelError,
     RejectedError,
@@ -48,7 +48,7 @@ class ReportedShape(BaseModel):
     reasoning: str
 
 
-class Reading(BaseModel):
+class NarrativeReading(BaseModel):
     """The model's answer about one batch."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -56,13 +56,13 @@ class Reading(BaseModel):
     findings: list[ReportedShape]
 
 
-def reading_of(lines: int) -> type[Reading]:
+def reading_of(lines: int) -> type[NarrativeReading]:
     """Return the model of an answer about so many lines: it must name at least one of them.
 
     An answer that names only other lines is invalid; the model is asked once more.
     """
 
-    class ReadingOfLines(Reading):
+    class ReadingOfLines(NarrativeReading):
         @model_validator(mode="after")
         def _is_about_the_lines(self) -> Self:
             named = [number for one in self.findings for number in one.facts]
@@ -147,12 +147,12 @@ def ask_model(
 
 
 def _answers(
-    prompts: Sequence[Sequence[Message]],
-    shapes: Sequence[type[Reading]],
+    prompts: Sequence[Sequence[ChatMessage]],
+    shapes: Sequence[type[NarrativeReading]],
     sent: set[int],
     *,
     renew: Renewal,
-) -> Iterator[tuple[int, ModelAnswer[Reading] | ModelError]]:
+) -> Iterator[tuple[int, ModelAnswer[NarrativeReading] | ModelError]]:
     """Yield each answer as it arrives, with its batch number, and add sent ones to `sent`.
 
     After an outage no more are sent. Answers that do not arrive in time are not yielded.
@@ -161,7 +161,7 @@ def _answers(
     gives_up_at += GRACE_SECONDS
     pool = ThreadPoolExecutor(CALLS_AT_ONCE, thread_name_prefix="narrative")
     queued = list(range(len(prompts)))[::-1]
-    calls: dict[Future[ModelAnswer[Reading] | ModelError], int] = {}
+    calls: dict[Future[ModelAnswer[NarrativeReading] | ModelError], int] = {}
     try:
         while queued or calls:
             while queued and len(calls) < CALLS_AT_ONCE:
@@ -182,7 +182,9 @@ def _answers(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _ask(prompt: Sequence[Message], shape: type[Reading]) -> ModelAnswer[Reading] | ModelError:
+def _ask(
+    prompt: Sequence[ChatMessage], shape: type[NarrativeReading]
+) -> ModelAnswer[NarrativeReading] | ModelError:
     """Ask about one batch; runs in a thread without a workspace or database connection."""
     try:
         return llm.ask(prompt, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
@@ -195,7 +197,7 @@ def _rounds(calls: int) -> int:
 
 
 def _add_answer(
-    run: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[Reading] | ModelError
+    run: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[NarrativeReading] | ModelError
 ) -> None:
     """Add an answer's usage and cost to a run, and its findings about the batch's memories."""
     run.usage += answer.usage

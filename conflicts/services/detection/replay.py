@@ -69,7 +69,7 @@ class DetectionReplay:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class SettingChange:
     """One changed setting: its current and its proposed value."""
 
     name: str
@@ -83,7 +83,7 @@ class Replay:
 
     since: datetime
     until: datetime
-    changed: tuple[Change, ...]
+    changed: tuple[SettingChange, ...]
     not_followed: tuple[str, ...]
     gate: GateReplay
     detection: DetectionReplay
@@ -94,7 +94,7 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
     current = workspace.config
     proposed = settings_with(workspace.settings, changes)
     before, after = current.model_dump(), proposed.model_dump()
-    changed = [Change(n, before[n], after[n]) for n in after if before[n] != after[n]]
+    changed = [SettingChange(n, before[n], after[n]) for n in after if before[n] != after[n]]
     since = now - timedelta(days=days)
     with in_workspace(workspace), _read_only():
         past = read_commits(workspace, since=since, until=now)

@@ -43,7 +43,7 @@ from memories.services.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.locks import lock
 
-Outcome = Literal["opened", "joined", "known", "decided", "kept"]
+ReportResult = Literal["opened", "joined", "known", "decided", "kept"]
 REASON_MAX_CHARS = 1000
 ONE_QUESTION = "a conflict asks one question; report each by itself."
 
@@ -55,7 +55,7 @@ class ReportOutcome:
     `kept` means that no card opens until somebody else reports the same; `card` is None.
     """
 
-    outcome: Outcome
+    outcome: ReportResult
     card: Conflict | None
 
 

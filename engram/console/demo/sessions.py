@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from engram.console.demo.steps import Labels, Step
+from engram.console.demo.steps import DemoStep, Labels
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -30,7 +30,7 @@ BETWEEN_PROMPTS = timedelta(minutes=3)
 JUDGED_AFTER = timedelta(minutes=1)
 
 
-class SessionStep(Step):
+class SessionStep(DemoStep):
     """An agent works for somebody, from the first word to the last."""
 
     do: Literal["session"]

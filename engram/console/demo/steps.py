@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 Labels = dict[str, UUID]  # the memory that each label of the story became
 
 
-class Step(BaseModel):
+class DemoStep(BaseModel):
     """What happened, and how long ago."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
-from engram.console.demo.steps import Labels, Step
+from engram.console.demo.steps import DemoStep, Labels
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.models import Provenance, Role, Workspace
 from memories.services.commit.commit import Prepared, prepare, write
@@ -31,7 +31,7 @@ PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
 PAUSE = timedelta(minutes=7)  # between steps of one day
 
 
-class CommitStep(Step):
+class CommitStep(DemoStep):
     """An agent commits a memory."""
 
     do: Literal["commit"]
@@ -62,7 +62,7 @@ class CommitStep(Step):
         )
 
 
-class ReviseStep(Step):
+class ReviseStep(DemoStep):
     """A person changes a memory in place."""
 
     do: Literal["revise"]
@@ -71,7 +71,7 @@ class ReviseStep(Step):
     changes: dict[str, Any]
 
 
-class ForgetStep(Step):
+class ForgetStep(DemoStep):
     """A person forgets memories, or brings them back."""
 
     do: Literal["forget", "restore"]
@@ -79,7 +79,7 @@ class ForgetStep(Step):
     by: str
 
 
-class RecallStep(Step):
+class RecallStep(DemoStep):
     """An agent asks."""
 
     do: Literal["recall"]

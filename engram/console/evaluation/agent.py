@@ -21,7 +21,7 @@ import numpy as np
 from conflicts.models import JudgedRelation
 from conflicts.services.reports.judge import judge
 from engram.console.evaluation import stories as rules
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.stories import StoryRow
 from engram.console.scratch import EVALUATOR, commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
@@ -38,7 +38,7 @@ class StoryCards:
     questions: list[dict[str, str]] = field(default_factory=list)
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Commit every story with and without answers; compare both with the expected conflicts."""
     stories = rules.read(path)
     alone, with_answers = [], []
@@ -98,7 +98,7 @@ def score(
     with_answers: Sequence[StoryCards],
     *,
     seed: int,
-) -> Outcome:
+) -> ModeResult:
     """Return the figures of both runs, with the number of questions."""
     rows = [
         {"id": story.id, "conflicts": one.conflicts, "questions": one.questions}
@@ -121,4 +121,4 @@ def score(
         "matched by the rules alone": without.details["matched"],
     }
     figures = {**found.figures, **questions, **by_rules}
-    return Outcome("conflicts with an agent", figures, rows, details)
+    return ModeResult("conflicts with an agent", figures, rows, details)

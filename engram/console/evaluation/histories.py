@@ -17,8 +17,8 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
-from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.stories import cards
 from engram.console.scratch import commit_rows, scratch_workspace
 from memories.core.metrics import wilson
@@ -27,14 +27,14 @@ from memories.services.commit.draft import Draft
 COMMITTED_AT_ONCE = 200
 
 
-class ValueRow(Row):
+class ValueRow(InputRow):
     """A value of a document's field, and when it was set."""
 
     time: AwareDatetime
     value: str = Field(min_length=1)
 
 
-class HistoryRow(Row):
+class HistoryRow(InputRow):
     """A document with the values of one field, in order."""
 
     id: str = Field(min_length=1)
@@ -58,7 +58,7 @@ class HistoryRow(Row):
             yield at, f"{self.id} has {self.field} {entry.value}"
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Commit all values of all documents, run the detective, and score what it flags.
 
     Nothing is drawn at random: `seed` is there because every mode takes one.
@@ -111,7 +111,7 @@ def size(path: Path) -> int:
     return sum(len(row.history) for row in read(path))
 
 
-def score(predictions: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> Outcome:
+def score(predictions: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) -> ModeResult:
     """Return the shares of returning and of other documents that are flagged (Wilson intervals)."""
     returning = [bool(row["flagged"]) for row in predictions if row["returns"]]
     others = [bool(row["flagged"]) for row in predictions if not row["returns"]]
@@ -124,4 +124,4 @@ def score(predictions: Sequence[Mapping[str, Any]], details: Mapping[str, Any]) 
         "returning": f"{sum(returning)} of {len(returning)} flagged",
         "others": f"{sum(others)} of {len(others)} flagged",
     }
-    return Outcome("histories", figures, predictions, counts | dict(details))
+    return ModeResult("histories", figures, predictions, counts | dict(details))

@@ -10,13 +10,13 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 MAX_PROBLEMS = 20
 
 
-class Row(BaseModel):
+class InputRow(BaseModel):
     """A line of an input file; fields that a mode does not use are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-AnyRow = TypeVar("AnyRow", bound=Row)
+AnyRow = TypeVar("AnyRow", bound=InputRow)
 
 
 class InputError(Exception):

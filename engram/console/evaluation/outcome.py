@@ -24,7 +24,7 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ModeResult:
     """The result of one run of one mode."""
 
     mode: str
@@ -34,7 +34,7 @@ class Outcome:
     details: Mapping[str, Any] = field(default_factory=dict)
 
 
-def report(outcome: Outcome, provenance: Mapping[str, Any]) -> dict[str, Any]:
+def report(outcome: ModeResult, provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Return the report that `--json` writes."""
     return {
         "mode": outcome.mode,
@@ -55,7 +55,7 @@ def write_predictions(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
         file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
 
 
-def table(outcome: Outcome) -> str:
+def table(outcome: ModeResult) -> str:
     """Return the figures and details as aligned text."""
     width = max((len(name) for name in outcome.figures), default=0)
     lines = [

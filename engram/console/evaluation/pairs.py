@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from engram.console.evaluation.lines import Row, read_rows, refuse_repeated_ids
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.scratch import commit_rows, roll_back, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, wilson
@@ -28,7 +28,7 @@ KEPT_TOGETHER = frozenset(["merged", "suggested", "duplicate"])
 JOINED = frozenset(["merged", "duplicate"])
 
 
-class PairRow(Row):
+class PairRow(InputRow):
     """Two statements and how they relate."""
 
     id: str
@@ -43,7 +43,7 @@ class PairRow(Row):
         return self.relation or (self.nli or "").lower()
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Commit every pair and record the gate's decisions.
 
     Nothing is drawn at random: `seed` is there because every mode takes one.
@@ -65,7 +65,7 @@ def read(path: Path) -> list[PairRow]:
     return pairs
 
 
-def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) -> Outcome:
+def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) -> ModeResult:
     """Return the gate's figures that the file's labels allow (Wilson intervals)."""
 
     def share(labels: set[str], is_hit: Callable[[Mapping[str, Any]], bool]) -> Interval:
@@ -100,7 +100,7 @@ def score(pairs: Sequence[PairRow], predictions: Sequence[Mapping[str, Any]]) ->
             for pair, row in zip(pairs, predictions, strict=True)
         )
         details[f"label → {what}"] = {f"{a} → {b}": n for (a, b), n in sorted(counts.items())}
-    return Outcome("gate", figures, predictions, details)
+    return ModeResult("gate", figures, predictions, details)
 
 
 def _commit_both(workspace: Workspace, pair: PairRow) -> Committed | None:

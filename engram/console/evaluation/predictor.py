@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from engram.console.evaluation.lines import InputError
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.simulation import curves
-from engram.console.evaluation.simulation.governed import FixedRanker, Step, govern
+from engram.console.evaluation.simulation.governed import FixedRanker, GovernedSession, govern
 from engram.console.evaluation.simulation.plans import REPORT, REPORT_SEEDS
 from engram.console.evaluation.simulation.sessions import SimulatedSession
 from memories.core.metrics import Interval, bootstrap, bootstrap_ratio
@@ -75,7 +75,7 @@ class Extent:
         return self.seeds * (fits + len(_governed_rankers()))
 
 
-def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Measure learning curves and governed runs."""
     rows: list[dict[str, Any]] = []
     figures: dict[str, Figure] = {}
@@ -93,7 +93,7 @@ def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outco
             for user in extent.worlds
         ]
         figures |= _curve_figures(world, found, rng)
-    lives: dict[str, list[list[Step]]] = defaultdict(list)
+    lives: dict[str, list[list[GovernedSession]]] = defaultdict(list)
     for name, fixed in _governed_rankers().items():
         for user in extent.worlds:
             plan = REPORT[GOVERNED_WORLD]
@@ -108,7 +108,7 @@ def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> Outco
         "recipe": asdict(Recipe()),
         "left cold start": {name: _influence_starts(steps) for name, steps in lives.items()},
     }
-    return Outcome("predictor", figures, rows, details)
+    return ModeResult("predictor", figures, rows, details)
 
 
 def _governed_rankers() -> dict[str, FixedRanker | None]:
@@ -138,7 +138,7 @@ def _curve_figures(
 
 
 def _governed_figures(
-    lives: Mapping[str, Sequence[Sequence[Step]]], rng: np.random.Generator
+    lives: Mapping[str, Sequence[Sequence[GovernedSession]]], rng: np.random.Generator
 ) -> dict[str, Figure]:
     """Return the largest influence of each ranker, and the gain of its sessions."""
     figures = {}
@@ -152,7 +152,7 @@ def _governed_figures(
     return figures
 
 
-def _influence_starts(users: Sequence[Sequence[Step]]) -> str:
+def _influence_starts(users: Sequence[Sequence[GovernedSession]]) -> str:
     """Return for each user the first session in which the predictor had influence."""
     first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
     return " ".join("never" if n is None else str(n) for n in first)

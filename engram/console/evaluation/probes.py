@@ -21,8 +21,8 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from engram.console.demo.story import STORY, AnyStep, CommitStep, embed_story, play, read_story
-from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.lines import InputError, InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, bootstrap, reciprocal_rank
@@ -40,7 +40,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-class ProbeRow(Row):
+class ProbeRow(InputRow):
     """A question, the labels of its answers, and of what must not be returned."""
 
     id: str = Field(min_length=1)
@@ -85,7 +85,7 @@ class ProbeWorkspace:
         )
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Replay the story, recall every probe, and score the results."""
     probes, steps = read(path), read_story()
     predictions = []
@@ -146,7 +146,7 @@ def _refuse(path: Path, unknown: set[str]) -> None:
 
 def score(
     probes: Sequence[ProbeRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
-) -> Outcome:
+) -> ModeResult:
     """Average over the probes that have an answer, and count returned `forbidden` labels."""
     answered = [row for row in predictions if row["gold"]]
     figures = {
@@ -172,7 +172,7 @@ def score(
         ],
         "returned though forbidden": {i: found for i, found in leaks.items() if found},
     }
-    return Outcome("probes", figures, predictions, details)
+    return ModeResult("probes", figures, predictions, details)
 
 
 def _by_category(

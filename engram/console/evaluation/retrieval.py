@@ -15,8 +15,8 @@ from uuid import UUID
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
-from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.lines import InputError, InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.scratch import commit_rows, refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
@@ -39,7 +39,7 @@ MEASURES: dict[str, Measure] = {
 }
 
 
-class Grouped(Row):
+class Grouped(InputRow):
     """A row of one conversation (`conv`) or data set (`ds`)."""
 
     id: str = Field(min_length=1)
@@ -120,7 +120,9 @@ def parse_time(text: str) -> datetime:
     raise ValueError(f"this is no time that can be read: {text!r}")
 
 
-def run(memories: Path, questions: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(
+    memories: Path, questions: Path, *, seed: int, advance: Callable[[int], object]
+) -> ModeResult:
     """Store every group, recall its questions, and score the results."""
     corpus, questions_of = read(memories, questions)
     predictions: list[dict[str, object]] = []
@@ -201,7 +203,7 @@ def ask(
 
 def score(
     questions: Sequence[QuestionRow], predictions: Sequence[Mapping[str, object]], *, seed: int
-) -> Outcome:
+) -> ModeResult:
     """Average over the questions that have an answer; `adversarial` ones are not scored."""
     ranked = {row["id"]: row["ranked"] for row in predictions}
     scored = [question for question in questions if question.is_scored]
@@ -211,7 +213,7 @@ def score(
         name: [measure(_ids(ranked[q.id]), frozenset(q.gold)) for q in scored]
         for name, measure in MEASURES.items()
     }
-    return Outcome(
+    return ModeResult(
         "retrieval",
         {
             name: Figure(bootstrap(found, rng=np.random.default_rng(seed)))

@@ -22,8 +22,8 @@ from conflicts.models import Conflict
 from conflicts.models.detection import Narrative
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.narrate import narrate_due
-from engram.console.evaluation.lines import InputError, Row, read_rows, refuse_repeated_ids
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.lines import InputError, InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -31,7 +31,7 @@ from memories.core.metrics import Interval, bootstrap_ratio, wilson
 from memories.services.commit.draft import Draft
 
 
-class FactRow(Row):
+class FactRow(InputRow):
     """One fact of a story."""
 
     id: str
@@ -42,14 +42,14 @@ class FactRow(Row):
     committed_at: AwareDatetime
 
 
-class ExpectedRow(Row):
+class ExpectedRow(InputRow):
     """A conflict that a person sees in the story."""
 
     fact_ids: tuple[str, ...] = Field(min_length=2)
     kind: str = ""
 
 
-class StoryRow(Row):
+class StoryRow(InputRow):
     """A story with its facts in order; `expected` is empty for a story without conflicts."""
 
     id: str
@@ -59,7 +59,7 @@ class StoryRow(Row):
     expected: tuple[ExpectedRow, ...] = ()
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Commit every story to the product and compare its cards with the expected conflicts."""
     stories = read(path)
     predictions = []
@@ -167,7 +167,7 @@ def pair_off(
 
 def score(
     stories: Sequence[StoryRow], predictions: Sequence[Mapping[str, Any]], *, seed: int
-) -> Outcome:
+) -> ModeResult:
     """Return precision and recall over conflicts, and the share of coherent stories with cards."""
     found = {row["id"]: [c["fact_ids"] for c in row["conflicts"]] for row in predictions}
     paired = {s.id: pair_off(found[s.id], [c.fact_ids for c in s.expected]) for s in stories}
@@ -191,7 +191,7 @@ def score(
         "recall by kind of story": _by_kind(stories, hits),
         "precision by rule": _by_rule(predictions, paired),
     }
-    return Outcome("conflicts", figures, predictions, details)
+    return ModeResult("conflicts", figures, predictions, details)
 
 
 def _by_kind(stories: Sequence[StoryRow], hits: Mapping[str, int]) -> dict[str, str]:

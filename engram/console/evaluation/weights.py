@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from engram.console.demo.story import read_story
-from engram.console.evaluation.outcome import Figure, Outcome
+from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.probes import MEASURES, ProbeRow, ProbeWorkspace, load_story, read
 from engram.kernel.configuration import WorkspaceSettings
 from memories.core.metrics import bootstrap, bootstrap_difference
@@ -30,8 +30,8 @@ WHOLE_POOL = 1000
 STEPS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7)
 RANKED_MAX = 50
 
-Weights = tuple[float, float, float]  # user stated, episode summary, assistant derived
-ALL_ONES: Weights = (1.0, 1.0, 1.0)
+ProvenanceWeights = tuple[float, float, float]  # user stated, episode summary, assistant derived
+ALL_ONES: ProvenanceWeights = (1.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class ProbePool:
     gold: tuple[str, ...]
     pool: tuple[ScoredMemory, ...]
 
-    def rank_labels(self, weights: Weights) -> list[str]:
+    def rank_labels(self, weights: ProvenanceWeights) -> list[str]:
         """Return the labels of the pool under these weights, best first."""
         by_class = dict(zip(Provenance.values, weights, strict=True))
         order = sorted(
@@ -65,7 +65,7 @@ class ProbePool:
         return [scored.label for scored in order]
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
+def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Score every pool once, apply every setting's weights, and compare."""
     probes = read(path)
     pools = []
@@ -77,19 +77,19 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> Outcome:
     return compare(pools, seed=seed)
 
 
-def grid() -> list[Weights]:
+def grid() -> list[ProvenanceWeights]:
     """Return the settings that keep the order of trust."""
     return [(1.0, summary, own) for summary, own in product(STEPS, STEPS) if own <= summary]
 
 
-def defaults() -> Weights:
+def defaults() -> ProvenanceWeights:
     """Return the weights of a new workspace."""
     config = WorkspaceSettings.model_validate({})
     user, summary, own = (config.provenance_weight(name) for name in Provenance.values)
     return user, summary, own
 
 
-def compare(pools: Sequence[ProbePool], *, seed: int) -> Outcome:
+def compare(pools: Sequence[ProbePool], *, seed: int) -> ModeResult:
     """Find the best setting; return it, the defaults and all ones, with intervals."""
     ours = defaults()
     settings = sorted({*grid(), ours}, reverse=True)
@@ -124,10 +124,10 @@ def compare(pools: Sequence[ProbePool], *, seed: int) -> Outcome:
         for what, weights in named.items()
         for probe in pools
     ]
-    return Outcome("weights", figures, predictions, details)
+    return ModeResult("weights", figures, predictions, details)
 
 
-def choose(means: Mapping[Weights, Mapping[str, float]]) -> Weights:
+def choose(means: Mapping[ProvenanceWeights, Mapping[str, float]]) -> ProvenanceWeights:
     """Return the best setting, by the criterion of the module docstring."""
     floor = means[ALL_ONES]["p@1"]
     allowed = [weights for weights in means if means[weights]["p@1"] >= floor]
@@ -151,7 +151,7 @@ def _ask(story: ProbeWorkspace, probe: ProbeRow) -> ProbePool:
     )
 
 
-def _values(pools: Sequence[ProbePool], weights: Weights) -> dict[str, list[float]]:
+def _values(pools: Sequence[ProbePool], weights: ProvenanceWeights) -> dict[str, list[float]]:
     ranked = [(probe.rank_labels(weights), probe.gold) for probe in pools]
     return {name: [measure(*pair) for pair in ranked] for name, measure in MEASURES.items()}
 
@@ -163,5 +163,5 @@ def _verdict(figures: Mapping[str, Figure], *, has_won: bool) -> str:
     return "the best beats the defaults" if is_sure else "the defaults stand: no sure gain"
 
 
-def _format_weights(weights: Weights) -> str:
+def _format_weights(weights: ProvenanceWeights) -> str:
     return "/".join(f"{weight:g}" for weight in weights)

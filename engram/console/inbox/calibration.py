@@ -37,7 +37,7 @@ BANDS = {
 UNSURE = "unsure"
 
 
-class Calibration(Source):
+class CalibrationSource(Source):
     """Memories in sessions that the judge has scored and no person has."""
 
     name = "calibration"

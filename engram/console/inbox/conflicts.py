@@ -21,7 +21,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 
 
-class Conflicts(Source):
+class ConflictSource(Source):
     """Questions about memories that disagree."""
 
     name = "conflicts"

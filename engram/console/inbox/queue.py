@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class QueuePosition:
+class InboxPosition:
     """Where an item stands in the queue (`position` counts from 1)."""
 
     total: int
@@ -84,11 +84,11 @@ def entries(
 
 def place(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
-) -> QueuePosition:
+) -> InboxPosition:
     """Return an item's position, or the one it would have if it has left the queue."""
     found = _count(read_item(sources, wanted), lambda source: source.before(wanted, mark, now))
     counted = found.values()
-    return QueuePosition(
+    return InboxPosition(
         sum(total for total, _ in counted), 1 + sum(before for _, before in counted)
     )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from engram.console.inbox.calibration import Calibration
-from engram.console.inbox.conflicts import Conflicts
-from engram.console.inbox.reviews import Reviews
+from engram.console.inbox.calibration import CalibrationSource
+from engram.console.inbox.conflicts import ConflictSource
+from engram.console.inbox.reviews import ReviewSource
 from engram.console.inbox.source import Source
-from engram.console.inbox.suggestions import Suggestions
+from engram.console.inbox.suggestions import SuggestionSource
 from engram.kernel.models import Role
 
 SOURCES: list[Source] = [
-    Conflicts(),
-    Reviews(),
-    Suggestions(),
-    Calibration(),
+    ConflictSource(),
+    ReviewSource(),
+    SuggestionSource(),
+    CalibrationSource(),
 ]
 
 

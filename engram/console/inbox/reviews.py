@@ -44,7 +44,7 @@ FORGETS = frozenset({ReviewKind.SOURCE_FORGOTTEN, ReviewKind.FORGET})
 STAYS = "The summary stays as it is."
 
 
-class Reviews(Source):
+class ReviewSource(Source):
     """Requests of agents for what they may not do alone."""
 
     name = "reviews"

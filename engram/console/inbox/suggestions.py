@@ -35,7 +35,7 @@ WITHDRAWN = "Nobody answered: one of the two has changed or is not recalled any 
 DISPUTED = "A conflict asks which of the two holds. It is answered first; then they may be merged."
 
 
-class Suggestions(Source):
+class SuggestionSource(Source):
     """Pairs of memories that probably say the same."""
 
     name = "suggestions"

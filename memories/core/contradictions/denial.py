@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import (
     Case,
     CaseReading,
@@ -34,7 +34,7 @@ def find(case: Case) -> CaseReading | None:
     return None
 
 
-def _shares_another(case: Case, besides: Pair) -> bool:
+def _shares_another(case: Case, besides: TermPair) -> bool:
     return any(
         pair is not besides and pair.a.weight == 1 and not pair.a.is_verb
         for pair in case.found.same + case.found.finer

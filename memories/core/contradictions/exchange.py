@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import Case, CaseReading, contradicts, different, role_changes, roles
 from memories.core.function_words import DIRECTED, OPPOSED_PREPOSITIONS
 from memories.core.lexicon import SYMMETRIC
@@ -29,7 +29,7 @@ def find(case: Case) -> CaseReading | None:
     return _exchanged_roles(case, pairs)
 
 
-def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
+def _exchanged_prepositions(first: TermPair, second: TermPair) -> bool:
     """Return whether `second` has in b the preposition of `first` in a, or its opposite."""
     led = first.a.prep
     if led in (second.a.prep, first.b.prep):
@@ -39,7 +39,7 @@ def _exchanged_prepositions(first: Pair, second: Pair) -> bool:
     )
 
 
-def _exchanged_roles(case: Case, pairs: Sequence[Pair]) -> CaseReading | None:
+def _exchanged_roles(case: Case, pairs: Sequence[TermPair]) -> CaseReading | None:
     if not case.a.verb or case.a.verb != case.b.verb or case.a.verb in SYMMETRIC:
         return None
     found = role_changes(pairs, roles(case.a), roles(case.b))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import Case, CaseReading, contradicts, different, is_exact, is_one_slot
 from memories.core.function_words import OPPOSED_PREPOSITIONS
 from memories.core.lexicon import GRADED, OPPOSITES
@@ -40,8 +40,8 @@ def _until_differs(case: Case) -> bool:
     )
 
 
-def _opposed_prepositions(case: Case) -> list[Pair]:
+def _opposed_prepositions(case: Case) -> list[TermPair]:
     for pair in case.found.same:
         if OPPOSED_PREPOSITIONS.get(pair.a.prep) == pair.b.prep:
-            return [Pair(pair.a, pair.b, f"{pair.a.prep} against {pair.b.prep}")]
+            return [TermPair(pair.a, pair.b, f"{pair.a.prep} against {pair.b.prep}")]
     return []

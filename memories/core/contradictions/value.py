@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from memories.core import dates
-from memories.core.alignment import Pair
+from memories.core.alignment import TermPair
 from memories.core.cases import (
     Case,
     CaseReading,
@@ -31,7 +31,7 @@ def find(case: Case) -> CaseReading | None:
     return contradicts(_difference(clashes[0]), *reasons, confidence=0.9 if is_exact(case) else 0.7)
 
 
-def _difference(clash: Pair) -> Contradiction:
+def _difference(clash: TermPair) -> Contradiction:
     """Return what differs: a number, a version, a date, the time of day, a label or a choice."""
     if "version" in (clash.a.kind, clash.b.kind):
         return "version"
@@ -42,7 +42,7 @@ def _difference(clash: Pair) -> Contradiction:
     return "number" if "quantity" in (clash.a.kind, clash.b.kind) else "choice"
 
 
-def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
+def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return why two different values may both be true, "" when they cannot."""
     if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
         return "but one side denies the other value"
@@ -57,16 +57,16 @@ def _doubt_about(case: Case, clashes: Sequence[Pair]) -> str:
     return ""
 
 
-def _measure(pair: Pair) -> str:
+def _measure(pair: TermPair) -> str:
     return pair.a.quantity.unit if pair.a.quantity else pair.a.kind
 
 
-def _is_day(pair: Pair) -> bool:
+def _is_day(pair: TermPair) -> bool:
     """Return True for a month, day or year; next to another value it identifies one of many."""
     return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
 
 
-def _excludes(case: Case, clashes: Sequence[Pair]) -> bool:
+def _excludes(case: Case, clashes: Sequence[TermPair]) -> bool:
     """Return True unless verb or additive words allow both members ("supports", "also uses")."""
     if case.is_additive:
         return False

@@ -101,7 +101,7 @@ class Command(BaseCommand):
             raise CommandError(f"There is no workspace {slug!r}.")
         return [workspace]
 
-    def _show(self, workspace: Workspace, found: run.Preview) -> None:
+    def _show(self, workspace: Workspace, found: run.RunPreview) -> None:
         self._tell(workspace, found, "would be ")
         for finding in found.findings:
             self.stdout.write(line(finding))

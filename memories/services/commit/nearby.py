@@ -26,7 +26,7 @@ from memories.core.relations import Relation
 from memories.core.text import terms
 from memories.models import Memory
 from memories.services.commit.transaction import Committed
-from memories.services.gate.neighbours import ELSEWHERE_COSINE, Row
+from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory
 from memories.services.index.postings import Vocabulary, vocabulary_of
 
 log = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ def _pairs(result: Committed) -> list[_Pair]:
 
 
 def _pair(
-    statement: Memory, words: frozenset[str], reading: Reading, row: Row, result: Committed
+    statement: Memory, words: frozenset[str], reading: Reading, row: NearMemory, result: Committed
 ) -> _Pair | None:
     """Return the pair with its shared words; None if both are of one session or share no word."""
     memory, cosine = row

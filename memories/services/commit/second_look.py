@@ -35,11 +35,11 @@ from engram.kernel.planning import by_index
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.comparing import CHARS_A_CALL, Comparer
-from memories.core.gate import Outcome
+from memories.core.gate import GateOutcome
 from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
-from memories.services.gate.neighbours import Row
+from memories.services.gate.neighbours import NearMemory
 from memories.services.gate.suggestions import Proposal, pair_of, suggest_all
 from memories.services.locks import lock
 from memories.signals import memories_written
@@ -82,7 +82,7 @@ _UNSEEN = """
 class SecondLook:
     """The result of a second look at one memory."""
 
-    outcome: Outcome
+    outcome: GateOutcome
     best: examine.JudgedNeighbour
 
 
@@ -200,7 +200,7 @@ def _unseen(
 
 
 def _judge(
-    workspace: Workspace, memory: Memory, near: Iterable[Row], comparer: Comparer
+    workspace: Workspace, memory: Memory, near: Iterable[NearMemory], comparer: Comparer
 ) -> list[examine.JudgedNeighbour]:
     """Return the neighbours that a memory duplicates or contradicts."""
     statement = examine.NewStatement(

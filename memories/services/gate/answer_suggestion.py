@@ -17,9 +17,9 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import Comparison, compare, missing, uncompared
+from memories.core.claims import ClaimComparison, compare, missing, uncompared
 from memories.core.comparing import too_long_together
-from memories.core.gate import Decision, Side, better_wording, surviving_wording
+from memories.core.gate import GateDecision, Side, better_wording, surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
@@ -184,7 +184,7 @@ def _merge(
 class _WordingChoice:
     """The comparison of two memories: whose wording a merge keeps, and what each wording drops."""
 
-    comparison: Comparison
+    comparison: ClaimComparison
     survivor: Side
     dropped_by_older: tuple[str, ...]
     dropped_by_newer: tuple[str, ...]
@@ -246,7 +246,7 @@ def _judge_pair(
         # The relation was stored with the suggestion.
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
-    decision = Decision("merged", survivor, reasons)
+    decision = GateDecision("merged", survivor, reasons)
     return examine.JudgedNeighbour(older, suggestion.similarity, comparison, decision)
 
 

@@ -12,19 +12,19 @@ import numpy as np
 
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
-from memories.core.claims import Comparison
+from memories.core.claims import ClaimComparison
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
-from memories.core.gate import Decision, Outcome, Side, better_wording, decide
+from memories.core.gate import GateDecision, GateOutcome, Side, better_wording, decide
 from memories.core.objections import objection
 from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
-from memories.services.gate.neighbours import Row, find_neighbours
+from memories.services.gate.neighbours import NearMemory, find_neighbours
 from memories.services.gate.suggestions import kept_apart_from
 from memories.services.review.trust import is_decided_by_person, why_untrusted
 
 NEIGHBOURS = 5
-_RANK: dict[Outcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
+_RANK: dict[GateOutcome, int] = {"kept_apart": 0, "merged": 1, "suggested": 2, "created": 3}
 _PROBABLY_KNOWN = frozenset(["merged", "suggested"])
 
 
@@ -45,18 +45,18 @@ class JudgedNeighbour:
 
     memory: Memory
     similarity: float | None
-    comparison: Comparison
-    decision: Decision
+    comparison: ClaimComparison
+    decision: GateDecision
 
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
     """The neighbours that the gate compared and its decision for one draft."""
 
-    outcome: Outcome = "created"
+    outcome: GateOutcome = "created"
     best: JudgedNeighbour | None = None
     # All neighbours, of this place and of other scopes.
-    around: tuple[Row, ...] = ()
+    around: tuple[NearMemory, ...] = ()
     # Other neighbours that are probably duplicates; merges with them are suggested.
     also: tuple[JudgedNeighbour, ...] = ()
     is_triggered: bool = False  # at least one neighbour was compared
@@ -75,12 +75,12 @@ class GateReport:
         return self.best.similarity if self.best else None
 
     @property
-    def comparison(self) -> Comparison | None:
+    def comparison(self) -> ClaimComparison | None:
         """Return the comparison with that neighbour."""
         return self.best.comparison if self.best else None
 
     @property
-    def decision(self) -> Decision | None:
+    def decision(self) -> GateDecision | None:
         """Return the decision for that neighbour."""
         return self.best.decision if self.best else None
 
@@ -139,7 +139,10 @@ def examine(
 
 
 def _postpone(
-    statement: NewStatement, nearest: Row, around: tuple[Row, ...], config: WorkspaceSettings
+    statement: NewStatement,
+    nearest: NearMemory,
+    around: tuple[NearMemory, ...],
+    config: WorkspaceSettings,
 ) -> GateReport:
     """Return the report of a statement that exceeds the budget of this call."""
     memory, cosine = nearest
@@ -156,7 +159,7 @@ def _postpone(
 
 def examine_among(
     statement: NewStatement,
-    found: Iterable[Row],
+    found: Iterable[NearMemory],
     config: WorkspaceSettings,
     comparer: Comparer,
 ) -> list[JudgedNeighbour]:
@@ -194,14 +197,14 @@ def protect_disputed(report: GateReport) -> GateReport:
     elif best.decision.survivor == "stored":
         return report
     else:
-        decision = Decision("suggested", "stored", reasons, folds=False)
+        decision = GateDecision("suggested", "stored", reasons, folds=False)
     judged = replace(best, decision=decision)
     return replace(report, outcome=decision.outcome, best=judged)
 
 
 def preview_decision(
     statement: NewStatement,
-    found: Iterable[Row],
+    found: Iterable[NearMemory],
     config: WorkspaceSettings,
     comparer: Comparer,
     *,
@@ -218,19 +221,22 @@ def preview_decision(
     return min(judged, key=lambda one: _RANK[one.decision.outcome], default=None)
 
 
-def near_texts(found: Iterable[Row], config: WorkspaceSettings) -> list[str]:
+def near_texts(found: Iterable[NearMemory], config: WorkspaceSettings) -> list[str]:
     """Return the texts of the neighbours that a statement is compared with, nearest first."""
     return [memory.content for memory, _ in _near(found, config)]
 
 
-def _near(found: Iterable[Row], config: WorkspaceSettings) -> list[Row]:
+def _near(found: Iterable[NearMemory], config: WorkspaceSettings) -> list[NearMemory]:
     """Return the neighbours above the threshold, and always the nearest: its relation is shown."""
     rows = list(found)
     return rows[:1] + [row for row in rows[1:] if not row[1] < config.gate_threshold]
 
 
 def _judge(
-    statement: NewStatement, near: Iterable[Row], config: WorkspaceSettings, comparer: Comparer
+    statement: NewStatement,
+    near: Iterable[NearMemory],
+    config: WorkspaceSettings,
+    comparer: Comparer,
 ) -> list[JudgedNeighbour]:
     """Compare a statement with its near neighbours and decide about each."""
     judged: list[JudgedNeighbour] = []
@@ -252,11 +258,11 @@ def _decide(
     statement: NewStatement,
     memory: Memory,
     cosine: float,
-    comparison: Comparison,
+    comparison: ClaimComparison,
     config: WorkspaceSettings,
     *,
     better: Side,
-) -> Decision:
+) -> GateDecision:
     return decide(
         comparison,
         cosine,
@@ -268,11 +274,11 @@ def _decide(
     )
 
 
-def _leave_to_people(decision: Decision, objection: str) -> Decision:
+def _leave_to_people(decision: GateDecision, objection: str) -> GateDecision:
     """Turn a suggestion that no rule could judge into a rejection if there is an objection."""
     if not objection:
         return decision
-    return Decision("created", "stored", (*decision.reasons, objection))
+    return GateDecision("created", "stored", (*decision.reasons, objection))
 
 
 def _respect_decisions(
@@ -286,7 +292,7 @@ def _respect_decisions(
     heeded = []
     for one in judged:
         if one in known and one.memory.content_hash in apart:
-            decision = Decision(
+            decision = GateDecision(
                 "created", "stored", ("these two are kept apart since a split or a rejection",)
             )
             heeded.append(replace(one, decision=decision))
@@ -318,5 +324,5 @@ def _protect_trusted(
         return one
     says_more = one.decision.survivor == "incoming" and one.comparison.relation != "same"
     reasons = (*one.decision.reasons, reason)
-    outcome: Outcome = "suggested" if says_more else "merged"
-    return replace(one, decision=Decision(outcome, "stored", reasons, folds=False))
+    outcome: GateOutcome = "suggested" if says_more else "merged"
+    return replace(one, decision=GateDecision(outcome, "stored", reasons, folds=False))

@@ -44,7 +44,7 @@ _NEAREST = """
     ORDER BY found.place
 """
 
-Row = tuple[Memory, float]
+NearMemory = tuple[Memory, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,8 @@ class Neighbours:
     `elsewhere` is of the same project; it is empty where the workspace is too large for a scan.
     """
 
-    here: list[Row]
-    elsewhere: list[Row]
+    here: list[NearMemory]
+    elsewhere: list[NearMemory]
 
 
 def find_neighbours(
@@ -73,7 +73,7 @@ def find_neighbours(
     `size` is `corpus_size()`, if the caller has it.
     """
     size = search.corpus_size() if size is None else size
-    elsewhere: list[Row] = []
+    elsewhere: list[NearMemory] = []
     if size > search.EXACT_MAX:
         cosines = search.nearest(_place(now, scope, project), vector, model, limit, size=size)
     else:
@@ -88,7 +88,7 @@ def find_neighbours(
 
 def _scan(
     vector: np.ndarray, model: str, limit: int, *, scope: str, project: str, now: datetime
-) -> tuple[list[Row], list[Row], bool]:
+) -> tuple[list[NearMemory], list[NearMemory], bool]:
     """Scan all vectors for the nearest; return them and whether all vectors were read."""
     wanted = limit + max(limit // 2, search.SPARE)
     condition = condition_of(_project(now, project))
@@ -109,8 +109,8 @@ def _scan(
             },
         )
         rows = cursor.fetchall()
-    here: list[Row] = []
-    elsewhere: list[Row] = []
+    here: list[NearMemory] = []
+    elsewhere: list[NearMemory] = []
     for _, place, is_here, cosine, *values in rows:
         if place is not None:
             (here if is_here else elsewhere).append((from_row(Memory, values), cosine))

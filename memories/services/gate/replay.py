@@ -21,7 +21,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
 from memories.core.comparing import Comparer
-from memories.core.gate import Outcome
+from memories.core.gate import GateOutcome
 from memories.models import Memory, MemoryVector, Merge, MergeSuggestion, Observation
 from memories.models import SuggestionStatus as Status
 from memories.services.gate import examine
@@ -31,9 +31,9 @@ COMMITS_READ = 1000  # the newest
 CHARS_COMPARED = 1_000_000  # both texts of each pair count; takes some seconds
 MEMORIES_READ = 5000  # to compare with, the newest
 EXAMPLES = 50
-GATED: tuple[Outcome, ...] = ("created", "merged", "suggested", "kept_apart")
+GATED: tuple[GateOutcome, ...] = ("created", "merged", "suggested", "kept_apart")
 
-Place = tuple[str, str]
+ScopeKey = tuple[str, str]
 Found = list[tuple[Memory, float]]
 
 
@@ -45,8 +45,8 @@ class ChangedOutcome:
     memory: UUID
     nearest: UUID | None
     similarity: float | None
-    before: Outcome
-    after: Outcome
+    before: GateOutcome
+    after: GateOutcome
     said: str | None = None  # the later answer of a person: "apart" or "same"
 
 
@@ -159,11 +159,11 @@ def replay_gate(
     return done
 
 
-def _outcome(judged: examine.JudgedNeighbour | None) -> Outcome:
+def _outcome(judged: examine.JudgedNeighbour | None) -> GateOutcome:
     return judged.decision.outcome if judged else "created"
 
 
-def _place(row: Observation) -> Place:
+def _place(row: Observation) -> ScopeKey:
     return row.fields.get("scope", row.memory.scope), row.fields.get("project", row.memory.project)
 
 
@@ -178,7 +178,9 @@ def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
 
 def _count_and_sample(
     done: GateReplay,
-    moved: Sequence[tuple[Observation, examine.JudgedNeighbour | None, tuple[Outcome, Outcome]]],
+    moved: Sequence[
+        tuple[Observation, examine.JudgedNeighbour | None, tuple[GateOutcome, GateOutcome]]
+    ],
 ) -> None:
     """Collect examples, and count changes that contradict a person's answer."""
     answers = _read_answers([(row, one.memory) for row, one, _ in moved if one])
@@ -249,12 +251,12 @@ class _Store:
             )
         )
         self._vectors: dict[UUID, np.ndarray] = {}
-        self._windows: dict[Place, tuple[list[Memory], np.ndarray]] = {}
+        self._windows: dict[ScopeKey, tuple[list[Memory], np.ndarray]] = {}
         self._load(model)
 
     def _load(self, model: str) -> None:
         stored = MemoryVector.objects.filter(memory__in=list(self._memories), model=model)
-        windows: dict[Place, list[tuple[Memory, np.ndarray]]] = defaultdict(list)
+        windows: dict[ScopeKey, list[tuple[Memory, np.ndarray]]] = defaultdict(list)
         for pk, position, embedding in stored.order_by("memory_id", "position").values_list(
             "memory_id", "position", "embedding"
         ):

@@ -10,7 +10,7 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.refusals import ForbiddenError, InvalidError, MissingError, StaleError
-from memories.core.merging import Step, Undone, without
+from memories.core.merging import MergeStep, Undone, without
 from memories.models import Memory, Merge, Observation, Provenance, State
 from memories.services.causes import MERGE_SPLIT, NOT_LIVE, REVIEWER_NEEDED, STATEMENT_FORGOTTEN
 from memories.services.index.statement_hashes import forgotten_memory
@@ -55,9 +55,9 @@ def later_merges(merge: Merge) -> list[Merge]:
     return list(later.select_related("observation").order_by("created_at", "id"))
 
 
-def step_of(merge: Merge) -> Step:
+def step_of(merge: Merge) -> MergeStep:
     """Return a merge as the change of fields that it was."""
-    return Step(merge.before, fields_sent(statement_of(merge)), merge.after)
+    return MergeStep(merge.before, fields_sent(statement_of(merge)), merge.after)
 
 
 def undone_by(merge: Merge, survivor: Memory) -> Undone:

@@ -25,7 +25,7 @@ from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
 from memories.services.index.tokens import write_tokens
 
-Statement = tuple[str, list[Any]]
+SqlStatement = tuple[str, list[Any]]
 
 EMBED_TASK = "memories.embed_workspace"
 MAX_FREQUENCY = 32767
@@ -213,7 +213,7 @@ class WordIndex:
             )
 
 
-def _run(statements: Sequence[Statement]) -> int:
+def _run(statements: Sequence[SqlStatement]) -> int:
     """Run statements in one round trip; return the single value of the last one."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -225,7 +225,7 @@ def _run(statements: Sequence[Statement]) -> int:
         return int(cursor.fetchone()[0])
 
 
-def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
+def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[SqlStatement]:
     if not counts:
         return
     rows = [
@@ -245,7 +245,7 @@ def _postings(counts: Mapping[UUID, Counter[str]]) -> Iterator[Statement]:
     )
 
 
-def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[Statement]:
+def _counts(changes: Mapping[str, int], *, memories: int, words: int) -> Iterator[SqlStatement]:
     """Add to the document frequencies of terms and to the size of the corpus.
 
     Concurrent commits of a workspace update the same rows: write them last in the transaction and

@@ -18,7 +18,7 @@ from memories.services.causes import SAME_STATEMENT
 COMMITTED_AGAIN = "The same statement was committed again meanwhile; forget that one first."
 
 
-class Corpus(NamedTuple):
+class CorpusVersion(NamedTuple):
     """The size and write counter of a workspace's corpus in a transaction's snapshot."""
 
     size: int  # `corpus_size()`
@@ -26,7 +26,7 @@ class Corpus(NamedTuple):
     unseen_from: int  # the oldest transaction that this snapshot may not see
 
 
-def lock_statements(hashes: Iterable[str]) -> tuple[set[str], Corpus]:
+def lock_statements(hashes: Iterable[str]) -> tuple[set[str], CorpusVersion]:
     """Take advisory locks on statements, in sorted order, so that two transactions cannot deadlock.
 
     Call it before locking any row. Return the hashes that were committed before (in any state and
@@ -64,7 +64,7 @@ def lock_statements(hashes: Iterable[str]) -> tuple[set[str], Corpus]:
         cursor.nextset()
         known = {digest for (digest,) in cursor.fetchall()}
         cursor.nextset()
-        return known, Corpus(*cursor.fetchone())
+        return known, CorpusVersion(*cursor.fetchone())
 
 
 def live_twins(digest: str, *, scope: str, project: str, now: datetime) -> MemoryQuerySet:

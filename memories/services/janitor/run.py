@@ -28,7 +28,7 @@ from memories.services.causes import RUN_UNDONE
 from memories.services.janitor.scan import (
     BATCH,
     JanitorFinding,
-    Place,
+    ScanPosition,
     apply_rules,
     batch_after,
     batches,
@@ -45,7 +45,7 @@ Advance = Callable[[int], Any]
 
 
 @dataclass(slots=True)
-class Preview:
+class RunPreview:
     """The counts of what a run would do now, and one page of its findings, oldest first."""
 
     may_cull: bool
@@ -65,10 +65,10 @@ def preview(
     limit: int = BATCH,
     after: UUID | None = None,
     advance: Advance = lambda n: None,
-) -> Preview:
+) -> RunPreview:
     """Return what `run` would do, without writing; the page of `limit` begins after `after`."""
     rules = rules_of(workspace, may_cull)
-    found = Preview(may_cull=rules.may_cull)
+    found = RunPreview(may_cull=rules.may_cull)
     with in_workspace(workspace):
         start = _place_after(after)
         for batch in batches(rules, now):
@@ -98,7 +98,7 @@ def run(
         done = JanitorRun.objects.create(
             started_at=now, actor_label=actor.label, may_cull=rules.may_cull
         )
-    after: Place | None = None
+    after: ScanPosition | None = None
     while True:
         with in_workspace(workspace):
             batch = batch_after(rules, now, after)
@@ -221,13 +221,13 @@ def fields_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-def _count(found: Preview, action: ActionKind) -> None:
+def _count(found: RunPreview, action: ActionKind) -> None:
     found.demoted += action == ActionKind.DEMOTE
     found.culled += action == ActionKind.CULL
     found.reported += action == ActionKind.REPORT
 
 
-def _place_after(memory_id: UUID | None) -> Place | None:
+def _place_after(memory_id: UUID | None) -> ScanPosition | None:
     """Return the position of a memory in the order of age, where the next page begins."""
     if memory_id is None:
         return None

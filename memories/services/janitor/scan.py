@@ -10,13 +10,13 @@ from uuid import UUID
 from django.db.models import Max, Q, QuerySet
 
 from engram.kernel.models import Workspace
-from memories.core.janitor import JanitorVerdict, Rules, Subject, judge
+from memories.core.janitor import JanitorRules, JanitorVerdict, Subject, judge
 from memories.models import JanitorAction, Kind, Memory, Provenance, RecallRecord, State
 from memories.services.disputes import disputes_of
 
 BATCH = 500
 
-Place = tuple[datetime, UUID]
+ScanPosition = tuple[datetime, UUID]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class JanitorFinding:
     verdict: JanitorVerdict
 
 
-def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:
+def rules_of(workspace: Workspace, may_cull: bool | None) -> JanitorRules:
     """Return the workspace's rules; `may_cull` overrides its setting, if given."""
     config = workspace.config
-    return Rules(
+    return JanitorRules(
         assistant_days=config.janitor_assistant_days,
         summary_days=config.janitor_summary_days,
         may_cull=config.janitor_culls if may_cull is None else may_cull,
@@ -38,12 +38,12 @@ def rules_of(workspace: Workspace, may_cull: bool | None) -> Rules:
     )
 
 
-def place_of(memory: Memory) -> Place:
+def place_of(memory: Memory) -> ScanPosition:
     """Return the position of a memory in the order of age."""
     return memory.created_at, memory.id
 
 
-def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
+def candidates(rules: JanitorRules, now: datetime) -> QuerySet[Memory]:
     """Return live, unused memories that are old enough for their class of provenance."""
     due = Q()
     for provenance in Provenance.values:
@@ -58,7 +58,7 @@ def candidates(rules: Rules, now: datetime) -> QuerySet[Memory]:
     return unused.filter(due, created_at__lte=oldest).order_by("created_at", "pk")
 
 
-def page_after(rules: Rules, now: datetime, after: Place | None) -> QuerySet[Memory]:
+def page_after(rules: JanitorRules, now: datetime, after: ScanPosition | None) -> QuerySet[Memory]:
     """Return the query of the next candidates after a position in the order of age."""
     found = candidates(rules, now)
     if after is not None:
@@ -68,20 +68,22 @@ def page_after(rules: Rules, now: datetime, after: Place | None) -> QuerySet[Mem
     return found[:BATCH]
 
 
-def batch_after(rules: Rules, now: datetime, after: Place | None) -> list[Memory]:
+def batch_after(rules: JanitorRules, now: datetime, after: ScanPosition | None) -> list[Memory]:
     """Return the next candidates after a position in the order of age."""
     return list(page_after(rules, now, after))
 
 
-def batches(rules: Rules, now: datetime) -> Iterator[list[Memory]]:
+def batches(rules: JanitorRules, now: datetime) -> Iterator[list[Memory]]:
     """Yield all candidates, oldest first."""
-    after: Place | None = None
+    after: ScanPosition | None = None
     while batch := batch_after(rules, now, after):
         yield batch
         after = place_of(batch[-1])
 
 
-def apply_rules(memories: list[Memory], rules: Rules, now: datetime) -> Iterator[JanitorFinding]:
+def apply_rules(
+    memories: list[Memory], rules: JanitorRules, now: datetime
+) -> Iterator[JanitorFinding]:
     """Yield a finding for each memory that needs an action, oldest first."""
     ids = [memory.id for memory in memories]
     pending = RecallRecord.objects.filter(memory_ids__overlap=ids)

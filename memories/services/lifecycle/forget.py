@@ -100,14 +100,14 @@ def match_query(
 
 
 @dataclass(frozen=True, slots=True)
-class Preview:
+class ForgetPreview:
     """The memories that a forget would hide, and those that would need a review first."""
 
     memories: tuple[Memory, ...]
     waits: tuple[UUID, ...]
 
 
-def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Preview:
+def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> ForgetPreview:
     """Return what `forget` would do, in the order of `ids`, without writing."""
     with in_workspace(workspace):
         wanted = list(dict.fromkeys([*ids, *sorted(survivor_ids(ids))]))
@@ -119,7 +119,7 @@ def preview(workspace: Workspace, ids: Collection[UUID], *, actor: Actor) -> Pre
         going = [memory for memory in named if memory.id not in kept]
         along = [m for m in lock_absorbed(going) if m.forgotten_at is None and m.id not in kept]
         shown = {memory.id: memory for memory in (*named, *along)}
-        return Preview(tuple(shown.values()), tuple(i for i in shown if i in kept))
+        return ForgetPreview(tuple(shown.values()), tuple(i for i in shown if i in kept))
 
 
 def forget(

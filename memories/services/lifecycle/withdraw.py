@@ -15,7 +15,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Event
 from memories.core.content import content_hash
-from memories.core.merging import Step, fold, keep_as_witness, without
+from memories.core.merging import MergeStep, fold, keep_as_witness, without
 from memories.models import Memory, Merge, Observation
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
@@ -169,9 +169,9 @@ def _merges_into(memory: Memory) -> list[Merge]:
     return list(rows.order_by("created_at", "id"))
 
 
-def _step(row: Merge) -> Step:
+def _step(row: Merge) -> MergeStep:
     assert row.observation is not None  # noqa: S101  a merge is deleted with its observation
-    return Step(row.before, fields_sent(row.observation), row.after)
+    return MergeStep(row.before, fields_sent(row.observation), row.after)
 
 
 def _keep_if_taken(

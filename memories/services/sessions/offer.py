@@ -15,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from memories.core.briefing import Note, briefing
+from memories.core.briefing import BriefingEntry, briefing
 from memories.models import Kind, Session
 from memories.services.disputes import Dispute
 from memories.services.sessions.candidates import CONSTRAINTS_READ
@@ -34,11 +34,11 @@ class OfferedMemory:
     dispute: Dispute
 
     @property
-    def note(self) -> Note:
+    def note(self) -> BriefingEntry:
         """Return its note in the text; a constraint of another place is an ordinary note."""
         other = self.dispute.contradicted_by
         kind = self.kind if self.is_always or self.kind != Kind.CONSTRAINT else ""
-        return Note(
+        return BriefingEntry(
             kind, self.content, bool(self.dispute.conflicts), other.content if other else ""
         )
 

@@ -29,7 +29,7 @@ class JudgeReport:
 
 
 @dataclass(frozen=True, slots=True)
-class Calibration:
+class JudgeAgreement:
     """Agreement over the newest labels; `is_flagged` is about the judge of the newest session."""
 
     report: CalibrationReport
@@ -48,7 +48,7 @@ class _Labelled:
     month: str
 
 
-def calibration_of(*, now: datetime) -> Calibration:
+def calibration_of(*, now: datetime) -> JudgeAgreement:
     """Return the judge's agreement with people's blind labels."""
     answered = CalibrationItem.objects.exclude(labelled_at=None)
     labelled = [
@@ -63,7 +63,7 @@ def calibration_of(*, now: datetime) -> Calibration:
         )[:NEWEST]
     ]
     judges = _by_judge(labelled)
-    return Calibration(
+    return JudgeAgreement(
         report=_report(labelled),
         judges=judges,
         is_flagged=_is_flagged(judges),

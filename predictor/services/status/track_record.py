@@ -13,13 +13,20 @@ from django.db.models import F
 from engram.kernel.models import Event
 from engram.kernel.planning import Among
 from predictor.core.literal_rules import RATE, START
-from predictor.models import Comparison, Label, Outcome, PredictorState, Training, TrainingStatus
+from predictor.models import (
+    Comparison,
+    ComparisonOutcome,
+    Label,
+    PredictorState,
+    Training,
+    TrainingStatus,
+)
 from predictor.services.training.dataset import SESSIONS_MAX, usable_judgements
 from predictor.services.training.material import MIXED
 
 SLICES = 5  # shown: those with the most sessions
 COMPARISONS_READ = 2_000  # the newest; older ones hardly weigh in an exponential mean
-WORTH = {Outcome.WIN: 1.0, Outcome.TIE: 0.5, Outcome.LOSS: 0.0}
+WORTH = {ComparisonOutcome.WIN: 1.0, ComparisonOutcome.TIE: 0.5, ComparisonOutcome.LOSS: 0.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +95,7 @@ def _most(named: Iterable[tuple[str, str]]) -> tuple[Slice, ...]:
     counts: dict[str, int] = defaultdict(int)
     for name, outcome in named:
         if name:
-            rates[name] = (1 - RATE) * rates[name] + RATE * WORTH[Outcome(outcome)]
+            rates[name] = (1 - RATE) * rates[name] + RATE * WORTH[ComparisonOutcome(outcome)]
             counts[name] += 1
     most = sorted(counts, key=lambda name: (-counts[name], name))[:SLICES]
     return tuple(Slice(name, counts[name], rates[name]) for name in most)

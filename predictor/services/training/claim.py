@@ -31,7 +31,7 @@ class SwitchedOffError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TrainingClaim:
     """The right to train a workspace, as long as its holder writes heartbeats."""
 
     training_id: UUID
@@ -49,7 +49,7 @@ def acquire(
     *,
     seed: int | None = None,
     is_asked: bool = False,
-) -> Claim | None:
+) -> TrainingClaim | None:
     """Create the training's row and hold the workspace; the caller holds the state's lock.
 
     Return None while another training runs, or when trainings failed too often, unless a person
@@ -78,7 +78,9 @@ def acquire(
         drop_training_due(state.workspace_id)
     training.save()
     record_training(state, "training.started", training, now)
-    return Claim(training.pk, reason, training.seed, state.scored_sessions, state.drift_resets)
+    return TrainingClaim(
+        training.pk, reason, training.seed, state.scored_sessions, state.drift_resets
+    )
 
 
 def is_one_running(now: datetime, besides: UUID) -> bool:
@@ -91,12 +93,12 @@ def is_one_running(now: datetime, besides: UUID) -> bool:
     return leases.filter(lease.match_held(leases, now)).exists()
 
 
-def renew(claim: Claim, workspace_id: UUID, now: datetime) -> None:
+def renew(claim: TrainingClaim, workspace_id: UUID, now: datetime) -> None:
     """Write a heartbeat; raise `TakenOverError` when the training may not promote any more."""
     lease.renew_or_raise(lease_of(TrainingLease, workspace_id), claim.training_id, now)
 
 
-def holds(claim: Claim, workspace_id: UUID) -> bool:
+def holds(claim: TrainingClaim, workspace_id: UUID) -> bool:
     """Return whether a training may still promote; the caller holds the state's lock."""
     return TrainingLease.objects.filter(
         workspace_id=workspace_id, holder=claim.training_id

@@ -16,8 +16,8 @@ from predictor.services.state import lock_state
 from predictor.services.training import unlearn
 from predictor.services.training.claim import (
     TAKEN_OVER,
-    Claim,
     SwitchedOffError,
+    TrainingClaim,
     holds,
     note_attempt,
     record_training,
@@ -31,7 +31,7 @@ STAGE = "predictor_train"
 
 def finish(
     workspace: Workspace,
-    claim: Claim,
+    claim: TrainingClaim,
     material: Material | None,
     result: TrainingResult | None,
     error: str,
@@ -108,7 +108,9 @@ def _promote(
     training.version = version.number
 
 
-def _release(state: PredictorState, claim: Claim, workspace: Workspace, now: datetime) -> None:
+def _release(
+    state: PredictorState, claim: TrainingClaim, workspace: Workspace, now: datetime
+) -> None:
     """Release the workspace, and mark the next training if it is due already."""
     note_attempt(state, claim.reason, scored=claim.scored_sessions, now=now)
     release(lease_of(TrainingLease, workspace.pk), claim.training_id)

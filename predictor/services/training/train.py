@@ -25,8 +25,8 @@ from predictor.services.state import lock_state, state_of
 from predictor.services.training import canary, promote, unlearn
 from predictor.services.training.claim import (
     TAKEN_OVER,
-    Claim,
     SwitchedOffError,
+    TrainingClaim,
     acquire,
     is_one_running,
     renew,
@@ -80,7 +80,7 @@ def train_now(
     return None if claim is None else _train(workspace, claim, clock=clock)
 
 
-def _train(workspace: Workspace, claim: Claim, *, clock: Clock) -> Training:
+def _train(workspace: Workspace, claim: TrainingClaim, *, clock: Clock) -> Training:
     material: Material | None = None
     result: TrainingResult | None = None
     error = ""
@@ -130,7 +130,7 @@ def _choosing(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 1])
 
 
-def _collected(workspace: Workspace, claim: Claim, clock: Clock) -> Material:
+def _collected(workspace: Workspace, claim: TrainingClaim, clock: Clock) -> Material:
     """Read the material, without a lock, and write down which sessions are the canary."""
     with in_workspace(workspace):
         workspace = Workspace.objects.get(pk=workspace.pk)
@@ -153,7 +153,7 @@ def _collected(workspace: Workspace, claim: Claim, clock: Clock) -> Material:
 class _Progress:
     """Writes now and then how far the training is, and learns when it must not go on."""
 
-    def __init__(self, workspace: Workspace, claim: Claim, clock: Clock) -> None:
+    def __init__(self, workspace: Workspace, claim: TrainingClaim, clock: Clock) -> None:
         self._workspace, self._claim, self._clock = workspace, claim, clock
         self._last: datetime | None = None
 

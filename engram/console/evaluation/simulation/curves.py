@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.life import Lived, live, order_of, truth_ndcg
-from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession, Simulator
 from predictor.core.types import Candidates, Context, LabelledSession
 
@@ -62,7 +62,7 @@ class Curves:
     user's exact habits.
     """
 
-    plan: Plan
+    plan: WorldPlan
     seed: int
     bounds: dict[str, list[float]]
     learned: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class Curves:
 
 
 def run(
-    plan: Plan,
+    plan: WorldPlan,
     seed: int,
     makers: Mapping[str, Maker],
     *,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.curves import known_at
 from engram.console.evaluation.simulation.life import Lived, live, order_of, truth_ndcg
-from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession, Simulator
 from engram.console.evaluation.simulation.world import SESSIONS_A_DAY
 from predictor.core.comparison import compare
@@ -37,7 +37,7 @@ FixedRanker = Callable[[SimulatedSession], Scores]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class GovernedSession:
     """One session: its weights and phase, its figures, and the training that followed."""
 
     alpha: float
@@ -153,13 +153,13 @@ def mixed(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
 
 
 def govern(
-    plan: Plan,
+    plan: WorldPlan,
     seed: int,
     *,
     sessions: int,
     fixed: FixedRanker | None = None,
     advance: Callable[[int], object] = lambda _: None,
-) -> list[Step]:
+) -> list[GovernedSession]:
     """Run this many sessions.
 
     Parameters
@@ -171,7 +171,7 @@ def govern(
     training = _Training(simulator, seed, fixed)
     governor = Governor.initial()
     rng = np.random.default_rng((seed, 7))
-    steps: list[Step] = []
+    steps: list[GovernedSession] = []
     for index in range(sessions):
         session = simulator.session(index)
         lived = live(session, plan, training.scores(session), alpha=governor.alpha, rng=rng)
@@ -208,10 +208,10 @@ def _compared(lived: Lived) -> SessionOutcome:
     )
 
 
-def _step(lived: Lived, before: Governor, after: Governor, training: str) -> Step:
+def _step(lived: Lived, before: Governor, after: Governor, training: str) -> GovernedSession:
     baseline = lived.baseline_order
     rest = [i for i in baseline if i not in set(lived.injected)]
-    return Step(
+    return GovernedSession(
         before.alpha,
         before.phase.value,
         _compared(lived).margin,

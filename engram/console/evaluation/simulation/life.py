@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
 from memories.core.fusion import rrf
 from predictor.core.comparison import TOP, select_judged_pool
@@ -51,7 +51,7 @@ def order_of(scores: Scores) -> list[int]:
 
 def live(
     session: SimulatedSession,
-    plan: Plan,
+    plan: WorldPlan,
     scores: Scores | None,
     *,
     alpha: float,

@@ -14,7 +14,7 @@ REPORT_SEEDS = (9001, 9002, 9003, 9004, 9005)  # and the following numbers, wher
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WorldPlan:
     """One family of worlds; weights are multiples of a utility of deviation about 1."""
 
     name: str
@@ -44,7 +44,7 @@ class Plan:
 
 
 # As in the prototype: a topic belongs to a project, everything has an embedding.
-HABITS = Plan("habits")
+HABITS = WorldPlan("habits")
 # A project's preference for a topic does not show in the session's embedding.
 ACROSS = replace(
     HABITS, name="across", is_across=True, topics=16, topic=1.4, preference=1.1, project=0.0,
@@ -64,7 +64,7 @@ PARITY = replace(
 TUNING = {plan.name: plan for plan in (HABITS, ACROSS, LIFE, DRIFT, IMPORTANT, PARITY)}
 
 
-def _for_report(plan: Plan) -> Plan:
+def _for_report(plan: WorldPlan) -> WorldPlan:
     """Return a variant of the plan with other counts, probabilities and noise."""
     return replace(
         plan,

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.world import (
     IMPORTANCE_DEVIATION,
     SESSIONS_A_DAY,
@@ -75,7 +75,7 @@ class Pool:
 class Simulator:
     """Sessions of one world by index; each has its own random generator."""
 
-    def __init__(self, plan: Plan, seed: int, *, sessions: int) -> None:
+    def __init__(self, plan: WorldPlan, seed: int, *, sessions: int) -> None:
         self.plan = plan
         self.world = make_world(plan, seed, sessions=sessions)
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.console.evaluation.simulation.plans import Plan
+from engram.console.evaluation.simulation.plans import WorldPlan
 from predictor.core.types import TOKEN_BUCKETS
 
 Floats = NDArray[np.float64]
@@ -43,7 +43,7 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
+class EmbeddingPositions:
     """Positions in the embedding space: unit rows."""
 
     common: Floats  # (width,) what all embeddings share
@@ -77,9 +77,9 @@ class Memories:
 class World:
     """A plan with everything drawn that is constant over sessions."""
 
-    plan: Plan
+    plan: WorldPlan
     seed: int
-    places: Places
+    places: EmbeddingPositions
     habits: Habits
     later: Habits  # from `Plan.drifts_at` on
     memories: Memories
@@ -90,7 +90,7 @@ class World:
         return self.habits if drifts_at is None or session < drifts_at else self.later
 
 
-def make_world(plan: Plan, seed: int, *, sessions: int) -> World:
+def make_world(plan: WorldPlan, seed: int, *, sessions: int) -> World:
     """Draw a world whose memories are written until ``sessions`` sessions have passed."""
     rng = np.random.default_rng((seed, 0))
     places = _places(rng, plan)
@@ -99,17 +99,17 @@ def make_world(plan: Plan, seed: int, *, sessions: int) -> World:
     return World(plan, seed, places, habits, later, _memories(rng, plan, sessions, places))
 
 
-def _places(rng: np.random.Generator, plan: Plan) -> Places:
+def _places(rng: np.random.Generator, plan: WorldPlan) -> EmbeddingPositions:
     projects = _units(rng, plan.projects, plan.width)
     topics = _units(rng, plan.topics, plan.width)
     project_of = rng.permutation(np.arange(plan.topics) % plan.projects)
     if not plan.is_across:
         topics = _normalised(topics + 0.6 * projects[project_of])
     common, kind = _units(rng, 2, plan.width)
-    return Places(common, projects, topics, kind, project_of)
+    return EmbeddingPositions(common, projects, topics, kind, project_of)
 
 
-def _habits(rng: np.random.Generator, plan: Plan, *, sign: float) -> Habits:
+def _habits(rng: np.random.Generator, plan: WorldPlan, *, sign: float) -> Habits:
     goes_with = np.eye(plan.topics)
     goes_with[np.arange(plan.topics), rng.permutation(plan.topics)] += 0.7
     return Habits(
@@ -121,7 +121,9 @@ def _habits(rng: np.random.Generator, plan: Plan, *, sign: float) -> Habits:
     )
 
 
-def _memories(rng: np.random.Generator, plan: Plan, sessions: int, places: Places) -> Memories:
+def _memories(
+    rng: np.random.Generator, plan: WorldPlan, sessions: int, places: EmbeddingPositions
+) -> Memories:
     n = plan.memories
     topic = rng.integers(plan.topics, size=n)
     project = rng.integers(plan.projects, size=n) if plan.is_across else places.project_of[topic]
@@ -152,7 +154,7 @@ def _memories(rng: np.random.Generator, plan: Plan, sessions: int, places: Place
 
 
 def _tokens(
-    rng: np.random.Generator, plan: Plan, topic: NDArray[np.int64], kind: Floats
+    rng: np.random.Generator, plan: WorldPlan, topic: NDArray[np.int64], kind: Floats
 ) -> tuple[NDArray[np.int64], ...]:
     """Draw the words of each memory: of its topic, of its kind, and common ones by Zipf's law."""
     vocabulary = rng.permutation(TOKEN_BUCKETS)

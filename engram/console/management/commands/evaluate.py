@@ -30,7 +30,7 @@ from engram.console.evaluation import (
 from engram.console.evaluation.baseline import read_baseline, regressions
 from engram.console.evaluation.lines import InputError
 from engram.console.evaluation.outcome import (
-    Outcome,
+    ModeResult,
     report,
     table,
     write_json,
@@ -46,7 +46,7 @@ Advance = Callable[[int], object]
 class RunFile(Protocol):
     """What a mode with one input file offers."""
 
-    def __call__(self, path: Path, *, seed: int, advance: Advance) -> Outcome:
+    def __call__(self, path: Path, *, seed: int, advance: Advance) -> ModeResult:
         """Measure a file."""
 
 
@@ -191,7 +191,7 @@ class Command(BaseCommand):
 
     def _mode(
         self, options: dict[str, Any]
-    ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], Outcome]]:
+    ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], ModeResult]]:
         """Return the input files of the mode, its number of steps, and what runs it."""
         seed = options["seed"]
         if options["agent"] and not options["conflicts"]:
@@ -212,9 +212,9 @@ class Command(BaseCommand):
         )
 
 
-def _run_predictor(extent: predictor.Extent, seed: int, advance: Advance) -> Outcome:
+def _run_predictor(extent: predictor.Extent, seed: int, advance: Advance) -> ModeResult:
     return predictor.run(extent, seed=seed, advance=advance)
 
 
-def _run_file(run: RunFile, path: Path, seed: int, advance: Advance) -> Outcome:
+def _run_file(run: RunFile, path: Path, seed: int, advance: Advance) -> ModeResult:
     return run(path, seed=seed, advance=advance)

@@ -1,4 +1,4 @@
-"""A process's lease of the embedded services: connect to the keeper, or start one."""
+"""A process's connection to the keeper of the embedded services: find the keeper, or start one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Services:
     broker_url: str
 
 
-class Lease:
+class KeeperConnection:
     """A connection to the keeper; the services run as long as it is open."""
 
     def __init__(
@@ -47,8 +47,8 @@ class Lease:
         self._owner = os.getpid()
 
     @classmethod
-    def take(cls, home: Path, names: frozenset[str]) -> Lease:
-        """Lease the named services of a home, starting those that do not run."""
+    def open(cls, home: Path, names: frozenset[str]) -> KeeperConnection:
+        """Connect to the named services of a home, starting those that do not run."""
         home = home.expanduser().resolve()
         make_home(home)
         with _starting(home):
@@ -67,7 +67,7 @@ class Lease:
         return cls(connection, services, keeper)
 
     def release(self) -> None:
-        """Close the lease; if it was the last one, wait until everything has stopped."""
+        """Close the connection; if it was the last one, wait until everything has stopped."""
         if os.getpid() != self._owner:
             return  # a forked child closes its copy when it ends
         try:
