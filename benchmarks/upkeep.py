@@ -24,7 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallRecord
 from memories.services.janitor.run import preview, run
-from memories.services.janitor.scan import page_after, place_of, rules_of
+from memories.services.janitor.scan import page_after, position_of, rules_of
 from memories.services.janitor.undo import undo_run
 from memories.services.recall.log import count_recalls, note_recall, sweep, waiting
 
@@ -151,7 +151,7 @@ def plan(workspace: Workspace) -> list[str]:
         middle = Memory.objects.order_by("created_at")[MEMORIES // 2]
         with connection.cursor() as cursor:
             cursor.execute("ANALYZE memories_memory")
-        explained: str = page_after(rules, NOW, place_of(middle)).explain(analyze=True)
+        explained: str = page_after(rules, NOW, position_of(middle)).explain(analyze=True)
         return explained.splitlines()
 
 

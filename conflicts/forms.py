@@ -104,7 +104,7 @@ class QueueForm(forms.Form):
     scope = forms.CharField(max_length=300, required=False)
     mine = forms.BooleanField(required=False)
 
-    def wanted(self, *, default_status: str, user_id: int | None) -> CardFilter:
+    def to_filter(self, *, default_status: str, user_id: int | None) -> CardFilter:
         """Return the valid filters; invalid ones are ignored."""
         self.is_valid()
         fields = self.cleaned_data

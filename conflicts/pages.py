@@ -83,7 +83,7 @@ def card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str,
 def triage(request: HttpRequest) -> HttpResponse:
     """Show one open card at a time."""
     form = QueueForm(request.GET)
-    wanted = form.wanted(
+    wanted = form.to_filter(
         default_status=ConflictStatus.OPEN, user_id=staff_of(request).actor.user_id
     )
     waiting = queue.cards(wanted)
@@ -95,7 +95,7 @@ def triage(request: HttpRequest) -> HttpResponse:
         "filters": filters,
         "query": urlencode(filters),
         "counts": queue.counts(),
-        "done": _done(request),
+        "done": _last_decision(request),
         "seq": show.newest_seq(),
         "may_decide": has_role(request, Role.REVIEWER),
         "view": None,
@@ -123,7 +123,7 @@ def _queue_url(filters: dict[str, str], card_id: UUID | None) -> str:
     return f"{reverse('console:triage')}?{urlencode(query)}"
 
 
-def _done(request: HttpRequest) -> dict[str, Any] | None:
+def _last_decision(request: HttpRequest) -> dict[str, Any] | None:
     """Return the card and text of the last decision, for the undo bar."""
     card = _card_in_address(request, "done")
     if card is None:
@@ -144,8 +144,12 @@ def conflict(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
 def _one(request: HttpRequest, card: Conflict, *, status: int = 200, **more: Any) -> HttpResponse:
     here = reverse("console:conflict", args=[card.pk])
     more = {
-        "back": here, "onward": here, "done": _done(request), "seq": show.newest_seq(), **more
-    }  # fmt: skip
+        "back": here,
+        "onward": here,
+        "done": _last_decision(request),
+        "seq": show.newest_seq(),
+        **more,
+    }
     return render(
         request, "conflicts/conflict.html", card_context(request, card, **more), status=status
     )
@@ -156,7 +160,7 @@ def _one(request: HttpRequest, card: Conflict, *, status: int = 200, **more: Any
 def conflict_list(request: HttpRequest) -> HttpResponse:
     """List cards, newest first."""
     form = QueueForm(request.GET)
-    wanted = form.wanted(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
+    wanted = form.to_filter(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
     filters = _filters(request)
     page = page_of(queue.cards(wanted).select_related("assignee"), request)
     return render(
@@ -203,7 +207,7 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         return _show_refusal(request, card, error.detail, 409)
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
-    return redirect(_with_done(return_address(request, _permalink(card)), card))
+    return redirect(_add_decision(return_address(request, _permalink(card)), card))
 
 
 def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
@@ -239,7 +243,7 @@ def _permalink(card: Conflict) -> str:
     return reverse("console:conflict", args=[card.pk])
 
 
-def _with_done(url: str, card: Conflict) -> str:
+def _add_decision(url: str, card: Conflict) -> str:
     """Add the decided card to the URL, so that the next page offers undo."""
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"done": str(card.pk)}
@@ -280,7 +284,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
-    return redirect(_with_done(return_address(request, _permalink(card)), card))
+    return redirect(_add_decision(return_address(request, _permalink(card)), card))
 
 
 @form_target

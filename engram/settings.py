@@ -27,7 +27,7 @@ ENGRAM_HOME = Path(os.environ.get("ENGRAM_HOME", BASE_DIR / ".engram")).expandus
 ENGRAM_PORT = int(os.environ.get("ENGRAM_PORT", "8000"))
 
 
-def _required(name: str, local_default: str) -> str:
+def _require(name: str, local_default: str) -> str:
     """Return the variable; outside production fall back, in production refuse to start."""
     value = os.environ.get(name, "")
     if value:
@@ -51,9 +51,9 @@ def _local_secret_key() -> str:
     return key
 
 
-SECRET_KEY = _required("ENGRAM_SECRET_KEY", "") or _local_secret_key()
+SECRET_KEY = _require("ENGRAM_SECRET_KEY", "") or _local_secret_key()
 _LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]", os.environ.get("ENGRAM_HOST", "localhost")]
-ALLOWED_HOSTS = _required("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split(",")
+ALLOWED_HOSTS = _require("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split(",")
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
 
 
@@ -78,8 +78,8 @@ ENGRAM_TRUSTED_PROXIES = _trusted_proxies()
 
 # The database and the broker. `manage.py` starts embedded ones and exports their URLs when
 # these are unset; the local defaults only let commands that need neither import settings.
-DATABASE_URL = _required("DATABASE_URL", "postgres:///engram")
-BROKER_URL = _required("BROKER_URL", "redis://127.0.0.1:6379/0")
+DATABASE_URL = _require("DATABASE_URL", "postgres:///engram")
+BROKER_URL = _require("BROKER_URL", "redis://127.0.0.1:6379/0")
 POOL_MAX_SIZE = int(os.environ.get("ENGRAM_POOL_SIZE", "10"))
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)

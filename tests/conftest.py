@@ -127,7 +127,7 @@ def quickly_emptied_database() -> Iterator[None]:
 def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Begin with no request counted: what another test left would be written in this one."""
     monkeypatch.setattr(keys, "uses", keys.UseCounter())
-    monkeypatch.setattr(latency, "waiting", latency.PendingLatencies())
+    monkeypatch.setattr(latency, "pending", latency.PendingLatencies())
     monkeypatch.setattr(heartbeat, "tally", heartbeat.ProcessCounters())
 
 

@@ -100,7 +100,7 @@ def _heads(statement: Statement) -> frozenset[str]:
 
 def is_other_name(a: Statement, b: Statement) -> bool:
     """Return whether the texts are about two named things of a kind: "web-1", "web-2"."""
-    mine, theirs = _named(a), _named(b)
+    mine, theirs = _find_identifiers(a), _find_identifiers(b)
     if mine & theirs:
         return False
     return _has_relative(mine, b) or _has_relative(theirs, a)
@@ -113,7 +113,7 @@ def _has_relative(names: frozenset[str], other: Statement) -> bool:
     return any(not parts.isdisjoint(_LETTERS.findall(name)) for name in names - words)
 
 
-def _named(statement: Statement) -> frozenset[str]:
+def _find_identifiers(statement: Statement) -> frozenset[str]:
     """Return names with a hyphen or digit that identify a text's subject."""
     subject = {
         part
@@ -206,9 +206,9 @@ def are_observations(a: Statement, b: Statement) -> bool:
         return False
     if all(_OBSERVED.search(text) for text in texts):
         return True
-    return all(map(_METRIC.search, texts)) and bool(_measured(a) and _measured(b))
+    return all(map(_METRIC.search, texts)) and bool(_gives_amount(a) and _gives_amount(b))
 
 
-def _measured(statement: Statement) -> bool:
+def _gives_amount(statement: Statement) -> bool:
     """Return whether a text gives an amount other than the time of the measurement."""
     return any(claim.quantities or claim.versions for claim in statement.reading.claims)

@@ -16,7 +16,7 @@ from conflicts.core.forgetting import BUDGET_TOKENS, content_tokens
 OVERLAP_SHARE: Final = 0.25
 
 
-def cut(
+def cut_batches(
     facts: Sequence[Fact],
     threads: Sequence[Sequence[str]],
     *,
@@ -41,7 +41,7 @@ def cut(
     gathered: list[set[str]] = []
     for thread in threads:
         known = dict.fromkeys(i for i in thread if i in order)
-        wanted = _fitting(known, lambda i: size(facts[order[i]]), budget_tokens)
+        wanted = _select_fitting(known, lambda i: size(facts[order[i]]), budget_tokens)
         if any(wanted <= batch for batch in together):
             continue
         for batch in gathered:
@@ -53,7 +53,9 @@ def cut(
     return stretches + [tuple(f for f in facts if f.id in batch) for batch in gathered]
 
 
-def _fitting(thread: Collection[str], size: Callable[[str], int], budget_tokens: int) -> set[str]:
+def _select_fitting(
+    thread: Collection[str], size: Callable[[str], int], budget_tokens: int
+) -> set[str]:
     """Return as many of a thread as fit, from its beginning; the first in any case."""
     chosen: set[str] = set()
     room = budget_tokens
@@ -99,7 +101,7 @@ def batches(
             break
         start = _overlap_start(sizes, start, end, int(budget_tokens * overlap_share))
         if start < end and sum(sizes[start:end]) + sizes[end] > budget_tokens:
-            start = _first_fitting(sizes, start, end, budget_tokens)
+            start = _find_first_fitting(sizes, start, end, budget_tokens)
     return cut
 
 
@@ -111,7 +113,7 @@ def _overlap_start(sizes: Sequence[int], start: int, end: int, overlap_tokens: i
     return max(begin, start + 1)
 
 
-def _first_fitting(sizes: Sequence[int], start: int, end: int, budget_tokens: int) -> int:
+def _find_first_fitting(sizes: Sequence[int], start: int, end: int, budget_tokens: int) -> int:
     """Return the first start whose repeated facts leave room for the next new one."""
     while start < end and sum(sizes[start : end + 1]) > budget_tokens:
         start += 1

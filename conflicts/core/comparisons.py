@@ -89,7 +89,7 @@ class Comparisons:
             self._allowed.add(distinct)
         return True
 
-    def making(self, claim: str, texts: Sequence[str]) -> list[bool]:
+    def match_claim(self, claim: str, texts: Sequence[str]) -> list[bool]:
         """Return for each text whether it makes the claim.
 
         Texts that are too long to compare count only when their letters are equal.
@@ -119,7 +119,7 @@ class Comparisons:
 
 
 class LookUps(Comparisons):
-    """Look answers up; compare nothing until `compare_missed`.
+    """Look answers up; compare nothing until `compare_missing`.
 
     A missing answer is noted, and a placeholder is returned: results that depend on it must not be
     committed, which `demand_known` enforces.
@@ -139,7 +139,7 @@ class LookUps(Comparisons):
         if self._missed:
             raise NotComparedError
 
-    def compare_missed(self) -> None:
+    def compare_missing(self) -> None:
         """Compare the missing pairs; the caller holds no lock."""
         for missing in self._missed.values():
             self._compare(*missing)

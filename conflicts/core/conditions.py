@@ -52,12 +52,12 @@ def _adds_condition(a: Statement, b: Statement) -> bool:
         return False
     for match in _CONDITIONS.finditer(a.fact.content):
         condition = next(words for words in match.groups() if words)
-        if not _is_told(condition, b):
+        if not _is_mentioned(condition, b):
             return True
     return False
 
 
-def _is_told(condition: str, other: Statement) -> bool:
+def _is_mentioned(condition: str, other: Statement) -> bool:
     """Return whether another text has most words of a condition, in whatever form."""
     words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
     text = other.fact.content.lower()

@@ -267,7 +267,7 @@ _KEEPING: Final = re.compile(
 )
 
 
-def _happened(text: str) -> str:
+def _drop_unreal(text: str) -> str:
     """Return a text without conditions and without announcements of the future."""
     pieces = _PIECE.findall(_CONDITION.sub(" ", text))
     return " ".join(piece for piece in pieces if not _AHEAD.search(piece))
@@ -285,7 +285,7 @@ _NO_RETURN: Final = re.compile(
 @lru_cache(maxsize=65536)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
-    unconditional = _happened(text)
+    unconditional = _drop_unreal(text)
     found = {
         cue
         for cue, pattern in _COMPILED.items()
@@ -302,4 +302,4 @@ def cues(text: str) -> frozenset[Cue]:
 
 def enclosed_by(cue: Cue, text: str) -> str:
     """Return the words inside a cue: "took the shuttle out of service" the shuttle."""
-    return " ".join(match[0] for match in _COMPILED[cue].finditer(_happened(text)))
+    return " ".join(match[0] for match in _COMPILED[cue].finditer(_drop_unreal(text)))

@@ -110,7 +110,7 @@ def _pair_findings(
             findings.append(gone_then_used.finding_of(timeline, ending))
         if clash:
             clashes.append(clash)
-    return findings + [of_clashes(timeline, group) for group in _joined(timeline, clashes)]
+    return findings + [of_clashes(timeline, group) for group in _join_clashes(timeline, clashes)]
 
 
 def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
@@ -121,7 +121,7 @@ def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
     return is_near or find_clash(timeline, older, newer) is not None
 
 
-def _joined(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:
+def _join_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:
     """Join clashes about one matter, so that N disagreeing values are one finding.
 
     A clash joins a group that it shares a fact with when its other fact disagrees with, or is

@@ -71,7 +71,7 @@ def _part(
     """Ask about some facts of a finding, oldest first; yes keeps the newest that yes kept."""
     named = next((i for i in reversed(group) if i in finding.yes_keeps), group[-1])
     claim = notes[named].content
-    makes_it = known.making(claim, [notes[i].content for i in group])
+    makes_it = known.match_claim(claim, [notes[i].content for i in group])
     for_yes = tuple(i for i, is_so in zip(group, makes_it, strict=True) if is_so)
     against = [i for i in group if i not in for_yes]
     if not against:

@@ -120,7 +120,7 @@ def place(
     while waiting:
         finding = waiting.popleft()
         lineages = tuple(dict.fromkeys(lineage_of[i] for i in finding.fact_ids))
-        full = _full(lineages, [*cards.values(), *_opened(placed)], is_other)
+        full = _full(lineages, [*cards.values(), *_select_opened(placed)], is_other)
         if full or len(lineages) > MAX_MEMBERS:
             parts = parts_of(finding, full, lineage_of)
             waiting.extendleft(about(finding, part, lineage_of, claim_of) for part in parts[::-1])
@@ -140,7 +140,7 @@ def place(
         elif sibling is not None:
             placed[sibling] = _fold(placed[sibling], placement)
         else:
-            reopened, before = _verdicts_touched(lineages, claim_of, decided, same_claim)
+            reopened, before = _find_touched_verdicts(lineages, claim_of, decided, same_claim)
             placed.append(
                 replace(placement, action="open", reopened_from=reopened, decided_before=before)
             )
@@ -173,7 +173,7 @@ def _full(
     return frozenset()
 
 
-def _opened(placed: Sequence[Placement]) -> list[frozenset[str]]:
+def _select_opened(placed: Sequence[Placement]) -> list[frozenset[str]]:
     return [frozenset(one.lineages) for one in placed if one.action == "open"]
 
 
@@ -224,7 +224,7 @@ def _fold(first: Placement, second: Placement) -> Placement:
     )
 
 
-def _verdicts_touched(
+def _find_touched_verdicts(
     lineages: Sequence[str],
     claim_of: Mapping[str, str],
     decided: Sequence[DecidedPair],

@@ -30,22 +30,22 @@ class Record:
     dismissed: int = 0
 
     @property
-    def decided(self) -> int:
+    def decided_count(self) -> int:
         """Return the number of decided reports."""
         return self.confirmed + self.dismissed
 
     @property
     def weight(self) -> float:
         """Return the expected share of confirmed reports, in (0, 1)."""
-        known = self.decided + PRIOR_CONFIRMED + PRIOR_DISMISSED
+        known = self.decided_count + PRIOR_CONFIRMED + PRIOR_DISMISSED
         return (self.confirmed + PRIOR_CONFIRMED) / known
 
     @property
     def may_open(self) -> bool:
         """Return whether a report opens a card without another caller's confirmation."""
-        if self.decided < ENOUGH_DECIDED:
+        if self.decided_count < ENOUGH_DECIDED:
             return True
-        return wilson(self.confirmed, self.decided, z=_Z_80).low >= LEAST_SHARE
+        return wilson(self.confirmed, self.decided_count, z=_Z_80).low >= LEAST_SHARE
 
 
 def together(weights: Iterable[float]) -> float:

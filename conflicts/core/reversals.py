@@ -130,7 +130,7 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
         + NAMED_IN_CHANGE * timeline.weigh(returned & turn.stems, old, new)
         + SAME_VALUE_WEIGHT * bool(old.values & new.values)
         + EXPLICIT_OLD_WEIGHT
-        * bool(_left(turn) & old.stems & new.stems or leaves_kind(old, turn, new))
+        * bool(_find_abandoned(turn) & old.stems & new.stems or leaves_kind(old, turn, new))
     )
     adopted = timeline.weigh(fresh & new.stems - scope_words(turn.fact), turn, new)
     brought = turn.names & fresh
@@ -162,7 +162,7 @@ def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: State
     )
 
 
-def _left(turn: Statement) -> frozenset[str]:
+def _find_abandoned(turn: Statement) -> frozenset[str]:
     """Return the words that a change gives up, and the names that it says are gone."""
     gone = (
         turn.stems_with_cue(Cue.END) & turn.names if turn.has(Cue.SUCCESSOR) else frozenset[str]()

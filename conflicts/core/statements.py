@@ -73,7 +73,7 @@ class Statement:
     @property
     def reading(self) -> claims.Reading:
         """The claims that claim comparison reads in the text."""
-        return _reading(self.fact.content)
+        return _read_claims(self.fact.content)
 
     @property
     def values(self) -> frozenset[tuple[str, str]]:
@@ -114,14 +114,14 @@ class Statement:
 
 
 @lru_cache(maxsize=16384)
-def _reading(text: str) -> claims.Reading:
+def _read_claims(text: str) -> claims.Reading:
     return claims.read(text)
 
 
 @lru_cache(maxsize=16384)
 def _values(text: str) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
-    for claim in _reading(text).claims:
+    for claim in _read_claims(text).claims:
         found.update((q.unit, f"{q.value:.6g}") for q in claim.quantities if q.unit != "count")
         found.update(("date", date) for date in claim.dates)
         found.update(("version", version) for version in claim.versions)

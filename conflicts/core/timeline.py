@@ -43,7 +43,7 @@ def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
     return names
 
 
-def _collapsed(fact: Fact) -> Fact:
+def _collapse_blanks(fact: Fact) -> Fact:
     """Return a fact with single blanks between its words, as the rules read texts."""
     content = collapse(fact.content)
     return fact if content == fact.content else replace(fact, content=content)
@@ -91,7 +91,7 @@ class Timeline:
             raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
         order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
         self.settings = settings
-        self.facts = [_collapsed(facts[i]) for i in order]
+        self.facts = [_collapse_blanks(facts[i]) for i in order]
         self.statements: Sequence[Statement] = _Statements(
             self.facts, conversations(self.facts, settings.session_minutes)
         )

@@ -64,7 +64,7 @@ def word_diff(before: str, after: str) -> WordDiff:
         if new:
             spans.append(Span("new", new))
     length = len(before) + len(after)
-    return WordDiff(tuple(_joined(spans)), 2 * shared / length if length else 1.0)
+    return WordDiff(tuple(_join_spans(spans)), 2 * shared / length if length else 1.0)
 
 
 def _pieces(before: str, after: str) -> tuple[list[str], list[str]]:
@@ -88,7 +88,7 @@ def _without_ends(left: list[str], right: list[str]) -> tuple[list[str], list[st
     return one, other
 
 
-def _joined(spans: Sequence[Span]) -> list[Span]:
+def _join_spans(spans: Sequence[Span]) -> list[Span]:
     """Join changes that only a blank separates, so that a reworded phrase is one change."""
     joined: list[Span] = []
     position = 0

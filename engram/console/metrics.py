@@ -134,7 +134,7 @@ def _waiting_metrics(now: datetime) -> Iterator[Metric]:
     oldest = GaugeMetricFamily(
         "engram_due_oldest_seconds", "How long the first of them has waited.", labels=["queue"]
     )
-    for name, count, since in (*_to_be_read(now), *_to_be_learned(now)):
+    for name, count, since in (*_detection_queues(now), *_training_queues(now)):
         workspaces.add_metric([name], count)
         oldest.add_metric([name], (now - since).total_seconds() if since else 0.0)
     yield from (workspaces, oldest)
@@ -150,7 +150,7 @@ def _waiting_metrics(now: datetime) -> Iterator[Metric]:
         yield lengths
 
 
-def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
+def _detection_queues(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
     """Yield the detective's queues: name, number of workspaces, longest waiting time."""
     for name, lease in (("detection", DetectionLease), ("narrative", NarrativeLease)):
         due = lease._default_manager.filter(due_at__lte=now)
@@ -158,7 +158,7 @@ def _to_be_read(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
         yield name, found["n"], found["since"]
 
 
-def _to_be_learned(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
+def _training_queues(now: datetime) -> Iterator[tuple[str, int, datetime | None]]:
     """Yield the predictor's queues, without workspaces where it is switched off."""
     due = TrainingLease.objects.filter(due_at__lte=now)
     queues = {

@@ -34,7 +34,7 @@ def describe_fields(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         properties = shape.get("properties", {})
         for name, field in properties.items():
             if not field.get("description") and (meaning := meaning_of(component, name)):
-                properties[name] = _described(field, meaning)
+                properties[name] = _describe(field, meaning)
     for parameter in _parameters(result):
         if not parameter.get("description"):
             name = parameter["name"]
@@ -44,7 +44,7 @@ def describe_fields(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     return result
 
 
-def _described(field: dict[str, Any], meaning: str) -> dict[str, Any]:
+def _describe(field: dict[str, Any], meaning: str) -> dict[str, Any]:
     """Return a property with a description; a bare reference must be wrapped to have one.
 
     The part about null is added only to nullable properties.

@@ -61,7 +61,7 @@ class Latencies(WorkspaceView):
         window = self.query_values()["window"]
         since = timezone.now() - timedelta(hours=shapes.WINDOWS[window])
         since = since.replace(minute=0, second=0, microsecond=0)
-        found = latency.latencies(STAGES, since=since)
+        found = latency.read_latencies(STAGES, since=since)
         stages = [_in_milliseconds(one) for one in found.values()]
         answer = {"window": window, "since": since, "stages": stages}
         return Response(shapes.LatenciesSerializer(answer).data)

@@ -53,7 +53,7 @@ def overview(now: datetime) -> Overview:
     """Return the figures of the current workspace."""
     hourly = _commits_by_hour(now)
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
-    due = backlog.awaited().aggregate(depth=Count("pk"), oldest=Min("since"))
+    due = backlog.select_due().aggregate(depth=Count("pk"), oldest=Min("since"))
     cards = queue.counts()
     memories = Memory.objects.recallable(now).count()
     return Overview(
@@ -63,7 +63,7 @@ def overview(now: datetime) -> Overview:
         commits_today=Event.objects.filter(type="memory.committed", at__gte=midnight).count(),
         queue_depth=due["depth"],
         queue_lag_seconds=(now - due["oldest"]).total_seconds() if due["oldest"] else None,
-        model_depth=backlog.awaited(Awaits.MODEL).count(),
+        model_depth=backlog.select_due(Awaits.MODEL).count(),
         last_run=DetectionRun.objects.first(),
         sparkline=sparkline(hourly),
         is_empty=not memories and not Memory.objects.exists(),

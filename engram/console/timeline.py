@@ -80,8 +80,8 @@ def timeline(session_key: str, *, now: datetime, shows_details: bool) -> Session
     entries = [*_history(events, now), *_cards(events), *failed]
     if session is not None:
         entries += [
-            *_ranking(session),
-            *_judging(session),
+            *_ranking_entries(session),
+            *_judging_entries(session),
             *_comparison_entries(session),
             *_training_entries(session),
         ]
@@ -142,7 +142,7 @@ def _errors(errors: QuerySet[StageError], *, shows_details: bool) -> Iterator[Ti
         yield TimelineEntry(row.at, "error", row.code, details)
 
 
-def _ranking(session: Session) -> Iterator[TimelineEntry]:
+def _ranking_entries(session: Session) -> Iterator[TimelineEntry]:
     """Return entries of the ranking at the start, and of prompts' matches."""
     rows = SessionCandidate.objects.filter(session=session).order_by()
     pool = ~Q(source=CandidateSource.FTS_ONLY)
@@ -189,7 +189,7 @@ def _ranking(session: Session) -> Iterator[TimelineEntry]:
         )
 
 
-def _judging(session: Session) -> Iterator[TimelineEntry]:
+def _judging_entries(session: Session) -> Iterator[TimelineEntry]:
     judgement = Judgement.objects.filter(session=session).first()
     if judgement is None:
         return

@@ -83,7 +83,7 @@ class Server:
         else:
             self._log.info("%s", line)
         self.last_lines = [*self.last_lines[-4:], line.strip()]
-        self._keeper.tell_watchers(f"log {self.service.name} {line}")
+        self._keeper.send_to_watchers(f"log {self.service.name} {line}")
 
 
 @dataclass(eq=False)
@@ -97,7 +97,7 @@ class User:
     is_watching: bool = False
     has_left: bool = False
 
-    def tell(self, line: str) -> None:
+    def send(self, line: str) -> None:
         """Send a line; drop it if the process does not read."""
         try:
             self.connection.send(line.encode() + b"\n")
@@ -207,7 +207,7 @@ class Keeper:
             case ["bye"]:
                 user.has_left = True
                 if self._has_users():
-                    user.tell("staying")
+                    user.send("staying")
 
     def _want(self, user: User) -> None:
         for name in sorted(user.wants - set(self.servers)):
@@ -226,21 +226,21 @@ class Keeper:
             servers = [self.servers[name] for name in user.wants]
             if all(server.is_ready for server in servers):
                 urls = {server.service.name: server.service.url for server in servers}
-                user.tell("ready " + json.dumps(urls))
+                user.send("ready " + json.dumps(urls))
                 user.is_answered = True
             elif late := [server for server in servers if server.is_late()]:
                 said = " / ".join(late[0].last_lines)
                 self._fail(user, f"{late[0].service.name} does not start: {said}")
 
     def _fail(self, user: User, why: str) -> None:
-        user.tell("failed " + json.dumps(why))
+        user.send("failed " + json.dumps(why))
         user.is_answered = True
 
-    def tell_watchers(self, line: str) -> None:
+    def send_to_watchers(self, line: str) -> None:
         """Send a line to the users that watch the servers' logs."""
         for user in self.users:
             if user.is_watching:
-                user.tell(line)
+                user.send(line)
 
     def _stop_servers(self) -> None:
         children = [server.child for server in self.servers.values()]
@@ -270,7 +270,7 @@ def main() -> int:
         make_home(home)
         keeper = Keeper(home, find_places(home), first)
     except (EmbeddedServicesError, OSError) as error:
-        User(first).tell("failed " + json.dumps(str(error)))
+        User(first).send("failed " + json.dumps(str(error)))
         return 1
     keeper.run()
     return 0

@@ -30,7 +30,9 @@ class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
         not.
         """
         requested = tuple(request.GET.get(name, "") for name in ("app_label", "model_name"))
-        if (*requested, request.GET.get("field_name", "")) not in set(self._completed(request)):
+        if (*requested, request.GET.get("field_name", "")) not in set(
+            self._autocompleted_fields(request)
+        ):
             raise PermissionDenied
         response: HttpResponse = super().autocomplete_view(request)
         return response
@@ -39,7 +41,7 @@ class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
         """Refuse the theme's search over all models, which no page uses."""
         raise Http404
 
-    def _completed(self, request: HttpRequest) -> Iterator[tuple[str, str, str]]:
+    def _autocompleted_fields(self, request: HttpRequest) -> Iterator[tuple[str, str, str]]:
         """Yield app, model and name of each field that a form or an inline autocompletes."""
         for admin in self._registry.values():
             assert isinstance(admin, ModelAdmin)  # noqa: S101

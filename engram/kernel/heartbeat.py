@@ -41,9 +41,9 @@ class ProcessCounters:
     """Counters of this process since its start, over all workspaces; without any content."""
 
     def __init__(self) -> None:
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Reset the counters, in a forked process."""
         self._lock = threading.Lock()
         self._running = 0
@@ -53,30 +53,30 @@ class ProcessCounters:
         self._stages: dict[str, latency.LatencyHistogram] = defaultdict(latency.LatencyHistogram)
         self._last_seconds: float | None = None
 
-    def task_began(self) -> None:
+    def count_task_start(self) -> None:
         """Count a started task."""
         with self._lock:
             self._running += 1
 
-    def task_ended(self, name: str, outcome: str, seconds: float) -> None:
+    def count_task_end(self, name: str, outcome: str, seconds: float) -> None:
         """Count an ended task with its outcome and duration."""
         with self._lock:
             self._running = max(self._running - 1, 0)
             self._tasks[name][outcome] += 1
             self._last_seconds = seconds
 
-    def stage_ran(self, stage: str, seconds: float) -> None:
+    def count_stage(self, stage: str, seconds: float) -> None:
         """Count a run of a stage."""
         with self._lock:
             self._stages[stage].add(seconds, time())
             self._last_seconds = seconds
 
-    def failed(self, stage: str, code: str) -> None:
+    def count_failure(self, stage: str, code: str) -> None:
         """Count a failure of a stage."""
         with self._lock:
             self._errors[f"{stage} {code}"] += 1
 
-    def answered(self, method: str, status: int) -> None:
+    def count_response(self, method: str, status: int) -> None:
         """Count a response."""
         with self._lock:
             self._requests[f"{method} {status}"] += 1
@@ -95,8 +95,11 @@ class ProcessCounters:
                     "errors": dict(self._errors),
                     "requests": dict(self._requests),
                     "stages": {
-                        stage: {"seconds": heap.total_seconds, "buckets": dict(heap.counts)}
-                        for stage, heap in self._stages.items()
+                        stage: {
+                            "seconds": histogram.total_seconds,
+                            "buckets": dict(histogram.counts),
+                        }
+                        for stage, histogram in self._stages.items()
                     },
                 },
             )
@@ -239,7 +242,7 @@ def _write_latencies() -> None:
 
 
 def _after_fork() -> None:
-    tally.begin_anew()
+    tally.reset()
     _pulse.forget()
 
 
@@ -257,7 +260,7 @@ def connect_signals() -> None:
     signals.worker_ready.connect(_worker_ready, weak=False)
     signals.beat_init.connect(_beat_began, weak=False)
     signals.task_prerun.connect(_task_began, weak=False)
-    signals.task_postrun.connect(_task_ended, weak=False)
+    signals.task_postrun.connect(_end_task, weak=False)
     signals.worker_process_shutdown.connect(_on_exit, weak=False)
     signals.worker_shutdown.connect(_on_exit, weak=False)
 
@@ -281,13 +284,13 @@ def _beat_began(**_: Any) -> None:
 
 def _task_began(task_id: str, **_: Any) -> None:
     _began[task_id] = perf_counter()
-    tally.task_began()
+    tally.count_task_start()
 
 
-def _task_ended(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
+def _end_task(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
     now = perf_counter()
     seconds = now - _began.pop(task_id, now)
-    tally.task_ended(task.name, "done" if state == "SUCCESS" else "failed", seconds)
+    tally.count_task_end(task.name, "done" if state == "SUCCESS" else "failed", seconds)
 
 
 def _on_exit(**_: Any) -> None:

@@ -209,7 +209,7 @@ class UseCounter:
             uses = self._waiting.setdefault(key.id, _Uses(key.workspace_id, 0, now))
             uses.count += 1
             uses.last_at = now
-            due = {key_id: self._waiting.pop(key_id) for key_id in self._due(key.id, now)}
+            due = {key_id: self._waiting.pop(key_id) for key_id in self._select_due(key.id, now)}
             self._written_at.update(dict.fromkeys(due, now))
         for key_id, uses in due.items():
             with in_workspace(uses.workspace_id):
@@ -217,7 +217,7 @@ class UseCounter:
                     last_used_at=uses.last_at, use_count=F("use_count") + uses.count
                 )
 
-    def _due(self, key_id: UUID, now: datetime) -> set[UUID]:
+    def _select_due(self, key_id: UUID, now: datetime) -> set[UUID]:
         """Return the keys to write: this one and the longest waiting one, if they are due."""
 
         def is_due(key_id: UUID) -> bool:

@@ -88,7 +88,7 @@ class LatencyHistogram:
         self.total_seconds += seconds
         self.last_seconds, self.last_at = seconds, at
 
-    def histogram(self) -> list[int]:
+    def bucket_counts(self) -> list[int]:
         """Return the counts of all buckets."""
         return [self.counts.get(bucket, 0) for bucket in range(BUCKETS)]
 
@@ -100,32 +100,32 @@ class PendingLatencies:
     """The unwritten durations of this process; safe for threads and forks."""
 
     def __init__(self) -> None:
-        self.begin_anew()
+        self.reset()
 
-    def begin_anew(self) -> None:
+    def reset(self) -> None:
         """Drop the parent's counts in a forked process; the parent writes them."""
         self._lock = threading.Lock()
-        self._heaps: dict[StageHour, LatencyHistogram] = {}
+        self._histograms: dict[StageHour, LatencyHistogram] = {}
 
     def add(self, workspace_id: UUID, stage: str, seconds: float) -> None:
         """Count one run of a stage."""
         at = time()
         key = (workspace_id, stage, int(at) // HOUR)
         with self._lock:
-            heap = self._heaps.get(key)
-            if heap is None:
-                heap = self._heaps[key] = LatencyHistogram()
-            heap.add(seconds, at)
+            histogram = self._histograms.get(key)
+            if histogram is None:
+                histogram = self._histograms[key] = LatencyHistogram()
+            histogram.add(seconds, at)
 
-    def take(self) -> Mapping[StageHour, LatencyHistogram]:
+    def pop_all(self) -> Mapping[StageHour, LatencyHistogram]:
         """Return the pending counts, and reset them."""
         with self._lock:
-            taken, self._heaps = self._heaps, {}
-        return taken
+            popped, self._histograms = self._histograms, {}
+        return popped
 
 
-waiting = PendingLatencies()
-os.register_at_fork(after_in_child=waiting.begin_anew)
+pending = PendingLatencies()
+os.register_at_fork(after_in_child=pending.reset)
 
 
 def write(worker: str) -> None:
@@ -134,8 +134,8 @@ def write(worker: str) -> None:
     Counts of deleted workspaces, as evaluations leave them, are dropped.
     """
     by_workspace: dict[UUID, list[tuple[StageHour, LatencyHistogram]]] = defaultdict(list)
-    for key, heap in sorted(waiting.take().items(), key=lambda row: row[0]):
-        by_workspace[key[0]].append((key, heap))
+    for key, histogram in sorted(pending.pop_all().items(), key=lambda row: row[0]):
+        by_workspace[key[0]].append((key, histogram))
     for workspace_id, rows in by_workspace.items():
         if not _exists(workspace_id):
             continue
@@ -180,19 +180,22 @@ _ADD_TALLY = f"""
 
 def _add_hours(rows: Iterable[tuple[StageHour, LatencyHistogram]]) -> None:
     with connection.cursor() as cursor:
-        for (workspace_id, stage, hour), heap in rows:
+        for (workspace_id, stage, hour), histogram in rows:
             at = datetime.fromtimestamp(hour * HOUR, UTC)
             cursor.execute(
-                _ADD_HOUR, [workspace_id, stage, at, heap.histogram(), heap.total_seconds]
+                _ADD_HOUR,
+                [workspace_id, stage, at, histogram.bucket_counts(), histogram.total_seconds],
             )
 
 
 def _add_tallies(rows: Iterable[tuple[StageHour, LatencyHistogram]], worker: str) -> None:
     with connection.cursor() as cursor:
-        for (workspace_id, stage, _), heap in rows:
-            at = datetime.fromtimestamp(heap.last_at, UTC)
-            count = sum(heap.counts.values())
-            cursor.execute(_ADD_TALLY, [workspace_id, worker, stage, count, heap.last_seconds, at])
+        for (workspace_id, stage, _), histogram in rows:
+            at = datetime.fromtimestamp(histogram.last_at, UTC)
+            count = sum(histogram.counts.values())
+            cursor.execute(
+                _ADD_TALLY, [workspace_id, worker, stage, count, histogram.last_seconds, at]
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +212,7 @@ class Latency:
     last_at: datetime | None
 
 
-def latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
+def read_latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
     """Return the latencies of the current workspace from the hour of `since` on."""
     hour = since.replace(minute=0, second=0, microsecond=0)
     histograms: dict[str, list[list[int]]] = defaultdict(list)
@@ -220,8 +223,8 @@ def latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Latency]:
         seconds[stage] += total
     newest = WorkerTally.objects.filter(last_at__gte=hour).order_by("stage", "-last_at")
     last = {
-        stage: (taken, at)
-        for stage, taken, at in newest.distinct("stage").values_list(
+        stage: (took, at)
+        for stage, took, at in newest.distinct("stage").values_list(
             "stage", "last_seconds", "last_at"
         )
     }
@@ -247,17 +250,17 @@ def _summarise(
     )
 
 
-def old_hours(now: datetime) -> QuerySet[LatencyHour]:
+def select_old_hours(now: datetime) -> QuerySet[LatencyHour]:
     """Return the latencies that no window reaches any more."""
     return LatencyHour.objects.filter(hour__lt=now - KEPT)
 
 
-def old_tallies(now: datetime) -> QuerySet[WorkerTally]:
+def select_old_tallies(now: datetime) -> QuerySet[WorkerTally]:
     """Return the tallies of processes that no window reaches any more."""
     return WorkerTally.objects.filter(last_at__lt=now - KEPT)
 
 
 def drop_old(now: datetime) -> None:
     """Delete latencies of the current workspace older than 35 days."""
-    old_hours(now).delete()
-    old_tallies(now).delete()
+    select_old_hours(now).delete()
+    select_old_tallies(now).delete()

@@ -25,7 +25,7 @@ log = logging.getLogger(__name__)
 SEND_TIMEOUT_SECONDS = 1.0
 EXIT_TIMEOUT_SECONDS = 2.0
 WAITING_MAX = 10_000
-Post = tuple[str, dict[str, Any]]  # group and message
+GroupMessage = tuple[str, dict[str, Any]]  # group and message
 
 
 def group_name(workspace_id: UUID) -> str:
@@ -51,7 +51,7 @@ def publish(
         "type": "live.event",
         "event": {"type": type, "seq": seq, "at": at.isoformat(), "data": dict(data)},
     }
-    transaction.on_commit(lambda: _postman.take((group_name(workspace_id), message)))
+    transaction.on_commit(lambda: _sender.enqueue((group_name(workspace_id), message)))
 
 
 class EventSender:
@@ -63,10 +63,10 @@ class EventSender:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process: int | None = None
-        self._waiting: Queue[Post] = Queue(WAITING_MAX)
+        self._waiting: Queue[GroupMessage] = Queue(WAITING_MAX)
         self._broker = BrokerCooldown("live events")
 
-    def take(self, post: Post) -> None:
+    def enqueue(self, message: GroupMessage) -> None:
         """Queue a message, or drop it when the queue is full."""
         with self._lock:
             if self._process != os.getpid():  # a forked process does not have its parent's thread
@@ -77,30 +77,32 @@ class EventSender:
                 ).start()
                 atexit.register(self._finish, self._waiting)
         try:
-            self._waiting.put_nowait(post)
+            self._waiting.put_nowait(message)
         except Full:
-            log.warning("live events: %s was dropped, too many wait", post[1]["event"]["type"])
+            log.warning("live events: %s was dropped, too many wait", message[1]["event"]["type"])
 
-    def _run(self, waiting: Queue[Post]) -> None:
+    def _run(self, waiting: Queue[GroupMessage]) -> None:
         with asyncio.Runner() as runner:
             while True:
-                post = waiting.get()
+                message = waiting.get()
                 try:
-                    self._broker.call(partial(_send_in, runner, post), post[1]["event"]["type"])
+                    self._broker.call(
+                        partial(_send_in, runner, message), message[1]["event"]["type"]
+                    )
                 except Exception:
                     log.exception("live events: one was not sent")
                 finally:
                     waiting.task_done()
 
-    def _finish(self, waiting: Queue[Post]) -> None:
+    def _finish(self, waiting: Queue[GroupMessage]) -> None:
         """Wait until the last messages are sent, when the process ends."""
         until = monotonic() + EXIT_TIMEOUT_SECONDS
         while waiting.unfinished_tasks and monotonic() < until:
             sleep(0.01)
 
 
-def _send_in(runner: asyncio.Runner, post: Post) -> None:
-    runner.run(_send(*post))
+def _send_in(runner: asyncio.Runner, message: GroupMessage) -> None:
+    runner.run(_send(*message))
 
 
 async def _send(group: str, message: dict[str, Any]) -> None:
@@ -110,4 +112,4 @@ async def _send(group: str, message: dict[str, Any]) -> None:
             await layer.group_send(group, message)
 
 
-_postman = EventSender()
+_sender = EventSender()

@@ -22,5 +22,5 @@ class CountingMiddleware:
         response = self.get_response(request)
         # Callers choose the method: unknown ones are counted under one name.
         method = request.method if request.method in METHODS else "OTHER"
-        heartbeat.tally.answered(str(method), response.status_code)
+        heartbeat.tally.count_response(str(method), response.status_code)
         return response

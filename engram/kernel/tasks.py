@@ -23,8 +23,8 @@ def drop_old_latencies() -> None:
     """Delete latencies older than the longest window."""
     now = timezone.now()
     old = {
-        **waiting_since(lambda: latency.old_hours(now), "hour"),
-        **waiting_since(lambda: latency.old_tallies(now), "last_at"),
+        **waiting_since(lambda: latency.select_old_hours(now), "hour"),
+        **waiting_since(lambda: latency.select_old_tallies(now), "last_at"),
     }
     for workspace_id in old:
         with in_workspace(workspace_id):

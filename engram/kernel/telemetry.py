@@ -72,7 +72,7 @@ def record_error(
     so record a failure that rolls back after the rollback; the log line is written at once. Only
     the newest 500 rows are kept. Never raises.
     """
-    heartbeat.tally.failed(stage, code)
+    heartbeat.tally.count_failure(stage, code)
     category, event = ("predictor", code.removeprefix("predictor_"))
     if not stage.startswith("predictor"):
         category, event = stage, code
@@ -149,8 +149,8 @@ def observe(stage: str, seconds: float, workspace: Workspace | UUID | None = Non
 
     Takes microseconds and no query: counts are written later, see `kernel.latency`.
     """
-    latency.waiting.add(_id_of(workspace), stage, seconds)
-    heartbeat.tally.stage_ran(stage, seconds)
+    latency.pending.add(_id_of(workspace), stage, seconds)
+    heartbeat.tally.count_stage(stage, seconds)
 
 
 @contextmanager

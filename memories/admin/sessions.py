@@ -40,7 +40,8 @@ class SessionAdmin(RoleAdmin):
 
     roles = {"view": Role.READER}
     list_display = [
-        "session_key", "project", "began", "condition", "prompt_count", "given", "matched",
+        "session_key", "project", "began", "condition", "prompt_count",
+        "injected_memories", "matched_memories",
     ]  # fmt: skip
     list_filter = [SessionStateFilter]
     ordering = ["-started_at", "-id"]
@@ -64,13 +65,13 @@ class SessionAdmin(RoleAdmin):
         return session.state
 
     @display(description="given")
-    def given(self, session: Any) -> int:
+    def injected_memories(self, session: Any) -> int:
         """Return the number of injected memories."""
         count: int = session.injected_count
         return count
 
     @display(description="matched")
-    def matched(self, session: Any) -> int:
+    def matched_memories(self, session: Any) -> int:
         """Return the number of memories that its prompts matched."""
         count: int = session.matched_count
         return count

@@ -63,11 +63,11 @@ class Forget(WorkspaceView):
         forgotten = [memory.id for memory in done.memories]
         body: dict[str, Any] = {"forgotten": len(forgotten), "ids": forgotten} | details
         if done.pending:
-            body["pending"] = _waiting(done.pending)
+            body["pending"] = _present_pending(done.pending)
         return _pending_or_done(body, done.pending, is_done=bool(forgotten))
 
 
-def _waiting(pending: Mapping[UUID, UUID]) -> list[dict[str, UUID]]:
+def _present_pending(pending: Mapping[UUID, UUID]) -> list[dict[str, UUID]]:
     return [{"id": memory_id, "review": review} for memory_id, review in pending.items()]
 
 
@@ -101,7 +101,7 @@ class Restore(WorkspaceView):
             "restored": len(restored.memories),
             "ids": [memory.id for memory in restored.memories],
             "still_hidden": [{"id": i, "state": state} for i, state in hidden.items()],
-            "pending": _waiting(restored.pending),
+            "pending": _present_pending(restored.pending),
         }
         return _pending_or_done(body, restored.pending, is_done=bool(restored.memories))
 

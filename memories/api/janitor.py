@@ -37,7 +37,7 @@ class ByMemory(ById):
     ordering = ("memory_id",)
 
 
-def shown(found: RunPreview, request: Request, *, limit: int) -> dict[str, Any]:
+def present_preview(found: RunPreview, request: Request, *, limit: int) -> dict[str, Any]:
     """Return the JSON of a preview; the link to the next page keeps the `cull` parameter."""
     rows = shapes.present_findings(found.findings)
     after = None
@@ -77,7 +77,7 @@ class JanitorRuns(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         if body["dry_run"]:
             found = preview(self.workspace, now=now, may_cull=body["cull"], limit=limit)
             with in_workspace(self.workspace):
-                return Response(shown(found, request, limit=limit))
+                return Response(present_preview(found, request, limit=limit))
         done = run(self.workspace, actor=self.actor, now=now, may_cull=body["cull"])
         return Response(shapes.JanitorRunSerializer(done).data, status=201)
 
@@ -99,7 +99,7 @@ class JanitorPreview(WorkspaceView):
             limit=query["limit"],
             after=query["after"],
         )
-        return Response(shown(found, request, limit=query["limit"]))
+        return Response(present_preview(found, request, limit=query["limit"]))
 
 
 class JanitorActions(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

@@ -238,7 +238,7 @@ def _match_values(found: Alignment) -> None:
     terms, others = _values(found.left_a), _values(found.left_b)
     if not terms or not others:
         return
-    _match(found, _agreeing, found.same, terms, others)
+    _match(found, _find_agreement, found.same, terms, others)
     _match(found, _subject_clash, found.clashes, terms, others)
     _match(found, _finer, found.finer, terms, others)
     _drop_counted_nouns(found)
@@ -251,14 +251,14 @@ def _values(terms: Sequence[Term]) -> list[Term]:
     return [term for term in terms if term.kind in _VALUES]
 
 
-def _agreeing(a: Term, b: Term, found: Alignment) -> str:
+def _find_agreement(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
         is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
         return "same time" if is_same else ""
     pair = _quantities(a, b, found)
     if not pair or not measures.agree(*pair):
         return ""
-    left, right = _bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)
+    left, right = _apply_bound(pair[0], found.keys_a), _apply_bound(pair[1], found.keys_b)
     are_bounded_alike = measures.bounds_agree(*pair) or measures.bounds_agree(left, right)
     return "same amount" if are_bounded_alike else ""
 
@@ -342,12 +342,14 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if _versions(a, b, found):
         return f"version differs: {a.text} vs {b.text}"
     pair = _quantities(a, b, found)
-    if pair and measures.conflict(_bounded(pair[0], found.keys_a), _bounded(pair[1], found.keys_b)):
+    if pair and measures.conflict(
+        _apply_bound(pair[0], found.keys_a), _apply_bound(pair[1], found.keys_b)
+    ):
         return f"number differs: {measures.describe(pair[0])} vs {measures.describe(pair[1])}"
     return ""
 
 
-def _bounded(quantity: measures.Quantity, keys: frozenset[str]) -> measures.Quantity:
+def _apply_bound(quantity: measures.Quantity, keys: frozenset[str]) -> measures.Quantity:
     """Return a plain number as a bound where its claim has a word for a limit or minimum."""
     if quantity.bound != "exact" or quantity.upper is not None:
         return quantity

@@ -45,7 +45,7 @@ def excerpt(text: str) -> str:
     return f"{text[: EXCERPT_MAX_CHARS - 1].rstrip()}…"
 
 
-def briefing(
+def write_briefing(
     notes: Iterable[BriefingEntry], decided: Iterable[tuple[str, str]], *, left_out: str = ""
 ) -> str:
     """Return the text for memories and for (question, outcome) of decisions.

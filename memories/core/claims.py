@@ -29,7 +29,8 @@ from memories.core.spelling import same_letters
 from memories.core.word_order import difference_of_texts
 
 __all__ = ["Claim", "ClaimComparison", "Contradiction", "Modality", "Quantity", "Reading",
-           "Relation", "Term", "Transition", "compare", "missing", "read", "relate",
+           "Relation", "Term", "Transition", "compare",
+           "find_missing_claims", "read", "relate",
            "why_too_long"]  # fmt: skip
 
 _CANDIDATES = 3  # claims of the other text that one claim is compared with
@@ -91,13 +92,13 @@ def compare(a: Reading | str, b: Reading | str) -> ClaimComparison:
     if same_letters(left.text, right.text):
         return ClaimComparison("same", ("the texts are equal",), 1.0, None, (0, 0))
     if reason := left.too_long or right.too_long:
-        return uncompared(reason)
+        return skip_comparison(reason)
     if right.text < left.text:  # one order inside, so that the answer cannot depend on it
         return _flip(_compare(right, left), left, right)
     return _compare(left, right)
 
 
-def missing(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
+def find_missing_claims(kept: Reading | str, lost: Reading | str) -> tuple[str, ...]:
     """Return the claims of a text that another one does not make, in the words of the first.
 
     A claim that `kept` states more exactly is not missing; one that it states differently or less
@@ -138,7 +139,7 @@ def _flip(found: ClaimComparison, left: Reading, right: Reading) -> ClaimCompari
     )
 
 
-def uncompared(reason: str) -> ClaimComparison:
+def skip_comparison(reason: str) -> ClaimComparison:
     """Return `different` for texts that were not compared, so that they cannot merge."""
     return ClaimComparison("different", (f"{TOO_LONG}: {reason}",), 0.0, None, None, likeness=0.0)
 
@@ -146,7 +147,7 @@ def uncompared(reason: str) -> ClaimComparison:
 def _compare(a: Reading, b: Reading) -> ClaimComparison:
     verdicts = _verdicts(a, b)
     if verdicts is None:
-        return uncompared(f"more than {MAX_WORD_PAIRS:,} pairs of words")
+        return skip_comparison(f"more than {MAX_WORD_PAIRS:,} pairs of words")
     against = [
         (verdict.confidence, pair)
         for pair, verdict in verdicts.items()

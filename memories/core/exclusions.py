@@ -64,7 +64,7 @@ _PIECE: Final = re.compile(r"[^.;,:!?]+")
 _DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATORS))}|cannot)\b", re.I)
 
 
-def _affirmed(text: str) -> str:
+def _drop_negated(text: str) -> str:
     """Return a text without the pieces that have a negation."""
     return ", ".join(piece for piece in _PIECE.findall(text) if not _DENIES.search(piece))
 
@@ -76,7 +76,7 @@ def _evidence(text: str) -> tuple[tuple[str, tuple[frozenset[str], frozenset[str
     for name, patterns in _COMPILED.items():
         yes, no = (_matches(pattern, text) for pattern in patterns)
         if yes and no:  # one of them may be the denied one
-            plain = _affirmed(text)
+            plain = _drop_negated(text)
             yes, no = (_matches(pattern, plain) for pattern in patterns)
         if yes or no:
             found.append((name, (yes, no)))

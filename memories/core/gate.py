@@ -70,7 +70,7 @@ def decide(
     provenance_stored, provenance_incoming : str
         Classes of provenance; unknown ones rank lowest.
     better : {"stored", "incoming"}
-        The better wording (see `better_wording`), used where the relation is `same` and the
+        The better wording (see `choose_better_wording`), used where the relation is `same` and the
         classes are equal.
 
     Returns
@@ -90,7 +90,7 @@ def decide(
         is_alike = cosine + comparison.likeness >= ALIKE
         outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
         return GateDecision(outcome, "stored", comparison.reasons)
-    survivor = surviving_wording(comparison, provenance_stored, provenance_incoming, better)
+    survivor = choose_surviving_wording(comparison, provenance_stored, provenance_incoming, better)
     reason = _why_not_merge(comparison, policy, provenance_stored, provenance_incoming)
     if reason:
         return GateDecision("suggested", survivor, (*comparison.reasons, reason))
@@ -101,7 +101,7 @@ def _rank(provenance: str) -> int:
     return PROVENANCE_RANK.get(provenance, 0)
 
 
-def surviving_wording(
+def choose_surviving_wording(
     comparison: ClaimComparison, stored: str, incoming: str, better: Side
 ) -> Side:
     """Return whose wording a merge keeps, by classes of provenance.
@@ -125,7 +125,9 @@ def _why_not_merge(comparison: ClaimComparison, policy: str, stored: str, incomi
     return ""
 
 
-def better_wording(a: str, b: str, reading_a: Reading, reading_b: Reading) -> Literal["a", "b"]:
+def choose_better_wording(
+    a: str, b: str, reading_a: Reading, reading_b: Reading
+) -> Literal["a", "b"]:
     """Return the better wording of one claim: with a clear subject, less hedged, more specific.
 
     Parameters

@@ -111,8 +111,8 @@ def judge(subject: Subject, rules: JanitorRules, now: datetime) -> JanitorVerdic
     """Return the action on a live memory; None when there is none."""
     if subject.uses > 0 or not rules.is_due(subject.provenance, subject.since, now):
         return None
-    if spared := _spared(subject):
-        return _unchanged(subject, ActionKind.REPORT, spared)
+    if spared := _find_exemption(subject):
+        return _leave_unchanged(subject, ActionKind.REPORT, spared)
     if subject.demoted_at is not None and now - subject.demoted_at < PAUSE:
         return None
     return _next_step(subject, rules)
@@ -122,16 +122,16 @@ def _next_step(subject: Subject, rules: JanitorRules) -> JanitorVerdict:
     """Return the next demotion, or the cull after enough demotions."""
     if rules.may_cull and subject.demotion_count >= DEMOTIONS_BEFORE_CULL:
         if subject.is_disputed:  # hiding it would close the open question about it
-            return _unchanged(subject, ActionKind.REPORT, Reason.DISPUTED)
-        return _unchanged(subject, ActionKind.CULL, Reason.DEMOTED_OFTEN)
-    weight = _lowered(subject.weight_factor, WEIGHT_STEP)
-    confidence = _lowered(subject.confidence_factor, CONFIDENCE_STEP)
+            return _leave_unchanged(subject, ActionKind.REPORT, Reason.DISPUTED)
+        return _leave_unchanged(subject, ActionKind.CULL, Reason.DEMOTED_OFTEN)
+    weight = _lower(subject.weight_factor, WEIGHT_STEP)
+    confidence = _lower(subject.confidence_factor, CONFIDENCE_STEP)
     if (weight, confidence) == (subject.weight_factor, subject.confidence_factor):
-        return _unchanged(subject, ActionKind.REPORT, Reason.AT_FLOOR)
+        return _leave_unchanged(subject, ActionKind.REPORT, Reason.AT_FLOOR)
     return JanitorVerdict(ActionKind.DEMOTE, Reason.UNUSED, weight, confidence)
 
 
-def _spared(subject: Subject) -> Reason | None:
+def _find_exemption(subject: Subject) -> Reason | None:
     """Return why a memory is never demoted, None when it may be."""
     if subject.is_pinned:
         return Reason.PINNED
@@ -140,10 +140,10 @@ def _spared(subject: Subject) -> Reason | None:
     return Reason.USER_STATED if subject.provenance == "user_stated" else None
 
 
-def _unchanged(subject: Subject, action: ActionKind, reason: Reason) -> JanitorVerdict:
+def _leave_unchanged(subject: Subject, action: ActionKind, reason: Reason) -> JanitorVerdict:
     return JanitorVerdict(action, reason, subject.weight_factor, subject.confidence_factor)
 
 
-def _lowered(factor: float, step: float) -> float:
+def _lower(factor: float, step: float) -> float:
     """Return the factor one step lower, never below the floor and never higher than it was."""
     return min(factor, max(FLOOR, round(factor * step, _DIGITS)))

@@ -75,7 +75,7 @@ def score(
     known = {i: states for i, states in memories.items() if len(states)}
     if not len(counted) or not known:
         return {}
-    met = dict(zip(known, _met(query[counted], list(known.values())), strict=True))
+    met = dict(zip(known, _best_cosines(query[counted], list(known.values())), strict=True))
     share = weights[counted].astype(np.float64) / float(weights[counted].sum(dtype=np.float64))
     scores: dict[Id, float] = {}
     for i, own in met.items():
@@ -90,7 +90,7 @@ def score(
     return scores
 
 
-def _met(query: Bytes, memories: Sequence[Bytes]) -> NDArray[np.float64]:
+def _best_cosines(query: Bytes, memories: Sequence[Bytes]) -> NDArray[np.float64]:
     """Return the squared largest cosines, (memories, query tokens)."""
     starts = np.cumsum([0, *(len(states) for states in memories[:-1])])
     flat = np.concatenate(memories).astype(np.float32)

@@ -30,7 +30,7 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
     derivation are united, a constraint stays a constraint and a pin a pin, the greater importance
     and the later expiry are kept, and metadata are united (the stored value of a name wins).
     """
-    provenance, confidence = _most_trusted(stored, incoming)
+    provenance, confidence = _choose_trusted(stored, incoming)
     return {
         "content": incoming["content"] if takes_wording else stored["content"],
         "provenance": provenance,
@@ -38,7 +38,7 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
         "importance": max(stored["importance"], incoming["importance"]),
         "kind": "constraint" if incoming["kind"] == "constraint" else stored["kind"],
         "pinned": stored["pinned"] or incoming["pinned"],
-        "metadata": _joined(stored["metadata"], incoming["metadata"]),
+        "metadata": _join(stored["metadata"], incoming["metadata"]),
         "source": stored["source"] or incoming["source"],
         "expires_at": _later(stored["expires_at"], incoming["expires_at"]),
         "tags": sorted({*stored["tags"], *incoming["tags"]}),
@@ -51,7 +51,7 @@ def keep_as_witness(stored: Fields) -> dict[str, Any]:
     return {**stored, "folded": False}
 
 
-def _most_trusted(stored: Fields, incoming: Fields) -> tuple[str, float]:
+def _choose_trusted(stored: Fields, incoming: Fields) -> tuple[str, float]:
     old = PROVENANCE_RANK.get(stored["provenance"], 0)
     new = PROVENANCE_RANK.get(incoming["provenance"], 0)
     if old == new:
@@ -60,7 +60,7 @@ def _most_trusted(stored: Fields, incoming: Fields) -> tuple[str, float]:
     return higher["provenance"], higher["confidence"]
 
 
-def _joined(stored: Fields, incoming: Fields) -> dict[str, Any]:
+def _join(stored: Fields, incoming: Fields) -> dict[str, Any]:
     both = {**incoming, **stored}
     is_too_large = len(json.dumps(both, ensure_ascii=False).encode()) > MAX_METADATA_BYTES
     return dict(stored) if is_too_large else both

@@ -37,18 +37,18 @@ def recall_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
     ValueError
         When ``gold`` is empty: recall is then undefined.
     """
-    wanted = _wanted(gold)
+    wanted = _check_gold(gold)
     return len(wanted.intersection(_once(ranked)[:k])) / len(wanted)
 
 
 def precision_at(ranked: Sequence[Id], gold: Collection[Id], k: int) -> float:
     """Return the share of the first ``k`` places with a member of ``gold``, in [0, 1]."""
-    return len(_wanted(gold).intersection(_once(ranked)[:k])) / k
+    return len(_check_gold(gold).intersection(_once(ranked)[:k])) / k
 
 
 def reciprocal_rank(ranked: Sequence[Id], gold: Collection[Id]) -> float:
     """Return one over the rank of the first member of ``gold``, 0 when there is none."""
-    wanted = _wanted(gold)
+    wanted = _check_gold(gold)
     return next((1 / rank for rank, i in enumerate(_once(ranked), 1) if i in wanted), 0.0)
 
 
@@ -66,10 +66,10 @@ def ndcg_at(ranked: Sequence[Id], gains: Mapping[Id, float], k: int) -> float:
         When no gain is above 0: nDCG is then undefined.
     """
     clamped = {i: min(1.0, max(0.0, gain)) for i, gain in gains.items()}
-    best = _discounted(sorted(clamped.values(), reverse=True)[:k])
+    best = _sum_discounted(sorted(clamped.values(), reverse=True)[:k])
     if not best > 0:
         raise ValueError("nDCG needs at least one gain above 0")
-    return min(1.0, _discounted([clamped.get(i, 0.0) for i in _once(ranked)[:k]]) / best)
+    return min(1.0, _sum_discounted([clamped.get(i, 0.0) for i in _once(ranked)[:k]]) / best)
 
 
 def bootstrap(
@@ -138,7 +138,7 @@ def wilson(successes: int, n: int, *, z: float = 1.959964) -> Interval:
     return Interval(share, max(0.0, centre - half), min(1.0, centre + half), n)
 
 
-def _discounted(gains: Sequence[float]) -> float:
+def _sum_discounted(gains: Sequence[float]) -> float:
     return math.fsum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains, 1))
 
 
@@ -146,7 +146,7 @@ def _once(ranked: Sequence[Id]) -> list[Id]:
     return list(dict.fromkeys(ranked))
 
 
-def _wanted(gold: Collection[Id]) -> frozenset[Id]:
+def _check_gold(gold: Collection[Id]) -> frozenset[Id]:
     if not gold:
         raise ValueError("a query without gold says nothing about a ranking")
     return frozenset(gold)

@@ -99,9 +99,9 @@ def objection(a: Reading, b: Reading) -> str:
     one, other = collapse(a.text), collapse(b.text)
     return (
         _same_frame(one, other)
-        or _denied(one, other)
-        or _denied(other, one)
-        or _opposed(a, b)
+        or _find_denial(one, other)
+        or _find_denial(other, one)
+        or _find_opposites(a, b)
         or _alternative(one, other)
         or find_exclusion(one, other)
         or other_name(one, other)
@@ -140,7 +140,7 @@ def _content(tokens: Iterable[Token]) -> Iterator[str]:
             yield concept_of(token.lower)
 
 
-def _denied(denying: str, other: str) -> str:
+def _find_denial(denying: str, other: str) -> str:
     """Return a reason when one text denies what the other, without a negation, mentions."""
     if _NEGATIVE.search(other):
         return ""
@@ -168,7 +168,7 @@ def _ends_phrase(token: Token) -> bool:
     return token.kind == "symbol" or is_name or token.lower in _BETWEEN
 
 
-def _opposed(a: Reading, b: Reading) -> str:
+def _find_opposites(a: Reading, b: Reading) -> str:
     """Return two words that exclude each other, one of each text, as a reason."""
     left, right = _own_terms(a, b), _own_terms(b, a)
     words = {term.key: term.text for term in right}

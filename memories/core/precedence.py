@@ -53,10 +53,10 @@ def other_winner(a: str, b: str) -> str:
 @lru_cache(maxsize=32768)
 def _order(text: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the sources that win and those that lose, as concepts."""
-    return _named(text, _WINS), _named(text, _LOSES)
+    return _find_names(text, _WINS), _find_names(text, _LOSES)
 
 
-def _named(text: str, patterns: tuple[re.Pattern[str], ...]) -> frozenset[str]:
+def _find_names(text: str, patterns: tuple[re.Pattern[str], ...]) -> frozenset[str]:
     found: set[str] = set()
     for pattern in patterns:
         for match in pattern.finditer(text):

@@ -146,7 +146,7 @@ def quantity_at(
         The index after the quantity, and the quantity.
     """
     first = tokens[index]
-    if worded := _worded(tokens, index):
+    if worded := _read_worded(tokens, index):
         return _and_a_half(tokens, *worded, number=1.0)
     sign = -1.0 if _sign(tokens, index) else 1.0
     start = index + 1 if sign < 0 else index
@@ -188,7 +188,7 @@ def _and_a_half(
     return end + 3, replace(quantity, value=value, text=f"{quantity.text} and a half")
 
 
-def _worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
+def _read_worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     """Read amounts without a number: "weekly", "every 5 minutes", "half of"."""
     first = tokens[index]
     if first.lower in FREQUENCIES:

@@ -25,10 +25,10 @@ def visible(text: str) -> str:
     """
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_shown, _INVISIBLE.sub("", text)))
+    return "".join(map(_escape, _INVISIBLE.sub("", text)))
 
 
-def _shown(character: str) -> str:
+def _escape(character: str) -> str:
     if character in _KEPT:
         return character
     category = unicodedata.category(character)

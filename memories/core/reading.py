@@ -95,7 +95,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
     parsed = read_terms(clause, change)
     terms = parsed.terms
     if previous is not None and clause.tokens[0].lower in POINTERS:
-        terms = _carried(previous, terms) + terms
+        terms = _carry_subject(previous, terms) + terms
     lowers = [token.lower for token in clause.tokens]
     text = sentence[clause.tokens[0].start : clause.tokens[-1].end]
     verb = next((term.key for term in terms if term.is_verb), "")
@@ -122,7 +122,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
     )
 
 
-def _carried(previous: Claim, terms: tuple[Term, ...]) -> tuple[Term, ...]:
+def _carry_subject(previous: Claim, terms: tuple[Term, ...]) -> tuple[Term, ...]:
     """Return the names and nouns of the previous claim for a leading pronoun, at half weight.
 
     They can be matched but need no match.

@@ -52,7 +52,7 @@ def relate(a: Claim, b: Claim) -> CaseReading:
         for rule in RULES:
             if verdict := rule(case):
                 return verdict
-    if reason := _substituted(case):
+    if reason := _find_substitution(case):
         return different(reason, confidence=0.6)
     return agreement(case)
 
@@ -96,7 +96,7 @@ def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
     return pair.a.is_verb or (is_count and alone)
 
 
-def _substituted(case: Case) -> str:
+def _find_substitution(case: Case) -> str:
     """Return a reason when one sentence has different words in one slot, else "".
 
     A paraphrase has another structure; the same structure with another filler ("picks her up from

@@ -103,7 +103,7 @@ def _is_done(tokens: Sequence[Token], index: int) -> bool:
     return lower.endswith("ing") and bool(before & _ACTIVE_AUX)
 
 
-def _happened(clause: Clause, index: int) -> bool:
+def _is_event(clause: Clause, index: int) -> bool:
     """Return True for a single event ("was enabled"), not for a state ("is enabled")."""
     if not _is_done(clause.tokens, index):
         return False
@@ -113,7 +113,7 @@ def _happened(clause: Clause, index: int) -> bool:
 
 def _has_ended(clause: Clause, index: int) -> bool:
     lasting = lemma(clause.tokens[index].lower) in _LASTING_ENDS
-    return _happened(clause, index) or (lasting and _is_done(clause.tokens, index))
+    return _is_event(clause, index) or (lasting and _is_done(clause.tokens, index))
 
 
 def _subject(clause: Clause) -> frozenset[int]:
@@ -237,7 +237,7 @@ def _start(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
             return TransitionSpan(
                 "start", frozenset(), _span(tokens, max(clause.verb, 0) + 1), lower
             )
-        if lemma(lower) in _START and index == clause.verb and _happened(clause, index):
+        if lemma(lower) in _START and index == clause.verb and _is_event(clause, index):
             new = _subject(clause) if clause.is_passive else _span(tokens, index + 1)
             return TransitionSpan("start", frozenset(), new, lower)
     return None

@@ -125,11 +125,11 @@ def _denies_another(case: Case) -> bool:
     """Return whether both have a negation, but before different words."""
     if case.found.opposed:
         return False
-    left, right = _denied(case.a.text), _denied(case.b.text)
+    left, right = _find_denied(case.a.text), _find_denied(case.b.text)
     return bool(left) and bool(right) and left != right
 
 
-def _denied(text: str) -> list[str]:
+def _find_denied(text: str) -> list[str]:
     tokens = [token for token in tokenise(normalise(text)) if token.kind != "symbol"]
     found = []
     following = ""  # the next word that may be denied, seen from the end

@@ -288,7 +288,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
                 "score": one.score,
                 "source": one.source,
                 "always": one.is_always,
-                **_disputed(one.dispute),
+                **_present_dispute(one.dispute),
             }
             for rank, one in enumerate(started.offered, start=1)
         ],
@@ -311,7 +311,7 @@ def present_prompted(prompted: PromptResult) -> dict[str, Any]:
                 "source": hit.candidate.source if hit.candidate else None,
                 "injected": bool(hit.candidate and hit.candidate.was_injected),
                 "hits": hit.candidate.fts_hit_count if hit.candidate else 0,
-                **_disputed(hit.dispute),
+                **_present_dispute(hit.dispute),
             }
             for hit in prompted.hits
         ],
@@ -320,7 +320,7 @@ def present_prompted(prompted: PromptResult) -> dict[str, Any]:
     }
 
 
-def _disputed(dispute: Dispute) -> dict[str, Any]:
+def _present_dispute(dispute: Dispute) -> dict[str, Any]:
     other = dispute.contradicted_by
     return {
         "disputed": bool(dispute.conflicts),

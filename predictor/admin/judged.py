@@ -108,8 +108,8 @@ class ComparisonAdmin(OfSessionAdmin):
     detail_template = "admin/predictor/comparison/detail.html"
 
     list_display = [
-        "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure", "moved",
-        "phase", "alpha_figure", "rate_figure", "model_version", "compared",
+        "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure",
+        "is_counted", "phase", "alpha_figure", "rate_figure", "model_version", "compared",
     ]  # fmt: skip
     list_filter = [
         ("outcome", ChoicesDropdownFilter),
@@ -135,7 +135,7 @@ class ComparisonAdmin(OfSessionAdmin):
         return WINNERS[ComparisonOutcome(comparison.outcome)]
 
     @display(description="counts", ordering="is_evidence", boolean=True)
-    def moved(self, comparison: Comparison) -> bool:
+    def is_counted(self, comparison: Comparison) -> bool:
         """Return whether it changed the evidence."""
         return comparison.is_evidence
 

@@ -42,7 +42,7 @@ class CalibrationSampleView(WorkspaceView):
     @extend_schema(responses=shapes.SampleSerializer)
     def get(self, request: Request) -> Response:
         """Return the items that wait for labels."""
-        return Response(self._shown())
+        return Response(self._present())
 
     @extend_schema(
         request=shapes.SampleRequestSerializer,
@@ -63,9 +63,9 @@ class CalibrationSampleView(WorkspaceView):
             now=timezone.now(),
         )
         with in_workspace(self.workspace):
-            return Response(self._shown(), status=201 if is_drawn else 200)
+            return Response(self._present(), status=201 if is_drawn else 200)
 
-    def _shown(self) -> dict[str, object]:
+    def _present(self) -> dict[str, object]:
         found = shapes.present_sample(calibrate.sample_of(timezone.now()))
         return dict(shapes.SampleSerializer(found).data)
 

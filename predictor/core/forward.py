@@ -142,7 +142,7 @@ def prior_of(weights: Weights, log_effectiveness: Floats) -> Floats:
     up most of the column's deviation.
     """
     z = (log_effectiveness - weights["prior_mean"]) * weights["prior_scale"]
-    return np.stack([_rising(log_effectiveness) + 1, _rising(z)], axis=1)
+    return np.stack([_elu(log_effectiveness) + 1, _elu(z)], axis=1)
 
 
 def nearness_of(cosine: Floats) -> Floats:
@@ -165,7 +165,7 @@ def _powers(cosine: Floats) -> Floats:
     return np.asarray(np.exp(STEEPNESS * np.clip(cosine, -1, 1)))
 
 
-def _rising(x: Floats) -> Floats:
+def _elu(x: Floats) -> Floats:
     """Return eˣ - 1 for x < 0, else x: smooth, and bounded below (ELU)."""
     return np.asarray(np.where(x > 0, x, np.expm1(np.minimum(x, 0))))
 

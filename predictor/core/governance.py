@@ -195,7 +195,9 @@ class Governor:
             f" comparisons (z {self.z:.2f})"
         )
         if self.phase in {Phase.WARMING, Phase.RETRAINING}:
-            return f"{self._why_cold()}, {evidence}; {self._missing()}. The baseline ranks alone."
+            return (
+                f"{self._why_cold()}, {evidence}; {self._first_unmet()}. The baseline ranks alone."
+            )
         earned = f"{evidence} earns a baseline weight of {self.earned_alpha:.2f}"
         words = earned[0].upper() + earned[1:]
         if self.phase is Phase.RAMP:
@@ -269,13 +271,13 @@ class Governor:
 
     def _advance_phase(self) -> Governor:
         """Leave cold start, and later the ramp, when their conditions hold."""
-        if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._missing():
+        if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._first_unmet():
             return replace(self, phase=Phase.RAMP, active_sessions=0)
         if self.phase is Phase.RAMP and self.active_sessions >= RAMP_FLOORS[-1][0]:
             return replace(self, phase=Phase.ACTIVE)
         return self
 
-    def _missing(self) -> str:
+    def _first_unmet(self) -> str:
         """Return the first unmet condition for leaving cold start; empty when all are met."""
         if not self.drift_resets and self.scored_sessions < MIN_SCORED:
             return f"{self.scored_sessions} of {MIN_SCORED} scored sessions"

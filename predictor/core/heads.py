@@ -42,7 +42,7 @@ def fit_head(
     size = sum(len(state[name]) for name in names) + 2 * is_first
     gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
-        scored = ScoredBatch(state | _unturned(batch), batch)
+        scored = ScoredBatch(state | _initial_turn(batch), batch)
         columns = [batch.signals, scored.near, batch.prior, batch.injected]
         if is_first:
             columns += [scored.attention, scored.attention * batch.is_text[batch.memory, 0]]
@@ -77,7 +77,7 @@ def fit_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) ->
     d = state["projects"].shape[1]
     grams, moments = np.zeros((PROJECT_SLOTS, d, d)), np.zeros((PROJECT_SLOTS, d))
     for batch in batches:
-        scored = ScoredBatch(state | _unturned(batch), batch)
+        scored = ScoredBatch(state | _initial_turn(batch), batch)
         x = _centre(scored.hidden[batch.memory], batch)
         y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
         bounds = np.append(batch.starts, len(x))
@@ -123,7 +123,7 @@ def _solve(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
     return np.asarray(moved, dtype=np.float32)
 
 
-def _unturned(batch: Batch) -> Weights:
+def _initial_turn(batch: Batch) -> Weights:
     return {"turn": np.zeros((batch.ahead.shape[1], batch.x.shape[1]), dtype=batch.x.dtype)}
 
 

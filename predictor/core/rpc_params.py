@@ -28,7 +28,7 @@ EMBEDDING_MAX = 1e6
 NATIVE = 384  # width when neither a frame's vectors nor a model determine it
 
 
-def _listed(value: Any) -> list[Any]:
+def _require_list(value: Any) -> list[Any]:
     """Check that a value is a list of at most `MAX_CANDIDATES` entries, and return it."""
     if not isinstance(value, list):
         raise WrongValueError("must be a list")
@@ -64,13 +64,13 @@ def _width(first: Any, at: str = "") -> int:
     raise WrongValueError(f"must be a list of 1 to {MAX_WIDTH} numbers", at)
 
 
-def _context_embedding(value: Any, info: ValidationInfo) -> Vector | None:
+def _check_context(value: Any, info: ValidationInfo) -> Vector | None:
     return None if value is None else _vector(value, info.context or _width(value))
 
 
 def _embeddings(value: Any, info: ValidationInfo) -> tuple[Vector, NDArray[np.bool_]]:
     """Return the embeddings (n, width), zero rows for null, and which candidates have one (n,)."""
-    rows, context = _listed(value), info.data.get("context_embedding")
+    rows, context = _require_list(value), info.data.get("context_embedding")
     is_embedded = np.array([row is not None for row in rows], dtype=bool)
     width = info.context or (len(context) if context is not None else None)
     if width is None:
@@ -86,7 +86,7 @@ def _embeddings(value: Any, info: ValidationInfo) -> tuple[Vector, NDArray[np.bo
 
 def _ids(value: Any, info: ValidationInfo) -> list[str]:
     """Return one distinct id per candidate."""
-    ids, n = _listed(value), _count(info)
+    ids, n = _require_list(value), _count(info)
     if len(ids) != n:
         raise WrongValueError(f"has {len(ids)} ids, must have one for each of {n} candidates")
     seen: set[str] = set()
@@ -121,7 +121,7 @@ def _texts(value: Any, info: ValidationInfo) -> list[str]:
 
 
 def _features(value: Any, info: ValidationInfo) -> Vector:
-    rows, n = _listed(value), _count(info)
+    rows, n = _require_list(value), _count(info)
     if len(rows) != n:
         raise WrongValueError(f"has {len(rows)} rows, must have one for each of {n} candidates")
     features = np.empty((n, len(SIGNALS)), dtype=np.float32)
@@ -137,7 +137,7 @@ def _effectiveness(value: Any, info: ValidationInfo) -> Vector:
     return numbers_of(value, length=_count(info))
 
 
-def _injected(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
+def _check_injected(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
     if value is None:
         return None
     is_sound = isinstance(value, list) and len(value) == _count(info)
@@ -167,13 +167,13 @@ class SignalsParams(Params):
 class SessionParams(Params):
     """A session and its candidates, in `score` as in `train`."""
 
-    context_embedding: Annotated[Vector | None, PlainValidator(_context_embedding)] = None
+    context_embedding: Annotated[Vector | None, PlainValidator(_check_context)] = None
     candidate_embeddings: Annotated[Any, PlainValidator(_embeddings)] = None
     candidate_ids: Annotated[list[str] | None, _or_null(_ids)] = None
     candidate_texts: Annotated[Any, PlainValidator(_texts)] = None
     candidate_features: Annotated[Any, PlainValidator(_features)] = None
     log_effectiveness: Annotated[Any, PlainValidator(_effectiveness)] = None
-    injected: Annotated[Any, PlainValidator(_injected)] = None
+    injected: Annotated[Any, PlainValidator(_check_injected)] = None
     signals: Annotated[Any, PlainValidator(lambda v: SignalsParams.read(v, path="signals."))] = None
     labels: Annotated[Vector | None, _or_null(_labels)] = None
     confidence: Annotated[float | None, number(0, 1, is_optional=True)] = None

@@ -28,7 +28,7 @@ def word_vectors(buckets: Sequence[NDArray[np.integer]], targets: Floats, *, siz
     targets : (n, d).
     """
     out = np.zeros((size, targets.shape[1]), dtype=np.float32)
-    used = _bounded(buckets)
+    used = _limit_buckets(buckets)
     if not used:
         return out
     pooling = _Pooling([buckets[i] for i in used], size)
@@ -38,7 +38,7 @@ def word_vectors(buckets: Sequence[NDArray[np.integer]], targets: Floats, *, siz
     return out
 
 
-def _bounded(buckets: Sequence[NDArray[np.integer]]) -> list[int]:
+def _limit_buckets(buckets: Sequence[NDArray[np.integer]]) -> list[int]:
     used: list[int] = []
     words = 0
     for i, each in enumerate(buckets):

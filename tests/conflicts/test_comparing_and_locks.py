@@ -180,7 +180,7 @@ def test_look_ups_compare_each_pair_once_and_outside(monkeypatch: pytest.MonkeyP
     assert known.relation(*texts) == "different"  # not known: whoever acts on it is stopped
     with pytest.raises(comparisons.NotComparedError):
         known.demand_known()
-    known.compare_missed()
+    known.compare_missing()
     monkeypatch.setattr(comparisons, "claims", None)
     known.demand_known()
     assert known.relation(*texts) == "contradicts"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conflicts.core.batches import batches, cut
+from conflicts.core.batches import batches, cut_batches
 from conflicts.core.forgetting import content_tokens, count_tokens
 from tests.conflicts.test_core_forgetting import LENGTHS, fact
 
@@ -57,7 +57,7 @@ def test_every_fact_and_every_thread_that_fits_is_in_a_batch(
     facts = [fact(i, length=length) for i, length in enumerate(lengths)]
     size = {f.id: content_tokens(f) for f in facts}
     threads = [[f"f{i:04}" for i in thread] for thread in wanted]
-    cuts = cut(facts, threads, budget_tokens=budget)
+    cuts = cut_batches(facts, threads, budget_tokens=budget)
     ids = [[f.id for f in batch] for batch in cuts]
     assert {i for batch in ids for i in batch} == set(size)
     for batch in ids:
@@ -74,6 +74,6 @@ def test_an_arc_over_many_months_is_gathered() -> None:
     arc = ["f0199", "f0003", "f0090"]
     stretches = batches(facts, budget_tokens=100)
     assert not any(set(arc) <= {f.id for f in batch} for batch in stretches)
-    cuts = cut(facts, [arc, ["f0198", "f0197"]], budget_tokens=100)
+    cuts = cut_batches(facts, [arc, ["f0198", "f0197"]], budget_tokens=100)
     assert cuts[:-1] == stretches
     assert [f.id for f in cuts[-1]] == ["f0003", "f0090", "f0199"]

@@ -236,7 +236,7 @@ def test_a_memory_that_cannot_be_read_is_isolated_and_set_aside(
         now += timedelta(minutes=30)
         detect.detect_due(tenant.workspace, clock=at(now))
     with in_workspace(tenant.workspace):
-        kept = backlog.set_aside().get()
+        kept = backlog.select_set_aside().get()
         read = DetectionRun.objects.count()
     assert kept.attempts == backlog.MAX_ATTEMPTS
     detect.detect_due(tenant.workspace, clock=at(now + timedelta(days=1)))

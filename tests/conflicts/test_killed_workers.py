@@ -23,11 +23,11 @@ DETECT = "conflicts.services.detection.detect"
 # Where the worker dies, and whether the findings were filed for good by then.
 STEPS = {
     "after taking the lease": (DETECT, "lease.acquire", "after", False),
-    "after taking what is due": (DETECT, "backlog.mark", "after", False),
+    "after taking what is due": (DETECT, "backlog.assign_run", "after", False),
     "after the rules have read": (DETECT, "find", "after", False),
     "before filing": (DETECT, "file_findings", "before", False),
     "after filing, before the due rows go": (DETECT, "file_findings", "after", False),
-    "after the due rows went, before the commit": (DETECT, "backlog.take_away", "after", False),
+    "after the due rows went, before the commit": (DETECT, "backlog.delete_read", "after", False),
     "before giving the lease back": (DETECT, "backlog.release", "before", True),
 }
 

@@ -434,7 +434,7 @@ def test_an_outage_pauses_longer_and_longer_and_sets_nothing_aside(
         now = until
     assert pauses == [30, 60, 120, 240, 480, 960, 960, 960, 960]
     with in_workspace(tenant.workspace):
-        assert backlog.set_aside().count() == 0
+        assert backlog.select_set_aside().count() == 0
     model.answer_chat(says(finding([1, 2], [1])))
     assert [r.narrative for r in read(tenant, now)] == ["done"]
 
@@ -464,8 +464,8 @@ def test_what_no_model_can_read_is_isolated_and_set_aside(
         read(tenant, now)
         now += timedelta(hours=1)
     with in_workspace(tenant.workspace):
-        assert backlog.set_aside().filter(awaits=Awaits.MODEL).count() == 2
-        assert backlog.awaited(Awaits.MODEL).count() == 0
+        assert backlog.select_set_aside().filter(awaits=Awaits.MODEL).count() == 2
+        assert backlog.select_due(Awaits.MODEL).count() == 0
     assert backlog.stalled(now, 9, NarrativeLease) == []
 
 
@@ -533,7 +533,7 @@ def test_the_runners_close_each_others_runs_for_abandoned_never(
     with in_workspace(tenant.workspace):
         due = list(DetectionDue.objects.all())
         run = DetectionRun.objects.create(reason=backlog.NARRATIVE, created_at=timezone.now())
-        backlog.mark(due, run)
+        backlog.assign_run(due, run)
     commit(tenant, "Bread is baked on Tuesday.")
     detect.detect_due(tenant.workspace, clock=timezone.now)
     with in_workspace(tenant.workspace):
@@ -852,7 +852,7 @@ def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
     assert (run.narrative, run.opened > 0) == ("failed", True)
     assert run.error == "gpt-4o-mini did not answer: RecursionError"
     with in_workspace(tenant.workspace):
-        assert backlog.set_aside().count() == 0
+        assert backlog.select_set_aside().count() == 0
         assert set(DetectionDue.objects.values_list("read_with", flat=True)) == {None}
 
 
@@ -917,9 +917,9 @@ def test_due_rows_go_in_one_statement(
         due = list(DetectionDue.objects.order_by("pk"))
         DetectionDue.objects.filter(pk=due[0].pk).update(turn=7)
         with django_assert_num_queries(1):
-            assert backlog.hand_on(due) == 11
+            assert backlog.queue_for_model(due) == 11
         with django_assert_num_queries(1):
-            backlog.take_away(due)
+            backlog.delete_read(due)
         assert [row.pk for row in DetectionDue.objects.all()] == [due[0].pk]
-        backlog.take_away([])
+        backlog.delete_read([])
         assert DetectionDue.objects.count() == 1

@@ -320,7 +320,7 @@ class Bells(Source):
         """Ring."""
         self.rung.add(item_id)
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Tell that it rang."""
         return Done("Ding.", "It hangs still.") if item_id in self.rung else None
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from engram.kernel.plain_sql import condition_of
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.recall.query import Query, matching
+from memories.services.recall.query import Query, match_query
 from tests.conftest import NOW, Tenant
 from tests.memories.scale import clustered, fill
 
@@ -37,7 +37,7 @@ def selected(rows: QuerySet[Memory]) -> set[UUID]:
     [
         (Memory.objects.all, 12),
         (lambda: Memory.objects.recallable(NOW), 9),
-        (lambda: Memory.objects.recallable(NOW).filter(matching(HERE)), 4),
+        (lambda: Memory.objects.recallable(NOW).filter(match_query(HERE)), 4),
         (lambda: Memory.objects.recallable_then(NOW + timedelta(days=1)), 9),
         (lambda: Memory.objects.filter(pk__in=[]), 0),
     ],

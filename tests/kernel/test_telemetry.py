@@ -84,15 +84,15 @@ def test_no_durations_have_no_percentile() -> None:
 
 
 def test_counting_costs_no_query_and_no_more_room(tenant: Tenant) -> None:
-    latency.waiting.take()
+    latency.pending.pop_all()
     with CaptureQueriesContext(connection) as asked:
         for n in range(10_000):
             telemetry.observe("commit", n / 1000, tenant.workspace)
-    heaps = latency.waiting.take()
+    histograms = latency.pending.pop_all()
     assert len(asked) == 0
-    assert sum(sum(heap.histogram()) for heap in heaps.values()) == 10_000
-    assert len(heaps) <= 2  # one an hour, and the hour may have turned
-    assert all(len(heap.counts) <= latency.BUCKETS for heap in heaps.values())
+    assert sum(sum(histogram.bucket_counts()) for histogram in histograms.values()) == 10_000
+    assert len(histograms) <= 2  # one an hour, and the hour may have turned
+    assert all(len(histogram.counts) <= latency.BUCKETS for histogram in histograms.values())
 
 
 def test_what_was_counted_of_a_workspace_that_is_gone_is_nobodys(
@@ -106,7 +106,7 @@ def test_what_was_counted_of_a_workspace_that_is_gone_is_nobodys(
     assert caplog.records == []
     assert not any("INSERT" in row["sql"] and str(gone.pk) in row["sql"] for row in asked)
     with in_workspace(tenant.workspace):
-        found = latency.latencies(["recall"], since=now() - timedelta(hours=1))
+        found = latency.read_latencies(["recall"], since=now() - timedelta(hours=1))
     assert found["recall"].count == 1
 
 
@@ -120,7 +120,7 @@ def test_what_was_counted_is_written_once(tenant: Tenant) -> None:
         telemetry.observe("commit", 0.5)
     latency.write("web@here/2")
     with in_workspace(tenant.workspace):
-        found = latency.latencies(["commit", "judge"], since=now() - timedelta(hours=1))
+        found = latency.read_latencies(["commit", "judge"], since=now() - timedelta(hours=1))
         assert WorkerTally.objects.get(worker=ME).count == 2
         assert WorkerTally.objects.get(worker="web@here/2").count == 1
     commit, judge = found["commit"], found["judge"]
@@ -138,8 +138,8 @@ def test_hours_outside_the_window_do_not_count(tenant: Tenant) -> None:
         for hours in (0, 2, 30):
             hour = (now() - timedelta(hours=hours)).replace(minute=0, second=0, microsecond=0)
             LatencyHour.objects.create(stage="recall", hour=hour, counts=one, total_seconds=1)
-        day = latency.latencies(["recall"], since=now() - timedelta(hours=24))["recall"]
-        two_days = latency.latencies(["recall"], since=now() - timedelta(hours=48))["recall"]
+        day = latency.read_latencies(["recall"], since=now() - timedelta(hours=24))["recall"]
+        two_days = latency.read_latencies(["recall"], since=now() - timedelta(hours=48))["recall"]
     assert (day.count, two_days.count) == (2, 3)
 
 
@@ -167,7 +167,7 @@ def test_latencies_stay_in_their_workspace(tenant: Tenant, neighbour: Tenant) ->
     telemetry.observe("recall", 0.1, neighbour.workspace)
     latency.write(ME)
     with in_workspace(tenant.workspace):
-        assert latency.latencies(["recall"], since=NOW)["recall"].count == 0
+        assert latency.read_latencies(["recall"], since=NOW)["recall"].count == 0
         assert WorkerTally.objects.count() == 0
 
 
@@ -300,10 +300,10 @@ def test_only_plain_values_and_short_texts_are_logged(
 @pytest.mark.django_db
 def test_a_pulse_is_one_row_a_process(tenant: Tenant) -> None:
     telemetry.observe("commit", 0.25, tenant.workspace)
-    heartbeat.tally.task_began()
-    heartbeat.tally.task_began()
-    heartbeat.tally.task_ended("conflicts.detect", "done", 2.0)
-    heartbeat.tally.failed("judge", "judge_failed")
+    heartbeat.tally.count_task_start()
+    heartbeat.tally.count_task_start()
+    heartbeat.tally.count_task_end("conflicts.detect", "done", 2.0)
+    heartbeat.tally.count_failure("judge", "judge_failed")
     for at in (NOW, NOW + timedelta(seconds=5)):
         heartbeat.beat(heartbeat.tally.row(ME, started_at=NOW, now=at))
     row = WorkerPulse.objects.get()

@@ -16,7 +16,7 @@ from conflicts.models import Conflict
 from engram.console.wording import words_for
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.core.claims import missing
+from memories.core.claims import find_missing_claims
 from memories.models import Memory
 from memories.services.lifecycle.states import LIFECYCLE_FIELDS
 from tests.conflicts.test_card_changes import PLACES
@@ -197,7 +197,7 @@ def test_a_commit_rewords_no_disputed_memory(tenant: Tenant, said: str, outcome:
     ],
 )
 def test_what_a_wording_leaves_unsaid(kept: str, lost: str, left_out: tuple[str, ...]) -> None:
-    found = missing(kept, lost)
+    found = find_missing_claims(kept, lost)
     assert [text.rstrip(".") for text in found] == [text.rstrip(".") for text in left_out]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.claims import ClaimComparison, compare, read
-from memories.core.gate import better_wording, decide
+from memories.core.gate import choose_better_wording, decide
 
 PROVENANCES = ["user_stated", "episode_summary", "assistant_derived", "unheard_of"]
 
@@ -133,7 +133,7 @@ def test_cosine_alone_never_merges(
     ],
 )
 def test_better_wording_is_anchored_firm_and_specific(a: str, b: str, better: str) -> None:
-    assert better_wording(a, b, read(a), read(b)) == better
+    assert choose_better_wording(a, b, read(a), read(b)) == better
 
 
 def test_near_duplicates_with_another_value_are_kept_apart_at_any_cosine() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from conflicts.core import narrative
 from conflicts.core.facts import Fact
-from memories.core.briefing import BriefingEntry, briefing
+from memories.core.briefing import BriefingEntry, write_briefing
 from memories.core.quoting import quote_fields, visible
 from predictor.core import judging
 
@@ -42,7 +42,7 @@ def prompts(text: str) -> list[str]:
     ]
     assert all(len(one) == 2 for one in told)
     note = BriefingEntry("semantic", text, is_disputed=True, contradicted_by=text)
-    return [*(one[1]["content"] for one in told), briefing([note], [(text, text)])]
+    return [*(one[1]["content"] for one in told), write_briefing([note], [(text, text)])]
 
 
 @pytest.mark.parametrize("token", TOKENS)

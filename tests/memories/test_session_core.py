@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.baseline import age_days, effectiveness, order_key
-from memories.core.briefing import DECIDED, NOTES, BriefingEntry, briefing
+from memories.core.briefing import DECIDED, NOTES, BriefingEntry, write_briefing
 from memories.core.hits import Match, PromptTerms, match_prompt, prompt_terms, rare_terms
 from memories.core.injection import Contender, InjectionBudget, LearnedScores, Placed, inject
 from memories.core.quoting import quote_line, visible
@@ -310,8 +310,8 @@ def test_nothing_within_the_quotes_opens_anything(hostile: str) -> None:
 
 
 def test_a_briefing_names_constraints_and_decisions() -> None:
-    assert briefing([], []) == ""
-    assert briefing(
+    assert write_briefing([], []) == ""
+    assert write_briefing(
         [BriefingEntry("constraint", "Never."), BriefingEntry("semantic", "a < b")],
         [("Still 4 May?", "no")],
     ) == (f'{NOTES}\n- constraint: "Never."\n- "a \\u003c b"\n\n{DECIDED}\n- "Still 4 May?": "no"')

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import LEFT_OUT
 from memories.models import Memory
-from memories.services.recall.query import Query, holding, holds
+from memories.services.recall.query import Query, holds, match_pins
 from memories.services.sessions.candidates import SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant
 from tests.memories.session_world import begin, given, remember
@@ -124,7 +124,7 @@ def test_recall_and_sessions_agree_where_a_pin_holds(tenant: Tenant) -> None:
         query = Query("x", scope=scope, project=project)
         expected = {i for i, where in pins.items() if holds(query, *where)}
         with in_workspace(tenant.workspace):
-            filtered = Memory.objects.filter(holding(query), is_pinned=True)
+            filtered = Memory.objects.filter(match_pins(query), is_pinned=True)
             assert set(filtered.values_list("pk", flat=True)) == expected
             found = candidates_of(SessionPlace(project, scope, "", None, "none"), now=NOW)
         leading = {fact.id for fact in found.facts if fact.leads}

@@ -71,7 +71,7 @@ def test_one_suggestion_says_what_a_merge_drops_and_the_list_compares_nothing(
     assert [(m["keep"], m["drops"]) for m in merges] == [(older, [FINER]), (newer, [])]
     compared = Mock()
     monkeypatch.setattr(answer_suggestion, "compare", compared)
-    monkeypatch.setattr(answer_suggestion, "missing", compared)
+    monkeypatch.setattr(answer_suggestion, "find_missing_claims", compared)
     assert listed(tenant) == [shown]
     assert not compared.called
 
@@ -82,7 +82,7 @@ def test_long_texts_are_not_compared_and_merge_by_class_and_age(
     monkeypatch.setattr(comparing, "MAX_COMPARED_CHARS", len(PLAIN) + len(FINER) - 1)
     older, newer, suggestion = ask(tenant, agent="a")
     monkeypatch.setattr(answer_suggestion, "compare", Mock(side_effect=AssertionError))
-    monkeypatch.setattr(answer_suggestion, "missing", Mock(side_effect=AssertionError))
+    monkeypatch.setattr(answer_suggestion, "find_missing_claims", Mock(side_effect=AssertionError))
     merges = tenant.reader.get(f"merge-suggestions/{suggestion}").json()["merges"]
     assert [(m["keep"], m["is_default"], m["drops"]) for m in merges] == [
         (older, True, [FINER]),  # a person's own words

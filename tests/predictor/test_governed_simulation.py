@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engram.console.evaluation.simulation.governed import GovernedSession, govern, mixed
+from engram.console.evaluation.simulation.governed import GovernedSession, govern, mix_lessons
 from engram.console.evaluation.simulation.life import live
 from engram.console.evaluation.simulation.plans import LIFE, PARITY
 from engram.console.evaluation.simulation.sessions import Simulator
@@ -63,7 +63,7 @@ def test_replay_takes_the_best_of_what_lies_behind():
     simulator = Simulator(small(LIFE), 4, sessions=130)
     rng = np.random.default_rng(0)
     lessons = [live(simulator.session(i), LIFE, None, alpha=1.0, rng=rng) for i in range(130)]
-    chosen = mixed(lessons)
+    chosen = mix_lessons(lessons)
     assert len(chosen) == 100
     assert chosen[20:] == lessons[-80:]
 

@@ -35,7 +35,7 @@ from predictor.services.state import governor_of, lock_state, state_of, store_go
 from predictor.services.training import canary, learn, turn
 from predictor.services.training.claim import close_abandoned, is_one_running
 from predictor.services.training.due import note_training_due, training_lease
-from predictor.services.training.material import RECENT, REPLAY, mixed
+from predictor.services.training.material import RECENT, REPLAY, mix_sessions
 from predictor.services.training.train import train_due, train_now, trial
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world, train_meanwhile
@@ -208,12 +208,12 @@ def test_an_interval_learns_from_the_newest_and_the_best_before(tenant: Tenant) 
         replace(model, id=uuid4(), started_at=NOW + timedelta(hours=n), overall=n % 37 / 37)
         for n in range(150)
     ]
-    sessions, replayed = mixed(past)
+    sessions, replayed = mix_sessions(past)
     assert (len(sessions), replayed) == (RECENT + REPLAY, REPLAY)
     assert sessions[REPLAY:] == past[-RECENT:]
     best = sorted(past[:-RECENT], key=lambda session: -session.overall)[:REPLAY]
     assert min(s.overall for s in sessions[:REPLAY]) == min(s.overall for s in best)
-    assert mixed(past[:50]) == (past[:50], 0)
+    assert mix_sessions(past[:50]) == (past[:50], 0)
 
 
 @pytest.mark.parametrize(

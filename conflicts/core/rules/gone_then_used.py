@@ -125,11 +125,11 @@ def _is_object(timeline: Timeline, gone: Statement, thing: frozenset[str]) -> bo
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:
     """Return whether the texts number a thing differently: line 14 and line 41."""
-    mine, theirs = _numbered(old), _numbered(gone)
+    mine, theirs = _map_numbers(old), _map_numbers(gone)
     return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
 
 
-def _numbered(statement: Statement) -> dict[str, set[str]]:
+def _map_numbers(statement: Statement) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for noun, number in pairwise(statement.order):
         if number.isdigit() and not noun.isdigit():

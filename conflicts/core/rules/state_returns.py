@@ -39,7 +39,7 @@ def find(
         histories[(*states[i].key, timeline.facts[i].project)].append((i, states[i]))
     triggers = set(fresh)
     return [
-        _finding(timeline, [(i, states[i]) for i in positions], newest, between)
+        _make_finding(timeline, [(i, states[i]) for i in positions], newest, between)
         for history in histories.values()
         if not triggers.isdisjoint(i for i, _ in history)
         for positions, newest, between in find_returns(history)
@@ -47,7 +47,7 @@ def find(
     ]
 
 
-def _finding(
+def _make_finding(
     timeline: Timeline,
     path: Sequence[tuple[int, ThingState]],
     newest: ThingState,

@@ -56,10 +56,10 @@ def find(timeline: Timeline, fresh: Collection[int], states: Collection[int]) ->
             for a in chosen
         ):
             chosen.append(reversal)
-    return [_finding(timeline, reversal) for reversal in chosen]
+    return [_make_finding(timeline, reversal) for reversal in chosen]
 
 
-def _finding(timeline: Timeline, reversal: Reversal) -> Finding:
+def _make_finding(timeline: Timeline, reversal: Reversal) -> Finding:
     """Ask whether the old value holds again; yes keeps both statements of it."""
     old, turn, new = (
         timeline.facts[i] for i in (reversal.earlier, reversal.change, reversal.restated)

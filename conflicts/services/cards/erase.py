@@ -29,7 +29,7 @@ def note_erased(
     named = {str(memory_id) for memory_id in memory_ids}
     theirs = Q(members__memory__in=memory_ids) | Q(decisions__answer__in=memory_ids)
     own = set(Conflict.objects.filter(theirs).values_list("pk", flat=True))
-    quoting = own | _quoting(quoted_in)
+    quoting = own | _find_quoting(quoted_in)
     for card in Conflict.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
         card.question, card.reasoning = ERASED, ""
         card.version += 1
@@ -53,7 +53,7 @@ def note_erased(
     _erase_quotes(quoted_in)
 
 
-def _quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
+def _find_quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
     """Return the ids of all cards whose question or reasoning quotes the erased text."""
     rows = Conflict.objects.order_by().values_list("pk", "question", "reasoning")
     return {pk for pk, *texts in rows.iterator() if quoted_in(texts)}

@@ -71,7 +71,7 @@ def file_findings(
     lock_filing()
     ids = {UUID(i) for finding in findings for i in finding.fact_ids}
     live = {str(m.id): m for m in lock(ids) if m.state(now) == "active"}
-    if read is not None and (changed := _changed(live.values(), read)):
+    if read is not None and (changed := _find_changed(live.values(), read)):
         live = {i: memory for i, memory in live.items() if memory.id not in changed}
         note_written(Memory, memory_ids=changed, now=now)
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
@@ -95,7 +95,7 @@ def file_findings(
     return filed
 
 
-def _changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]:
+def _find_changed(memories: Iterable[Memory], read: Mapping[UUID, int]) -> list[UUID]:
     return sorted(m.id for m in memories if read.get(m.id, m.revision) != m.revision)
 
 
@@ -246,7 +246,7 @@ def _says_yes(
     """Return whether a memory is for yes; the finding that opens a card names those that are."""
     if opening is not None and str(memory.id) in opening.fact_ids:
         return str(memory.id) in opening.yes_keeps
-    return any(known.making(memory.content, for_yes))
+    return any(known.match_claim(memory.content, for_yes))
 
 
 def _cover(card: Conflict, placement: Placement) -> None:

@@ -75,5 +75,5 @@ def with_comparisons(workspace: Workspace, work: Callable[[LookUps], T]) -> T:
             if not known.is_missing:  # else the error may result from a missing comparison
                 raise
         release_connection()
-        known.compare_missed()
+        known.compare_missing()
     raise StaleError(CHANGED, cause=CHANGED_MEANWHILE)

@@ -46,19 +46,19 @@ def snooze(
 
 def due(now: datetime) -> list[Workspace]:
     """Return the workspaces with a snooze that has ended, or a card whose memories have expired."""
-    snoozed = due_workspaces(lambda: _ended(now), "snoozed_until")
+    snoozed = due_workspaces(lambda: _select_ended(now), "snoozed_until")
     expired = due_workspaces(lambda: expired_cards(now), "updated_at")
     return list(dict.fromkeys([*snoozed, *expired]))
 
 
-def _ended(now: datetime) -> QuerySet[Conflict]:
+def _select_ended(now: datetime) -> QuerySet[Conflict]:
     return Conflict.objects.filter(status=ConflictStatus.SNOOZED, snoozed_until__lte=now)
 
 
 def wake_due(workspace: Workspace, *, now: datetime) -> int:
     """Open the cards whose snooze has ended and return the number; close expired cards."""
     with in_workspace(workspace):
-        cards = list(_ended(now).select_for_update(skip_locked=True).order_by("pk"))
+        cards = list(_select_ended(now).select_for_update(skip_locked=True).order_by("pk"))
         for conflict in cards:
             conflict.status = ConflictStatus.OPEN
             conflict.snoozed_until = None

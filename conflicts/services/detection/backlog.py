@@ -29,19 +29,19 @@ ABANDONED = "WorkerStopped"
 NARRATIVE = "narrative"
 
 
-def awaited(awaits: Awaits = Awaits.ALL) -> QuerySet[DetectionDue]:
+def select_due(awaits: Awaits = Awaits.ALL) -> QuerySet[DetectionDue]:
     """Return the due rows of a tier, without those that were set aside."""
     return DetectionDue.objects.filter(attempts__lt=MAX_ATTEMPTS, awaits=awaits)
 
 
-def set_aside() -> QuerySet[DetectionDue]:
+def select_set_aside() -> QuerySet[DetectionDue]:
     """Return the rows that are not retried until their memory changes or is queued again."""
     return DetectionDue.objects.filter(attempts__gte=MAX_ATTEMPTS)
 
 
-def take(most: int, now: datetime, awaits: Awaits = Awaits.ALL) -> list[DetectionDue]:
+def next_due(most: int, now: datetime, awaits: Awaits = Awaits.ALL) -> list[DetectionDue]:
     """Return the rows to read next; failed ones come last, and in smaller groups."""
-    ready = awaited(awaits).filter(Q(not_before=None) | Q(not_before__lte=now))
+    ready = select_due(awaits).filter(Q(not_before=None) | Q(not_before__lte=now))
     ordered = ready.order_by(
         F("read_with").desc(nulls_first=True), "-is_first_in_line", "since", "pk"
     )
@@ -53,24 +53,24 @@ def take(most: int, now: datetime, awaits: Awaits = Awaits.ALL) -> list[Detectio
     return list(ordered.filter(read_with=first.read_with)[: min(most, first.read_with)])
 
 
-def mark(due: Sequence[DetectionDue], run: DetectionRun) -> None:
+def assign_run(due: Sequence[DetectionDue], run: DetectionRun) -> None:
     """Write down which run reads the rows, in case that it dies."""
     DetectionDue.objects.filter(pk__in=[row.pk for row in due]).update(run=run)
 
 
-def take_away(due: Sequence[DetectionDue]) -> None:
+def delete_read(due: Sequence[DetectionDue]) -> None:
     """Delete the rows that were read; a memory that changed meanwhile keeps its row."""
-    _as_read(due).delete()
+    _select_unchanged(due).delete()
 
 
-def hand_on(due: Sequence[DetectionDue]) -> int:
+def queue_for_model(due: Sequence[DetectionDue]) -> int:
     """Queue the rows that the rules have read for the model; return their number."""
-    return _as_read(due).update(
+    return _select_unchanged(due).update(
         awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
     )
 
 
-def _as_read(due: Sequence[DetectionDue]) -> QuerySet[DetectionDue]:
+def _select_unchanged(due: Sequence[DetectionDue]) -> QuerySet[DetectionDue]:
     """Return the rows that are still in the turn that was read."""
     of_turn: dict[int, list[int]] = {}
     for row in due:
@@ -92,7 +92,7 @@ def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
 
 def join_pause(now: datetime) -> datetime | None:
     """Postpone all rows that wait for the model to the end of its longest pause; return it."""
-    of_model = awaited(Awaits.MODEL).filter(read_with=None)
+    of_model = select_due(Awaits.MODEL).filter(read_with=None)
     until: datetime | None = of_model.filter(not_before__gt=now).aggregate(at=Max("not_before"))[
         "at"
     ]
@@ -146,7 +146,7 @@ def release(of: type[ReadingLease], workspace: Workspace, holder: UUID, now: dat
         held = of._default_manager.filter(workspace=workspace, holder=holder)
         if held.select_for_update().first() is None:
             return False
-        earliest = awaited(of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
+        earliest = select_due(of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
         lease.release(held, holder, due_at=earliest and max(earliest, now))
         return earliest is not None and earliest <= now
 

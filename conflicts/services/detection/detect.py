@@ -17,7 +17,7 @@ from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.cards.reworded import cards_with_reworded_members, settle_reworded
 from conflicts.services.detection import backlog
-from conflicts.services.detection.narrative import hand_on
+from conflicts.services.detection.narrative import queue_for_model
 from conflicts.services.detection.story import is_short, load_facts, story_ids
 from conflicts.services.due import DETECT_TASK
 from engram.kernel import lease, telemetry
@@ -97,14 +97,14 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
     with in_workspace(workspace):
         now = clock()
         most = TRIGGERS_A_RUN if is_short(now) else TRIGGERS_A_RUN_OF_A_LONG_STORY
-        due = backlog.take(most, now)
+        due = backlog.next_due(most, now)
         if not due:
             return None
         run = DetectionRun.objects.create(
             reason="commit", trigger_count=len(due), created_at=now,
             lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
         )  # fmt: skip
-        backlog.mark(due, run)
+        backlog.assign_run(due, run)
 
     try:
         _fill(workspace, run, due, renew=renew, clock=clock)
@@ -158,7 +158,7 @@ def _fill(
         )
         settle_reworded(reworded, known, placed=filed.placed, read=story.revisions, now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
-        run.narrative = hand_on(workspace, due, story, now=clock())
+        run.narrative = queue_for_model(workspace, due, story, now=clock())
         run.status = "done"
         run.save()
 

@@ -13,7 +13,7 @@ from uuid import UUID, uuid4
 import numpy as np
 from django.db.models import Count
 
-from conflicts.core.batches import cut
+from conflicts.core.batches import cut_batches
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.forgetting import sample_to_budget
@@ -99,7 +99,7 @@ def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Dete
     with in_workspace(workspace):
         now = clock()
         backlog.join_pause(now)
-        due = backlog.take(TRIGGERS_A_RUN, now, Awaits.MODEL)
+        due = backlog.next_due(TRIGGERS_A_RUN, now, Awaits.MODEL)
         if not due:
             return None
         run = DetectionRun.objects.create(
@@ -111,7 +111,7 @@ def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Dete
             lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),
             created_at=now,
         )
-        backlog.mark(due, run)
+        backlog.assign_run(due, run)
 
     try:
         _read(workspace, run, due, renew=renew, clock=clock)
@@ -143,7 +143,7 @@ def _read(
     if not story.facts_of(triggers):  # all of them were hidden meanwhile
         run.status, run.narrative, run.batches = "done", Narrative.NOT_NEEDED, 0
         with in_workspace(workspace):
-            backlog.take_away(due)
+            backlog.delete_read(due)
         return
 
     def charge(usage: Usage, cost_usd: float) -> None:
@@ -175,7 +175,7 @@ def _read(
         again = _to_read_again(findings, story, now=clock())
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
         if not model_run.errors:
-            backlog.take_away([row for row in due if row.memory_id not in again])
+            backlog.delete_read([row for row in due if row.memory_id not in again])
             run.status, run.narrative = "done", Narrative.DONE
             run.save()
 
@@ -253,7 +253,7 @@ def _story(
         budget_tokens=budget,
         size=line_tokens,
     )
-    batches = cut(thinned.kept, threads, budget_tokens=budget, size=line_tokens)
+    batches = cut_batches(thinned.kept, threads, budget_tokens=budget, size=line_tokens)
     run.facts_considered, run.facts_forgotten = len(thinned.kept), len(thinned.forgotten)
     run.batches = len(batches)
     return story, batches

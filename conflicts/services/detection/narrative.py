@@ -53,7 +53,7 @@ class NarrativeState:
 def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
     """Return the state of the narrative tier in a workspace."""
     with in_workspace(workspace):
-        waiting = backlog.awaited(Awaits.MODEL).count()
+        waiting = backlog.select_due(Awaits.MODEL).count()
         spent_usd = spend.spent_usd(workspace, now=now)
         last = DetectionRun.objects.filter(reason=backlog.NARRATIVE).first()
     return NarrativeState(
@@ -78,7 +78,7 @@ def _why_off(workspace: Workspace) -> Literal["", "no_key", "setting"]:
     return "" if workspace.config.narrative_enabled else "setting"
 
 
-def hand_on(
+def queue_for_model(
     workspace: Workspace, due: Sequence[DetectionDue], story: Story, *, now: datetime
 ) -> Narrative:
     """Queue the memories that the rules have read for the model, or remove them from the queue.
@@ -87,11 +87,11 @@ def hand_on(
     never for the model. Called within the transaction that files the findings.
     """
     if not is_on(workspace):
-        backlog.take_away(due)
+        backlog.delete_read(due)
         return Narrative.OFF
     wanted = _for_model({row.memory_id for row in due}, story)
-    backlog.take_away([row for row in due if row.memory_id not in wanted])
-    if not backlog.hand_on([row for row in due if row.memory_id in wanted]):
+    backlog.delete_read([row for row in due if row.memory_id not in wanted])
+    if not backlog.queue_for_model([row for row in due if row.memory_id in wanted]):
         return Narrative.NOT_NEEDED
     note_due(lease_of(NarrativeLease, workspace.pk), now)
     wake(NARRATE_TASK, workspace.pk)

@@ -263,7 +263,11 @@ def file_report(
     if not (gathered.has_card or may_open or is_confirmed_by_another(newest, before, actor)):
         return ReportOutcome("kept", None)
     filed = file_findings(
-        [_finding(gathered.memories, known, reason=reason, record=record, rule=rule, actor=actor)],
+        [
+            _make_finding(
+                gathered.memories, known, reason=reason, record=record, rule=rule, actor=actor
+            )
+        ],
         known,
         detected_by="person" if actor.is_person else "agent",
         actor=actor,
@@ -277,7 +281,7 @@ def file_report(
     return ReportOutcome("opened" if filed.opened else "joined" if filed.joined else "known", card)
 
 
-def _finding(
+def _make_finding(
     memories: Sequence[Memory],
     known: Comparisons,
     *,
@@ -288,7 +292,7 @@ def _finding(
 ) -> Finding:
     """Return the finding whose question is whether the newest claim still holds."""
     newest = memories[-1]
-    makes_it = known.making(newest.content, [m.content for m in memories])
+    makes_it = known.match_claim(newest.content, [m.content for m in memories])
     for_yes = [m for m, is_so in zip(memories, makes_it, strict=True) if is_so]
     against = [m for m in memories if m not in for_yes] or list(memories[:-1])
     is_return = any(m.observed_at < against[-1].observed_at for m in for_yes)

@@ -100,7 +100,7 @@ def _in_json(value: Any, change: Callable[[str], str]) -> Any:
     return value
 
 
-def _marked(text: str, end: datetime) -> str:
+def _encode_moment(text: str, end: datetime) -> str:
     """Return a moment as its distance from the end; any other text as it is."""
     found = MOMENT.fullmatch(text)
     if found is None:
@@ -110,7 +110,7 @@ def _marked(text: str, end: datetime) -> str:
 
 
 def _moment(text: str, end: datetime) -> str:
-    """Return what `_marked` undoes."""
+    """Return what `_encode_moment` undoes."""
     if not text.startswith(MARK):
         return text
     zone = "Z" if text.endswith("Z") else "+00:00"
@@ -149,7 +149,7 @@ CODECS: tuple[tuple[type[Field[Any, Any]], Convert, Convert], ...] = (
     (models.FloatField, lambda value, end: float(f"{value:.{DIGITS}g}"), _as_it_is),
     (
         models.JSONField,
-        lambda value, end: _in_json(value, lambda text: _marked(text, end)),
+        lambda value, end: _in_json(value, lambda text: _encode_moment(text, end)),
         lambda value, end: _in_json(value, lambda text: _moment(text, end)),
     ),
 )

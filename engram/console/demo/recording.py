@@ -69,7 +69,7 @@ def record_story(advance: Advance = lambda steps: None) -> bytes:
         detect_due(awake, clock=lambda: END)
         with in_workspace(workspace):
             _drop_weights_that_do_not_serve()
-            text = _written(awake)
+            text = _serialise(awake)
     return gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
 
 
@@ -110,7 +110,7 @@ def _drop_weights_that_do_not_serve() -> None:
     ModelVersion.objects.exclude(number__in=served).update(checkpoint=None)
 
 
-def _written(workspace: Workspace) -> str:
+def _serialise(workspace: Workspace) -> str:
     """Return the recording's lines.
 
     Raises

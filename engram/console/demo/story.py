@@ -125,13 +125,13 @@ def play(
     """Take every step at its time; return the memory that each label became."""
     labels: Labels = {}
     unused = iter(embedded)
-    for step, at in timed(steps, now):
+    for step, at in add_times(steps, now):
         _take(workspace, step, at, unused, labels)
         advance(1)
     return labels
 
 
-def timed(steps: list[AnyStep], now: datetime) -> list[tuple[AnyStep, datetime]]:
+def add_times(steps: list[AnyStep], now: datetime) -> list[tuple[AnyStep, datetime]]:
     """Return the steps with their times; those of one moment follow each other with pauses."""
     taken: Counter[float] = Counter()
     times = []

@@ -50,7 +50,7 @@ def gate_metrics(now: datetime) -> GateMetrics:
 def queue(alive: Counter[str], *, now: datetime) -> Domain:
     """Score the queue by its oldest row, and by whether a worker and the scheduler run."""
     ready = Q(not_before=None) | Q(not_before__lte=now)
-    due = backlog.awaited().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
+    due = backlog.select_due().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
     judging = Judgement.objects.filter(ready, status=JudgeStatus.DUE)
     judged = judging.aggregate(n=Count("pk"), oldest=Min("due_at"))
     training_since = training_lease().due_at
@@ -74,7 +74,7 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
         text,
         {
             "detection": due["n"],
-            "model": backlog.awaited(Awaits.MODEL).count(),
+            "model": backlog.select_due(Awaits.MODEL).count(),
             "judging": judged["n"],
             "training_due_since": training_since,
             "oldest_seconds": lag if oldest else None,
@@ -175,7 +175,7 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
 
 def detection(workspace: Workspace, *, now: datetime) -> Domain:
     """Score the detective by the runs of a day, their lag, and what it gave up."""
-    set_aside = backlog.set_aside().count()
+    set_aside = backlog.select_set_aside().count()
     runs = run_figures.figures(since=now - DAY, now=now)
     last = DetectionRun.objects.order_by("-created_at").values_list("created_at", flat=True).first()
     score = 1.0 - (runs.failed / runs.runs if runs.runs else 0.0)

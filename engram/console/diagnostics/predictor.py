@@ -68,7 +68,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
     """Score the current workspace's predictor."""
     config = workspace.config
     state, lease = state_of(), training_lease()
-    speed = latency.latencies([STAGE], since=now - HOUR)[STAGE]
+    speed = latency.read_latencies([STAGE], since=now - HOUR)[STAGE]
     processes = heartbeat.recent_processes(now)
     drift = judge_drift(now, windows=DRIFT_WINDOWS)
     signs = Signs(

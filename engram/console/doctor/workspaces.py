@@ -21,7 +21,7 @@ def detection() -> CheckResult:
     kept = {}
     for workspace in Workspace.objects.all():
         with in_workspace(workspace):
-            if count := backlog.set_aside().count():
+            if count := backlog.select_set_aside().count():
                 kept[workspace.slug] = count
     if not kept:
         return CheckResult("detection", "ok", "no memory was set aside")

@@ -129,7 +129,7 @@ class CalibrationSource(Source):
         label = BANDS[action][0] if action in BANDS else None
         calibrate.label_item(workspace, item_id, label, actor=actor, now=now, is_first_only=True)
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return an item's label with the judge's score; None without a label."""
         row = CalibrationItem.objects.filter(pk=item_id).first()
         if row is None or row.labelled_at is None:

@@ -63,7 +63,7 @@ class ConflictSource(Source):
         """Return the card as the triage page shows it."""
         return card_context(request, row)
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision in force, or the end of the card's snooze."""
         card = Conflict.objects.filter(pk=item_id).first()
         if card is None:

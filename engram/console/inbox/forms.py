@@ -25,7 +25,7 @@ class InboxForm(forms.Form):
     q = forms.CharField(max_length=200, required=False)
     mine = forms.BooleanField(required=False)
 
-    def wanted(self, *, known: set[str], user_id: int | None) -> InboxFilter:
+    def to_filter(self, *, known: set[str], user_id: int | None) -> InboxFilter:
         """Return the valid filters."""
         self.is_valid()
         fields: dict[str, Any] = self.cleaned_data

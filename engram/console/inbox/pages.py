@@ -86,7 +86,7 @@ def _inbox(
     staff = staff_of(request)
     sources = sources_for(staff.actor.role)
     form = InboxForm(here)
-    wanted = form.wanted(known={source.name for source in sources}, user_id=staff.actor.user_id)
+    wanted = form.to_filter(known={source.name for source in sources}, user_id=staff.actor.user_id)
     filters = {name: here[name] for name in FILTERS if here.get(name)}
     tallies = queue.tallies_for(request)
     chosen = _item_in_address(here.get("item", ""), sources)
@@ -106,7 +106,7 @@ def _inbox(
         "opens": " ".join(sorted({e for s in sources for e in s.announced_by})),
         "settles": " ".join(sorted({e for s in sources for e in s.settled_by})),
         "seq": newest_seq(),
-        "done": _done(request, here.get("done", ""), sources),
+        "done": _last_decision(request, here.get("done", ""), sources),
         "chosen": chosen,
         **more,
     }
@@ -159,7 +159,7 @@ def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
     return Chosen(source, row, source.as_entries([row])[0]) if row is not None else None
 
 
-def _done(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, Any] | None:
+def _last_decision(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, Any] | None:
     """Return the last decision about an item, for the undo bar."""
     named = named_item(item)
     source = next((s for s in sources if named and s.name == named[0]), None)
@@ -170,7 +170,7 @@ def _done(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, A
     done = (
         Done(f"Put off until {local_time(until)}.", "It waits again.")
         if until
-        else source.done(named[1], now)
+        else source.find_decision(named[1], now)
     )
     if done is None:
         return None
@@ -205,7 +205,7 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), _status_of(error))
-    return redirect(_with_done(request, source, item))
+    return redirect(_add_decision(request, source, item))
 
 
 @member_page()
@@ -229,7 +229,7 @@ def snooze(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
         actor=staff.actor,
         now=timezone.now(),
     )
-    return redirect(_with_done(request, source, item))
+    return redirect(_add_decision(request, source, item))
 
 
 @member_page()
@@ -283,7 +283,7 @@ def _status_of(error: RefusalError) -> int:
     return 409 if isinstance(error, StaleError) else 422
 
 
-def _with_done(request: HttpRequest, source: Source, item: UUID) -> str:
+def _add_decision(request: HttpRequest, source: Source, item: UUID) -> str:
     """Return an address with the answered item, so that the next page offers to undo it."""
     parts = urlsplit(return_address(request, reverse("console:inbox")))
     query = dict(parse_qsl(parts.query)) | {"done": f"{source.name}:{item}"}

@@ -143,7 +143,7 @@ class ReviewSource(Source):
             raise InvalidError("action", "Choose one of the answers.")
         verb(workspace, item_id, note=note, actor=actor, now=now)
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return how a request was answered, and what undoing that would do."""
         row = Review.objects.select_related("memory").filter(pk=item_id).first()
         if row is None:

@@ -149,7 +149,7 @@ class Source(ABC):
         """Apply an answer through the item's own service; raise a refusal if not possible."""
         raise MissingError("Nothing is answered this way here.")
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision about an item, None without one."""
         return None
 

@@ -187,7 +187,7 @@ class SuggestionSource(Source):
                 report(workspace, [row.memory_id, row.other_id], note=note, actor=actor, now=now)
             answer_suggestion.reject(workspace, item_id, actor=actor, now=now)
 
-    def done(self, item_id: UUID, now: datetime) -> Done | None:
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision: merged or kept apart."""
         row = MergeSuggestion.objects.filter(pk=item_id).first()
         if row is not None and row.status == SuggestionStatus.REJECTED:

@@ -17,9 +17,9 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.core.claims import ClaimComparison, compare, missing, uncompared
+from memories.core.claims import ClaimComparison, compare, find_missing_claims, skip_comparison
 from memories.core.comparing import too_long_together
-from memories.core.gate import GateDecision, Side, better_wording, surviving_wording
+from memories.core.gate import GateDecision, Side, choose_better_wording, choose_surviving_wording
 from memories.core.reading import read_cached
 from memories.models import Memory, MergeSuggestion, Observation, SuggestionStatus
 from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
@@ -198,18 +198,20 @@ def _choose_wording(older: Memory, newer: Memory) -> _WordingChoice:
     """
     is_later = newer.observed_at >= older.observed_at
     if reason := too_long_together((older.content, newer.content)):
-        comparison = uncompared(reason)
+        comparison = skip_comparison(reason)
         drops: tuple[tuple[str, ...], tuple[str, ...]] = ((newer.content,), (older.content,))
         is_newer_better = is_later
     else:
         a, b = read_cached(older.content), read_cached(newer.content)
         comparison = compare(a, b)
-        drops = (missing(a, b), missing(b, a))
+        drops = (find_missing_claims(a, b), find_missing_claims(b, a))
         is_newer_better = (
-            is_later if all(drops) else better_wording(older.content, newer.content, a, b) == "b"
+            is_later
+            if all(drops)
+            else choose_better_wording(older.content, newer.content, a, b) == "b"
         )
     better: Side = "incoming" if is_newer_better else "stored"
-    survivor = surviving_wording(comparison, older.provenance, newer.provenance, better)
+    survivor = choose_surviving_wording(comparison, older.provenance, newer.provenance, better)
     return _WordingChoice(comparison, survivor, *drops)
 
 

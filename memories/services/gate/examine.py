@@ -14,7 +14,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from memories.core.claims import ClaimComparison
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
-from memories.core.gate import GateDecision, GateOutcome, Side, better_wording, decide
+from memories.core.gate import GateDecision, GateOutcome, Side, choose_better_wording, decide
 from memories.core.objections import objection
 from memories.core.relations import Relation
 from memories.models import Memory, Provenance
@@ -243,7 +243,7 @@ def _judge(
     for memory, cosine in near:
         comparison = comparer.compare(memory.content, statement.content)
         stored, incoming = comparer.read(memory.content), comparer.read(statement.content)
-        better = better_wording(memory.content, statement.content, stored, incoming)
+        better = choose_better_wording(memory.content, statement.content, stored, incoming)
         decision = _decide(
             statement, memory, cosine, comparison, config,
             better="stored" if better == "a" else "incoming",

@@ -136,7 +136,7 @@ def replay_gate(
     moved = []
     for row, found in past.replayed:
         statement = examine.NewStatement(
-            row.content, row.content_hash, *_place(row), row.provenance
+            row.content, row.content_hash, *_scope_key(row), row.provenance
         )
         actor = _actor(row, past.keys)
         before = examine.preview_decision(statement, found, config, past.comparer, actor=actor)
@@ -163,7 +163,7 @@ def _outcome(judged: examine.JudgedNeighbour | None) -> GateOutcome:
     return judged.decision.outcome if judged else "created"
 
 
-def _place(row: Observation) -> ScopeKey:
+def _scope_key(row: Observation) -> ScopeKey:
     return row.fields.get("scope", row.memory.scope), row.fields.get("project", row.memory.project)
 
 
@@ -232,7 +232,7 @@ class _Store:
     """The memories that commits are compared with, with their vectors, by place."""
 
     def __init__(self, model: str, rows: Sequence[Observation], until: datetime):
-        places = {_place(row) for row in rows}
+        places = {_scope_key(row) for row in rows}
         known = Memory.objects.filter(
             forgotten_at=None,
             created_at__lt=until,
@@ -274,7 +274,7 @@ class _Store:
         is_own = row.outcome != "merged" and row.memory.content_hash == row.content_hash
         if vector is None or not is_own:
             return list(self._recorded_neighbour(row))
-        memories, windows = self._windows.get(_place(row), ([], np.empty((0, len(vector)))))
+        memories, windows = self._windows.get(_scope_key(row), ([], np.empty((0, len(vector)))))
         cosines = windows @ vector
         found: dict[UUID, tuple[Memory, float]] = {}
         for index in np.argsort(-cosines, kind="stable"):
@@ -292,10 +292,10 @@ class _Store:
         if memory is None or cosine is None:
             return
         wording = self._wordings.get(row.pk)
-        yield (memory if wording is None else _reading(memory, wording)), cosine
+        yield (memory if wording is None else _with_wording(memory, wording)), cosine
 
 
-def _reading(memory: Memory, wording: str) -> Memory:
+def _with_wording(memory: Memory, wording: str) -> Memory:
     """Return a copy of a memory (never to be saved) with another wording."""
     fields: Iterable[str] = (f.attname for f in Memory._meta.concrete_fields)
     return Memory(**{name: getattr(memory, name) for name in fields} | {"content": wording})

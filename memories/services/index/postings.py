@@ -93,7 +93,7 @@ class Vocabulary:
     average_words: float
 
     @property
-    def known(self) -> list[str]:
+    def known_terms(self) -> list[str]:
         """Return the terms that occur in at least one memory."""
         return [term for term in self.terms if term in self.frequencies]
 
@@ -162,7 +162,7 @@ def _by_filtered_words(
 
 def words_sql(vocabulary: Vocabulary) -> str:
     """Return the SQL sub-select of the BM25 score of the current row of `memories_memory`."""
-    is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(vocabulary.known)
+    is_short = vocabulary.average_words < WORDS_A_LOOK_UP * len(vocabulary.known_terms)
     return _BY_MEMORY if is_short else _BY_TERM
 
 

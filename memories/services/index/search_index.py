@@ -87,13 +87,13 @@ def width_in_use(workspace: Workspace, model: str = "") -> int | None:
 def ensure_indexes_in_use() -> None:
     """Make the index over the vectors of each model in use, as soon as there are any."""
     for model in models_in_use():
-        for workspace in due_workspaces(partial(_stored, model), "asked_at", most=1):
+        for workspace in due_workspaces(partial(_select_stored, model), "asked_at", most=1):
             # Its own model may be another one, while it is embedded anew.
             if (width := width_in_use(workspace, model)) is not None:
                 ensure_vector_index(model, width)
 
 
-def _stored(model: str) -> QuerySet[MemoryVector]:
+def _select_stored(model: str) -> QuerySet[MemoryVector]:
     stored = MemoryVector.objects.filter(model=model, is_live=True)
     return stored.annotate(asked_at=Now())  # any of them: nobody waits for them
 

@@ -33,7 +33,7 @@ from memories.services.janitor.scan import (
     batch_after,
     batches,
     candidates,
-    place_of,
+    position_of,
     rules_of,
 )
 from memories.services.lifecycle.states import hide
@@ -70,12 +70,12 @@ def preview(
     rules = rules_of(workspace, may_cull)
     found = RunPreview(may_cull=rules.may_cull)
     with in_workspace(workspace):
-        start = _place_after(after)
+        start = _position_after(after)
         for batch in batches(rules, now):
             found.examined += len(batch)
             for finding in apply_rules(batch, rules, now):
                 _count(found, finding.verdict.action)
-                if start is None or place_of(finding.memory) > start:
+                if start is None or position_of(finding.memory) > start:
                     if len(found.findings) < limit:
                         found.findings.append(finding)
                     else:
@@ -104,7 +104,7 @@ def run(
             batch = batch_after(rules, now, after)
             if not batch:
                 break
-            after = place_of(batch[-1])
+            after = position_of(batch[-1])
             findings = list(apply_rules(lock([memory.id for memory in batch]), rules, now))
             _apply(done, findings, examined=len(batch), actor=actor, now=now)
         advance(len(batch))
@@ -227,14 +227,14 @@ def _count(found: RunPreview, action: ActionKind) -> None:
     found.reported += action == ActionKind.REPORT
 
 
-def _place_after(memory_id: UUID | None) -> ScanPosition | None:
+def _position_after(memory_id: UUID | None) -> ScanPosition | None:
     """Return the position of a memory in the order of age, where the next page begins."""
     if memory_id is None:
         return None
     memory = Memory.objects.filter(pk=memory_id).first()
     if memory is None:
         raise InvalidError("after", "There is no such memory.")
-    return place_of(memory)
+    return position_of(memory)
 
 
 def _event_data(done: JanitorRun) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def rules_of(workspace: Workspace, may_cull: bool | None) -> JanitorRules:
     )
 
 
-def place_of(memory: Memory) -> ScanPosition:
+def position_of(memory: Memory) -> ScanPosition:
     """Return the position of a memory in the order of age."""
     return memory.created_at, memory.id
 
@@ -78,7 +78,7 @@ def batches(rules: JanitorRules, now: datetime) -> Iterator[list[Memory]]:
     after: ScanPosition | None = None
     while batch := batch_after(rules, now, after):
         yield batch
-        after = place_of(batch[-1])
+        after = position_of(batch[-1])
 
 
 def apply_rules(
@@ -96,7 +96,7 @@ def apply_rules(
         .order_by()
     )
     disputed = disputes_of(ids) if rules.may_cull else {}
-    for memory in sorted(memories, key=place_of):
+    for memory in sorted(memories, key=position_of):
         if memory.state(now) != State.ACTIVE:
             continue
         subject = Subject(

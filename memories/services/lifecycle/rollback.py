@@ -97,7 +97,7 @@ def _roll_back(
         back,
         len(reworded),
         sum(len(r.removed) for r in rests),
-        outcomes.kept,
+        outcomes.kept_memories,
     )
     record(
         "writer.rolled_back",

@@ -89,7 +89,7 @@ class Outcomes:
         return [*self.forgotten, *(rest.memory.id for rest in self.shared)]
 
     @property
-    def kept(self) -> list[Kept]:
+    def kept_memories(self) -> list[Kept]:
         """Return the memories that are not forgotten, with the reason."""
         shared = [Kept(rest.memory.id, ALSO_STATED) for rest in self.shared]
         return shared + [Kept(memory_id, REWORDED) for memory_id in self.spared]
@@ -100,7 +100,7 @@ def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPl
     with in_workspace(workspace):
         written = _created_by(writer, since)
         outcomes = find_outcomes(writer, since)
-        kept = outcomes.kept
+        kept = outcomes.kept_memories
         reworded = {wording.memory_id for wording in wordings_to_restore(writer, since)}
         rests = rests_of_others(outcomes, writer, since)
         reworded |= {r.memory.id for r in (*rests, *outcomes.shared) if r.is_reworded}

@@ -52,7 +52,7 @@ def facts_of(
     """Return the facts of memories of the workspace, of any state."""
     if not ids:
         return {}
-    known = vocabulary.known
+    known = vocabulary.known_terms
     with binary_cursor() as cursor:
         cursor.execute(
             _FACTS.format(words=words_sql(vocabulary) if known else "NULL::float8"),

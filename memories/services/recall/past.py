@@ -39,7 +39,7 @@ class FormerWordings:
     windows: dict[UUID, Windows] = field(default_factory=dict)
 
 
-def unrevised(at: datetime) -> MemoryQuerySet:
+def select_unrevised(at: datetime) -> MemoryQuerySet:
     """Return the memories active at `at` and not revised since."""
     later = Revision.objects.filter(memory=OuterRef("pk"), created_at__gt=at)
     return Memory.objects.recallable_then(at).filter(~Exists(later))
@@ -49,7 +49,7 @@ def read_former(workspace: Workspace, query: Query, reading: QueryReading | None
     """Read memories revised since; embed those that match the query best, outside a transaction."""
     assert query.as_of is not None  # noqa: S101  only called with as_of
     with in_workspace(workspace):
-        found = {m.id: m for m in _as_they_read(query.as_of) if _matches(m, query)}
+        found = {m.id: m for m in _restore_wordings(query.as_of) if _matches(m, query)}
         present = dict(Memory.objects.filter(pk__in=found).values_list("pk", "content_hash"))
         reworded = frozenset(i for i, m in found.items() if m.content_hash != present[i])
         if reading is None:
@@ -111,7 +111,7 @@ def states_of(then: FormerWordings) -> dict[UUID, late.Bytes]:
     }
 
 
-def _as_they_read(at: datetime) -> list[Memory]:
+def _restore_wordings(at: datetime) -> list[Memory]:
     """Return memories revised since, as of `at`: by the first revision replaced after it."""
     later = Revision.objects.filter(created_at__gt=at)
     latest = later.order_by("-created_at").values_list("memory_id", flat=True)

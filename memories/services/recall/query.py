@@ -48,7 +48,7 @@ def in_places(query: Query) -> Q:
     """Match the scope and below, and constraints and pins of enclosing scopes."""
     if not query.scope:
         return Q()
-    above = ["", *enclosing(query.scope)]
+    above = ["", *enclosing_scopes(query.scope)]
     return in_scope(query.scope) | Q(_LEADING, scope__in=above)
 
 
@@ -56,17 +56,17 @@ def in_project(query: Query) -> Q:
     """Match the project, constraints without a project, and pins that apply there."""
     if not query.project:
         return Q()
-    of_none = Q(kind=Kind.CONSTRAINT) | (Q(is_pinned=True) & holding(query))
+    of_none = Q(kind=Kind.CONSTRAINT) | (Q(is_pinned=True) & match_pins(query))
     return Q(project=query.project) | (Q(project="") & of_none)
 
 
-def holding(query: Query) -> Q:
+def match_pins(query: Query) -> Q:
     """Match pins that apply in the query's place; `holds` is the same test for one memory."""
     found = Q(scope="", project="")
     if query.project:
         found |= Q(project=query.project)
     if query.scope:
-        found |= in_scope(query.scope) | Q(scope__in=enclosing(query.scope))
+        found |= in_scope(query.scope) | Q(scope__in=enclosing_scopes(query.scope))
     return found
 
 
@@ -85,7 +85,7 @@ def holds(query: Query, scope: str, project: str) -> bool:
     )
 
 
-def enclosing(scope: str) -> list[str]:
+def enclosing_scopes(scope: str) -> list[str]:
     """Return the enclosing scopes of a scope, by whole path segments, widest first."""
     parts = scope.split("/")
     return ["/".join(parts[:n]) for n in range(1, len(parts))]
@@ -96,6 +96,6 @@ def of_kinds(query: Query) -> Q:
     return Q(kind__in=query.kinds) if query.kinds else Q()
 
 
-def matching(query: Query) -> Q:
+def match_query(query: Query) -> Q:
     """Return the filter of a query: its scope and below, its project, its kinds."""
     return in_places(query) & in_project(query) & of_kinds(query)

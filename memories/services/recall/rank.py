@@ -92,7 +92,7 @@ def rank(
     candidates = _candidates(request, pool, past)
     named = find_named_agents(request.query.text, {c.agent for c in candidates if c.agent})
 
-    def fused(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
+    def fuse_candidates(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
         return fuse(
             found,
             named_agents=named,
@@ -100,7 +100,7 @@ def rank(
             has_terms=bool(terms(request.query.text)),
         )
 
-    kept = fused(candidates)
+    kept = fuse_candidates(candidates)
     stage = _stage(request)
     if stage == rerank.ON and request.reading is not None:
         best = {f.id for f in kept[: max(BREADTH, request.query.k)]} | set(pinned) | set(always)
@@ -112,7 +112,9 @@ def rank(
             besides=past.states,
         )
         # Neighbours that were not reranked add nothing: their scores have another scale.
-        kept = fused([replace(c, late=scores.get(c.id)) for c in candidates if c.id in best])
+        kept = fuse_candidates(
+            [replace(c, late=scores.get(c.id)) for c in candidates if c.id in best]
+        )
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     diverse = _choose_diverse(related, request)

@@ -19,7 +19,7 @@ from memories.models import Memory, MemoryQuerySet, Provenance
 from memories.services.recall import past
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
-from memories.services.recall.query import Query, holding, matching
+from memories.services.recall.query import Query, match_pins, match_query
 from memories.services.recall.rank import PastWordings, RankedMemory, RankRequest, rank
 
 PINNED_MAX = 20
@@ -33,7 +33,7 @@ EMPTY_QUERY = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
-__all__ = ["Query", "RecallAnswer", "RecalledMemory", "matching", "ranking", "recall"]
+__all__ = ["Query", "RecallAnswer", "RecalledMemory", "match_query", "rank_memories", "recall"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         )  # fmt: skip
     then = None if query.as_of is None else past.read_former(workspace, query, reading)
     with in_workspace(workspace):
-        ranked = ranking(workspace, query, reading, then, now=now)
+        ranked = rank_memories(workspace, query, reading, then, now=now)
         kept = [one for one in ranked if query.min_score is None or one.score >= query.min_score]
         best = kept[: query.k]
         if not best:
@@ -94,7 +94,7 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         )
 
 
-def ranking(
+def rank_memories(
     workspace: Workspace,
     query: Query,
     reading: QueryReading | None,
@@ -107,11 +107,11 @@ def ranking(
     model = workspace.embedding_model
     request = RankRequest(query, reading, model, workspace.config, query.as_of or now)
     if then is None:
-        recallable = Memory.objects.recallable(now).filter(matching(query))
+        recallable = Memory.objects.recallable(now).filter(match_query(query))
         pinned = _leading_pins(recallable, query)
         pool = _pool(recallable, query, reading, model, [*pinned, *always])
         return rank(request, pool, pinned=pinned, always=always)
-    unrevised = past.unrevised(request.now).filter(matching(query))
+    unrevised = past.select_unrevised(request.now).filter(match_query(query))
     pinned = _leading_pins(unrevised, query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
     return rank(
@@ -146,7 +146,7 @@ def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
 
     Ordered by provenance, then importance, as at the start of a session.
     """
-    pins = recallable.filter(holding(query), is_pinned=True)
+    pins = recallable.filter(match_pins(query), is_pinned=True)
     ordered = pins.order_by(_TRUST.desc(), "-importance", "created_at", "pk")
     return list(ordered.values_list("pk", flat=True)[: min(PINNED_MAX, max(1, query.k // 2))])
 
@@ -160,7 +160,7 @@ def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_an
         recallable = Memory.objects.recallable_then(query.as_of)
     if not recallable.exists():
         return NO_MEMORIES if query.as_of is None else NO_MEMORIES_THEN
-    if not recallable.filter(matching(query)).exists():
+    if not recallable.filter(match_query(query)).exists():
         return ALL_FILTERED
     if not query.is_meaningful:
         return EMPTY_QUERY

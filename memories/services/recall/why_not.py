@@ -11,7 +11,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, State
 from memories.services.recall.query import Query, in_places, in_project, of_kinds
 from memories.services.recall.rank import RankedMemory
-from memories.services.recall.recall import ranking, read_query_of
+from memories.services.recall.recall import rank_memories, read_query_of
 
 # The codes and their messages.
 CODES = {
@@ -69,11 +69,11 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
     state = memory.state(now)
     with in_workspace(workspace):
         excluded = [*_of_state(memory, state), *_of_filters(memory, query)]
-        ranked = ranking(workspace, query, reading, now=now)
+        ranked = rank_memories(workspace, query, reading, now=now)
         place = next((n for n, one in enumerate(ranked, 1) if one.id == memory.id), None)
         own = None if place is None else ranked[place - 1]
         if own is None:  # rank it anyway, to show its factors
-            forced = ranking(workspace, query, reading, always=[memory.id], now=now)
+            forced = rank_memories(workspace, query, reading, always=[memory.id], now=now)
             own = next(one for one in forced if one.id == memory.id)
     others = [one for one in ranked if one.id != memory.id]
     reasons = excluded or _of_rank(memory, query, own, place, others)

@@ -15,7 +15,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils.module_loading import import_string
 
-from memories.core.briefing import BriefingEntry, briefing
+from memories.core.briefing import BriefingEntry, write_briefing
 from memories.models import Kind, Session
 from memories.services.disputes import Dispute
 from memories.services.sessions.candidates import CONSTRAINTS_READ
@@ -56,7 +56,7 @@ class StartedSession:
     @property
     def text(self) -> str:
         """Return the whole answer as text to paste into a prompt."""
-        return briefing(
+        return write_briefing(
             [one.note for one in self.offered],
             [(one.question, one.outcome) for one in self.decided],
             left_out=self._left_out_count,

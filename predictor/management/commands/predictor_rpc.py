@@ -85,12 +85,12 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Answer until the input ends."""
         model = RpcModel(
-            self._loaded(options["checkpoint"], options["base_weights"]), seed=options["seed"]
+            self._load_first(options["checkpoint"], options["base_weights"]), seed=options["seed"]
         )
         with _frames_only() as answers:
             RpcServer(model).serve(sys.stdin.buffer, answers)
 
-    def _loaded(self, checkpoint: Path | None, base: Path | None) -> Scorer | None:
+    def _load_first(self, checkpoint: Path | None, base: Path | None) -> Scorer | None:
         """Return the first model that can be read; none is a cold start."""
         for path, is_base in ((checkpoint, False), (base, True)):
             if path is None:

@@ -148,10 +148,12 @@ def unlabel_item(workspace: Workspace, item_id: UUID, *, actor: Actor, now: date
 def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[CalibrationItem]:
     """Keep the items whose session and memory are unchanged since they were judged."""
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
-    return items.filter(Exists(recallable), Exists(_as_offered())).exclude(session__transcript="")
+    return items.filter(Exists(recallable), Exists(_select_offered())).exclude(
+        session__transcript=""
+    )
 
 
-def _as_offered() -> QuerySet[SessionCandidate]:
+def _select_offered() -> QuerySet[SessionCandidate]:
     return SessionCandidate.objects.filter(
         session=OuterRef("session"),
         memory=OuterRef("memory"),
@@ -168,7 +170,7 @@ def _unasked_labels(now: datetime) -> list[tuple[Label, Judgement]]:
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
     found = Label.objects.filter(
         Exists(recallable),
-        Exists(_as_offered()),
+        Exists(_select_offered()),
         ~Exists(sampled),
         session__in=by_session,
         relevance__isnull=False,

@@ -43,19 +43,19 @@ def note_erased(
     """
     settled = Event.objects.filter(type="session.judged").order_by("-seq")
     last = settled.values_list("seq", flat=True).first() or 0
-    quoting = _quoting(Judgement.objects.all(), memory_ids, quoted_in, pieces)
+    quoting = _find_quoting(Judgement.objects.all(), memory_ids, quoted_in, pieces)
     PredictorState.objects.select_for_update().first()  # locked before judgements, as in `settle`
     since = [UUID(key) for key in settled.filter(seq__gt=last).values_list("object_id", flat=True)]
     if since:
         late = Judgement.objects.filter(session__in=since)
-        quoting |= _quoting(late, memory_ids, quoted_in, pieces)
+        quoting |= _find_quoting(late, memory_ids, quoted_in, pieces)
     for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
         judgement.raw = strip_words(judgement.raw)
         judgement.missing_topics = []
         judgement.save(update_fields=["raw", "missing_topics"])
 
 
-def _quoting(
+def _find_quoting(
     judgements: QuerySet[Judgement],
     memory_ids: Sequence[UUID],
     quoted_in: Callable[[Any], bool],

@@ -169,7 +169,7 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
         return NextTraining(False, due_since, reason, 0, says)
     if config.predictor_mode == "off":
         return NextTraining(False, None, "", None, "The predictor is switched off.")
-    missing, reason = _missing(state, config, now)
+    missing, reason = _count_missing(state, config, now)
     if missing is None:
         return NextTraining(False, None, "", None, "No training is in sight.")
     sessions = "session" if missing == 1 else "sessions"
@@ -177,7 +177,7 @@ def _next_training(state: PredictorState, config: WorkspaceSettings, now: dateti
     return NextTraining(False, None, reason, missing, says)
 
 
-def _missing(
+def _count_missing(
     state: PredictorState, config: WorkspaceSettings, now: datetime
 ) -> tuple[int | None, str]:
     """Return after how many more scored sessions a training is due, and why, by `due_reason`."""

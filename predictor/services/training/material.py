@@ -89,13 +89,13 @@ def collect(
     kept: Collection[UUID] = ()
     if not is_redrawn:
         kept = set(CanarySession.objects.values_list("session_id", flat=True))
-    chosen = canary.choose(current, kept=kept, seen=_seen(state), rng=rng)
+    chosen = canary.choose(current, kept=kept, seen=_sessions_trained_on(state), rng=rng)
     rest = [session for session in found.sessions if session.id not in chosen]
     served = store.load_usable(state.served, model)
     base = store.base_of(model)
     is_current = {session.id for session in current} - chosen
     recent = RECENT if reason in MIXED else len(is_current)
-    sessions, replay_count = mixed(rest, recent)
+    sessions, replay_count = mix_sessions(rest, recent)
     return Material(
         sessions=sessions,
         replay_count=replay_count,
@@ -113,7 +113,7 @@ def collect(
     )
 
 
-def mixed(
+def mix_sessions(
     sessions: Sequence[JudgedSession], recent: int = RECENT
 ) -> tuple[list[JudgedSession], int]:
     """Return the newest sessions behind the 20 best of those before, and how many these are."""
@@ -147,7 +147,7 @@ def _is_canary_old(state: PredictorState, drift: Comparison | None, now: datetim
     return drift is not None and drift.created_at > chosen_at
 
 
-def _seen(state: PredictorState) -> set[UUID]:
+def _sessions_trained_on(state: PredictorState) -> set[UUID]:
     """Return the ids of the sessions that the served model was trained on."""
     if state.served is None:
         return set()

@@ -86,7 +86,7 @@ def _train(workspace: Workspace, claim: TrainingClaim, *, clock: Clock) -> Train
     error = ""
     try:
         with renewing(lambda: renew(claim, workspace.pk, clock())):
-            material = _collected(workspace, claim, clock)
+            material = _collect(workspace, claim, clock)
             progress = _Progress(workspace, claim, clock)
             # Who erased sessions may have left too few: what was learned from more goes without a
             # successor.
@@ -117,7 +117,7 @@ def trial(
             workspace,
             state_of(),
             reason=reason,
-            rng=_choosing(seed),
+            rng=_canary_rng(seed),
             now=now,
             limit=limit,
             min_confidence=min_confidence,
@@ -125,12 +125,12 @@ def trial(
     return material, train_model(material, seed=seed)
 
 
-def _choosing(seed: int) -> np.random.Generator:
+def _canary_rng(seed: int) -> np.random.Generator:
     """Return the source by which a training chooses its canary."""
     return np.random.default_rng([seed, 1])
 
 
-def _collected(workspace: Workspace, claim: TrainingClaim, clock: Clock) -> Material:
+def _collect(workspace: Workspace, claim: TrainingClaim, clock: Clock) -> Material:
     """Read the material, without a lock, and write down which sessions are the canary."""
     with in_workspace(workspace):
         workspace = Workspace.objects.get(pk=workspace.pk)
@@ -138,7 +138,7 @@ def _collected(workspace: Workspace, claim: TrainingClaim, clock: Clock) -> Mate
             raise SwitchedOffError
         now, state = clock(), state_of()
         material = collect(
-            workspace, state, reason=claim.reason, rng=_choosing(claim.seed), now=now
+            workspace, state, reason=claim.reason, rng=_canary_rng(claim.seed), now=now
         )
         chosen_at = now if material.is_canary_redrawn else state.canary_chosen_at
         renewed_at = clock()  # reading has taken its time

@@ -49,11 +49,11 @@ def _to_look_at(now: datetime) -> list[Workspace]:
     """Return the workspaces where a training is due, has died, or may have become due by itself."""
     due = lease.stalled(TrainingLease.objects.all(), now).values_list("workspace_id", flat=True)
     running = waiting_since(partial(Training.objects.filter, status="running"), "started_at")
-    outdated = waiting_since(_maybe_outdated, "updated_at")
+    outdated = waiting_since(_select_maybe_outdated, "updated_at")
     return list(Workspace.objects.filter(pk__in={*due, *running, *outdated}))
 
 
-def _maybe_outdated() -> QuerySet[PredictorState]:
+def _select_maybe_outdated() -> QuerySet[PredictorState]:
     """Return the states whose served model may contain something erased, or may be unreadable."""
     readable = likely_readable(OuterRef("workspace__embedding_model"))
     intact = readable.filter(number=OuterRef("served"), erased_at=None)
@@ -73,14 +73,14 @@ def _look(workspace: Workspace, now: datetime) -> datetime | None:
     is_erased = unlearn.is_erased(state)
     if is_erased and not training_lease().is_held(now):  # one that has begun in time may end
         is_erased = not unlearn.drop_overdue(workspace, state, now)
-    reason = ERASED if is_erased else _outdated(state, workspace)
+    reason = ERASED if is_erased else _why_outdated(state, workspace)
     if reason and training_lease().due_at is None:
         note_training_due(state, reason, now)
     waiting = training_lease()
     return None if waiting.is_held(now) else waiting.due_at
 
 
-def _outdated(state: PredictorState, workspace: Workspace) -> str:
+def _why_outdated(state: PredictorState, workspace: Workspace) -> str:
     """Name why the served model can no longer be read; "" when it can.
 
     Once an attempt was made for that, the next interval is waited for.

@@ -36,13 +36,13 @@ def note_memories_erased(sender: Any, *, first_seq: int, now: datetime, **_: Any
     Every training reads all recallable memories, for the mean and the principal directions, besides
     those of its sessions, so every later version may contain them.
     """
-    if (state := _locked()) is not None:
+    if (state := _lock_state()) is not None:
         unlearn(state, _first_made_since(first_seq), now)
 
 
 def note_session_erased(sender: Any, *, session: Session, now: datetime, **_: Any) -> None:
     """Mark the versions made since a training first used a session about to be erased."""
-    if (state := _locked()) is not None:
+    if (state := _lock_state()) is not None:
         learned = Training.objects.filter(trained_session_ids__contains=[session.pk])
         unlearn(state, learned.aggregate(first=Min("version"))["first"], now)
 
@@ -72,7 +72,7 @@ def unlearn(state: PredictorState, first: int | None, now: datetime) -> None:
         note_training_due(state, reason, now)
 
 
-def _locked() -> PredictorState | None:
+def _lock_state() -> PredictorState | None:
     return PredictorState.objects.select_for_update().first()
 
 

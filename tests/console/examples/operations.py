@@ -46,7 +46,7 @@ def _settings(story: Story) -> None:
 def _figures(story: Story) -> None:
     send, now = story.send, story.clock.now()
     detect_due(story.workspace(), clock=story.clock.now)
-    latency.waiting = latency.PendingLatencies()
+    latency.pending = latency.PendingLatencies()
     heartbeat.tally = heartbeat.ProcessCounters()
     for seconds in (0.010, 0.012, 0.200):
         telemetry.observe("recall", seconds, story.tenant.workspace)

@@ -113,14 +113,14 @@ class _Training:
         rng = np.random.default_rng((self.seed, 5, index))
         scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
         current = len(self.lessons) - self.current_from
-        lessons = mixed(self.lessons, current if reason in {"first", "full"} else RECENT)
+        lessons = mix_lessons(self.lessons, current if reason in {"first", "full"} else RECENT)
         labelled = [lived.labelled for lived in lessons if lived.labelled is not None]
         rng = np.random.default_rng((self.seed, 6, index))
         report = scorer.fit(labelled, rng=rng)
-        before = None if self.served is None else self._measured(self.served)
+        before = None if self.served is None else self._measure(self.served)
         gates = check_gates(
             before,
-            self._measured(scorer),
+            self._measure(scorer),
             is_finite=bool(np.isfinite(report.loss)),
             promoted_models=self.promoted,
             rng=rng,
@@ -130,7 +130,7 @@ class _Training:
         self.served, self.promoted = scorer, self.promoted + 1
         return True
 
-    def _measured(self, scorer: Scorer) -> Canary | None:
+    def _measure(self, scorer: Scorer) -> Canary | None:
         sessions = [lived for lived in self.canary if any(lived.relevance.values())]
         if not sessions:
             return None
@@ -143,7 +143,7 @@ class _Training:
         )
 
 
-def mixed(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
+def mix_lessons(lessons: Sequence[Lived], recent: int = RECENT) -> list[Lived]:
     """Return the 20 best older sessions, then the newest sessions."""
     start = max(0, len(lessons) - recent)
     best = sorted(
@@ -175,7 +175,7 @@ def govern(
     for index in range(sessions):
         session = simulator.session(index)
         lived = live(session, plan, training.scores(session), alpha=governor.alpha, rng=rng)
-        before, governor = governor, governor.update(_compared(lived))
+        before, governor = governor, governor.update(_compare(lived))
         training.add(lived, rng)
         reason = training.due(is_reset=governor.is_reset)
         trained = ""
@@ -189,7 +189,7 @@ def govern(
     return steps
 
 
-def _compared(lived: Lived) -> SessionOutcome:
+def _compare(lived: Lived) -> SessionOutcome:
     """Compare as the product does; a model has not been trained on the session that it serves."""
     is_trained = lived.predictor_order is not None
     found = compare(
@@ -214,7 +214,7 @@ def _step(lived: Lived, before: Governor, after: Governor, training: str) -> Gov
     return GovernedSession(
         before.alpha,
         before.phase.value,
-        _compared(lived).margin,
+        _compare(lived).margin,
         truth_ndcg(lived.session, [*lived.injected, *rest]),
         truth_ndcg(lived.session, baseline),
         training,

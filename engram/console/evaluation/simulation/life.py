@@ -69,7 +69,7 @@ def live(
     relevance = _judge(session, seen, plan.judge_noise * (1.6 - confidence), rng)
     labelled = None
     if confidence >= MIN_CONFIDENCE:
-        labelled = _labelled(session, injected, relevance, confidence, rng)
+        labelled = _label(session, injected, relevance, confidence, rng)
     return Lived(session, predictor, injected, relevance, confidence, labelled)
 
 
@@ -92,7 +92,7 @@ def _judge(
     return dict(zip(seen, (np.round(ratings.clip(0, 1) * 20) / 20).tolist(), strict=True))
 
 
-def _labelled(
+def _label(
     session: SimulatedSession,
     injected: Sequence[int],
     relevance: dict[int, float],

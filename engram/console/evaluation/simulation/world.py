@@ -104,7 +104,7 @@ def _places(rng: np.random.Generator, plan: WorldPlan) -> EmbeddingPositions:
     topics = _units(rng, plan.topics, plan.width)
     project_of = rng.permutation(np.arange(plan.topics) % plan.projects)
     if not plan.is_across:
-        topics = _normalised(topics + 0.6 * projects[project_of])
+        topics = _normalise(topics + 0.6 * projects[project_of])
     common, kind = _units(rng, 2, plan.width)
     return EmbeddingPositions(common, projects, topics, kind, project_of)
 
@@ -129,7 +129,7 @@ def _memories(
     project = rng.integers(plan.projects, size=n) if plan.is_across else places.project_of[topic]
     kind = rng.normal(size=n)
     usefulness = rng.normal(size=n)
-    embeddings = _normalised(
+    embeddings = _normalise(
         0.4 * places.common
         + places.topics[topic]
         + 0.3 * places.projects[project]
@@ -175,8 +175,8 @@ def _tokens(
 
 
 def _units(rng: np.random.Generator, n: int, width: int) -> Floats:
-    return _normalised(rng.normal(size=(n, width)))
+    return _normalise(rng.normal(size=(n, width)))
 
 
-def _normalised(rows: Floats) -> Floats:
+def _normalise(rows: Floats) -> Floats:
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True))
