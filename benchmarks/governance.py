@@ -54,7 +54,7 @@ RULES = (
 
 
 @dataclass
-class Ran:
+class RunsTrace:
     """What happened in runs × sessions: α, whether it was active, resets of an active one and of
     one in cold start."""
 
@@ -64,30 +64,30 @@ class Ran:
     is_cold_reset: np.ndarray
 
     @classmethod
-    def nothing(cls, shape: tuple[int, int]) -> "Ran":
-        """Return what is to be filled in."""
+    def zeros(cls, shape: tuple[int, int]) -> "RunsTrace":
+        """Return arrays of zeros, to be filled in."""
         return cls(*(np.zeros(shape, kind) for kind in (float, bool, bool, bool)))
 
 
-def governed(margins: np.ndarray, rules: GovernorRules) -> Ran:
+def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
     """Run a rule set over (runs, sessions) margins, NaN where void, all runs at once."""
     runs, sessions = margins.shape
     sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin
     discounts = np.array([0.97, 0.97**2, 0.97, 0.97, 0.97, 0.0])[:, None]
     drift, compared, active, resets = (np.zeros(runs) for _ in range(4))
     is_active = np.zeros(runs, bool)
-    ran = Ran.nothing(margins.shape)
+    ran = RunsTrace.zeros(margins.shape)
     for step in range(sessions):
-        is_told = ~np.isnan(margins[:, step])
-        x = np.where(is_told, margins[:, step], 0.0)
+        is_compared = ~np.isnan(margins[:, step])
+        x = np.where(is_compared, margins[:, step], 0.0)
         one = np.ones(runs)
         added = discounts * sums + np.array([one, one, x, x * x, (x - sums[5]) ** 2 / 2, x])
-        sums = np.where(is_told, added, sums)
+        sums = np.where(is_compared, added, sums)
         active += is_active
-        compared += is_told
+        compared += is_compared
         noise = np.maximum(0.0625, (20 * 0.0625 + sums[4]) / (20 + sums[0]))
         scale = noise / 0.25 if rules.is_scaled else 0.25
-        drift = np.where(is_told, np.maximum(0, drift - (x + 0.05) / scale), drift)
+        drift = np.where(is_compared, np.maximum(0, drift - (x + 0.05) / scale), drift)
         drift[rules.is_once_cold & ~is_active & (resets > 0)] = 0
         falls = drift > 8
         drift[falls] = 0
@@ -98,7 +98,7 @@ def governed(margins: np.ndarray, rules: GovernorRules) -> Ran:
         ran.is_reset[:, step] = falls & is_active
         ran.is_cold_reset[:, step] = falls & ~is_active
         is_active &= ~falls
-        z = standing(sums)
+        z = z_scores(sums)
         leaves = ~is_active & (compared >= MIN_OUT_OF_SAMPLE) & (z > rules.exit_z)
         active[leaves] = 0
         is_active |= leaves
@@ -109,7 +109,7 @@ def governed(margins: np.ndarray, rules: GovernorRules) -> Ran:
     return ran
 
 
-def standing(sums: np.ndarray) -> np.ndarray:
+def z_scores(sums: np.ndarray) -> np.ndarray:
     """Return how many standard errors each mean margin lies above 0."""
     weight = np.where(sums[0] > 0, sums[0], 1)
     mean = sums[2] / weight
@@ -118,21 +118,21 @@ def standing(sums: np.ndarray) -> np.ndarray:
     return np.where(sums[0] > 0, mean / np.sqrt(variance / n_eff), 0)
 
 
-def literal(margins: np.ndarray) -> Ran:
+def run_source_rules(margins: np.ndarray) -> RunsTrace:
     """Run the source document's rules: a tie loses, a reset sets the success rate to a half."""
     runs, sessions = margins.shape
     rate, low, active = np.full(runs, 0.5), np.zeros(runs), np.zeros(runs)
     ever = np.zeros(runs, bool)
     recent = np.full((runs, 10), np.nan)
-    ran = Ran.nothing(margins.shape)
+    ran = RunsTrace.zeros(margins.shape)
     for step in range(sessions):
         active += ever
-        is_told = ~np.isnan(margins[:, step])
+        is_compared = ~np.isnan(margins[:, step])
         won = (margins[:, step] > 1e-9).astype(float)
-        rate = np.where(is_told, 0.9 * rate + 0.1 * won, rate)
-        recent = np.where(is_told[:, None], np.column_stack([recent[:, 1:], won]), recent)
+        rate = np.where(is_compared, 0.9 * rate + 0.1 * won, rate)
+        recent = np.where(is_compared[:, None], np.column_stack([recent[:, 1:], won]), recent)
         ever |= recent.mean(axis=1) > 0.4  # NaN until there are ten
-        low = np.where(is_told, np.where(rate < 0.3, low + 1, 0), low)
+        low = np.where(is_compared, np.where(rate < 0.3, low + 1, 0), low)
         falls = low >= 10
         rate[falls], low[falls] = 0.5, 0
         floor = np.where(active < 10, 0.8, np.where(active < 20, 0.6, 0.0))
@@ -142,7 +142,7 @@ def literal(margins: np.ndarray) -> Ran:
     return ran
 
 
-def drawn(
+def draw_margins(
     mean: float, deviation: float, shape: tuple[int, int], seed: int, stream: str
 ) -> np.ndarray:
     """Draw (runs, sessions) margins; NaN is void."""
@@ -153,28 +153,28 @@ def drawn(
     return np.where(kind < ties, 0.0, np.where(kind < ties + void, np.nan, margins))
 
 
-def held(margins: np.ndarray) -> None:
-    """Hold the arrays to the governor that serves."""
-    ran = governed(margins, RULES[0])
+def check_against_governor(margins: np.ndarray) -> None:
+    """Compare the arrays with the governor that serves."""
+    ran = run_rules(margins, RULES[0])
     for run, row in enumerate(margins):
         governor = Governor.initial()
         for _ in range(COLD):
             governor = governor.update(SessionOutcome(None, "not trained"))
         for step, x in enumerate(row):
-            told = (None, "flat") if np.isnan(x) else (float(x), "")
-            one = SessionOutcome(*told, is_trained=True, is_out_of_sample=True)
+            margin_and_reason = (None, "flat") if np.isnan(x) else (float(x), "")
+            one = SessionOutcome(*margin_and_reason, is_trained=True, is_out_of_sample=True)
             governor = governor.update(one)
             assert abs(governor.alpha - ran.alpha[run, step]) < 1e-9, (run, step)
             is_reset = ran.is_reset[run, step] | ran.is_cold_reset[run, step]
             assert governor.is_reset == is_reset, (run, step)
 
 
-def gained(ran: Ran, mean: float) -> float:
+def mean_gain(ran: RunsTrace, mean: float) -> float:
     """Return what a session gained in the mean by the weight that those before it had earned."""
     return round(float((1 - ran.alpha[:, :-1]).mean()) * mean, 4) + 0.0  # no -0.0
 
 
-def told(ran: Ran, mean: float) -> dict[str, float | None]:
+def summarise(ran: RunsTrace, mean: float) -> dict[str, float | None]:
     """Sum up runs at one mean margin."""
     left = ran.is_active.any(axis=1)
     first = ran.is_active.argmax(axis=1)[left] + COLD + 1
@@ -185,11 +185,11 @@ def told(ran: Ran, mean: float) -> dict[str, float | None]:
         "lost_it_by_a_reset": round(100 * ran.is_reset.any(axis=1).mean(), 2),
         "resets_in_cold_start": round(float(ran.is_cold_reset.sum(axis=1).mean()), 2),
         "mean_alpha_at_the_end": round(float(ran.alpha[:, -1].mean()), 3),
-        "mean_gain": gained(ran, mean),
+        "mean_gain": mean_gain(ran, mean),
     }
 
 
-def found(ran: Ran) -> dict[str, float | None]:
+def summarise_fall(ran: RunsTrace) -> dict[str, float | None]:
     """Sum up how long a fall of an active predictor goes unnoticed."""
     was_active = ran.is_active[:, BEFORE - 1]
     resets = ran.is_reset[was_active, BEFORE:]
@@ -198,22 +198,25 @@ def found(ran: Ran) -> dict[str, float | None]:
     seen = resets.any(axis=1)
     delays = np.where(seen, resets.argmax(axis=1) + 1, np.inf)
     median = float(np.median(delays))
-    after = Ran(ran.alpha[was_active, BEFORE - 1 :], *(np.zeros((0, 0)),) * 3)
+    after = RunsTrace(ran.alpha[was_active, BEFORE - 1 :], *(np.zeros((0, 0)),) * 3)
     return {
         "median_sessions_to_a_reset": median if np.isfinite(median) else None,
         "found_within_60": round(100 * float(seen.mean()), 2),
-        "mean_gain": gained(after, FALLEN),
+        "mean_gain": mean_gain(after, FALLEN),
     }
 
 
-def row_of(name: str, run: Callable[[np.ndarray], Ran], deviation: float, stream: str, runs: int):
+def measure_rules(
+    name: str, run: Callable[[np.ndarray], RunsTrace], deviation: float, stream: str, runs: int
+):
     """Return and print what a rule set does on one kind of stream."""
     margins = {
-        mean: told(run(drawn(mean, deviation, (runs, SESSIONS), 2, stream)), mean) for mean in MEANS
+        mean: summarise(run(draw_margins(mean, deviation, (runs, SESSIONS), 2, stream)), mean)
+        for mean in MEANS
     }
-    good = drawn(0.12, deviation, (runs, BEFORE), 3, stream)
-    fallen = drawn(FALLEN, deviation, (runs, AFTER), 4, stream)
-    fall = found(run(np.column_stack([good, fallen])))
+    good = draw_margins(0.12, deviation, (runs, BEFORE), 3, stream)
+    fallen = draw_margins(FALLEN, deviation, (runs, AFTER), 4, stream)
+    fall = summarise_fall(run(np.column_stack([good, fallen])))
     print(f"\n{name}, deviation {deviation}, {stream}; fall from 0.12 to {FALLEN}: {fall}")
     for mean, figures in margins.items():
         print(f"  {mean:+.2f}", *(f"{key} {value}" for key, value in figures.items()))
@@ -222,21 +225,21 @@ def row_of(name: str, run: Callable[[np.ndarray], Ran], deviation: float, stream
 
 
 def main() -> None:
-    """Print the tables, and write them when asked to."""
+    """Print the tables, and write them to a file if one is named."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     for stream in STREAMS:
         for mean, deviation in ((0.0, 0.25), (0.05, 0.35), (-0.15, 0.25)):
-            held(drawn(mean, deviation, (HELD_RUNS, SESSIONS), 1, stream))
-    sets = [(rules.name, partial(governed, rules=rules)) for rules in RULES]
+            check_against_governor(draw_margins(mean, deviation, (HELD_RUNS, SESSIONS), 1, stream))
+    sets = [(rules.name, partial(run_rules, rules=rules)) for rules in RULES]
     result = [
-        row_of(name, run, deviation, stream, runs)
+        measure_rules(name, run, deviation, stream, runs)
         for stream in STREAMS
         for deviation in DEVIATIONS
-        for name, run in [*sets, ("source document", literal)]
+        for name, run in [*sets, ("source document", run_source_rules)]
     ]
     if len(sys.argv) > 2:
-        told_of = {"runs": runs, "rules": [asdict(rules) for rules in RULES], "results": result}
-        Path(sys.argv[2]).write_text(json.dumps(told_of, indent=1) + "\n")
+        report = {"runs": runs, "rules": [asdict(rules) for rules in RULES], "results": result}
+        Path(sys.argv[2]).write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

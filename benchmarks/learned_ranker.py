@@ -6,7 +6,7 @@
 Users are simulated (`engram.console.evaluation.simulation`). Figures are from the worlds for
 reports; `--tuning` takes those on which constants may be chosen. Quality is nDCG@10 against the
 truth after so many sessions, with intervals over users; speed is on the clock and of processor
-time, in one thread, beside torch where it can be imported; governed lives tell whether influence
+time, in one thread, beside torch where it can be imported; governed runs show whether influence
 goes to who earned it. Prints tables and one line of JSON.
 """
 
@@ -58,7 +58,7 @@ if HAS_TREES:
     MAKERS["trees, content"] = lambda known, rng: Trees(known, content=True)
 
 
-def sized(plan: WorldPlan) -> WorldPlan:
+def scale_down(plan: WorldPlan) -> WorldPlan:
     """Return the plan, or a toy of its kind."""
     if IS_FULL:
         return plan
@@ -74,7 +74,11 @@ def quality(
     for world in names:
         found = [
             curves.run(
-                sized(worlds[world]), seed, MAKERS, checkpoints=checkpoints, clock=time.process_time
+                scale_down(worlds[world]),
+                seed,
+                MAKERS,
+                checkpoints=checkpoints,
+                clock=time.process_time,
             )
             for seed in seeds
         ]
@@ -89,7 +93,7 @@ def quality(
             )
             for name in MAKERS
         }
-        tell_curves(world, checkpoints, bounds, learned, cpu)
+        print_curves(world, checkpoints, bounds, learned, cpu)
         result[world] = {"bounds": bounds, "learned": learned, "last_fit_cpu_seconds": cpu}
     return result
 
@@ -100,7 +104,7 @@ def over(values: Sequence[Sequence[float]]) -> dict[str, float]:
     return {"mean": round(found.mean, 3), "low": round(found.low, 3), "high": round(found.high, 3)}
 
 
-def tell_curves(
+def print_curves(
     world: str,
     checkpoints: Sequence[int],
     bounds: dict[str, dict[str, float]],
@@ -108,14 +112,17 @@ def tell_curves(
     cpu: dict[str, float],
 ) -> None:
     """Print the table of a world, and whether it reached its goals."""
-    print(f"\n{world}: " + ", ".join(f"{name} {told['mean']:.3f}" for name, told in bounds.items()))
+    print(
+        f"\n{world}: "
+        + ", ".join(f"{name} {figures['mean']:.3f}" for name, figures in bounds.items())
+    )
     print(
         f"{'after sessions':<16}" + "".join(f"{n:>22}" for n in checkpoints) + f"{'fit cpu s':>11}"
     )
     for name, by_sessions in learned.items():
         cells = (f"{t['mean']:.3f} [{t['low']:.3f}, {t['high']:.3f}]" for t in by_sessions.values())
         print(f"{name:<16}" + "".join(f"{cell:>22}" for cell in cells) + f"{cpu[name]:>11}")
-    own = {n: told["mean"] for n, told in learned["model"].items()}
+    own = {n: figures["mean"] for n, figures in learned["model"].items()}
     goals = [
         (f"after {n}", own[n], goal) for (of, n), goal in GOALS.items() if of == world and n in own
     ]
@@ -133,7 +140,7 @@ def speed() -> dict[str, Any]:
     rows: dict[str, dict[str, float | str]] = {}
     for width in (384, 768):
         rows |= scoring_rows(width, repeats)
-    plan = sized(plans.TUNING["habits"])
+    plan = scale_down(plans.TUNING["habits"])
     simulator = Simulator(plan, 11, sessions=sessions)
     lessons = lessons_of(simulator, sessions)
     known = curves.known_at(simulator, 0)
@@ -168,9 +175,9 @@ def lessons_of(simulator: Simulator, wanted: int) -> list[LabelledSession]:
     lessons: list[LabelledSession] = []
     while len(lessons) < wanted:
         session = simulator.session(len(lessons))
-        told = live(session, simulator.plan, None, alpha=1.0, rng=rng).labelled
-        if told is not None:
-            lessons.append(told)
+        labelled = live(session, simulator.plan, None, alpha=1.0, rng=rng).labelled
+        if labelled is not None:
+            lessons.append(labelled)
     return lessons
 
 
@@ -189,22 +196,24 @@ def scoring_rows(width: int, repeats: int) -> dict[str, dict[str, float | str]]:
         rng = np.random.default_rng(0)
         scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
         context, pool = session.context, session.candidates
-        rows[f"score {name}, width {width}"] = timed(partial(scorer.score, context, pool), repeats)
+        rows[f"score {name}, width {width}"] = time_calls(
+            partial(scorer.score, context, pool), repeats
+        )
         if plan is LIFE:
             continue
         if HAS_TORCH:
             from benchmarks.ground import torch_model
 
             call = torch_model.scoring(context, pool)
-            rows[f"the same in torch, width {width}"] = timed(call, repeats)
-        ready = scorer.prepare(repeated(pool, 50))
-        rows[f"score {len(ready):,} prepared, width {width}"] = timed(
+            rows[f"the same in torch, width {width}"] = time_calls(call, repeats)
+        ready = scorer.prepare(repeat_candidates(pool, 50))
+        rows[f"score {len(ready):,} prepared, width {width}"] = time_calls(
             partial(scorer.score, context, ready), repeats
         )
     return rows
 
 
-def repeated(pool: Candidates, times: int) -> Candidates:
+def repeat_candidates(pool: Candidates, times: int) -> Candidates:
     """Return the same candidates several times."""
     return replace(
         pool,
@@ -216,7 +225,7 @@ def repeated(pool: Candidates, times: int) -> Candidates:
     )
 
 
-def timed(call: Callable[[], object], repeats: int) -> dict[str, float | str]:
+def time_calls(call: Callable[[], object], repeats: int) -> dict[str, float | str]:
     """Call often; the first tenth warms up."""
     samples = []
     for i in range(repeats + repeats // 10):
@@ -228,21 +237,21 @@ def timed(call: Callable[[], object], repeats: int) -> dict[str, float | str]:
     return {"p50_ms": round(float(p50), 3), "p95_ms": round(float(p95), 3)}
 
 
-def governed(worlds: dict[str, WorldPlan], seeds: Sequence[int]) -> dict[str, Any]:
-    """Live under the rules of governance and print how influence went."""
+def measure_governed(worlds: dict[str, WorldPlan], seeds: Sequence[int]) -> dict[str, Any]:
+    """Run users under the rules of governance and print their influence."""
     chance = rankers.Random(0)
     lives: dict[str, list[list[GovernedSession]]] = {}
     for world in GOVERNED_WORLDS:
-        plan = sized(worlds[world])
+        plan = scale_down(worlds[world])
         lives[f"model, {world}"] = [govern(plan, s, sessions=GOVERNED_SESSIONS) for s in seeds]
-    plan = sized(worlds["life"])
+    plan = scale_down(worlds["life"])
     for name, fixed in {
         "oracle, life": lambda session: session.relevance,
         "random, life": lambda session: chance.score(session.context, session.candidates),
     }.items():
         lives[name] = [govern(plan, s, sessions=GOVERNED_SESSIONS, fixed=fixed) for s in seeds]
     print(f"\ngoverned: the baseline's weight (median) and the gain, every {ALPHA_EVERY} sessions")
-    result = {name: told(steps) for name, steps in lives.items()}
+    result = {name: summarise(steps) for name, steps in lives.items()}
     for name, row in result.items():
         alphas = " ".join(f"{alpha:.2f}" for alpha in row["alpha"])
         gains = " ".join(f"{gain:+.3f}" for gain in row["gain"])
@@ -253,8 +262,8 @@ def governed(worlds: dict[str, WorldPlan], seeds: Sequence[int]) -> dict[str, An
     return result
 
 
-def told(users: Sequence[Sequence[GovernedSession]]) -> dict[str, Any]:
-    """Summarise lives: weights, gains over the baseline, resets, gates."""
+def summarise(users: Sequence[Sequence[GovernedSession]]) -> dict[str, Any]:
+    """Summarise runs: weights, gains over the baseline, resets, gates."""
     least = min(len(steps) for steps in users)
     marks = range(ALPHA_EVERY, least + 1, ALPHA_EVERY)
     first = [next((n for n, s in enumerate(steps, 1) if s.alpha < 1), None) for steps in users]
@@ -277,7 +286,7 @@ def told(users: Sequence[Sequence[GovernedSession]]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Run what was asked for."""
+    """Run the selected parts."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--only", action="append", choices=PARTS, help="may be repeated")
     parser.add_argument("--world", action="append", choices=QUALITY_WORLDS, help="of quality")
@@ -286,7 +295,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     parts = options.only or PARTS
-    is_tuning = options.tuning or not IS_FULL  # a toy says nothing
+    is_tuning = options.tuning or not IS_FULL  # a toy measures nothing
     worlds = plans.TUNING if is_tuning else plans.REPORT
     seeds = (plans.TUNING_SEEDS if is_tuning else plans.REPORT_SEEDS)[: options.seeds]
     if not HAS_TREES:
@@ -303,7 +312,7 @@ def main() -> None:
     if "speed" in parts:
         result["speed"] = speed()
     if "governed" in parts:
-        result["governed"] = governed(worlds, seeds)
+        result["governed"] = measure_governed(worlds, seeds)
     result |= {
         "numpy": np.__version__,
         "python": platform.python_version(),

@@ -58,7 +58,7 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     return time.perf_counter() - started, answer
 
 
-def house(slug: str, memories: int) -> Workspace:
+def create_workspace(slug: str, memories: int) -> Workspace:
     """Return a workspace whose recall log is a year old, with unused memories."""
     workspace = Workspace.objects.create(slug=slug, name=slug)
     workspace.created_at = NOW - timedelta(days=365)
@@ -121,13 +121,13 @@ def count(workspace: Workspace) -> dict[str, Any]:
 def sweep_all(workspace: Workspace) -> dict[str, Any]:
     """Return how long a preview, a run, a second run and an undo take over all memories."""
     peak = peak_mib()
-    previewed, said = seconds(lambda: preview(workspace, now=NOW, limit=50))
+    previewed, preview_result = seconds(lambda: preview(workspace, now=NOW, limit=50))
     ran, done = seconds(lambda: run(workspace, actor=SYSTEM, now=NOW))
     again, rested = seconds(lambda: run(workspace, actor=SYSTEM, now=NOW))
     undone, _ = seconds(lambda: undo_run(workspace, done.pk, actor=SYSTEM, now=NOW))
     return {
         "memories": MEMORIES,
-        "would_demote": said.demoted,
+        "would_demote": preview_result.demoted,
         "demoted": done.demoted,
         "demoted_again": rested.demoted,
         "preview_seconds": round(previewed, 2),
@@ -160,7 +160,7 @@ def main() -> None:
     with own_database():
         for number in range(WORKSPACES - 1):
             Workspace.objects.create(slug=f"w{number}", name=f"W{number}")
-        workspace = house("large", MEMORIES)
+        workspace = create_workspace("large", MEMORIES)
         result: dict[str, Any] = {
             "command": "BENCH_SIZE=full PYTHONPATH=. python benchmarks/upkeep.py FILE.json",
             "note_a_recall": note(workspace),

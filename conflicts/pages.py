@@ -129,7 +129,7 @@ def _last_decision(request: HttpRequest) -> dict[str, Any] | None:
     if card is None:
         return None
     if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
-        return {"card": card, "words": f"Put off until {show.local_time(card.snoozed_until)}."}
+        return {"card": card, "words": f"Snoozed until {show.local_time(card.snoozed_until)}."}
     decision = card.decisions.filter(undone_at=None).first()
     return {"card": card, "words": show.describe_verdict(decision)} if decision else None
 
@@ -261,7 +261,7 @@ def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         undoing(staff.workspace, card.pk, actor=staff.actor, now=timezone.now())
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
-    messages.success(request, "Taken back: the question is open again.")
+    messages.success(request, "Undone: the question is open again.")
     return redirect(return_address(request, _permalink(card)))
 
 

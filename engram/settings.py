@@ -268,7 +268,7 @@ ENGRAM_EMBEDDING = {
     "timeout_seconds": float(os.environ.get("EMBEDDING_TIMEOUT_SECONDS", "10")),
 }
 
-# Language models: any endpoint that speaks OpenAI's chat protocol, asked only when one is named.
+# Language models: any endpoint that speaks OpenAI's chat protocol, used only if one is configured.
 # Prices are US dollars per million tokens, in and out; what is not listed counts by the default.
 _PRICES = {
     "gpt-4o-mini": (0.15, 0.60),
@@ -280,10 +280,10 @@ _PRICES = {
 
 
 def _own_prices() -> dict[str, tuple[float, float]]:
-    """Return what `ENGRAM_MODEL_PRICES` says: {"model": [in, out]}."""
+    """Return the prices of `ENGRAM_MODEL_PRICES`: {"model": [in, out]}."""
     try:
-        said = json.loads(os.environ.get("ENGRAM_MODEL_PRICES") or "{}")
-        prices = {str(name): (float(paid[0]), float(paid[1])) for name, paid in said.items()}
+        configured = json.loads(os.environ.get("ENGRAM_MODEL_PRICES") or "{}")
+        prices = {str(name): (float(paid[0]), float(paid[1])) for name, paid in configured.items()}
     except (ValueError, TypeError, AttributeError, LookupError):
         prices = {"": (-1.0, -1.0)}
     if any(not 0 <= price < 1e6 for paid in prices.values() for price in paid):

@@ -170,9 +170,9 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
         for i in order:
             for term, frequency in counts[i].items():
                 copy.write_row((workspace, term, ids[i], frequency, counts[i].total()))
-    standing = Counter(term for count in counts for term in count)
+    memories_of_term = Counter(term for count in counts for term in count)
     with cursor.copy("COPY memories_termcount (workspace_id, term, memories) FROM STDIN") as copy:
-        for term, memories in standing.items():
+        for term, memories in memories_of_term.items():
             copy.write_row((workspace, term, memories))
     cursor.execute(
         "INSERT INTO memories_corpussize (workspace_id, memories, words) VALUES (%s, %s, %s)",

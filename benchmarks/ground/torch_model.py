@@ -21,7 +21,7 @@ class TorchScorer(nn.Module):
         super().__init__()
         self.project = nn.Linear(native, DIMENSION)
         self.norm = nn.LayerNorm(DIMENSION)
-        self.asked = nn.LayerNorm(DIMENSION)
+        self.context_norm = nn.LayerNorm(DIMENSION)
         self.query = nn.Linear(DIMENSION, DIMENSION, bias=False)
         self.key = nn.Linear(DIMENSION, DIMENSION, bias=False)
         self.value = nn.Linear(DIMENSION, VALUES, bias=False)
@@ -42,7 +42,7 @@ class TorchScorer(nn.Module):
         """Return scores (sessions, n) of memories (sessions, n, native)."""
         hidden = self.norm(self.project(memories))
         session = self.projects(project) + self.times(time)
-        z = self.asked(self.project(context)) + session
+        z = self.context_norm(self.project(context)) + session
         keys = self.key(self.query(z) + session)
         a = (hidden @ keys[..., None])[..., 0] / 8
         m = torch.tanh(self.value(hidden) + self.context(z)[:, None])

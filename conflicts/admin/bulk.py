@@ -72,9 +72,9 @@ CONFIRMATIONS = {
         "Dismiss", "{n} conflicts dismissed.",
     ),
     "snooze": ConfirmingPage(
-        "Put {n} conflicts off?",
+        "Snooze {n} conflicts?",
         "They leave the queue and come back by themselves; their memories stay disputed.",
-        "Put off", "{n} conflicts put off.",
+        "Snooze", "{n} conflicts snoozed.",
     ),
     "assign": ConfirmingPage(
         "Assign {n} conflicts?", "Nothing else about them changes.",
@@ -109,11 +109,11 @@ def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], action: BulkA
         messages.success(request, CONFIRMATIONS[verb].done.format(n=len(done.touched)))
     gone = len(seen) - len(counted)
     if gone:
-        messages.warning(request, f"{gone} no longer fit the selection and were passed over.")
+        messages.warning(request, f"{gone} no longer fit the selection and were skipped.")
     for passed in done.passed[:SKIPPED_SHOWN]:
         messages.warning(request, refusal_of(passed.card, passed.reason))
     if len(done.passed) > SKIPPED_SHOWN:
-        messages.warning(request, f"{len(done.passed) - SKIPPED_SHOWN} more were passed over.")
+        messages.warning(request, f"{len(done.passed) - SKIPPED_SHOWN} more were skipped.")
 
 
 def _ask(

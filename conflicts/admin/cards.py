@@ -165,7 +165,7 @@ class ConflictAdmin(RoleAdmin):
         """Dismiss several cards."""
         return self._together(request, "dismiss", rows)
 
-    @action(description="Put off…", permissions=["act"])
+    @action(description="Snooze…", permissions=["act"])
     def snooze(self, request: HttpRequest, rows: QuerySet[Conflict]) -> HttpResponse | None:
         """Hide several cards from the queue until a day."""
         return self._together(request, "snooze", rows)

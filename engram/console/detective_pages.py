@@ -89,7 +89,7 @@ def _record_words(record: AgentRecord | None) -> str:
 
 def _row(run: DetectionRun) -> dict[str, Any]:
     tone = {"failed": "bad", "done": "good"}.get(run.status, "accent")
-    return {"run": run, "tone": tone, "told": [part for part in _describe_run(run) if part]}
+    return {"run": run, "tone": tone, "counts": [part for part in _describe_run(run) if part]}
 
 
 def _describe_run(run: DetectionRun) -> list[str]:

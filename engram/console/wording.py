@@ -23,7 +23,7 @@ WORDS: Final[dict[str, str]] = {
     "merge.reopened": "Merge suggested again",
     "merge.audited": "Merge judged",
     "review.reopened": "Review waits again",
-    "inbox.put_off": "Put off",
+    "inbox.put_off": "Snoozed",
     "inbox.taken_up": "Taken up again",
     "memory.judged": "Pair of memories judged",
     "memory.suppressed": "Forgotten statement refused",
@@ -32,7 +32,7 @@ WORDS: Final[dict[str, str]] = {
     "conflict.joined": "Conflict grew",
     "conflict.resolved": "Conflict resolved",
     "conflict.reopened": "Conflict reopened",
-    "conflict.snoozed": "Conflict put off",
+    "conflict.snoozed": "Conflict snoozed",
     "conflict.assigned": "Conflict assigned",
     "conflict.commented": "Comment",
     "calibration.drawn": "Questions about the judge drawn",
@@ -150,5 +150,5 @@ def words_for(event_type: str, data: Mapping[str, Any]) -> str:
         return f"{words}: {verdict}" if verdict else words
     if event_type == "conflict.assigned":
         assignee = data.get("assignee")
-        return f"{words} to {assignee}" if assignee else "Conflict given back"
+        return f"{words} to {assignee}" if assignee else "Conflict unassigned"
     return words

@@ -229,8 +229,8 @@ class Keeper:
                 user.send("ready " + json.dumps(urls))
                 user.is_answered = True
             elif late := [server for server in servers if server.is_late()]:
-                said = " / ".join(late[0].last_lines)
-                self._fail(user, f"{late[0].service.name} does not start: {said}")
+                lines = " / ".join(late[0].last_lines)
+                self._fail(user, f"{late[0].service.name} does not start: {lines}")
 
     def _fail(self, user: User, why: str) -> None:
         user.send("failed " + json.dumps(why))

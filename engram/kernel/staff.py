@@ -149,13 +149,13 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         return actions
 
     def log_addition(self, *args: Any) -> None:
-        """Leave the telling to `Event`."""
+        """Write no log entry: services record an `Event`."""
 
     def log_change(self, *args: Any) -> None:
-        """Leave the telling to `Event`."""
+        """Write no log entry: services record an `Event`."""
 
     def log_deletions(self, *args: Any) -> None:
-        """Leave the telling to `Event`."""
+        """Write no log entry: services record an `Event`."""
 
     def name_of(self, row: Any) -> str:
         """Return the name of a row in confirmations; its text only if its page shows it."""

@@ -72,11 +72,11 @@ class MergeSuggestionAdmin(GateAdmin):
     empty_text = (
         "Pairs that are probably duplicates are listed here, and answered on the Gate page."
     )
-    list_display = ["one", "two", "relation", "status", "detected_by", "asked", "decided_by"]
+    list_display = ["one", "two", "relation", "status", "detected_by", "suggested_at", "decided_by"]
     list_filter = [("status", ChoicesDropdownFilter), ("relation", ChoicesDropdownFilter)]
     list_select_related = ["memory", "other"]
 
-    asked = moment_column("created_at", "asked")
+    suggested_at = moment_column("created_at", "suggested")
 
     @display(description="memory")
     def one(self, suggestion: MergeSuggestion) -> str:

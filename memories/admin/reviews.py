@@ -65,7 +65,7 @@ class ReviewAdmin(RoleAdmin):
     """Reviews; readers have no access because they may not see forgotten texts."""
 
     roles = {"view": Role.AGENT, "act": Role.REVIEWER}
-    list_display = ["about", "asked", "kind", "asker", "condition", "opened"]
+    list_display = ["about", "requested_wording", "kind", "requester", "condition", "opened"]
     list_filter = [ReviewStatusFilter, "kind"]
     list_filter_submit = True
     list_select_related = ["memory", "result"]
@@ -75,7 +75,7 @@ class ReviewAdmin(RoleAdmin):
         " stated, the request waits here."
     )
 
-    opened = moment_column("created_at", "asked at")
+    opened = moment_column("created_at", "requested at")
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """Return a change list that reads the visible parts of all reviews of a page at once."""
@@ -95,14 +95,14 @@ class ReviewAdmin(RoleAdmin):
         """Return the memory's content, cut."""
         return format_html('<span class="eg-cell">{}</span>', _about(review))
 
-    @display(description="asked for")
-    def asked(self, review: Review) -> str:
+    @display(description="requested wording")
+    def requested_wording(self, review: Review) -> str:
         """Return the requested wording, cut."""
         wording = _on_page(review).wording
         return format_html('<span class="eg-cell">{}</span>', _short(wording) or "–")
 
     @display(description="by")
-    def asker(self, review: Review) -> str:
+    def requester(self, review: Review) -> str:
         """Return the requester."""
         return review.actor_label
 

@@ -75,7 +75,7 @@ def test_a_deed_is_asked_with_its_count_then_done(
     client = member("reviewer")
     page = asked(client, verb, [*cards, gone])
     assert re.search(r"<h1>[A-Z]\w+ 2 conflicts", page)
-    assert "Passed over" in page
+    assert "Skipped" in page
     assert "Decided already." in page
     assert {fresh(tenant, card).status for card in cards} == {"open"}
     told = confirm(client, verb, [*cards, gone], page)
@@ -148,7 +148,7 @@ def test_every_answer_tells_what_it_would_do(tenant: Tenant, member: Member) -> 
     page = asked(client, "resolve", [card])
     assert re.findall(r'name="verdict" value="(\w+)"', page) == [v.value for v in bulk.VERDICTS]
     assert page.count("1 decided") == len(bulk.VERDICTS)
-    assert "Passed over" not in page
+    assert "Skipped" not in page
     confirm(client, "resolve", [card], page, verdict="yes")
     assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("superseded", "active")
 
@@ -169,8 +169,8 @@ def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
     client = member("reviewer")
     page = asked(client, "resolve", [card, decide(tenant.workspace, "yes")])
     assert "More than one value would remain" in page
-    assert "Passed over by “No, it no longer holds” (1)" in page
-    assert "Passed over whatever the answer (1)" in page
+    assert "Skipped by “No, it no longer holds” (1)" in page
+    assert "Skipped whatever the answer (1)" in page
     told = confirm(client, "resolve", [card], page, verdict="no")
     assert "More than one value would remain" in told
     assert fresh(tenant, card).status == "open"
@@ -205,7 +205,7 @@ def test_no_more_than_some_are_done_at_once(
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     client = member("reviewer")
     page = asked(client, "dismiss", [*cards, decided])
-    assert "2 of the selection stay for another time" in page
+    assert "2 of the selection are left for another time" in page
     assert re.search(r"<h1>Dismiss 2 conflicts", page)
     confirm(client, "dismiss", [*cards, decided], page)
     assert [fresh(tenant, card).status for card in cards] == ["dismissed", "dismissed", "open"]
@@ -327,7 +327,7 @@ def test_a_deed_for_all_of_ten_thousand_reads_no_more_than_it_does(
     many(tenant, 2_000)
     with CaptureQueriesContext(connection) as all_of_them:
         page = asked(client, "resolve", [first], select_across="1")
-    assert "stay for another time" in page
+    assert "left for another time" in page
     assert page.count("200 decided") == len(bulk.VERDICTS)
     assert len(all_of_them) <= len(few)  # nothing is asked of the others when 200 wait
 

@@ -135,7 +135,7 @@ def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
     [
         (NO_MODEL, {}, "OPENAI_API_KEY"),
         (MODEL, {"narrative_enabled": False}, "narrative_enabled"),
-        (MODEL, {"narrative_daily_usd": 0.5}, "The model has cost what it may today"),
+        (MODEL, {"narrative_daily_usd": 0.5}, "The model’s daily budget is spent"),
         (NO_MODEL, {"detection_enabled": False}, "The detective is off"),
     ],
 )
@@ -157,7 +157,7 @@ def test_the_page_is_quiet_while_a_model_reads(
     run(tenant, 1)
     with override_settings(ENGRAM_LLM=MODEL):
         html = shown(member("reader"))
-    assert "Only the rules read here" not in html
+    assert "Only the rules read memories here" not in html
     assert "$0.00" in html
     assert "100.00" not in html
 

@@ -38,7 +38,7 @@ def shown(client: Client) -> str:
 def test_an_empty_gate_teaches(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     furnish(neighbour)
     html = shown(member("reader"))
-    assert "Nothing has come to the gate yet" in html
+    assert "The gate has not compared anything yet" in html
     assert "infra/deploys" not in html
 
 

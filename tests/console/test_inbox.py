@@ -207,7 +207,7 @@ def test_a_stale_answer_is_refused_kindly_and_changes_nothing(
     refused = act(client, "reviews", review, "accept", note="my reasons")
     assert refused.status_code == 409
     html = refused.content.decode()
-    assert "this has moved on" in html
+    assert "this has changed meanwhile" in html
     assert "my reasons" in html
     assert content(tenant, stated) == BUDGET
     assert act(client, "reviews", review, "explode").status_code == 422
@@ -220,7 +220,7 @@ def test_any_kind_can_be_put_off_and_taken_up(tenant: Tenant, member: Member) ->
         f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "later", "back": INBOX}
     )
     html = page(client, answer["Location"])
-    assert "Put off until" in html
+    assert "Snoozed until" in html
     assert "Nothing waits for you" in html
     assert tenant.reader.get("merge-suggestions").json()["results"] != []
     undo(client, "suggestions", suggestion)
@@ -240,7 +240,7 @@ def test_readers_see_what_they_may_and_answer_nothing(tenant: Tenant, member: Me
     client = member("reader")
     html = page(client)
     assert f'data-key="suggestions:{suggestion}"' in html
-    assert "You can read along as" in html
+    assert "You may read this as" in html
     assert 'name="action"' not in html
     assert BUDGET not in page(client, f"{INBOX}?item=reviews:{review}")
     assert client.get(f"{INBOX}counts/").json() == {"inbox": 1, "conflicts": 0, "suggestions": 1}

@@ -146,7 +146,7 @@ def test_stale_form_is_refused_kindly(tenant: Tenant, member: Member) -> None:
     )
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "this card has moved on" in html
+    assert "this card has changed meanwhile" in html
     assert "Conflict grew" in html
     assert "You chose “None is valid”" in html
     assert hidden(html, "note") == "by heart"

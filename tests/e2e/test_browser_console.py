@@ -59,7 +59,7 @@ def test_keyboard_leads_through_a_decision_and_back(
     assert status(service, first) == "open"
     page.keyboard.press("s")
     page.get_by_role("button", name="Tomorrow").click()
-    expect(page.locator("[data-undo-bar]")).to_contain_text("Put off until")
+    expect(page.locator("[data-undo-bar]")).to_contain_text("Snoozed until")
     assert status(service, first) == "snoozed"
     page.keyboard.press("u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
@@ -129,7 +129,7 @@ def test_card_that_somebody_else_decided_says_so(
     expect(page.get_by_text("Somebody else has just decided")).to_be_visible()
     page.get_by_label("Note for the record").fill("my reasons")
     page.get_by_role("button", name="Not a conflict").click()
-    expect(page.get_by_role("alert").first).to_contain_text("this card has moved on")
+    expect(page.get_by_role("alert").first).to_contain_text("this card has changed meanwhile")
     expect(page.get_by_role("alert").first).to_contain_text("my reasons")
 
 
@@ -195,7 +195,7 @@ def test_everything_works_without_scripts(service: Service, visit: Visit, subjec
     page.get_by_role("button", name="Next week").click()
     assert status(service, card) == "snoozed"
     page.goto("/")
-    expect(page.get_by_role("heading", name="What happens")).to_be_visible()
+    expect(page.get_by_role("heading", name="Activity")).to_be_visible()
     page.get_by_role("button", name="Sign out").first.click()
     expect(page.get_by_role("heading", name="Sign in")).to_be_visible()
 

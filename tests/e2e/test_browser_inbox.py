@@ -83,7 +83,7 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
     page.keyboard.press("s")
     page.get_by_role("button", name="In 3 hours").click()
-    expect(page.locator(BAR)).to_contain_text("Put off until")
+    expect(page.locator(BAR)).to_contain_text("Snoozed until")
     page.keyboard.press("u")
     expect(page.get_by_text("Taken back.")).to_be_visible()
     page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
@@ -188,7 +188,7 @@ def test_an_answer_that_came_too_late_is_refused_kindly(
     page.get_by_label("Note for the record").fill("my reasons")
     page.get_by_role("button", name="Accept").click()
     alert = page.get_by_role("alert").first
-    expect(alert).to_contain_text("this has moved on")
+    expect(alert).to_contain_text("this has changed meanwhile")
     expect(alert).to_contain_text("my reasons")
 
 
@@ -208,5 +208,5 @@ def test_the_inbox_works_without_scripts_on_a_narrow_screen(
     expect(page.get_by_text("Taken back.")).to_be_visible()
     page.locator("[data-snooze] summary").click()
     page.get_by_role("button", name="Next week").click()
-    expect(page.locator(BAR)).to_contain_text("Put off until")
+    expect(page.locator(BAR)).to_contain_text("Snoozed until")
     assert suggestion not in str(service.call("agent", "inbox")[1])

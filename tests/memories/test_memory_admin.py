@@ -45,7 +45,7 @@ def test_a_memory_tells_its_counters_and_what_the_janitor_took(
     memory = remember(tenant.workspace, SUBJECTS[0])
     run(tenant.workspace, actor=SYSTEM, now=NOW)
     html = member("reader").get(f"{MEMORIES}{memory.pk}/change/").content.decode()
-    for said in ("Put into sessions", "Matched by prompts", "1×, last 4 May 2026", "× 0.90"):
+    for said in ("Injected into sessions", "Matched by prompts", "1×, last 4 May 2026", "× 0.90"):
         assert said in html
 
 

@@ -190,7 +190,7 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
         for place, (pk, entry) in enumerate(zip(ids, entries, strict=True), start=1):
             assert f">{place}</span>" in entry
             assert f">{texts[pk]}</a>" in entry
-            assert (">given<" in entry) is (pk not in hidden)
+            assert (">injected<" in entry) is (pk not in hidden)
     second = ranking(html, "baseline")[1]
     assert "relevance 0.85" in second
     assert "3 text hits" in second

@@ -32,7 +32,7 @@ AHEAD = 0.8
 AHEAD_RATE = 0.4  # above this success rate it is ahead
 TOO_SLOW = 0.2
 DRIFTING = 0.1
-DRIFT_WINDOWS = 4  # the newest: what is older is no sign of today's judge, and costs a scan
+DRIFT_WINDOWS = 4  # the newest; older ones do not describe the present judge
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class ConflictSource(Source):
             return None
         if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
             return Done(
-                f"Put off until {show.local_time(card.snoozed_until)}.", "The question waits again."
+                f"Snoozed until {show.local_time(card.snoozed_until)}.", "The question waits again."
             )
         decision = card.decisions.filter(undone_at=None).first()
         if decision is None:

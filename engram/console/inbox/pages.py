@@ -168,7 +168,7 @@ def _last_decision(request: HttpRequest, item: str, sources: list[Source]) -> di
     now = timezone.now()
     until = None if source.has_own_snooze else put_off_until(*named, now)
     done = (
-        Done(f"Put off until {local_time(until)}.", "It waits again.")
+        Done(f"Snoozed until {local_time(until)}.", "It waits again.")
         if until
         else source.find_decision(named[1], now)
     )

@@ -169,7 +169,7 @@ class ReviewSource(Source):
             restore(workspace, [row.memory_id], actor=actor, now=now)
         else:
             raise StaleError(
-                "What was accepted is taken back from the history of its memory.",
+                "An accepted change is undone from the history of its memory.",
                 cause=NOT_UNDONE_HERE,
             )
 

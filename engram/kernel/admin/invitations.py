@@ -36,7 +36,7 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
         widgets = {"role": UnfoldAdminSelectWidget, "username": UnfoldAdminTextInputWidget}
         help_texts = {
             "username": "The name under which the person signs in. The link works for nobody else; "
-            "whether there is such an account is not told."
+            "whether such an account exists is not revealed."
         }
 
     days = forms.TypedChoiceField(

@@ -1,4 +1,4 @@
-"""Let the janitor look, here and now."""
+"""Run the janitor in one workspace or all, or preview what it would do."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ class Command(BaseCommand):
     """`manage.py janitor [--workspace W] [--dry-run] [--cull]`."""
 
     help = (
-        "Let memories that nobody needs lose weight: never recalled, matched or used for longer"
-        " than their class allows. Every step can be undone in the admin or by"
+        "Lower the weight of memories that were not recalled, matched or used for longer than"
+        " their class allows. Every step can be undone in the admin or by"
         " POST /janitor/runs/{id}/undo."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         parser.add_argument(
-            "--workspace", help="slug of one workspace; else all whose settings want a janitor"
+            "--workspace", help="slug of one workspace; else all whose settings enable the janitor"
         )
         parser.add_argument(
-            "--dry-run", action="store_true", help="say what would be done, change nothing"
+            "--dry-run", action="store_true", help="print what would be done, change nothing"
         )
         parser.add_argument(
             "--cull",
@@ -89,7 +89,7 @@ class Command(BaseCommand):
             if options["dry_run"]:
                 self._show(workspace, found)
             else:
-                self._tell(workspace, done, "")
+                self._write_counts(workspace, done, "")
                 if done.demoted or done.culled:
                     self.stdout.write(f"  run {done.pk}")
 
@@ -102,16 +102,16 @@ class Command(BaseCommand):
         return [workspace]
 
     def _show(self, workspace: Workspace, found: run.RunPreview) -> None:
-        self._tell(workspace, found, "would be ")
+        self._write_counts(workspace, found, "would be ")
         for finding in found.findings:
             self.stdout.write(line(finding))
         more = found.demoted + found.culled + found.reported - len(found.findings)
         if more and found.findings:
             self.stdout.write(f"  and {more} more")
 
-    def _tell(self, workspace: Workspace, numbers: Any, would: str) -> None:
+    def _write_counts(self, workspace: Workspace, numbers: Any, would: str) -> None:
         self.stdout.write(
-            f"{workspace.slug}: {numbers.examined} unused memories looked at,"
+            f"{workspace.slug}: {numbers.examined} unused memories examined,"
             f" {numbers.demoted} {would}demoted, {numbers.culled} {would}culled,"
             f" {numbers.reported} reported only."
         )

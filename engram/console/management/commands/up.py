@@ -43,8 +43,8 @@ class Command(BaseCommand):
         try:
             connect().close()
         except psycopg.Error as error:
-            said = without_passwords(str(error))
-            raise CommandError(f"the database does not answer: {said}") from error
+            message = without_passwords(str(error))
+            raise CommandError(f"the database does not answer: {message}") from error
         call_command("migrate", verbosity=0, interactive=False)
         if not static_files.are_collected():
             static_files.collect()
