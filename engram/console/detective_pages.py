@@ -13,8 +13,8 @@ from django.views.decorators.http import require_safe
 from conflicts.core.rules.registry import rule_of
 from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
-from conflicts.services.detection import runs as run_figures
 from conflicts.services.detection.narrative import narrative_state
+from conflicts.services.detection.runs import summarise_runs
 from conflicts.services.reports.records import AgentRecord, agent_records
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
@@ -35,7 +35,7 @@ def detective(request: HttpRequest) -> HttpResponse:
     period = request.GET.get("days", DEFAULT_PERIOD)
     period = period if period in PERIODS else DEFAULT_PERIOD
     found = quality.measure(since=_since(period, now), until=now)
-    runs = run_figures.figures(since=now - timedelta(days=RUN_DAYS), now=now)
+    runs = summarise_runs(since=now - timedelta(days=RUN_DAYS), now=now)
     page = page_of(DetectionRun.objects.all(), request, size=RUNS_A_PAGE)
     tier = narrative_state(workspace, now=now)
     return render(

@@ -19,8 +19,8 @@ from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
 from memories.services.gate import answer_suggestion
-from memories.services.gate import metrics as gate_metrics
 from memories.services.gate.audit import audit, sample
+from memories.services.gate.metrics import GateMetrics, measure_gate
 from memories.services.gate.suggestions import in_status
 
 WEEKS, YEAR = 12, 52
@@ -32,7 +32,7 @@ SHOWN = 10
 def gate(request: HttpRequest) -> HttpResponse:
     """Show the gate's metrics, open suggestions and merges to judge."""
     now = timezone.now()
-    metrics = gate_metrics.measure(since=now - timedelta(weeks=WEEKS), now=now)
+    metrics = measure_gate(since=now - timedelta(weeks=WEEKS), now=now)
     year = None if _has_decided(metrics) else _year(metrics, now)
     suggestions = in_status(SuggestionStatus.OPEN, now).select_related("memory", "other")
     merges = sample()
@@ -53,13 +53,13 @@ def gate(request: HttpRequest) -> HttpResponse:
     )
 
 
-def _year(recent: gate_metrics.GateMetrics, now: datetime) -> gate_metrics.GateMetrics | None:
+def _year(recent: GateMetrics, now: datetime) -> GateMetrics | None:
     """Return the metrics of a year, if they have more data than those of the last weeks."""
-    year = gate_metrics.measure(since=now - timedelta(weeks=YEAR), now=now)
+    year = measure_gate(since=now - timedelta(weeks=YEAR), now=now)
     return year if _has_decided(year) or (year.commits and not recent.commits) else None
 
 
-def _has_decided(metrics: gate_metrics.GateMetrics) -> bool:
+def _has_decided(metrics: GateMetrics) -> bool:
     return bool(metrics.merged or metrics.kept_apart)
 
 

@@ -161,7 +161,7 @@ class GateMetricsView(WorkspaceView):
         """Return the gate's counts by week, and the false-merge rate with its interval."""
         since = self.query_values()["since"]
         return Response(
-            shapes.GateMetricsSerializer(metrics.measure(since=since, now=timezone.now())).data
+            shapes.GateMetricsSerializer(metrics.measure_gate(since=since, now=timezone.now())).data
         )
 
 

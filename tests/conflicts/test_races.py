@@ -51,7 +51,7 @@ def read_while(
             is_changed.append(tenant.reviewer.patch(f"memories/{memory}", changes).status_code)
         return found
 
-    monkeypatch.setattr(detect, "find", found_and_changed)
+    monkeypatch.setattr(detect, "detect", found_and_changed)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert is_changed == [200]
 

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts import tasks
-from conflicts.core.detective import detect as read
+from conflicts.core import detective
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
 from conflicts.services import due
 from conflicts.services.detection import detect, turns
@@ -128,9 +128,9 @@ def test_where_reading_fails_the_next_has_its_turn_at_once(
     def find(facts: Any, *args: Any, **kwargs: Any) -> Any:
         if any("Locker" in fact.content for fact in facts):
             raise RuntimeError("lockers cannot be read")
-        return read(facts, *args, **kwargs)
+        return detective.detect(facts, *args, **kwargs)
 
-    monkeypatch.setattr(detect, "find", find)
+    monkeypatch.setattr(detect, "detect", find)
     flood(tenant)
     contradict(neighbour)
     queue.work()

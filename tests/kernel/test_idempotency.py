@@ -14,6 +14,7 @@ from django.db import IntegrityError, connections, transaction
 from django.test import Client
 from django.utils import timezone
 
+from engram.kernel import tasks
 from engram.kernel.idempotency import (
     KEPT_FOR,
     IdempotentWrite,
@@ -23,7 +24,6 @@ from engram.kernel.idempotency import (
     once,
 )
 from engram.kernel.models import AnsweredThing, ApiKey, Event, IdempotentAnswer, Workspace
-from engram.kernel.tasks import drop_old_answers as sweep
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories.models import Memory, Observation
 from tests.conftest import Caller, Tenant, build_tenant
@@ -136,7 +136,7 @@ def test_old_answers_are_swept_and_young_ones_kept(tenant: Tenant, neighbour: Te
     send(neighbour.agent, "old")
     grow_old(tenant, KEPT_FOR + timedelta(minutes=1))
     send(tenant.agent, "young")
-    sweep()
+    tasks.drop_old_answers()
     assert sent_counts(tenant)[2] == 1
     assert sent_counts(neighbour)[2] == 1
     assert drop_old_answers(tenant.workspace, now=timezone.now() + 2 * KEPT_FOR) == 1

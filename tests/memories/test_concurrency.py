@@ -23,7 +23,7 @@ from memories.models import CorpusSize, Memory, MergeSuggestion, Observation, Te
 from memories.services.commit import second_look
 from memories.services.commit.commit import commit, commit_all
 from memories.services.commit.draft import Draft
-from memories.services.gate import examine as gate
+from memories.services.gate import examine
 from memories.tasks import sweep_second_looks
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
@@ -75,14 +75,14 @@ def test_phrasings_of_one_fact_at_once_leave_one_memory_or_suggestions(
     shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     met = Barrier(len(PHRASINGS), timeout=PATIENCE_SECONDS)
-    examine = gate.examine
+    real_examine = examine.examine
 
-    def examined_together(*args: Any, **options: Any) -> gate.GateReport:
-        report = examine(*args, **options)
+    def examined_together(*args: Any, **options: Any) -> examine.GateReport:
+        report = real_examine(*args, **options)
         met.wait()  # nobody has written yet: none sees another
         return report
 
-    monkeypatch.setattr(gate, "examine", examined_together)
+    monkeypatch.setattr(examine, "examine", examined_together)
     with ThreadPoolExecutor(len(PHRASINGS)) as pool:
         answers = list(pool.map(lambda text: _posted(shared_tenant, {"content": text}), PHRASINGS))
     assert [answer.status_code for answer in answers] == [201] * len(PHRASINGS)
@@ -111,14 +111,14 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
         {"content": "Herons nest on the roof."},
     ]
     met = Barrier(len(texts), timeout=PATIENCE_SECONDS)
-    examine = gate.examine
+    real_examine = examine.examine
 
-    def examined_together(*args: Any, **options: Any) -> gate.GateReport:
-        report = examine(*args, **options)
+    def examined_together(*args: Any, **options: Any) -> examine.GateReport:
+        report = real_examine(*args, **options)
         met.wait()
         return report
 
-    monkeypatch.setattr(gate, "examine", examined_together)
+    monkeypatch.setattr(examine, "examine", examined_together)
     with ThreadPoolExecutor(len(texts)) as pool:
         answers = list(pool.map(lambda body: _posted(shared_tenant, body), texts))
     outcomes = [answer.json()["outcome"] for answer in answers]
@@ -144,18 +144,18 @@ def meanwhile(
 
     What they commit goes through the gate as well, undisturbed.
     """
-    examine = gate.examine
+    real_examine = examine.examine
     waiting = [*([lambda: None] * (looks - 1)), act][::-1]
 
-    def examined(*args: Any, **options: Any) -> gate.GateReport:
-        report = examine(*args, **options)
+    def examined(*args: Any, **options: Any) -> examine.GateReport:
+        report = real_examine(*args, **options)
         if waiting:
             with ThreadPoolExecutor(1) as pool:
                 pool.submit(_with_own_connection, waiting.pop()).result()
         return report
 
     with monkeypatch.context() as patch:
-        patch.setattr(gate, "examine", examined)
+        patch.setattr(examine, "examine", examined)
         yield
     assert not waiting
 

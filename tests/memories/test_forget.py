@@ -10,7 +10,7 @@ from django.utils import timezone
 from engram.kernel import embedding
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-from memories.services.lifecycle import forget as service
+from memories.services.lifecycle import forget
 from tests.conftest import Caller, Tenant
 
 
@@ -52,7 +52,7 @@ def test_forgetting_stamps_and_touches_neither_counters_nor_confidence(tenant: T
 def test_a_weak_query_takes_nothing(tenant: Tenant) -> None:
     commit(tenant.agent, "Rita sings in a choir.")
     answer = tenant.agent.post("memories/forget", {"query": "taxes in Peru", "confirm": True})
-    assert answer.json() == {"forgotten": 0, "ids": [], "reason": service.NOTHING_RELEVANT}
+    assert answer.json() == {"forgotten": 0, "ids": [], "reason": forget.NOTHING_RELEVANT}
 
 
 def test_the_least_relevance_is_the_workspaces(tenant: Tenant) -> None:
@@ -77,7 +77,7 @@ def test_a_query_forget_stays_within_its_place_and_kinds(tenant: Tenant) -> None
 def test_a_query_that_means_more_than_the_cap_says_so(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(service, "MEANT_MAX", 2)
+    monkeypatch.setattr(forget, "MEANT_MAX", 2)
     for place in "abc":
         commit(tenant.agent, "Rita sings in a choir.", scope=place)
     query = {"query": "Rita sings in a choir.", "confirm": True}
@@ -96,9 +96,9 @@ def test_a_query_that_cannot_be_embedded_says_so(
     def away(*args: Any) -> Any:
         raise embedding.EmbeddingUnavailableError("away")
 
-    monkeypatch.setattr(service, "embed_query", away)
+    monkeypatch.setattr(forget, "embed_query", away)
     answer = tenant.agent.post("memories/forget", {"query": "Rita", "confirm": True}).json()
-    assert answer == {"forgotten": 0, "ids": [], "reason": service.NOT_EMBEDDABLE}
+    assert answer == {"forgotten": 0, "ids": [], "reason": forget.NOT_EMBEDDABLE}
 
 
 def test_restoring_what_was_superseded_meanwhile_says_so(tenant: Tenant) -> None:

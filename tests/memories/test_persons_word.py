@@ -15,7 +15,7 @@ from memories.models import Merge, Observation
 from memories.services.commit.commit import Committed
 from memories.services.commit.commit import commit as write
 from memories.services.commit.draft import Draft
-from memories.services.gate import examine as gate
+from memories.services.gate import examine
 from tests.conftest import Tenant, issue_agent
 
 PLAIN = "The deploy runs on Thursday."
@@ -162,10 +162,10 @@ def test_a_verdict_between_the_gates_look_and_its_merge_is_heeded(
     other = plain.post("memories", {"content": "The deploy runs on Monday.", "scope": "ops"})
     ids = [stored["id"], other.json()["memory"]["id"]]
     card = tenant.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}).json()["id"]
-    examine = gate.examine
+    real_examine = examine.examine
 
-    def examined(*args: Any, **options: Any) -> gate.GateReport:
-        report = examine(*args, **options)
+    def examined(*args: Any, **options: Any) -> examine.GateReport:
+        report = real_examine(*args, **options)
         kept = {"verdict": "keep", "keep": [stored["id"]]}
         tenant.reviewer.post(f"conflicts/{card}/resolve", kept)
         assert report.best is not None
@@ -173,7 +173,7 @@ def test_a_verdict_between_the_gates_look_and_its_merge_is_heeded(
         return report
 
     before = tenant.reader.get(f"memories/{stored['id']}").json()
-    monkeypatch.setattr(gate, "examine", examined)
+    monkeypatch.setattr(examine, "examine", examined)
     answer = plain.post("memories", {"content": phrase, **LOUD_OF_AGENTS}).json()
     assert answer["outcome"] == outcome
     assert "a person wrote the stored memory or decided about it" in answer["gate"]["reasons"]

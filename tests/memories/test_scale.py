@@ -18,8 +18,7 @@ from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import in_workspace
 from memories.core import bm25
 from memories.models import Memory, MemoryTag, MemoryVector, Posting
-from memories.services.index import filters, nearest
-from memories.services.index import postings as words
+from memories.services.index import filters, nearest, postings
 from memories.services.index.nearest import nearest_among
 from memories.services.index.search_index import ensure_vector_index, index_vectors, reindex_vectors
 from memories.services.recall.facts import facts_of
@@ -185,14 +184,14 @@ def test_neighbours_are_those_of_the_whole_session_in_order(
 def test_words_score_in_the_database_as_bm25_says(
     tenant: Tenant, neighbour: Tenant, monkeypatch: pytest.MonkeyPatch, words_a_look_up: int
 ) -> None:
-    monkeypatch.setattr(words, "WORDS_A_LOOK_UP", words_a_look_up)
+    monkeypatch.setattr(postings, "WORDS_A_LOOK_UP", words_a_look_up)
     fill(neighbour.workspace, clustered(50, seed=15), words=12, seed=15)
     fill(tenant.workspace, clustered(30, seed=16), words=12, is_forgotten=True, seed=16)
     fill(tenant.workspace, clustered(300, seed=17), words=12, seed=17)
     fill(tenant.workspace, clustered(20, seed=18), words=30, scope="attic", seed=18)
     asked = [*VOCABULARY[:6], "unheard"]
     with in_workspace(tenant.workspace), by_index():
-        vocabulary = words.vocabulary_of(asked)
+        vocabulary = postings.vocabulary_of(asked)
         rows = list(Posting.objects.values_list("term", "memory_id", "frequency"))
         lengths: Counter[UUID] = Counter()
         for _, memory, frequency in rows:
@@ -213,7 +212,7 @@ def test_words_score_in_the_database_as_bm25_says(
             recallable = Memory.objects.recallable(NOW).filter(**place)
             allowed = set(recallable.values_list("pk", flat=True))
             best = sorted(scores.keys() & allowed, key=lambda i: (-round(scores[i], 9), i))[:limit]
-            given = words.by_words(recallable, vocabulary, limit)
+            given = postings.by_words(recallable, vocabulary, limit)
             assert [round(scores[i], 9) for i in given] == [round(scores[i], 9) for i in best]
             assert set(given) <= allowed
 

@@ -17,7 +17,6 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.lifecycle.forget import forget
-from memories.services.sessions import end as session_end
 from memories.services.sessions.end import close_idle, end_session, note_judged
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import PromptResult, prompt
@@ -398,7 +397,7 @@ def test_a_session_that_began_by_a_clock_ahead_is_closed(tenant: Tenant) -> None
 def test_idle_sessions_are_read_no_further_than_a_turn_goes(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(session_end, "CLOSED_A_TURN", 2)
+    monkeypatch.setattr("memories.services.sessions.end.CLOSED_A_TURN", 2)
     for n in range(3):
         begin(tenant, f"s{n}", now=NOW + timedelta(seconds=n))
     late = NOW + timedelta(days=2)

@@ -22,6 +22,7 @@ from predictor.core.governance import Governor, SessionOutcome
 from predictor.core.scorer import ScoreError, Scorer
 from predictor.models import (
     CanarySession,
+    Comparison,
     Label,
     ModelVersion,
     PredictorState,
@@ -29,7 +30,6 @@ from predictor.models import (
     TrainingLease,
     TrainingStatus,
 )
-from predictor.models import Comparison as Compared
 from predictor.services.models import store, transfer
 from predictor.services.state import governor_of, lock_state, state_of, store_governor
 from predictor.services.training import canary, learn, turn
@@ -468,7 +468,7 @@ def test_after_a_drift_canary_and_full_training_leave_the_habits_that_are_gone(
     trained(tenant.workspace)
     reset = world.sessions[69]  # found there: what changed, changed about twenty before
     with in_workspace(tenant.workspace):
-        Compared.objects.create(
+        Comparison.objects.create(
             session=reset,
             outcome="loss",
             phase="retraining",

@@ -10,8 +10,7 @@ from traceback import format_tb
 from uuid import uuid4
 
 from conflicts.core.comparisons import Comparisons
-from conflicts.core.detective import DetectiveSettings, left_unread
-from conflicts.core.detective import detect as find
+from conflicts.core.detective import DetectiveSettings, detect, left_unread
 from conflicts.models import DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.locks import with_comparisons
@@ -140,7 +139,7 @@ def _fill(
     with in_workspace(workspace), without_nested_loops():
         story = load_facts(ids, workspace.embedding_model)
     renew()
-    found = find(
+    found = detect(
         story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),
         settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
     )  # fmt: skip

@@ -19,8 +19,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
-from conflicts.core.detective import DetectiveSettings
-from conflicts.core.detective import detect as find
+from conflicts.core.detective import DetectiveSettings, detect
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, ConflictPair, Decision
 from conflicts.models.decision import Verdict
@@ -185,7 +184,7 @@ def _find_more(
     with without_nested_loops():
         ids = story_ids(set(triggers), workspace.embedding_model, until)
         story = load_facts(ids, workspace.embedding_model)
-    raw = find(
+    raw = detect(
         story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
         settings=DetectiveSettings(min_confidence=proposed.detection_min_confidence),
     )  # fmt: skip

@@ -27,7 +27,7 @@ class RunFigures:
     due: int  # memories that wait to be read now
 
 
-def figures(*, since: datetime, now: datetime) -> RunFigures:
+def summarise_runs(*, since: datetime, now: datetime) -> RunFigures:
     """Return the figures of the current workspace's runs."""
     with connection.cursor() as cursor:
         cursor.execute(

@@ -15,11 +15,10 @@ from typing import Any
 
 from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
-from engram.console.demo import tables as demo_tables
 from engram.console.demo.codec import UnrecordableError, codec
 from engram.console.demo.sessions import SESSIONS
 from engram.console.demo.story import STORY, embed_story, play, read_all_steps
-from engram.console.demo.tables import ID_TAIL, WORKSPACE_ID, columns, recorded_models
+from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, columns, recorded_models
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.embedding import model_name
 from engram.kernel.models import Workspace
@@ -123,10 +122,10 @@ def _serialise(workspace: Workspace) -> str:
     text = "\n".join(lines)
     if found := DATE.search(text):
         raise UnrecordableError(f"a date is left: {text[found.start() - 80 : found.end() + 20]}")
-    whole = {found[0] for found in demo_tables.ANY_ID.finditer(text)}
+    whole = {found[0] for found in ANY_ID.finditer(text)}
     if len(whole) != len({found[:18] for found in whole}):
         raise UnrecordableError("two ids begin alike: record with another seed")
-    text = demo_tables.ANY_ID.sub(rf"\1{ID_TAIL}", text)
+    text = ANY_ID.sub(rf"\1{ID_TAIL}", text)
     return text.replace(f"{str(workspace.pk)[:18]}{ID_TAIL}", WORKSPACE_ID)
 
 

@@ -11,15 +11,14 @@ from django.db.models import Count, Min, Q
 
 from conflicts.models import Awaits, DetectionRun
 from conflicts.services.detection import backlog
-from conflicts.services.detection import runs as run_figures
+from conflicts.services.detection.runs import summarise_runs
 from engram.console.diagnostics.domain import Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
 from engram.kernel import embedding, heartbeat, llm
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
-from memories.services.gate import metrics as gate_service
-from memories.services.gate.metrics import GateMetrics
+from memories.services.gate.metrics import GateMetrics, measure_gate
 from memories.services.index.search_index import has_vector_index, width_in_use
 from predictor.models import Judgement, JudgeStatus
 from predictor.services.training.due import training_lease
@@ -44,7 +43,7 @@ def processes(now: datetime) -> Counter[str]:
 
 def gate_metrics(now: datetime) -> GateMetrics:
     """Measure the gate over the last thirty days."""
-    return gate_service.measure(since=now - GATE_DAYS, now=now)
+    return measure_gate(since=now - GATE_DAYS, now=now)
 
 
 def queue(alive: Counter[str], *, now: datetime) -> Domain:
@@ -176,7 +175,7 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
 def detection(workspace: Workspace, *, now: datetime) -> Domain:
     """Score the detective by the runs of a day, their lag, and what it gave up."""
     set_aside = backlog.select_set_aside().count()
-    runs = run_figures.figures(since=now - DAY, now=now)
+    runs = summarise_runs(since=now - DAY, now=now)
     last = DetectionRun.objects.order_by("-created_at").values_list("created_at", flat=True).first()
     score = 1.0 - (runs.failed / runs.runs if runs.runs else 0.0)
     text = f"{runs.runs} runs in a day, {runs.failed} of them failed." if runs.runs else "No runs."

@@ -20,7 +20,7 @@ import numpy as np
 
 from conflicts.models import JudgedRelation
 from conflicts.services.reports.judge import judge
-from engram.console.evaluation import stories as rules
+from engram.console.evaluation import stories
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.stories import StoryRow
 from engram.console.scratch import EVALUATOR, commit_rows, scratch_workspace
@@ -40,13 +40,13 @@ class StoryCards:
 
 def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
     """Commit every story with and without answers; compare both with the expected conflicts."""
-    stories = rules.read(path)
+    story_rows = stories.read(path)
     alone, with_answers = [], []
-    for story in stories:
-        alone.append({"id": story.id, "conflicts": rules.find(story)})
+    for story in story_rows:
+        alone.append({"id": story.id, "conflicts": stories.find(story)})
         with_answers.append(commit_story(story))
         advance(1)
-    return score(stories, alone, with_answers, seed=seed)
+    return score(story_rows, alone, with_answers, seed=seed)
 
 
 def commit_story(story: StoryRow) -> StoryCards:
@@ -73,7 +73,7 @@ def commit_story(story: StoryRow) -> StoryCards:
                     {"fact": fact.id, "other": ",".join(facts[near.id]), "relation": relation,
                      "outcome": outcome}
                 )  # fmt: skip
-        committed.conflicts = rules.cards(workspace, facts, now=story.now)
+        committed.conflicts = stories.cards(workspace, facts, now=story.now)
     return committed
 
 
@@ -93,7 +93,7 @@ def _answer(
 
 
 def score(
-    stories: Sequence[StoryRow],
+    story_rows: Sequence[StoryRow],
     alone: Sequence[Mapping[str, Any]],
     with_answers: Sequence[StoryCards],
     *,
@@ -102,11 +102,14 @@ def score(
     """Return the figures of both runs, with the number of questions."""
     rows = [
         {"id": story.id, "conflicts": one.conflicts, "questions": one.questions}
-        for story, one in zip(stories, with_answers, strict=True)
+        for story, one in zip(story_rows, with_answers, strict=True)
     ]
-    found, without = rules.score(stories, rows, seed=seed), rules.score(stories, alone, seed=seed)
+    found, without = (
+        stories.score(story_rows, rows, seed=seed),
+        stories.score(story_rows, alone, seed=seed),
+    )
     question_counts = [len(one.questions) for one in with_answers]
-    commits = [len(story.facts) for story in stories]
+    commits = [len(story.facts) for story in story_rows]
     questions_per_commit = bootstrap_ratio(
         question_counts, commits, rng=np.random.default_rng(seed)
     )

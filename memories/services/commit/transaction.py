@@ -17,7 +17,7 @@ from memories.core.comparing import Comparer
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services.commit.draft import Draft, without_known_claims
 from memories.services.commit.rows import known_sources, lock_replaced, new_memory, observation_of
-from memories.services.gate import examine as gate
+from memories.services.gate import examine
 from memories.services.gate.merge import merge_into
 from memories.services.gate.suggestions import suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
@@ -45,7 +45,7 @@ class Committed:
 
     outcome: str
     memory: Memory | None
-    gate: gate.GateReport = field(default_factory=gate.GateReport)
+    gate: examine.GateReport = field(default_factory=examine.GateReport)
     is_detection_queued: bool = False
     nearby: tuple[Memory, ...] = ()  # not judged by a rule: the writer may report the relation
     links: Links | None = None  # tags and sources of a new memory
@@ -130,7 +130,7 @@ class CommitTransaction:
         """Apply the gate if it applies to this draft, else create the memory."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
             return self._pass_gate(draft, digest, vectors)
-        return self._create_gated(draft, digest, vectors, gate.GateReport())
+        return self._create_gated(draft, digest, vectors, examine.GateReport())
 
     def _pass_gate(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
         """Run the gate; run it again if the neighbour to merge into changed meanwhile."""
@@ -145,26 +145,26 @@ class CommitTransaction:
                 compared.updated_at,
             ):
                 statement = self._statement(draft, digest)
-                report = gate.protect_decided(report, statement, self.actor)
-                report = gate.protect_disputed(report)
+                report = examine.protect_decided(report, statement, self.actor)
+                report = examine.protect_disputed(report)
                 if report.outcome != "merged":
                     return self._create_gated(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
-        return self._create_gated(draft, digest, vectors, gate.GateReport())
+        return self._create_gated(draft, digest, vectors, examine.GateReport())
 
-    def _statement(self, draft: Draft, digest: str) -> gate.NewStatement:
-        return gate.NewStatement(
+    def _statement(self, draft: Draft, digest: str) -> examine.NewStatement:
+        return examine.NewStatement(
             draft.content, digest, draft.scope, draft.project, draft.provenance
         )
 
-    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> gate.GateReport:
-        return gate.examine(
+    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> examine.GateReport:
+        return examine.examine(
             self._statement(draft, digest), vectors, self.model, self.workspace.config,
             actor=self.actor, now=self.now, size=self.size, comparer=self.comparer,
         )  # fmt: skip
 
     def _create_gated(
-        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: examine.GateReport
     ) -> Committed:
         """Create a memory, with suggestions for neighbours that probably duplicate it."""
         memory, links = self._create(draft, digest, vectors, report)
@@ -179,7 +179,7 @@ class CommitTransaction:
             self.suggest(memory, report.also)
         return Committed(report.outcome, memory, report, links=links)
 
-    def suggest(self, memory: Memory, neighbours: Iterable[gate.JudgedNeighbour]) -> None:
+    def suggest(self, memory: Memory, neighbours: Iterable[examine.JudgedNeighbour]) -> None:
         """Suggest merges with neighbours that probably make the same statement."""
         for judged in neighbours:
             suggest(
@@ -216,7 +216,7 @@ class CommitTransaction:
         return Committed("created", locked)
 
     def _merge(
-        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: gate.GateReport
+        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: examine.GateReport
     ) -> Committed:
         """Merge a draft into a locked memory: keep the better wording, store an observation.
 
@@ -236,7 +236,7 @@ class CommitTransaction:
         return Committed("merged", stored, report)
 
     def _create(
-        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: gate.GateReport
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: examine.GateReport
     ) -> tuple[Memory, Links]:
         """Create a memory with its observation; supersede the memory that it replaces."""
         replaced = lock_replaced(draft)
@@ -274,7 +274,7 @@ class CommitTransaction:
         memory: Memory,
         draft: Draft,
         outcome: str,
-        report: gate.GateReport | None = None,
+        report: examine.GateReport | None = None,
     ) -> Observation:
         """Store the observation and its event."""
         observation, committed = observation_of(

@@ -65,7 +65,7 @@ class GateMetrics:
     weeks: tuple[Week, ...]
 
 
-def measure(*, since: datetime, now: datetime) -> GateMetrics:
+def measure_gate(*, since: datetime, now: datetime) -> GateMetrics:
     """Return the metrics of the current workspace.
 
     A commit is *triggered* when a live neighbour was near enough to be compared. A new memory is

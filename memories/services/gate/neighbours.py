@@ -13,7 +13,7 @@ from engram.kernel.planning import by_index
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.models.memory import MemoryQuerySet
-from memories.services.index import nearest as search
+from memories.services.index import nearest
 
 # Limits of one scan: memories of the place, and of other scopes of its project.
 ROOM = 8
@@ -72,15 +72,15 @@ def find_neighbours(
 
     `size` is `corpus_size()`, if the caller has it.
     """
-    size = search.corpus_size() if size is None else size
+    size = nearest.corpus_size() if size is None else size
     elsewhere: list[NearMemory] = []
-    if size > search.EXACT_MAX:
-        cosines = search.nearest(_place(now, scope, project), vector, model, limit, size=size)
+    if size > nearest.EXACT_MAX:
+        cosines = nearest.nearest(_place(now, scope, project), vector, model, limit, size=size)
     else:
         here, elsewhere, is_all = _scan(vector, model, limit, scope=scope, project=project, now=now)
         if is_all or len(here) >= limit:
             return Neighbours(here, elsewhere)
-        cosines = search.nearest_among(_place(now, scope, project), vector, model, limit)
+        cosines = nearest.nearest_among(_place(now, scope, project), vector, model, limit)
     memories = Memory.objects.in_bulk(list(cosines))
     here = [(memories[memory_id], cosine) for memory_id, cosine in cosines.items()]
     return Neighbours(here, elsewhere)
@@ -90,7 +90,7 @@ def _scan(
     vector: np.ndarray, model: str, limit: int, *, scope: str, project: str, now: datetime
 ) -> tuple[list[NearMemory], list[NearMemory], bool]:
     """Scan all vectors for the nearest; return them and whether all vectors were read."""
-    wanted = limit + max(limit // 2, search.SPARE)
+    wanted = limit + max(limit // 2, nearest.SPARE)
     condition = condition_of(_project(now, project))
     with by_index(), connection.cursor() as cursor:
         cursor.execute(
@@ -99,7 +99,7 @@ def _scan(
             ),
             condition.parameters
             | {
-                "vector": search.vector_literal(vector),
+                "vector": nearest.vector_literal(vector),
                 "workspace": current_workspace_id(),
                 "model": model,
                 "wanted": wanted,

@@ -22,8 +22,14 @@ from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
 from memories.core.comparing import Comparer
 from memories.core.gate import GateOutcome
-from memories.models import Memory, MemoryVector, Merge, MergeSuggestion, Observation
-from memories.models import SuggestionStatus as Status
+from memories.models import (
+    Memory,
+    MemoryVector,
+    Merge,
+    MergeSuggestion,
+    Observation,
+    SuggestionStatus,
+)
 from memories.services.gate import examine
 from memories.services.gate.suggestions import wordings_of
 
@@ -208,10 +214,11 @@ def _read_answers(pairs: Sequence[tuple[Observation, Memory]]) -> dict[tuple[UUI
         for row, memory in pairs
     }
     answered = MergeSuggestion.objects.filter(
-        wordings__in=list(wordings), status__in=[Status.REJECTED, Status.ACCEPTED]
+        wordings__in=list(wordings),
+        status__in=[SuggestionStatus.REJECTED, SuggestionStatus.ACCEPTED],
     ).order_by("decided_at")
     found = {
-        wordings[row.wordings]: "apart" if row.status == Status.REJECTED else "same"
+        wordings[row.wordings]: "apart" if row.status == SuggestionStatus.REJECTED else "same"
         for row in answered
     }
     merges = Merge.objects.filter(observation__in=[row.pk for row, _ in pairs])
