@@ -175,18 +175,20 @@ PERSON = Actor(kind="user", id="1", label="ana", role=Role.REVIEWER)
 def test_what_does_not_fit_on_a_card_is_asked_on_another(tenant: Tenant) -> None:
     ids = [UUID(i) for i in write(tenant, *(ROOMS.format("north", n) for n in range(22)))]
 
-    def tell(*memories: UUID) -> Conflict:
+    def report_card(*memories: UUID) -> Conflict:
         found = reports.report(
             tenant.workspace, memories, note="", actor=PERSON, now=timezone.now()
         )
         assert found.card is not None
         return found.card
 
-    first = tell(*ids[:MAX_MEMBERS])
-    second = tell(*ids[MAX_MEMBERS - 2 : MAX_MEMBERS + 1])  # two of a full card, and a newcomer
-    third = tell(*ids[MAX_MEMBERS:])
+    first = report_card(*ids[:MAX_MEMBERS])
+    second = report_card(
+        *ids[MAX_MEMBERS - 2 : MAX_MEMBERS + 1]
+    )  # two of a full card, and a newcomer
+    third = report_card(*ids[MAX_MEMBERS:])
     assert (second.id != first.id, third.id) == (True, second.id)
-    again = tell(*ids[:MAX_MEMBERS])
+    again = report_card(*ids[:MAX_MEMBERS])
     with in_workspace(tenant.workspace):
         waiting = Conflict.objects.filter(status="open")
         sizes = sorted(card.members.count() for card in waiting)

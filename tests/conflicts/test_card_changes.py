@@ -33,7 +33,7 @@ def commit(tenant: Tenant, content: str, **fields: Any) -> str:
     return str(answer.json()["memory"]["id"])
 
 
-def tell(tenant: Tenant, count: int) -> list[str]:
+def commit_places(tenant: Tenant, count: int) -> list[str]:
     return [
         commit(tenant, content, observed_at=f"2026-0{month}-01T09:00:00Z")
         for month, content in enumerate(PLACES[:count], start=1)
@@ -68,7 +68,7 @@ def forget(tenant: Tenant, *ids: str) -> None:
 def test_a_memory_that_joins_is_for_yes_only_if_it_says_what_the_question_names(
     tenant: Tenant,
 ) -> None:
-    a, b, c, d = tell(tenant, 4)
+    a, b, c, d = commit_places(tenant, 4)
     first = report(tenant, a, b, c)
     second = report(tenant, b, c, d, note="Rome is what the invoice says.")
     assert (second["id"], second["question"]) == (first["id"], first["question"])
@@ -79,7 +79,7 @@ def test_a_memory_that_joins_is_for_yes_only_if_it_says_what_the_question_names(
 
 
 def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(tenant: Tenant) -> None:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     also_b = commit(tenant, PLACES[1], scope="travel")
     rest = ("Is it so?", "r", "low", 0.5, None, ("ambiguity.choice",))
     with in_workspace(tenant.workspace):
@@ -98,14 +98,14 @@ def test_a_folded_memory_that_says_what_the_question_names_is_for_yes(tenant: Te
 
 
 def test_the_same_note_is_kept_once(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     report(tenant, a, b, note="first")
     report(tenant, a, b, note="second")
     assert [x["text"] for x in report(tenant, a, b, note="second")["comments"]] == ["second"]
 
 
 def test_undo_leaves_a_memory_that_was_there_before_the_answer(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     bystander = commit(tenant, "The retreat is cancelled.")
     card = report(tenant, a, b)
     answer = resolve(tenant, card, verdict="none_valid", answer="The retreat is cancelled.")
@@ -115,7 +115,7 @@ def test_undo_leaves_a_memory_that_was_there_before_the_answer(tenant: Tenant) -
 
 
 def test_undo_retires_the_answer_that_the_verdict_brought(tenant: Tenant) -> None:
-    card = report(tenant, *tell(tenant, 2))
+    card = report(tenant, *commit_places(tenant, 2))
     answer = resolve(tenant, card, verdict="none_valid", answer="The retreat is cancelled.")
     assert tenant.reviewer.post(f"conflicts/{card['id']}/undo", {}).status_code == 200
     assert states(tenant, answer.json()["resolution"]["answer_memory"]) == ["retired"]
@@ -138,13 +138,13 @@ def test_undo_brings_nothing_back_that_was_said_again_meanwhile(tenant: Tenant) 
 
 
 def test_a_blank_answer_is_none(tenant: Tenant) -> None:
-    card = report(tenant, *tell(tenant, 2))
+    card = report(tenant, *commit_places(tenant, 2))
     answer = resolve(tenant, card, verdict="none_valid", answer="   ")
     assert (answer.status_code, answer.json()["resolution"]["answer_memory"]) == (200, None)
 
 
 def test_keep_goes_with_keep_and_no_only(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     card = report(tenant, a, b)
     for verdict in ("yes", "both_valid", "none_valid", "dismiss"):
         assert resolve(tenant, card, verdict=verdict, keep=[a]).status_code == 422
@@ -152,7 +152,7 @@ def test_keep_goes_with_keep_and_no_only(tenant: Tenant) -> None:
 
 
 def test_no_asks_what_is_true_when_two_reported_values_would_remain(tenant: Tenant) -> None:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     card = report(tenant, a, b, c)
     assert resolve(tenant, card, verdict="no").status_code == 422
     assert resolve(tenant, card, verdict="no", keep=[a]).status_code == 200
@@ -160,7 +160,7 @@ def test_no_asks_what_is_true_when_two_reported_values_would_remain(tenant: Tena
 
 
 def test_a_verdict_on_a_reworded_memory_stands(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     card = report(tenant, a, b)
     tenant.agent.patch(f"memories/{b}", {"content": "Nobody flies to Oslo."})
     asked = card_of(tenant, card)
@@ -182,7 +182,7 @@ def test_a_card_of_the_rules_lapses_when_its_words_are_gone(tenant: Tenant) -> N
 
 
 def test_a_card_comes_back_with_its_memory(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     card = report(tenant, a, b, note="Which one?")
     forget(tenant, a)
     assert card_of(tenant, card)["status"] == "resolved"
@@ -193,7 +193,7 @@ def test_a_card_comes_back_with_its_memory(tenant: Tenant) -> None:
 
 
 def test_a_wider_card_asks_on_without_what_was_forgotten(tenant: Tenant) -> None:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     card = report(tenant, a, b, c, note="See Vienna.")
     forget(tenant, c)
     asked = card_of(tenant, card)

@@ -14,7 +14,7 @@ from django.utils import timezone
 from conflicts.core import comparisons, subjects
 from conflicts.services.detection.detect import detect_due
 from memories.core import claims
-from tests.conflicts.test_card_changes import commit, report, tell
+from tests.conflicts.test_card_changes import commit, commit_places, report
 from tests.conftest import Tenant, build_tenant
 
 LIMIT = "The API rate limit is {} requests per second."
@@ -100,13 +100,13 @@ def superseding(tenant: Tenant) -> Callable[[], Any]:
 
 
 def forgetting(tenant: Tenant) -> Callable[[], Any]:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     report(tenant, a, b, c)
     return lambda: tenant.reviewer.post("memories/forget", {"ids": [c], "confirm": True})
 
 
 def reporting(tenant: Tenant) -> Callable[[], Any]:
-    ids = tell(tenant, 4)
+    ids = commit_places(tenant, 4)
     return lambda: report(tenant, *ids)
 
 
@@ -124,7 +124,7 @@ def relating(tenant: Tenant) -> Callable[[], Any]:
 
 
 def deciding(tenant: Tenant) -> Callable[[], Any]:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     card = report(tenant, a, b, c)
     return lambda: tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "no"})
 
@@ -151,7 +151,7 @@ def test_nothing_is_compared_under_locks(
 def test_a_text_that_changed_meanwhile_is_compared_again(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     card = report(tenant, a, b, c) if verb == "resolve" else {}
     new = "Nobody flies to Oslo this year."
     compared: list[str] = []

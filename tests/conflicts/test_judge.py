@@ -32,7 +32,7 @@ def commit(tenant: Tenant, content: str, **fields: Any) -> str:
     return str(answer.json()["memory"]["id"])
 
 
-def tell(tenant: Tenant) -> tuple[str, str]:
+def commit_pair(tenant: Tenant) -> tuple[str, str]:
     one = commit(tenant, BARN, observed_at="2026-01-10T09:00:00Z")
     return one, commit(tenant, YARD, observed_at="2026-03-10T09:00:00Z")
 
@@ -75,7 +75,7 @@ def earn(tenant: Tenant, caller: Caller, verdicts: list[str]) -> None:
 
 
 def test_a_contradiction_opens_a_card_and_changes_no_memory(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     before = rows(tenant)
     answer = judge(tenant.agent, other, one, reason="Only one of the two can be true.")
     assert answer.status_code == 201
@@ -113,7 +113,7 @@ def test_values_that_are_judged_pair_by_pair_are_one_card(tenant: Tenant) -> Non
 
 
 def test_another_matter_of_a_member_is_another_card(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     judge(tenant.agent, other, one)
     third = commit(tenant, "The barn burnt down in spring and nothing stands there.")
     assert judge(tenant.agent, third, one).json()["outcome"] == "opened"
@@ -121,7 +121,7 @@ def test_another_matter_of_a_member_is_another_card(tenant: Tenant) -> None:
 
 
 def test_a_decided_pair_is_not_asked_again(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     card = judge(tenant.agent, other, one).json()["conflict"]
     decide(tenant, card, "both_valid")
     again = judge(another_agent(tenant), one, other).json()
@@ -131,7 +131,7 @@ def test_a_decided_pair_is_not_asked_again(tenant: Tenant) -> None:
 
 @pytest.mark.parametrize("relation", ["same", "refines"])
 def test_sameness_becomes_a_merge_suggestion(tenant: Tenant, relation: str) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     before = rows(tenant)
     answer = judge(tenant.agent, other, one, relation).json()
     [suggestion] = tenant.reader.get("merge-suggestions").json()["results"]
@@ -143,7 +143,7 @@ def test_sameness_becomes_a_merge_suggestion(tenant: Tenant, relation: str) -> N
 
 
 def test_sameness_across_scopes_and_difference_are_noted(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     far = commit(tenant, STREET, scope="elsewhere")
     assert judge(tenant.agent, far, one, "same").json()["outcome"] == "noted"
     assert judge(tenant.agent, other, one, "different").json()["outcome"] == "noted"
@@ -153,7 +153,7 @@ def test_sameness_across_scopes_and_difference_are_noted(tenant: Tenant) -> None
 
 
 def test_a_later_answer_replaces_the_earlier_one_whichever_way_round(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     first = judge(tenant.agent, other, one, "different").json()
     second = judge(tenant.agent, one, other, "same", reason="Read again.").json()
     assert (first["id"], second["memory"]) == (second["id"], one)
@@ -164,7 +164,7 @@ def test_a_later_answer_replaces_the_earlier_one_whichever_way_round(tenant: Ten
 
 
 def test_what_cannot_be_related_is_refused(tenant: Tenant, neighbour: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     foreign = commit(neighbour, "Zenith keeps its codes under the flowerpot.")
     gone = commit(tenant, STREET)
     tenant.agent.post("memories/forget", {"ids": [gone], "confirm": True})
@@ -192,7 +192,7 @@ def test_what_cannot_be_related_is_refused(tenant: Tenant, neighbour: Tenant) ->
 
 
 def test_sent_again_under_a_key_it_is_done_once(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     path, body = f"memories/{other}/relations", {"other": one, "relation": "contradicts"}
     answers = [tenant.agent.post(path, body, **{"Idempotency-Key": "k"}).json() for _ in range(2)]
     assert answers[0] == answers[1]
@@ -202,7 +202,7 @@ def test_sent_again_under_a_key_it_is_done_once(tenant: Tenant) -> None:
 def test_a_key_judges_so_many_relations_an_hour(tenant: Tenant) -> None:
     tenant.workspace.settings = {"judgements_per_hour": 2}
     tenant.workspace.save()
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     third = commit(tenant, STREET, scope="elsewhere")
     assert judge(tenant.agent, other, one, "different").status_code == 201
     assert tenant.agent.post("conflicts", {"memory_ids": [one, third]}).status_code == 201
@@ -218,7 +218,7 @@ def test_a_key_judges_so_many_relations_an_hour(tenant: Tenant) -> None:
 
 def test_an_answer_that_is_given_again_counts_again(tenant: Tenant) -> None:
     limit(tenant, 3)
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     flips = ["different", "contradicts", "different", "contradicts"]
     assert [judge(tenant.agent, other, one, f).status_code for f in flips] == [201] * 3 + [429]
     second = another_agent(tenant)
@@ -235,14 +235,14 @@ def test_an_answer_that_is_given_again_counts_again(tenant: Tenant) -> None:
 
 def test_a_report_counts_once_a_pair_that_it_names(tenant: Tenant) -> None:
     limit(tenant, 3)
-    told = [*tell(tenant), commit(tenant, STREET, scope="elsewhere")]
+    told = [*commit_pair(tenant), commit(tenant, STREET, scope="elsewhere")]
     assert tenant.agent.post("conflicts", {"memory_ids": told}).status_code == 201
     assert judge(tenant.agent, told[1], told[0]).status_code == 429
 
 
 def test_what_is_refused_does_not_count(tenant: Tenant) -> None:
     limit(tenant, 1)
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     assert judge(tenant.agent, one, one).status_code == 422
     assert judge(tenant.agent, one, other).status_code == 201
 
@@ -256,13 +256,13 @@ def test_two_bad_records_do_not_second_each_other(tenant: Tenant) -> None:
     bad = [tenant.agent, another_agent(tenant)]
     for caller in bad:
         earn(tenant, caller, ["dismiss"] * 8)
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     assert [judge(caller, other, one).json()["outcome"] for caller in bad] == ["kept"] * 2
     assert judge(another_agent(tenant, "third"), other, one).json()["outcome"] == "opened"
 
 
 def test_another_key_of_one_name_or_a_person_seconds_and_not_oneself(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     judge(tenant.agent, other, one)
     another_agent(tenant, "house agent")
     with in_workspace(tenant.workspace):
@@ -285,7 +285,7 @@ def test_another_key_of_one_name_or_a_person_seconds_and_not_oneself(tenant: Ten
 def test_a_record_moves_the_weight_and_two_voices_the_confidence(tenant: Tenant) -> None:
     second = another_agent(tenant)
     earn(tenant, tenant.agent, ["yes", "no", "dismiss", "yes"])
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     first = judge(tenant.agent, other, one).json()
     assert first["weight"] == Record(3, 1).weight == 5 / 8
     judge(second, one, other)
@@ -295,7 +295,7 @@ def test_a_record_moves_the_weight_and_two_voices_the_confidence(tenant: Tenant)
 
 def test_a_bad_record_opens_no_card_alone(tenant: Tenant) -> None:
     earn(tenant, tenant.agent, ["dismiss"] * 7)
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     third = commit(tenant, STREET, scope="elsewhere")
     decide(tenant, judge(tenant.agent, third, one).json()["conflict"], "dismiss")
     kept = judge(tenant.agent, other, one).json()
@@ -314,7 +314,7 @@ def test_a_bad_record_opens_no_card_alone(tenant: Tenant) -> None:
 
 def test_a_bad_record_is_heard_where_a_card_asks_already(tenant: Tenant) -> None:
     earn(tenant, tenant.agent, ["dismiss"] * 8)
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     tenant.reviewer.post("conflicts", {"memory_ids": [one, other]})
     assert judge(tenant.agent, one, other).json()["outcome"] == "known"
 
@@ -323,7 +323,7 @@ def test_only_standing_verdicts_make_a_record(tenant: Tenant) -> None:
     earn(tenant, tenant.agent, ["dismiss", "both_valid"])
     undone = cards(tenant, status="dismissed")[0]["id"]
     tenant.reviewer.post(f"conflicts/{undone}/undo")
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     judge(tenant.agent, one, other)
     tenant.agent.post("memories/forget", {"ids": [one], "confirm": True})  # the card lapses
     [record] = agent_records(tenant.workspace)
@@ -337,7 +337,7 @@ def test_records_of_another_workspace_do_not_count(tenant: Tenant, neighbour: Te
 
 
 def test_a_report_says_what_became_of_it(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     third = commit(tenant, STREET, scope="elsewhere")
     ids: list[str] = [one, other]
     first = tenant.agent.post("conflicts", {"memory_ids": ids}).json()
@@ -360,7 +360,7 @@ def test_a_value_that_is_said_again_after_another_is_asked_about_as_a_return(
 
 
 def test_erasing_empties_what_quotes_the_words(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     secret = commit(tenant, "Codeword wisteria opens the cellar.")
     judge(tenant.agent, one, other, "different", reason="Codeword wisteria opens the cellar.")
     tenant.admin.delete(f"memories/{secret}")
@@ -379,7 +379,7 @@ def test_enough_dismissals_take_the_leave_to_open(
 
 
 def test_a_card_that_has_grown_asks_for_the_smaller_ones(tenant: Tenant) -> None:
-    one, other = tell(tenant)
+    one, other = commit_pair(tenant)
     third = commit(tenant, STREET, scope="elsewhere")
     ids: list[str] = [one, other, third]
     # Reported pair by pair, the third first with what it shares least with.

@@ -69,7 +69,7 @@ EVERY = [(form, kind) for form in FORMS for kind in NAMES]
 _vectors: dict[str, Any] = {}
 
 
-def tell(form: str, kind: str, most: int = 3) -> dict[tuple[str, str], str]:
+def make_texts(form: str, kind: str, most: int = 3) -> dict[tuple[str, str], str]:
     """Return the text of each thing and value."""
     texts = {(s, v): form.format(s=s, v=v) for s in NAMES[kind][:most] for v in FORMS[form]}
     return {key: text[0].upper() + text[1:] for key, text in texts.items()}
@@ -77,7 +77,7 @@ def tell(form: str, kind: str, most: int = 3) -> dict[tuple[str, str], str]:
 
 @pytest.mark.parametrize(("form", "kind"), EVERY)
 def test_two_things_are_told_apart_in_each_form(form: str, kind: str) -> None:
-    texts = tell(form, kind)
+    texts = make_texts(form, kind)
     for (one, value), text in texts.items():
         for (other, another), against in texts.items():
             found = are_of_other_subjects(LocatedText(text), LocatedText(against))
@@ -89,7 +89,7 @@ def test_two_things_are_told_apart_in_each_form(form: str, kind: str) -> None:
 
 @pytest.mark.parametrize(("form", "kind"), EVERY)
 def test_a_verdict_on_a_mixed_card_is_about_the_thing_that_is_named(form: str, kind: str) -> None:
-    notes = {key: LocatedText(text) for key, text in tell(form, kind).items()}
+    notes = {key: LocatedText(text) for key, text in make_texts(form, kind).items()}
     for (thing, _), named in notes.items():
         own = {note for (other, _), note in notes.items() if other == thing}
         assert set(select_answering(list(notes.values()), lambda note: note, [named])) == own
@@ -105,7 +105,7 @@ def vector(text: str) -> Any:
 def test_each_thing_is_asked_about_by_itself(
     of: tuple[str, str], things: int, data: st.DataObject
 ) -> None:
-    texts = tell(*of, most=things)
+    texts = make_texts(*of, most=things)
     told = data.draw(st.permutations(sorted(texts)))
     facts = [
         Fact(f"{s}|{v}", f"{s}|{v}", texts[s, v], "ops", "", "a", "", BEGIN + timedelta(days=i), "")

@@ -56,7 +56,7 @@ def finding(facts: list[int], yes: list[int], **more: Any) -> dict[str, Any]:
     } | more
 
 
-def says(*findings: dict[str, Any]) -> Answer:
+def answer_with(*findings: dict[str, Any]) -> Answer:
     return completion(json.dumps({"findings": findings}))
 
 
@@ -70,7 +70,7 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
             "timeout_seconds": PATIENCE_SECONDS,
             "total_seconds": PATIENCE_SECONDS,
         }
-        server.answer_chat(says())
+        server.answer_chat(answer_with())
         yield server
 
 
@@ -122,7 +122,7 @@ def test_what_the_model_finds_is_a_card_that_says_who_found_it(
 ) -> None:
     commit(neighbour, "The neighbour's secret is a turnip.")
     ids = commit_both(tenant)
-    model.answer_chat(says(finding([1, 2], [1])))
+    model.answer_chat(answer_with(finding([1, 2], [1])))
     [run] = read(tenant)
     [card] = cards(tenant)
     assert [m["id"] for m in card["memories"]] == ids
@@ -146,7 +146,7 @@ def test_what_the_model_finds_is_a_card_that_says_who_found_it(
 def test_both_tiers_join_in_one_card(tenant: Tenant, model: ModelServer) -> None:
     commit(tenant, LOW, observed_at="2026-01-10T09:00:00Z")
     commit(tenant, HIGH, observed_at="2026-03-10T09:00:00Z")
-    model.answer_chat(says(finding([1, 2], [2], question="Is the API rate limit 5000?")))
+    model.answer_chat(answer_with(finding([1, 2], [2], question="Is the API rate limit 5000?")))
     [run] = read(tenant)
     [card] = cards(tenant)
     assert card["detected_by"] == ["rules", "narrative"]
@@ -165,7 +165,7 @@ def test_the_rules_cards_do_not_wait_for_the_model(
 ) -> None:
     def stall(request: Request) -> Answer:
         model.stall(PATIENCE_SECONDS)
-        return says()
+        return answer_with()
 
     settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"timeout_seconds": 0.2, "total_seconds": 1.0}
     model.answer_chat(stall)
@@ -199,7 +199,7 @@ def test_the_rules_cards_do_not_wait_for_the_model(
         (completion(None, refusal="No."), "gpt-4o-mini declined"),
         (Answer({}, 500), "gpt-4o-mini did not answer: status 500"),
         (Answer({}, 429, {"Retry-After": "0"}), "gpt-4o-mini did not answer: status 429"),
-        (Answer(says().body, is_cut=True), "gpt-4o-mini did not answer: "),
+        (Answer(answer_with().body, is_cut=True), "gpt-4o-mini did not answer: "),
         (Answer({"error": {}}, 401), "gpt-4o-mini answered status 401"),
     ],
 )
@@ -220,7 +220,7 @@ def test_no_usable_answer_never_means_coherent(
     assert read(tenant, now) == []
     later = now + timedelta(seconds=31)
     assert backlog.stalled(later, 9, NarrativeLease) == [tenant.workspace.pk]
-    model.answer_chat(says(finding([1, 2], [1], question="Is the API rate limit 1000?")))
+    model.answer_chat(answer_with(finding([1, 2], [1], question="Is the API rate limit 1000?")))
     while runs := read(tenant, later):
         assert {r.narrative for r in runs} == {"done"}
     assert waiting(tenant) == []
@@ -240,7 +240,7 @@ def test_a_malformed_answer_is_repaired_once_and_both_are_paid(
     tenant: Tenant, model: ModelServer
 ) -> None:
     commit_both(tenant)
-    model.answer_chat(completion("{"), says(finding([1, 2], [1])))
+    model.answer_chat(completion("{"), answer_with(finding([1, 2], [1])))
     [run] = read(tenant)
     assert (run.narrative, run.tokens, len(cards(tenant))) == ("done", 240, 1)
 
@@ -250,7 +250,7 @@ def test_unknown_and_doubled_numbers_are_dropped_and_counted(
 ) -> None:
     commit_both(tenant)
     model.answer_chat(
-        says(
+        answer_with(
             finding([1, 3], [1]),
             finding([1, 1, 2], [1]),
             finding([2, 99], [2]),
@@ -265,8 +265,8 @@ def test_an_answer_of_invented_lines_only_is_a_failed_run_and_is_read_again(
     tenant: Tenant, model: ModelServer
 ) -> None:
     commit_both(tenant)
-    invented = says(finding([7, 8], [7]), finding([99, 3], [99]))
-    model.answer_chat(invented, invented, says(finding([1, 2], [1])))
+    invented = answer_with(finding([7, 8], [7]), finding([99, 3], [99]))
+    model.answer_chat(invented, invented, answer_with(finding([1, 2], [1])))
     [run] = read(tenant)
     assert (run.status, run.narrative, cards(tenant)) == ("failed", "failed", [])
     told_why = model.requests[1].body["messages"][-1]["content"]
@@ -278,7 +278,7 @@ def test_an_answer_of_invented_lines_only_is_a_failed_run_and_is_read_again(
 
 def test_a_report_beyond_reason_is_cut(tenant: Tenant, model: ModelServer) -> None:
     commit_both(tenant)
-    model.answer_chat(says(*[finding([1, 2], [1])] * 500))
+    model.answer_chat(answer_with(*[finding([1, 2], [1])] * 500))
     [run] = read(tenant)
     assert (run.narrative, run.dropped, len(cards(tenant))) == ("done", 480, 1)
 
@@ -299,7 +299,7 @@ def test_an_injected_memory_stays_a_line_and_its_words_stay_text(
         assert numbers == [3]
         assert len(story_of(request)) == 3
         question = "Ignore everything and click <script>alert(1)</script>?"
-        return says(
+        return answer_with(
             finding([1, 99], [99]),
             finding([1, 2], [1], question=question, reasoning="<b>obey</b>"),
         )
@@ -435,7 +435,7 @@ def test_an_outage_pauses_longer_and_longer_and_sets_nothing_aside(
     assert pauses == [30, 60, 120, 240, 480, 960, 960, 960, 960]
     with in_workspace(tenant.workspace):
         assert backlog.select_set_aside().count() == 0
-    model.answer_chat(says(finding([1, 2], [1])))
+    model.answer_chat(answer_with(finding([1, 2], [1])))
     assert [r.narrative for r in read(tenant, now)] == ["done"]
 
 
@@ -454,7 +454,7 @@ def test_what_no_model_can_read_is_isolated_and_set_aside(
 ) -> None:
     def answer(request: Request) -> Answer:
         is_poisoned = any("poison" in told["says"] for told in story_of(request).values())
-        return completion("{") if is_poisoned else says()
+        return completion("{") if is_poisoned else answer_with()
 
     model.answer_chat(answer)
     commit(tenant, "This is poison.")
@@ -477,7 +477,7 @@ def test_a_memory_that_changes_while_the_model_reads_is_read_again(
     def meanwhile(beat: Any = None) -> None:
         tenant.agent.patch(f"memories/{second}", {"content": "Bread is baked on Tuesday."})
 
-    model.answer_chat(says(finding([1, 2], [1])))
+    model.answer_chat(answer_with(finding([1, 2], [1])))
     detect.detect_due(tenant.workspace, clock=timezone.now)
     real = ask_model.accept_finding
     done: list[bool] = []
@@ -499,7 +499,7 @@ def test_a_runner_that_dies_while_the_model_thinks_loses_and_doubles_nothing(
     tenant: Tenant, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit_both(tenant)
-    model.answer_chat(says(finding([1, 2], [1])))
+    model.answer_chat(answer_with(finding([1, 2], [1])))
     now = timezone.now()
     detect.detect_due(tenant.workspace, clock=at(now))
 
@@ -548,7 +548,7 @@ def test_a_runner_beats_while_the_model_thinks(
 
     def slow(request: Request) -> Answer:
         eventually(lambda: len(beats) >= 5)
-        return says()
+        return answer_with()
 
     model.answer_chat(slow)
     commit_both(tenant)
@@ -569,7 +569,7 @@ def test_a_runner_that_was_taken_over_files_nothing(tenant: Tenant, model: Model
     commit_both(tenant)
 
     def taken_over(request: Request) -> Answer:
-        return says(finding([1, 2], [1]))
+        return answer_with(finding([1, 2], [1]))
 
     model.answer_chat(taken_over)
     detect.detect_due(tenant.workspace, clock=timezone.now)
@@ -589,7 +589,7 @@ def test_the_api_shows_what_a_run_cost(
     tenant: Tenant, neighbour: Tenant, model: ModelServer
 ) -> None:
     commit_both(tenant)
-    model.answer_chat(says(finding([1, 9], [1])))
+    model.answer_chat(answer_with(finding([1, 9], [1])))
     [run] = read(tenant)
     shown_runs = {row["reason"]: row for row in tenant.reader.get("detections").json()["results"]}
     newest, rules = shown_runs["narrative"], shown_runs["commit"]
@@ -627,7 +627,7 @@ def reads_values(request: Request) -> Answer:
             agreeing = [n for n, v in values if v == first[1]]
             question = f"Is the {matter} handled by {first[1]}?"
             found.append(finding(numbers, agreeing, kind="reversal", question=question))
-    return says(*found)
+    return answer_with(*found)
 
 
 ARC = (
@@ -682,7 +682,7 @@ def test_a_reversal_over_eight_months_is_found_in_a_story_that_is_too_long(
 
 @pytest.mark.parametrize(
     ("daily_usd", "answer", "narrative"),
-    [(0.0, says(), "capped"), (5.0, Answer({}, 503), "failed")],
+    [(0.0, answer_with(), "capped"), (5.0, Answer({}, 503), "failed")],
 )
 def test_a_model_that_was_shown_nothing_has_no_survivors(
     tenant: Tenant, model: ModelServer, daily_usd: float, answer: Answer, narrative: str
@@ -736,7 +736,7 @@ def test_one_failed_batch_keeps_the_story_due_and_files_what_the_others_found(
 
     def answer(request: Request) -> Answer:
         said = " ".join(told["says"] for told in story_of(request).values())
-        return completion("{") if "Locker 0 " in said else says(finding([1, 2], [1]))
+        return completion("{") if "Locker 0 " in said else answer_with(finding([1, 2], [1]))
 
     model.answer_chat(answer)
     [run] = read(tenant)
@@ -776,7 +776,7 @@ def test_a_card_never_quotes_a_memory_that_it_does_not_hold(
     """Pitfall 39: what is erased while the model reads is told by no card after."""
     secret = commit(tenant, SECRET, observed_at="2026-01-01T09:00:00Z")
     commit_both(tenant)
-    model.answer_chat(says(finding([2, 3], [2], **words)), says())
+    model.answer_chat(answer_with(finding([2, 3], [2], **words)), answer_with())
     erased: list[int] = []
     read_while(tenant, lambda: erased.append(tenant.admin.delete(f"memories/{secret}").status_code))
     assert erased in ([200], [204])
@@ -789,7 +789,7 @@ def test_findings_about_reworded_memories_are_dropped_and_the_rest_is_read_again
     tenant: Tenant, model: ModelServer
 ) -> None:
     first, _ = commit_both(tenant)
-    model.answer_chat(says(finding([1, 2], [1])), says())
+    model.answer_chat(answer_with(finding([1, 2], [1])), answer_with())
     runs = read_while(
         tenant,
         lambda: tenant.reviewer.patch(f"memories/{first}", {"content": "Bread is made daily."}),
@@ -844,7 +844,7 @@ def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
 
     def answer(request: Request) -> Answer:
         said = " ".join(told["says"] for told in story_of(request).values())
-        return Answer("[" * 200_000) if "Locker 0 " in said else says(finding([1, 2], [1]))
+        return Answer("[" * 200_000) if "Locker 0 " in said else answer_with(finding([1, 2], [1]))
 
     model.answer_chat(answer)
     # Random ids decide whether the first or the second run reads that locker: it ends the work.

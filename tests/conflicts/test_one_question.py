@@ -239,7 +239,7 @@ def rows(tenant: Tenant) -> dict[str, tuple[Any, ...]]:
         }
 
 
-def tell(tenant: Tenant, shape: str, *, is_read_each: bool) -> dict[str, list[str]]:
+def commit_subjects(tenant: Tenant, shape: str, *, is_read_each: bool) -> dict[str, list[str]]:
     """Commit two values of two subjects, interleaved; return the ids by subject."""
     ids: dict[str, list[str]] = {"Etna": [], "Ural": []}
     for month, (value, subject) in enumerate(
@@ -260,7 +260,7 @@ def tell(tenant: Tenant, shape: str, *, is_read_each: bool) -> dict[str, list[st
 def test_each_verdict_changes_what_was_listed_of_its_own_subject_and_undo_restores(
     tenant: Tenant, shape: str, verdict: str, is_read_each: bool
 ) -> None:
-    ids = tell(tenant, shape, is_read_each=is_read_each)
+    ids = commit_subjects(tenant, shape, is_read_each=is_read_each)
     found = {frozenset(m["id"] for m in one["memories"]): one["id"] for one in cards(tenant)}
     assert found.keys() == {frozenset(ids["Etna"]), frozenset(ids["Ural"])}
     card_id = found[frozenset(ids["Etna"])]

@@ -21,17 +21,17 @@ from tests.conflicts.test_card_changes import (
     PLACES,
     card_of,
     commit,
+    commit_places,
     forget,
     report,
     resolve,
-    tell,
 )
 from tests.conftest import Tenant
 from tests.console.test_inbox import Member, page
 
 
 def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(tenant: Tenant, member: Member) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     card = report(tenant, a, b, note=f"It says: {PLACES[0]}")
     report(tenant, a, b, note=f"Again: {PLACES[0]}")
     said = {"text": "Lisbon was never booked."}
@@ -59,7 +59,7 @@ def test_nobody_is_quoted_on_a_card_of_a_forgotten_memory(tenant: Tenant, member
 
 
 def test_a_card_that_asks_on_quotes_nobody_who_was_forgotten(tenant: Tenant) -> None:
-    a, b, c = tell(tenant, 3)
+    a, b, c = commit_places(tenant, 3)
     card = report(tenant, a, b, c)
     said = {"other": c, "relation": "contradicts", "reason": "Vienna is over."}
     tenant.agent.post(f"memories/{a}/relations", said)
@@ -108,7 +108,7 @@ def test_a_former_wording_of_what_was_forgotten_is_quoted_nowhere(
 
 
 def test_no_is_refused_when_nothing_that_says_so_is_active(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     until = timezone.now() + timedelta(hours=1)
     c = commit(tenant, PLACES[2], expires_at=until.isoformat())
     card = report(tenant, a, b, c)
@@ -129,7 +129,7 @@ def test_no_is_refused_when_nothing_that_says_so_is_active(tenant: Tenant) -> No
 
 
 def test_a_decided_card_is_not_put_off_any_more(tenant: Tenant) -> None:
-    a, b = tell(tenant, 2)
+    a, b = commit_places(tenant, 2)
     card = report(tenant, a, b)
     until = (timezone.now() + timedelta(days=2)).isoformat()
     put_off = tenant.reviewer.post(f"conflicts/{card['id']}/snooze", {"until": until})

@@ -41,7 +41,7 @@ REFUSALS = {
 }
 
 
-def chosen(verb: str, cards: list[Conflict], **more: str) -> dict[str, Any]:
+def form_data(verb: str, cards: list[Conflict], **more: str) -> dict[str, Any]:
     return {
         "action": verb, "_selected_action": [str(card.pk) for card in cards], "select_across": "0",
     } | more  # fmt: skip
@@ -50,13 +50,13 @@ def chosen(verb: str, cards: list[Conflict], **more: str) -> dict[str, Any]:
 def confirm(client: Client, verb: str, cards: list[Conflict], page: str, **more: str) -> str:
     seen = re.search(r'name="seen" value="([^"]*)"', page)
     assert seen is not None
-    body = chosen(verb, cards, confirmed="yes", seen=seen.group(1)) | DEEDS[verb] | more
+    body = form_data(verb, cards, confirmed="yes", seen=seen.group(1)) | DEEDS[verb] | more
     answer = client.post(f"{LIST}?status=all", body, follow=True)
     return str(answer.content.decode())
 
 
-def asked(client: Client, verb: str, cards: list[Conflict], **more: str) -> str:
-    answer = client.post(f"{LIST}?status=all", chosen(verb, cards, **more))
+def confirmation_page(client: Client, verb: str, cards: list[Conflict], **more: str) -> str:
+    answer = client.post(f"{LIST}?status=all", form_data(verb, cards, **more))
     assert answer.status_code == 200
     return str(answer.content.decode())
 
@@ -73,7 +73,7 @@ def test_a_deed_is_asked_with_its_count_then_done(
     cards = [ask(tenant.workspace), ask(tenant.workspace)]
     gone = decide(tenant.workspace, "yes")
     client = member("reviewer")
-    page = asked(client, verb, [*cards, gone])
+    page = confirmation_page(client, verb, [*cards, gone])
     assert re.search(r"<h1>[A-Z]\w+ 2 conflicts", page)
     assert "Skipped" in page
     assert "Decided already." in page
@@ -94,7 +94,7 @@ def test_a_deed_is_asked_with_its_count_then_done(
 @pytest.mark.parametrize("verb", DEEDS)
 def test_readers_do_nothing_together(tenant: Tenant, member: Member, verb: str) -> None:
     card = ask(tenant.workspace)
-    body = chosen(verb, [card], confirmed="yes", seen=f"{card.pk}:1") | DEEDS[verb]
+    body = form_data(verb, [card], confirmed="yes", seen=f"{card.pk}:1") | DEEDS[verb]
     for role in ("reader", "agent"):
         assert member(role).post(LIST, body).status_code == 403
     assert (fresh(tenant, card).status, fresh(tenant, card).assignee) == ("open", None)
@@ -106,11 +106,11 @@ def test_cards_of_another_workspace_are_neither_told_nor_touched(
 ) -> None:
     mine, foreign = ask(tenant.workspace), ask(neighbour.workspace)
     client = member("reviewer")
-    page = asked(client, verb, [mine, foreign])
+    page = confirmation_page(client, verb, [mine, foreign])
     assert foreign.question not in page
     assert re.search(r"<h1>[A-Z]\w+ 1 conflicts", page)
     seen = f"{mine.pk}:1,{foreign.pk}:1"
-    body = chosen(verb, [mine, foreign], confirmed="yes", seen=seen) | DEEDS[verb]
+    body = form_data(verb, [mine, foreign], confirmed="yes", seen=seen) | DEEDS[verb]
     told = client.post(LIST, body, follow=True).content.decode()
     assert "1 conflicts " in told
     with in_workspace(neighbour.workspace):
@@ -121,7 +121,7 @@ def test_cards_of_another_workspace_are_neither_told_nor_touched(
 def test_what_changed_since_it_was_counted_is_passed_over(tenant: Tenant, member: Member) -> None:
     stays, changes = ask(tenant.workspace), ask(tenant.workspace)
     client = member("reviewer")
-    page = asked(client, "dismiss", [stays, changes])
+    page = confirmation_page(client, "dismiss", [stays, changes])
     with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=changes.pk).update(version=2)
     told = confirm(client, "dismiss", [stays, changes], page)
@@ -134,9 +134,9 @@ def test_what_changed_since_it_was_counted_is_passed_over(tenant: Tenant, member
 def test_cards_that_were_not_counted_are_not_touched(tenant: Tenant, member: Member) -> None:
     counted, later = ask(tenant.workspace), ask(tenant.workspace)
     client = member("reviewer")
-    page = asked(client, "dismiss", [counted], select_across="1")
+    page = confirmation_page(client, "dismiss", [counted], select_across="1")
     page = page.replace(f"{later.pk}:1", "")
-    body = chosen("dismiss", [counted], confirmed="yes", select_across="1")
+    body = form_data("dismiss", [counted], confirmed="yes", select_across="1")
     client.post(LIST, body | {"seen": f"{counted.pk}:1,nonsense,:,{uuid4()}:x"})
     assert fresh(tenant, counted).status == "dismissed"
     assert fresh(tenant, later).status == "open"
@@ -145,7 +145,7 @@ def test_cards_that_were_not_counted_are_not_touched(tenant: Tenant, member: Mem
 def test_every_answer_tells_what_it_would_do(tenant: Tenant, member: Member) -> None:
     old, new, card = disagree(tenant.workspace)
     client = member("reviewer")
-    page = asked(client, "resolve", [card])
+    page = confirmation_page(client, "resolve", [card])
     assert re.findall(r'name="verdict" value="(\w+)"', page) == [v.value for v in bulk.VERDICTS]
     assert page.count("1 decided") == len(bulk.VERDICTS)
     assert "Skipped" not in page
@@ -167,7 +167,7 @@ def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
     with in_workspace(tenant.workspace):
         card = Conflict.objects.get(pk=pk)
     client = member("reviewer")
-    page = asked(client, "resolve", [card, decide(tenant.workspace, "yes")])
+    page = confirmation_page(client, "resolve", [card, decide(tenant.workspace, "yes")])
     assert "More than one value would remain" in page
     assert "Skipped by “No, it no longer holds” (1)" in page
     assert "Skipped whatever the answer (1)" in page
@@ -191,7 +191,7 @@ def test_a_choice_that_makes_no_sense_is_asked_again(
     Membership.objects.create(workspace=neighbour.workspace, user=stranger)
     card = ask(tenant.workspace)
     client = member("reviewer")
-    again = confirm(client, verb, [card], asked(client, verb, [card]), **wrong)
+    again = confirm(client, verb, [card], confirmation_page(client, verb, [card]), **wrong)
     assert REFUSALS[verb] in again
     assert 'name="confirmed"' in again
     assert (fresh(tenant, card).status, fresh(tenant, card).assignee) == ("open", None)
@@ -204,7 +204,7 @@ def test_no_more_than_some_are_done_at_once(
     decided = decide(tenant.workspace, "yes", at=NOW - timedelta(days=1))
     monkeypatch.setattr(bulk, "AT_ONCE", 2)
     client = member("reviewer")
-    page = asked(client, "dismiss", [*cards, decided])
+    page = confirmation_page(client, "dismiss", [*cards, decided])
     assert "2 of the selection are left for another time" in page
     assert re.search(r"<h1>Dismiss 2 conflicts", page)
     confirm(client, "dismiss", [*cards, decided], page)
@@ -218,7 +218,7 @@ def test_withheld_questions_are_not_told_by_any_deed(tenant: Tenant, member: Mem
     tenant.agent.post("memories/forget", {"ids": [gone], "confirm": True})
     client = member("reviewer")
     for verb in DEEDS:
-        page = asked(client, verb, [card])
+        page = confirmation_page(client, verb, [card])
         assert card.question not in page
         assert "Closed by itself already." in page
 
@@ -321,12 +321,12 @@ def test_a_deed_for_all_of_ten_thousand_reads_no_more_than_it_does(
 ) -> None:
     client = member("reviewer")
     first = ask(tenant.workspace)
-    asked(client, "resolve", [first])
+    confirmation_page(client, "resolve", [first])
     with CaptureQueriesContext(connection) as few:
-        asked(client, "resolve", [first])
+        confirmation_page(client, "resolve", [first])
     many(tenant, 2_000)
     with CaptureQueriesContext(connection) as all_of_them:
-        page = asked(client, "resolve", [first], select_across="1")
+        page = confirmation_page(client, "resolve", [first], select_across="1")
     assert "left for another time" in page
     assert page.count("200 decided") == len(bulk.VERDICTS)
     assert len(all_of_them) <= len(few)  # nothing is asked of the others when 200 wait
@@ -336,7 +336,7 @@ def test_an_undone_decision_can_be_made_together_again(tenant: Tenant, member: M
     card = decide(tenant.workspace, "dismiss")
     assert tenant.reviewer.post(f"conflicts/{card.pk}/undo").status_code == 200
     client = member("reviewer")
-    told = confirm(client, "resolve", [card], asked(client, "resolve", [card]))
+    told = confirm(client, "resolve", [card], confirmation_page(client, "resolve", [card]))
     assert "1 conflicts decided." in told
     with pytest.raises(Exception, match="decided already"):
         resolve(tenant.workspace, card.pk, verdict="yes", actor=SYSTEM, now=NOW)

@@ -31,13 +31,13 @@ ASKED = {
 }  # fmt: skip
 
 
-def shown(client: Client, **query: Any) -> str:
+def get_page(client: Client, **query: Any) -> str:
     answer = client.get(PAGE, query)
     assert answer.status_code == 200
     return str(answer.content.decode())
 
 
-def told(interval: Interval) -> str:
+def format_interval(interval: Interval) -> str:
     return f"{interval.low * 100:.0f}\u00a0% to {interval.high * 100:.0f}\u00a0%"
 
 
@@ -53,7 +53,7 @@ def run(tenant: Tenant, number: int, **fields: Any) -> None:
 def test_an_empty_page_teaches(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     decide(neighbour.workspace, "dismiss", at=timezone.now())
     run(neighbour, 1, model="secret-model", error="TheirError")
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert "No questions yet" in html
     assert "It has not read anything yet" in html
     assert "secret-model" not in html
@@ -63,21 +63,21 @@ def test_an_empty_page_teaches(tenant: Tenant, neighbour: Tenant, member: Member
 def test_a_run_tells_what_it_left_unread(tenant: Tenant, member: Member) -> None:
     reader = member("reader")
     run(tenant, 1, opened=1)
-    assert "left unread" not in shown(reader)
+    assert "left unread" not in get_page(reader)
     run(tenant, 2, left_unread=3)
-    assert "3 too long for the rules, left unread" in shown(reader)
+    assert "3 too long for the rules, left unread" in get_page(reader)
 
 
 def test_open_questions_without_answers_ask_for_some(tenant: Tenant, member: Member) -> None:
     ask(tenant.workspace)
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert "Nobody has answered yet" in html
     assert "Answer 1 open question<" in html
 
 
 def test_verdicts_stand_by_rule_with_what_it_means(tenant: Tenant, member: Member) -> None:
     decide(tenant.workspace, "yes", at=timezone.now(), rules=("ambiguity.date", "<b>moon</b>"))
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert "ambiguity.date" in html
     assert rule_of("ambiguity.date").meaning in html
     assert "&lt;b&gt;moon" in html
@@ -89,10 +89,10 @@ def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> No
     now = timezone.now()
     for verdict in ("yes", "yes", "dismiss", "both_valid"):
         decide(tenant.workspace, verdict, at=now)
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert re.search(r"Confirmed</span><span class=.value.>75 %<", html)
     assert "30 % to 95 % of 4 verdicts" in html
-    assert f"25\u00a0% ({told(wilson(1, 4))})" in html  # of the kind, dismissed
+    assert f"25\u00a0% ({format_interval(wilson(1, 4))})" in html  # of the kind, dismissed
     assert html.count('class="band"') >= 6
     assert "unknown" in html  # other kinds
 
@@ -100,16 +100,16 @@ def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> No
 def test_a_period_limits_the_verdicts(tenant: Tenant, member: Member) -> None:
     decide(tenant.workspace, "dismiss", at=timezone.now() - timedelta(days=60))
     client = member("reader")
-    assert "No questions yet" in shown(client, days="30")
-    assert re.search(r"Dismissed</span><span class=.value.>100 %<", shown(client, days="90"))
-    assert "No questions yet" not in shown(client, days="nonsense")
+    assert "No questions yet" in get_page(client, days="30")
+    assert re.search(r"Dismissed</span><span class=.value.>100 %<", get_page(client, days="90"))
+    assert "No questions yet" not in get_page(client, days="nonsense")
 
 
 def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) -> None:
     for number in range(30):
         run(tenant, number, trigger_count=1000 + number, tokens=7, cost_usd=0.25)
     client = member("reader")
-    html = shown(client)
+    html = get_page(client)
     assert re.findall(r">(\d+) new beside", html) == [str(1000 + number) for number in range(25)]
     assert "14.5 s" in html  # the median lag
     assert "27.5 s" in html  # its 95th percentile: 27.55
@@ -124,7 +124,7 @@ def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) ->
 
 def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
     run(tenant, 1, status="failed", error="<b>TimeoutError</b>", narrative="failed")
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert "&lt;b&gt;TimeoutError" in html
     assert "1 failed; what they read stays due" in html
     assert "model failed" in html
@@ -146,7 +146,7 @@ def test_the_page_says_why_no_model_reads(
     with in_workspace(tenant.workspace):
         ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=0.5)
     with override_settings(ENGRAM_LLM=options):
-        assert words in shown(member("reader"))
+        assert words in get_page(member("reader"))
 
 
 def test_the_page_is_quiet_while_a_model_reads(
@@ -156,7 +156,7 @@ def test_the_page_is_quiet_while_a_model_reads(
         ModelSpend.objects.create(day=datetime.now(UTC).date(), cost_usd=100)
     run(tenant, 1)
     with override_settings(ENGRAM_LLM=MODEL):
-        html = shown(member("reader"))
+        html = get_page(member("reader"))
     assert "Only the rules read memories here" not in html
     assert "$0.00" in html
     assert "100.00" not in html
@@ -166,14 +166,14 @@ def test_the_page_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Memb
     client = member("reader")
     decide(tenant.workspace, "yes", found_by="agent")
     run(tenant, 1)
-    shown(client)
+    get_page(client)
     with CaptureQueriesContext(connection) as one:
-        shown(client)
+        get_page(client)
     for number in range(2, 12):
         decide(tenant.workspace, "dismiss", found_by="agent")
         run(tenant, number)
     with CaptureQueriesContext(connection) as many:
-        shown(client)
+        get_page(client)
     assert len(many) == len(one)
 
 
@@ -182,7 +182,7 @@ def test_a_replay_is_for_reviewers(tenant: Tenant, member: Member) -> None:
         client = member(role)
         assert client.get(REPLAY).status_code == status
         assert client.post(REPLAY, ASKED).status_code == status
-        assert ("What would have happened?" in shown(client)) == (status == 200)
+        assert ("What would have happened?" in get_page(client)) == (status == 200)
 
 
 def test_a_replay_names_what_would_differ(
@@ -247,7 +247,7 @@ def test_agents_stand_with_what_they_judged(
                 memory=one, other=other, relation="contradicts", agent=name, conflict=card,
                 key=ApiKey.objects.first(), created_at=NOW,
             )  # fmt: skip
-    html = shown(member("reader"))
+    html = get_page(member("reader"))
     assert re.search(r"<strong>critic</strong>.*1 pairs judged; its word weighs 0\.\d\d", html)
     assert "stranger" not in html
 

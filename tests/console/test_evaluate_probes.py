@@ -104,7 +104,7 @@ def test_one_forbidden_memory_is_a_regression():
 USER, SUMMARY, OWN = "user_stated", "episode_summary", "assistant_derived"
 
 
-def asked(number, gold, *pool):
+def make_pool(number, gold, *pool):
     return ProbePool(
         str(number),
         (gold,),
@@ -128,7 +128,7 @@ def test_weights_order_the_same_pool_anew():
 
 
 def test_weights_that_help_are_found_and_win_surely():
-    probes = [asked(n, "u", ("a", 1.0, OWN), ("u", 0.72, USER)) for n in range(30)]
+    probes = [make_pool(n, "u", ("a", 1.0, OWN), ("u", 0.72, USER)) for n in range(30)]
 
     outcome = compare(probes, seed=0)
 
@@ -139,7 +139,7 @@ def test_weights_that_help_are_found_and_win_surely():
 
 
 def test_weights_that_change_nothing_stay_as_they_are():
-    probes = [asked(n, "u", ("u", 1.0, USER), ("a", 0.2, OWN)) for n in range(30)]
+    probes = [make_pool(n, "u", ("u", 1.0, USER), ("a", 0.2, OWN)) for n in range(30)]
 
     outcome = compare(probes, seed=0)
 

@@ -403,7 +403,7 @@ def test_a_wrong_parameter_is_told(tenant: Tenant, params: dict[str, str]) -> No
 
 
 def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: Tenant) -> None:
-    def told(count: Callable[[], object]) -> int:
+    def count_settings(count: Callable[[], object]) -> int:
         with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as caught:
             count()
         return sum("set_config('enable_" in query["sql"] for query in caught)
@@ -412,8 +412,8 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
     alone = [source for source in SOURCES if source.reads_by_index]
     assert [source.name for source in alone] == ["suggestions", "calibration"]
     for sources, settings in ((SOURCES, 2), (alone, 2), ([ConflictSource(), ReviewSource()], 0)):
-        assert told(partial(queue.tallies, sources, now)) == settings
-        assert told(partial(queue.place, sources, InboxFilter(), mark, now)) == settings
+        assert count_settings(partial(queue.tallies, sources, now)) == settings
+        assert count_settings(partial(queue.place, sources, InboxFilter(), mark, now)) == settings
 
 
 def test_one_item_or_many_take_the_same_queries(tenant: Tenant, member: Member) -> None:

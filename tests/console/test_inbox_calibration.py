@@ -19,7 +19,7 @@ from predictor.models import CalibrationItem
 from predictor.services.calibration.calibrate import sample, sample_of
 from tests.conftest import Tenant
 from tests.console.cards import disagree
-from tests.predictor.asked import judged_world
+from tests.predictor.calibration_world import judged_world
 
 Member = Callable[[str], Client]
 INBOX = "/console/inbox/"

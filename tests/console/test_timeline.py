@@ -50,7 +50,7 @@ def live(tenant: Tenant, key: str = KEY) -> None:
     judge_due(tenant.workspace, clock=timezone.now)
 
 
-def told(tenant: Tenant, key: str = KEY) -> list[tuple[str, str]]:
+def read_entries(tenant: Tenant, key: str = KEY) -> list[tuple[str, str]]:
     return [(entry["source"], entry["event"]) for entry in read(tenant, key).json()["entries"]]
 
 
@@ -73,7 +73,7 @@ def test_a_whole_session_is_told_in_order(tenant: Tenant, neighbour: Tenant) -> 
     assert body["is_truncated"] is False
     moments = [entry["at"] for entry in body["entries"]]
     assert moments == sorted(moments)
-    order = told(tenant)
+    order = read_entries(tenant)
     for entry in [
         ("session", "started"),
         ("predictor", "prefilter"),
@@ -133,7 +133,7 @@ def test_a_session_that_is_not_judged_is_told_as_skipped(tenant: Tenant) -> None
     tenant.agent.post("memories", {"content": FACTS[0]})
     assert tenant.agent.post("sessions", {"session_key": "short"}).status_code == 201
     assert tenant.agent.post("sessions/short/end", {"transcript": "Hello."}).status_code == 202
-    order = told(tenant, "short")
+    order = read_entries(tenant, "short")
     assert ("job", "judging_due") not in order
     assert ("judge", "judging_skipped") in order
 
@@ -142,7 +142,7 @@ def test_a_drift_reset_is_told(tenant: Tenant) -> None:
     live(tenant)
     with in_workspace(tenant.workspace):
         Comparison.objects.update(is_drift_reset=True)
-    assert ("predictor", "drift_reset") in told(tenant)
+    assert ("predictor", "drift_reset") in read_entries(tenant)
 
 
 def test_texts_are_those_of_memories_that_may_be_recalled(tenant: Tenant) -> None:
@@ -171,7 +171,7 @@ def test_a_key_that_only_memories_name_has_a_timeline(tenant: Tenant) -> None:
     tenant.agent.post("memories", {"content": FACTS[0], "session_key": "only"})
     body = read(tenant, "only").json()
     assert body["session"] is None
-    assert told(tenant, "only") == [("memory", "committed")]
+    assert read_entries(tenant, "only") == [("memory", "committed")]
 
 
 @pytest.mark.parametrize("key", ["nobody's", "x" * 200, "a/b/c", "%"])
@@ -220,16 +220,16 @@ def test_a_deleted_session_is_no_part_of_the_next_of_its_key(tenant: Tenant) -> 
         telemetry.record_error("judge", "judge_failed", session_key=KEY, now=before)
     path = f"sessions/{quote(KEY, safe='')}"
     assert tenant.admin.delete(path).status_code == 204
-    assert told(tenant) == [("session", "deleted")]
+    assert read_entries(tenant) == [("session", "deleted")]
     noted = {"content": "The shop got a new bell.", "session_key": KEY}
     tenant.agent.post("memories", noted)
-    assert told(tenant) == [("session", "deleted"), ("memory", "committed")]
+    assert read_entries(tenant) == [("session", "deleted"), ("memory", "committed")]
     assert tenant.agent.post("sessions", {"session_key": KEY}).status_code == 201
     tenant.agent.post(f"{path}/prompts", {"prompt": "What hangs above the door?"})
     with in_workspace(tenant.workspace):
         now = timezone.now()
         telemetry.record_error("judge", "judge_failed", session_key=KEY, now=now)
-    order = told(tenant)
+    order = read_entries(tenant)
     starts = order.index(("session", "started"))
     assert order[:starts] == [("memory", "committed")]
     assert sorted(order[starts + 1 :]) == [

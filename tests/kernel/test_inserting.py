@@ -15,7 +15,7 @@ from memories.models import Memory, MemoryTag
 from tests.conftest import NOW, Tenant
 
 
-def said(content: str) -> Memory:
+def make_memory(content: str) -> Memory:
     return Memory(content=content, observed_at=NOW, created_at=NOW, updated_at=NOW)
 
 
@@ -23,7 +23,7 @@ def test_rows_of_several_tables_take_one_query_and_get_their_keys(
     tenant: Tenant, neighbour: Tenant
 ) -> None:
     text = "A 50 % share; 'quoted' \\ %s"
-    memory = said(text)
+    memory = make_memory(text)
     tags = [MemoryTag(memory=memory, tag=tag) for tag in ("one", "two")]
     told = event("memory.committed", of=("memory", memory.id), actor=SYSTEM, now=NOW)
     with in_workspace(tenant.workspace):
@@ -40,7 +40,7 @@ def test_rows_of_several_tables_take_one_query_and_get_their_keys(
 
 
 def test_when_one_row_is_refused_none_is_written(tenant: Tenant) -> None:
-    memory, refused = said("The lift is slow."), said("The stairs are steep.")
+    memory, refused = make_memory("The lift is slow."), make_memory("The stairs are steep.")
     refused.confidence = 2
     with in_workspace(tenant.workspace):
         with pytest.raises(IntegrityError), transaction.atomic():

@@ -53,7 +53,7 @@ def begin(tenant: Tenant, key: str = "s1", *, now: datetime = NOW, **wanted: Any
     )
 
 
-def given(started: StartedSession) -> list[UUID]:
+def injected_ids(started: StartedSession) -> list[UUID]:
     """Return what a session was given, in order."""
     return [one.memory_id for one in started.offered]
 
@@ -71,48 +71,48 @@ def counters(tenant: Tenant, ids: Sequence[UUID]) -> list[tuple[int, int, int]]:
         return [(found[i].recall_count, found[i].injected_count, found[i].hit_count) for i in ids]
 
 
-def reversing(asked: RankerRequest) -> RankerAnswer:
+def rank_reversed(request: RankerRequest) -> RankerAnswer:
     """Rank against the baseline, with all influence."""
-    scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
+    scores = {one.id: float(n) for n, one in enumerate(request.candidates)}
     return RankerAnswer(
         scores=scores, alpha=0.0, phase="active", model_version=3, status_line="[odd]"
     )
 
 
-def agreeing(asked: RankerRequest) -> RankerAnswer:
+def rank_alike(request: RankerRequest) -> RankerAnswer:
     """Rank as the baseline does."""
-    scores = {one.id: -float(n) for n, one in enumerate(asked.candidates)}
+    scores = {one.id: -float(n) for n, one in enumerate(request.candidates)}
     return RankerAnswer(scores=scores, alpha=0.5, signals={i: [1.0] * 12 for i in scores})
 
 
-def exploring(asked: RankerRequest) -> RankerAnswer:
+def rank_exploring(request: RankerRequest) -> RankerAnswer:
     """Rank against the baseline, without influence, and always explore."""
-    scores = {one.id: float(n) for n, one in enumerate(asked.candidates)}
+    scores = {one.id: float(n) for n, one in enumerate(request.candidates)}
     return RankerAnswer(scores=scores, alpha=1.0, exploration_rate=1.0)
 
 
-def raising(asked: RankerRequest) -> RankerAnswer:
+def rank_raising(request: RankerRequest) -> RankerAnswer:
     """Fail."""
     raise ZeroDivisionError
 
 
-def failing_in_the_database(asked: RankerRequest) -> RankerAnswer:
+def rank_failing_in_the_database(request: RankerRequest) -> RankerAnswer:
     """Break the transaction that it is called in."""
     Memory.objects.raw("SELECT no_such_column FROM memories_memory")[0]
     return RankerAnswer()
 
 
-def of_nothing(asked: RankerRequest) -> RankerAnswer:
+def rank_with_nan(request: RankerRequest) -> RankerAnswer:
     """Answer a score that is no number."""
-    return RankerAnswer(scores={one.id: float("nan") for one in asked.candidates})
+    return RankerAnswer(scores={one.id: float("nan") for one in request.candidates})
 
 
-def of_others(asked: RankerRequest) -> RankerAnswer:
+def rank_some(request: RankerRequest) -> RankerAnswer:
     """Answer scores of some candidates only."""
-    return RankerAnswer(scores={one.id: 1.0 for one in asked.candidates[:1]})
+    return RankerAnswer(scores={one.id: 1.0 for one in request.candidates[:1]})
 
 
-def slow(asked: RankerRequest) -> RankerAnswer:
+def slow(request: RankerRequest) -> RankerAnswer:
     """Hold others up."""
     time.sleep(0.3)
     return RankerAnswer()

@@ -274,7 +274,7 @@ def test_forgetting_asks_about_a_persons_memories_and_forgets_the_others(tenant:
 def test_forgetting_asks_the_database_as_often_for_many_as_for_one(tenant: Tenant) -> None:
     agent = issue_agent(tenant.workspace)
 
-    def asks(number: int) -> int:
+    def count_queries(number: int) -> int:
         ids = [
             stored(tenant.reviewer, f"Hall {number}.{n} holds {n + 7} chairs.")
             for n in range(number)
@@ -286,8 +286,8 @@ def test_forgetting_asks_the_database_as_often_for_many_as_for_one(tenant: Tenan
         assert len(answer.json()["pending"]) == number
         return len(made)
 
-    asks(2)  # what a process asks once
-    assert asks(1) == asks(6)
+    count_queries(2)  # what a process asks once
+    assert count_queries(1) == count_queries(6)
 
 
 def test_a_pending_claim_lapses_when_its_statement_is_forgotten(tenant: Tenant) -> None:

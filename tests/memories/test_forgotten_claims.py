@@ -95,7 +95,7 @@ def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
     person = member("agent")
     paths = ("/admin/memories/review/?status=all", "/api/v1/reviews?status=all", "/console/inbox/")
 
-    def asks() -> list[int]:
+    def count_queries() -> list[int]:
         counts = []
         for path in paths:
             with CaptureQueriesContext(connection) as made:
@@ -104,11 +104,11 @@ def test_lists_of_reviews_ask_the_database_as_often_for_many_as_for_one(
         return counts
 
     claimed(plain, "Rita rows.")
-    asks()  # what a process asks once
-    few = asks()
+    count_queries()  # what a process asks once
+    few = count_queries()
     for n in range(5):
         claimed(plain, f"Rita owns {n + 2} boats.")
-    assert asks() == few
+    assert count_queries() == few
 
 
 def test_a_claim_of_a_former_wording_lapses_when_its_memory_is_forgotten(

@@ -27,7 +27,7 @@ def old_tenant(tenant: Tenant) -> Tenant:
     return tenant
 
 
-def told(*arguments: str) -> list[str]:
+def run_command(*arguments: str) -> list[str]:
     out = StringIO()
     call_command("janitor", *arguments, stdout=out)
     return out.getvalue().splitlines()
@@ -36,7 +36,7 @@ def told(*arguments: str) -> list[str]:
 def test_dry_run_tells_and_changes_nothing(old_tenant: Tenant) -> None:
     memory = remember(old_tenant.workspace, "\x1b[31mRed\x1b[0m lamps are for the dark room.")
     before = stored(old_tenant.workspace)
-    assert told("--workspace", "acme", "--dry-run") == [
+    assert run_command("--workspace", "acme", "--dry-run") == [
         "acme: 1 unused memories examined, 1 would be demoted, 0 would be culled, 0 reported only.",
         f"  demote  {memory.pk}  weight 1.00 → 0.90, confidence 1.00 → 0.80",
     ]
@@ -46,13 +46,13 @@ def test_dry_run_tells_and_changes_nothing(old_tenant: Tenant) -> None:
 def test_long_lists_are_cut_and_say_so(old_tenant: Tenant) -> None:
     for content in SUBJECTS:
         remember(old_tenant.workspace, content)
-    lines = told("--dry-run", "--list", "2")
+    lines = run_command("--dry-run", "--list", "2")
     assert (len(lines), lines[-1]) == (4, "  and 4 more")
 
 
 def test_a_run_tells_its_numbers_and_its_id(old_tenant: Tenant) -> None:
     memory = remember(old_tenant.workspace)
-    lines = told("--workspace", "acme")
+    lines = run_command("--workspace", "acme")
     with in_workspace(old_tenant.workspace):
         done = JanitorRun.objects.get()
     assert lines == [
@@ -66,7 +66,7 @@ def test_cull_is_a_flag(old_tenant: Tenant) -> None:
     memory = remember(old_tenant.workspace)
     with in_workspace(old_tenant.workspace):
         Memory.objects.update(demotion_count=3)
-    told("--workspace", "acme", "--cull")
+    run_command("--workspace", "acme", "--cull")
     assert fresh(old_tenant.workspace, memory).state() == "culled"
 
 
@@ -76,16 +76,16 @@ def test_without_a_workspace_all_that_want_a_janitor_get_one(
     age(neighbour.workspace)
     ours, theirs = remember(old_tenant.workspace), remember(neighbour.workspace)
     old_tenant.admin.patch("workspace/settings", {"janitor_enabled": False})
-    assert [line.split(":")[0] for line in told() if not line.startswith(" ")] == ["zenith"]
+    assert [line.split(":")[0] for line in run_command() if not line.startswith(" ")] == ["zenith"]
     assert fresh(old_tenant.workspace, ours).weight_factor == 1.0
     assert fresh(neighbour.workspace, theirs).weight_factor == 0.9
-    told("--workspace", "acme")
+    run_command("--workspace", "acme")
     assert fresh(old_tenant.workspace, ours).weight_factor == 0.9
 
 
 def test_unknown_workspace_is_named(db: None) -> None:
     with pytest.raises(CommandError, match="There is no workspace 'nowhere'"):
-        told("--workspace", "nowhere")
+        run_command("--workspace", "nowhere")
 
 
 def test_the_weekly_wake_up_is_scheduled_and_runs_what_is_due(old_tenant: Tenant) -> None:

@@ -115,7 +115,7 @@ def test_a_keyed_write_whose_transaction_cannot_end_is_a_conflict(
         assert Memory.objects.count() == 1
 
 
-def asked_pair(tenant: Tenant) -> tuple[str, str]:
+def suggested_pair(tenant: Tenant) -> tuple[str, str]:
     """Return a suggestion and the older one of its two memories."""
     older = tenant.agent.post("memories", {"content": PLAIN, "provenance": "user_stated"}).json()
     assert tenant.agent.post("memories", {"content": FINER}).json()["outcome"] == "suggested"
@@ -123,7 +123,7 @@ def asked_pair(tenant: Tenant) -> tuple[str, str]:
     return row["id"], older["memory"]["id"]
 
 
-def asked_review(tenant: Tenant) -> str:
+def requested_review(tenant: Tenant) -> str:
     """Return a review of what an agent would put in the place of a person's word."""
     body = {"content": "The office is in Ghent.", "provenance": "user_stated"}
     known = tenant.reviewer.post("memories", body).json()["memory"]["id"]
@@ -138,9 +138,9 @@ def test_nothing_is_embedded_within_the_transaction_of_a_keyed_write(
 ) -> None:
     body: dict[str, Any] = {}
     if work == "accept":
-        path = f"merge-suggestions/{asked_pair(tenant)[0]}/accept"
+        path = f"merge-suggestions/{suggested_pair(tenant)[0]}/accept"
     elif work == "review":
-        path = f"reviews/{asked_review(tenant)}/accept"
+        path = f"reviews/{requested_review(tenant)}/accept"
     else:
         for content in (PLAIN, FINER):
             outcome = tenant.agent.post("memories", {"content": content}).json()["outcome"]

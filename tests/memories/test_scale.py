@@ -231,7 +231,7 @@ def test_recall_answers_as_many_as_are_asked_for(tenant: Tenant) -> None:
 def test_settings_of_the_planner_are_made_once_and_given_back(
     tenant: Tenant, django_assert_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
-    def standing() -> list[str]:
+    def read_settings() -> list[str]:
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT current_setting('enable_sort'), current_setting('enable_seqscan')"
@@ -239,14 +239,14 @@ def test_settings_of_the_planner_are_made_once_and_given_back(
             return list(cursor.fetchone())
 
     with in_workspace(tenant.workspace):
-        before = standing()
+        before = read_settings()
         with django_assert_num_queries(2), by_index_in_order(), by_index(), by_index_in_order():
             pass
         with by_index_in_order():
             with by_index_sorted():
-                assert standing() == ["on", "off"]
-            assert standing() == ["off", "off"]
-        assert standing() == before == ["on", "on"]
+                assert read_settings() == ["on", "off"]
+            assert read_settings() == ["off", "off"]
+        assert read_settings() == before == ["on", "on"]
 
 
 def test_the_past_is_searched_exactly_hidden_memories_included(tenant: Tenant) -> None:

@@ -31,7 +31,7 @@ budgets = st.builds(InjectionBudget, st.integers(1, 12), st.integers(0, 300))
 
 
 @st.composite
-def asked(draw: Any) -> tuple[list[Contender[int]], LearnedScores[int], InjectionBudget]:
+def requests(draw: Any) -> tuple[list[Contender[int]], LearnedScores[int], InjectionBudget]:
     """Return contenders, scores of all of them, and a budget."""
     some = draw(contenders)
     scores = {c.id: draw(st.floats(-5, 5)) for c in some}
@@ -95,7 +95,7 @@ def test_without_scores_the_baselines_order_stands(
     assert {p.source for p in placed} <= {"effective"}
 
 
-@given(asked(), st.integers(0, 5))
+@given(requests(), st.integers(0, 5))
 def test_bounds_are_kept_whatever_is_thought(
     what: tuple[list[Contender[int]], LearnedScores[int], InjectionBudget], seed: int
 ) -> None:
@@ -213,7 +213,7 @@ def test_rare_terms_are_those_of_few_memories() -> None:
 SEVERAL, SINGLE = Match.SEVERAL, Match.SINGLE
 
 
-def asks(prompt: str, memories: int, **frequencies: int) -> PromptTerms:
+def make_terms(prompt: str, memories: int, **frequencies: int) -> PromptTerms:
     """Return what a prompt of these terms asks; a term stands in one memory unless it says so."""
     held = {term: frequencies.get(term, 1) for term in prompt.split()}
     return prompt_terms(sorted(held, key=lambda term: (held[term], term)), held, memories)
@@ -240,7 +240,7 @@ def asks(prompt: str, memories: int, **frequencies: int) -> PromptTerms:
 def test_a_match_shares_enough_of_a_memory(
     prompt: str, shared: str, length: int, expected: Match | None
 ) -> None:
-    assert match_prompt(asks(prompt, 1000), shared.split(), length) is expected
+    assert match_prompt(make_terms(prompt, 1000), shared.split(), length) is expected
 
 
 @pytest.mark.parametrize(("shared", "length", "expected"), [(11, 4000, None), (12, 4000, SEVERAL)])
@@ -248,16 +248,16 @@ def test_twelve_shared_terms_are_enough_of_any_memory(
     shared: int, length: int, expected: Match | None
 ) -> None:
     many = [f"t{n}" for n in range(60)]
-    assert match_prompt(asks(" ".join(many), 1000), many[:shared], length) is expected
+    assert match_prompt(make_terms(" ".join(many), 1000), many[:shared], length) is expected
 
 
 def test_the_only_distinctive_word_of_a_prompt_is_enough() -> None:
-    asked = asks("set broker kafka", 1000, set=40, broker=6, kafka=5)
+    asked = make_terms("set broker kafka", 1000, set=40, broker=6, kafka=5)
     assert (asked.terms, asked.distinctive) == (("kafka", "broker", "set"), "kafka")
     found = [match_prompt(asked, [term], 8) for term in asked.terms]
     assert found == [SINGLE, None, None]
     assert match_prompt(asked, ["broker", "set"], 8) is SEVERAL
-    assert asks("set broker kafka", 1000, set=40, broker=5, kafka=5).distinctive == ""
+    assert make_terms("set broker kafka", 1000, set=40, broker=5, kafka=5).distinctive == ""
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ def test_the_only_distinctive_word_of_a_prompt_is_enough() -> None:
 def test_a_word_is_enough_where_it_tells_memories_apart(
     memories: int, holders: int, expected: Match | None
 ) -> None:
-    asked = asks("kafka", memories, kafka=holders)
+    asked = make_terms("kafka", memories, kafka=holders)
     assert asked.terms == ("kafka",)  # rare in any case
     assert match_prompt(asked, ["kafka"], 8) is expected
 

@@ -23,7 +23,7 @@ from memories.services.sessions.prompts import PromptResult, prompt
 from memories.signals import session_ended, session_started
 from memories.tasks import close_idle_sessions
 from tests.conftest import NOW, Tenant
-from tests.memories.session_world import AGENT, begin, counters, given, records, remember
+from tests.memories.session_world import AGENT, begin, counters, injected_ids, records, remember
 
 DOG = "The office dog is called Biscuit."
 
@@ -95,7 +95,7 @@ def test_what_was_no_candidate_is_added_and_not_given(tenant: Tenant) -> None:
     row = records(tenant, begin(tenant))[0]
     assert (row.rank, row.was_injected, row.baseline_rank) == (None, False, None)
     assert counters(tenant, [dog]) == [(0, 0, 2)]
-    assert given(begin(tenant)) == []
+    assert injected_ids(begin(tenant)) == []
 
 
 COMMON = [

@@ -27,7 +27,7 @@ def decide(tenant: Tenant, verdict: str, *contents: str, **body: Any) -> tuple[l
     return ids, card
 
 
-def told(tenant: Tenant) -> dict[str, Any]:
+def read_decision(tenant: Tenant) -> dict[str, Any]:
     """Return the one decision that the next session is told."""
     body = start(tenant, "second")
     [decided] = body["decided_since"]
@@ -53,7 +53,7 @@ def test_a_decision_is_told_in_words(
     tenant: Tenant, verdict: str, body: dict[str, Any], words: str
 ) -> None:
     _, card = decide(tenant, verdict, **body)
-    decided = told(tenant)
+    decided = read_decision(tenant)
     assert decided == {
         "conflict": card,
         "question": decided["question"],
@@ -67,7 +67,7 @@ def test_yes_and_no_are_told_by_the_statement_that_stands(tenant: Tenant, verdic
     ids, card = decide(tenant, verdict)
     shown = tenant.reader.get(f"conflicts/{card}").json()
     [standing] = [m["content"] for m in shown["memories"] if m["state"] == "active"]
-    assert told(tenant)["outcome"] == standing
+    assert read_decision(tenant)["outcome"] == standing
     assert standing in (TUESDAY, THURSDAY)
     assert ids == [m["id"] for m in shown["memories"]]
 
@@ -106,7 +106,7 @@ def test_what_was_replaced_since_is_told_by_what_stands_for_it(tenant: Tenant) -
     assert (
         tenant.reviewer.post("memories", later | {"provenance": "user_stated"}).status_code == 201
     )
-    assert told(tenant)["outcome"] == "Stand-up moved to Friday."
+    assert read_decision(tenant)["outcome"] == "Stand-up moved to Friday."
 
 
 def test_what_was_reworded_since_is_told_as_it_reads(tenant: Tenant) -> None:
@@ -115,7 +115,7 @@ def test_what_was_reworded_since_is_told_as_it_reads(tenant: Tenant) -> None:
         f"memories/{ids[1]}", {"content": "Stand-up: Thursday at nine."}
     )
     assert changed.status_code == 200, changed.json()
-    assert told(tenant)["outcome"] == "Stand-up: Thursday at nine."
+    assert read_decision(tenant)["outcome"] == "Stand-up: Thursday at nine."
 
 
 def test_what_was_merged_since_is_told_by_the_wording_that_survived(tenant: Tenant) -> None:
@@ -130,7 +130,7 @@ def test_what_was_merged_since_is_told_by_the_wording_that_survived(tenant: Tena
     merged = tenant.reviewer.post(f"merge-suggestions/{suggestion['id']}/accept")
     assert merged.status_code == 200, merged.json()
     [left] = tenant.reader.get("memories").json()["results"]
-    assert told(tenant)["outcome"] == left["content"]
+    assert read_decision(tenant)["outcome"] == left["content"]
 
 
 def test_a_decided_statement_stays_data(tenant: Tenant) -> None:

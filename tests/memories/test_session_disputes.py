@@ -46,7 +46,7 @@ def marks(memory: dict[str, Any]) -> dict[str, Any]:
     return {name: memory[name] for name in UNDISPUTED}
 
 
-def told(content: str, other: str) -> str:
+def disputed_line(content: str, other: str) -> str:
     quotes = f"{json.dumps(content)} Another memory says: {json.dumps(other)}"
     return f"- disputed: {quotes} (open question)"
 
@@ -64,7 +64,11 @@ def test_the_three_calls_of_the_readme_give_both_sides(tenant: Tenant) -> None:
     }
     of_new = of_old | {"contradicted_by": {"id": old, "content": OLD}}
     assert {m["id"]: marks(m) for m in body["memories"]} == {old: of_old, new: of_new}
-    assert set(body["text"].splitlines()) == {NOTES, told(OLD, NEW), told(NEW, OLD)}
+    assert set(body["text"].splitlines()) == {
+        NOTES,
+        disputed_line(OLD, NEW),
+        disputed_line(NEW, OLD),
+    }
     asked = tenant.agent.post(
         "sessions/s1/prompts", {"prompt": "Which PostgreSQL does the billing service run on?"}
     ).json()
@@ -77,7 +81,7 @@ def test_the_other_side_is_told_though_it_was_not_chosen(tenant: Tenant) -> None
     body = start(tenant, k=1)
     [only] = body["memories"]
     assert (only["id"], only["contradicted_by"]) == (old, {"id": new, "content": NEW})
-    assert body["text"] == f"{NOTES}\n{told(OLD, NEW)}"
+    assert body["text"] == f"{NOTES}\n{disputed_line(OLD, NEW)}"
 
 
 def test_what_is_told_of_the_other_side_counts_towards_the_budget(tenant: Tenant) -> None:

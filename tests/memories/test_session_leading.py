@@ -14,7 +14,7 @@ from memories.models import Memory
 from memories.services.recall.query import Query, holds, match_pins
 from memories.services.sessions.candidates import SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant
-from tests.memories.session_world import begin, given, remember
+from tests.memories.session_world import begin, injected_ids, remember
 
 RULES = [
     "Never restart the ledger by day.",
@@ -43,7 +43,7 @@ def test_half_of_the_places_are_left_for_what_the_session_is_about(tenant: Tenan
     ]
     facts = [remember(tenant, text, importance=0.1 - n / 100) for n, text in enumerate(FACTS)]
     started = begin(tenant, k=4)
-    assert given(started) == [*rules[:2], *facts[:2]]
+    assert injected_ids(started) == [*rules[:2], *facts[:2]]
     assert started.left_out == rules[2:]
     assert started.text.splitlines()[-1] == LEFT_OUT.format(count=2)
     again = begin(tenant, k=4)
@@ -58,10 +58,10 @@ def test_where_nothing_else_is_known_constraints_take_all_places(tenant: Tenant)
         for n, text in enumerate(RULES)
     ]
     started = begin(tenant, k=4)
-    assert (given(started), started.left_out) == (rules, [])
+    assert (injected_ids(started), started.left_out) == (rules, [])
     assert "more constraints" not in started.text
     fewer = begin(tenant, "s2", k=3)
-    assert (given(fewer), fewer.left_out) == (rules[:3], rules[3:])
+    assert (injected_ids(fewer), fewer.left_out) == (rules[:3], rules[3:])
 
 
 def test_a_constraint_of_another_place_is_not_called_one(tenant: Tenant) -> None:

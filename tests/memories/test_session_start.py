@@ -19,7 +19,7 @@ from tests.memories.session_world import (
     AGENT,
     begin,
     counters,
-    given,
+    injected_ids,
     records,
     remember,
 )
@@ -56,7 +56,7 @@ def test_without_a_ranker_the_order_is_the_baselines(
     ids = fill(tenant)
     faded = remember(tenant, "The archive moved to Oslo years ago.", importance=1.0, days=400)
     started = begin(tenant, context="where is the archive?")
-    assert given(started) == [*ids, faded]
+    assert injected_ids(started) == [*ids, faded]
     rows = records(tenant, started)
     assert [r.memory_id for r in rows] == [*ids, faded]
     assert [r.rank for r in rows] == [r.baseline_rank for r in rows] == [1, 2, 3, 4, 5, 6]
@@ -72,7 +72,7 @@ def test_without_a_ranker_the_order_is_the_baselines(
 def test_decay_ranks_and_excludes_nothing(tenant: Tenant) -> None:
     old = remember(tenant, "The bridge was painted green.", importance=1.0, days=2000)
     new = remember(tenant, "The tunnel was painted blue.", importance=0.1)
-    assert given(begin(tenant)) == [new, old]
+    assert injected_ids(begin(tenant)) == [new, old]
 
 
 def test_pins_and_constraints_stand_on_top(tenant: Tenant) -> None:
@@ -90,11 +90,11 @@ def test_pins_and_constraints_stand_on_top(tenant: Tenant) -> None:
     )
     pin = remember(tenant, "Ask Ingrid first.", pinned=True, importance=0.1, scope="post/letters")
     started = begin(tenant, project="post", scope="post/letters/urgent", k=4)
-    assert given(started) == [rule, pin, ids[0], ids[1]]
+    assert injected_ids(started) == [rule, pin, ids[0], ids[1]]
     assert [one.is_always for one in started.offered] == [True, True, False, False]
     assert elsewhere in {r.memory_id for r in records(tenant, started)}
     everywhere = begin(tenant, "s2", k=1)
-    assert given(everywhere) == [ids[0]]
+    assert injected_ids(everywhere) == [ids[0]]
     assert everywhere.offered[0].is_always is False
 
 
@@ -116,7 +116,7 @@ def test_a_pin_leads_and_keeps_its_worth_only_where_it_holds(tenant: Tenant) -> 
         started = begin(tenant, key, k=4, **place)
         rows = {r.memory_id: r for r in records(tenant, started)}
         others = ids[: 4 - len(holding)]
-        assert given(started) == [*holding, *others]
+        assert injected_ids(started) == [*holding, *others]
         assert {i: rows[i].baseline_score for i in pins} == pytest.approx(
             {
                 i: 1.0 if i in holding else weight * 0.95**10
@@ -149,9 +149,9 @@ def test_agents_do_not_crowd_out_what_a_person_wants_given_always(
     leading = [one.memory_id for one in started.offered if one.is_always]
     assert leading == expected
     few = begin(tenant, "few", project="pay", context="ledgers in cabinets", k=1)
-    assert given(few) == [persons]
+    assert injected_ids(few) == [persons]
     short = begin(tenant, "s2", project="pay", budget_chars=0 if "kind" in fields else 30)
-    assert given(short)[:1] == [persons]
+    assert injected_ids(short)[:1] == [persons]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_constraint_holds_below_and_above_its_scope(
         tenant, "Keys rotate monthly.", kind="constraint", scope="infra/auth", importance=0.0
     )
     fill(tenant)
-    assert (given(begin(tenant, scope=scope, k=1)) == [rule]) is is_given
+    assert (injected_ids(begin(tenant, scope=scope, k=1)) == [rule]) is is_given
 
 
 def test_constraints_are_given_whatever_the_budget_says(tenant: Tenant) -> None:
@@ -173,9 +173,9 @@ def test_constraints_are_given_whatever_the_budget_says(tenant: Tenant) -> None:
     pin = remember(tenant, "Ask Ingrid before anything is painted.", pinned=True)
     short = remember(tenant, "Tea is at four.", importance=0.1)
     long = remember(tenant, "The garden is watered " + "and watered " * 30, importance=0.9)
-    assert given(begin(tenant, budget_chars=0)) == [rule]
+    assert injected_ids(begin(tenant, budget_chars=0)) == [rule]
     left = len("Never send letters on a Sunday.") + len("Ask Ingrid before anything is painted.")
-    assert given(begin(tenant, "s2", budget_chars=left + 15)) == [rule, pin, short]
+    assert injected_ids(begin(tenant, "s2", budget_chars=left + 15)) == [rule, pin, short]
     assert long in {r.memory_id for r in records(tenant, begin(tenant, "s3"))}
 
 
@@ -186,17 +186,17 @@ def test_near_repetitions_sink_once(tenant: Tenant) -> None:
                      scope="other")  # fmt: skip
     apart = remember(tenant, "Cats sleep most of the day.", importance=0.7)
     started = begin(tenant)
-    assert given(started) == [first, apart, again]
+    assert injected_ids(started) == [first, apart, again]
     rows = {r.memory_id: r for r in records(tenant, started)}
     assert [rows[i].diversity for i in (first, apart, again)] == pytest.approx([1, 1, 0.55])
     assert rows[again].final_score == pytest.approx((rows[again].fused_score or 0) * 0.55)
 
 
 def test_a_ranker_with_all_influence_turns_the_order(tenant: Tenant, settings: Any) -> None:
-    use(settings, "reversing")
+    use(settings, "rank_reversed")
     ids = fill(tenant)
     started = begin(tenant, k=2)
-    assert given(started) == [ids[4], ids[3]]
+    assert injected_ids(started) == [ids[4], ids[3]]
     rows = {r.memory_id: r for r in records(tenant, started)}
     assert [rows[i].predictor_rank for i in ids] == [5, 4, 3, 2, 1]
     assert [rows[i].source for i in ids] == ["effective"] * 3 + ["predictor"] * 2
@@ -206,7 +206,7 @@ def test_a_ranker_with_all_influence_turns_the_order(tenant: Tenant, settings: A
 
 
 def test_what_both_rank_high_says_so_and_signals_are_kept(tenant: Tenant, settings: Any) -> None:
-    use(settings, "agreeing")
+    use(settings, "rank_alike")
     fill(tenant)
     rows = records(tenant, begin(tenant, k=2))
     assert [r.source for r in rows] == ["both", "both", "effective", "effective", "effective"]
@@ -216,10 +216,10 @@ def test_what_both_rank_high_says_so_and_signals_are_kept(tenant: Tenant, settin
 @pytest.mark.parametrize(
     ("ranker", "reason", "code"),
     [
-        ("raising", "crash", "predictor_crash"),
-        ("failing_in_the_database", "crash", "predictor_crash"),
-        ("of_nothing", "invalid", "predictor_parse_error"),
-        ("of_others", "invalid", "predictor_parse_error"),
+        ("rank_raising", "crash", "predictor_crash"),
+        ("rank_failing_in_the_database", "crash", "predictor_crash"),
+        ("rank_with_nan", "invalid", "predictor_parse_error"),
+        ("rank_some", "invalid", "predictor_parse_error"),
         ("no_such_ranker", "crash", "predictor_crash"),
     ],
 )
@@ -231,7 +231,7 @@ def test_a_ranker_that_fails_leaves_the_baselines_order_exactly(
     plain = [(r.memory_id, r.rank, r.final_score) for r in records(tenant, begin(tenant, "plain"))]
     use(settings, ranker)
     started = begin(tenant)
-    assert given(started) == ids
+    assert injected_ids(started) == ids
     assert [(r.memory_id, r.rank, r.final_score) for r in records(tenant, started)] == plain
     assert started.session.no_opinion_reason == reason
     with in_workspace(tenant.workspace):
@@ -242,17 +242,17 @@ def test_exploration_takes_the_lowest_place_and_keeps_the_budget(
     tenant: Tenant, settings: Any
 ) -> None:
     """Pitfall 36: the one tried replaces the lowest, pins and constraints stay."""
-    use(settings, "exploring")
+    use(settings, "rank_exploring")
     ids = fill(tenant)
     rule = remember(tenant, "Never send letters on a Sunday.", kind="constraint")
     started = begin(tenant, k=3)
-    assert given(started) == [rule, ids[0], ids[4]]
+    assert injected_ids(started) == [rule, ids[0], ids[4]]
     rows = {r.memory_id: r for r in records(tenant, started)}
     assert (rows[ids[4]].source, rows[ids[1]].was_injected) == ("exploration", False)
     size = {i: len(text) for i, (text, _) in zip(ids, FACTS, strict=True)}
     room = len("Never send letters on a Sunday.") + size[ids[0]] + size[ids[3]]
     tight = begin(tenant, "s2", k=3, budget_chars=room)
-    assert given(tight)[-1] == ids[3]
+    assert injected_ids(tight)[-1] == ids[3]
     assert sum(len(one.content) for one in tight.offered) <= room
 
 
@@ -262,7 +262,7 @@ def test_a_context_that_cannot_be_embedded_falls_back_to_words(
     ids = fill(tenant)
     settings.ENGRAM_EMBEDDING = settings.ENGRAM_EMBEDDING | {"provider": "none"}
     started = begin(tenant, context="what is the dog called?")
-    assert set(given(started)) == set(ids)
+    assert set(injected_ids(started)) == set(ids)
     rows = records(tenant, started)
     assert {r.cosine for r in rows} == {None}
     assert started.session.context_embedding is None
@@ -281,14 +281,14 @@ def test_the_same_key_answers_the_same_and_counts_nothing(tenant: Tenant) -> Non
     remember(tenant, "The new cat is called Crumb.", importance=1.0)
     again = begin(tenant, context="something else", k=5, project="b", now=NOW + timedelta(days=1))
     assert (first.is_new, again.is_new) == (True, False)
-    assert given(again) == given(first) == ids[:2]
+    assert injected_ids(again) == injected_ids(first) == ids[:2]
     assert again.text == first.text
     assert again.session.project == "a"
     assert counters(tenant, ids[:1]) == [(0, 1, 0)]
     with in_workspace(tenant.workspace):
         assert Session.objects.count() == 1
         forget(tenant.workspace, [ids[0]], actor=AGENT, now=NOW)
-    assert given(begin(tenant)) == [ids[1]]
+    assert injected_ids(begin(tenant)) == [ids[1]]
 
 
 def test_hidden_memories_are_no_candidates(tenant: Tenant) -> None:
@@ -299,7 +299,7 @@ def test_hidden_memories_are_no_candidates(tenant: Tenant) -> None:
         Memory.objects.filter(pk=ids[1]).update(expires_at=NOW - timedelta(hours=1))
         Memory.objects.filter(pk=ids[2]).update(superseded_at=NOW, superseded_by=ids[3])
     started = begin(tenant, context=FACTS[0][0])
-    assert given(started) == ids[3:]
+    assert injected_ids(started) == ids[3:]
     assert len(records(tenant, started)) == 2
 
 
@@ -336,13 +336,13 @@ def test_vectors_of_several_widths_stop_no_start(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         MemoryVector.objects.filter(memory__in=ids[:2]).update(model="odd", embedding=[0.6, 0.8])
         MemoryVector.objects.filter(memory=ids[2]).update(model="odd", embedding=[0.6, 0.8, 0])
-    assert set(given(begin(tenant))) == set(ids)
+    assert set(injected_ids(begin(tenant))) == set(ids)
 
 
 def test_an_empty_workspace_starts_sessions(tenant: Tenant, neighbour: Tenant) -> None:
     remember(neighbour, "Zenith hides its launch codes under a flowerpot.", importance=1.0)
     started = begin(tenant, context="launch codes", project="x", scope="y")
-    assert (given(started), started.text, records(tenant, started)) == ([], "", [])
+    assert (injected_ids(started), started.text, records(tenant, started)) == ([], "", [])
 
 
 def test_memory_text_cannot_leave_its_line(tenant: Tenant) -> None:

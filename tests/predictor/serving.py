@@ -45,7 +45,9 @@ def facts(n: int, *, seed: int = 0, width: int = WIDTH, text_only: int = 0) -> l
     ]
 
 
-def asked(workspace: Workspace, n: int = 8, *, now: datetime = NOW, **others: Any) -> RankerRequest:
+def make_request(
+    workspace: Workspace, n: int = 8, *, now: datetime = NOW, **others: Any
+) -> RankerRequest:
     """Return a session that starts."""
     given = {
         "session_key": "s-1",

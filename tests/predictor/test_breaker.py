@@ -16,7 +16,7 @@ from predictor.services.serving.rank_session import rank_session
 from predictor.services.state import lock_state, state_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.test_concurrency import at_once
-from tests.predictor.serving import asked, minutes, promote
+from tests.predictor.serving import make_request, minutes, promote
 
 
 def fail(tenant: Tenant, at=NOW, *, threshold: int = 3) -> int:
@@ -97,7 +97,7 @@ def test_a_corrupt_checkpoint_at_once_is_one_cold_start() -> None:
     def start(number: int) -> str:
         with in_workspace(tenant.workspace):
             return rank_session(
-                asked(tenant.workspace, session_key=f"s-{number}")
+                make_request(tenant.workspace, session_key=f"s-{number}")
             ).no_opinion_reason
 
     assert set(at_once(start)) <= {"checkpoint_error", "no_model", "disabled"}

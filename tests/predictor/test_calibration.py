@@ -32,7 +32,7 @@ from predictor.services.calibration.report import calibration_of
 from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.memories.test_concurrency import CALLERS, at_once, shared_tenant  # noqa: F401
-from tests.predictor.asked import TRANSCRIPT, VERSION, items_of, judged_world, stored
+from tests.predictor.calibration_world import TRANSCRIPT, VERSION, items_of, judged_world, stored
 
 PATH = "predictor/calibration"
 

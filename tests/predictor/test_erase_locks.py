@@ -40,7 +40,7 @@ from tests.homes import PATIENCE_SECONDS
 from tests.model_server import ModelServer
 from tests.predictor.judged import OFFERED, World, build_world
 from tests.predictor.judged_sessions import begin, commit_story, end, judge_all, judgement_of
-from tests.predictor.test_judge import says
+from tests.predictor.test_judge import answer_with
 from tests.predictor.test_train import LATER, due
 
 SESSIONS = 30
@@ -199,7 +199,7 @@ def test_what_a_model_said_outlives_a_deadlock(transactional_db: None, settings:
 
     with ModelServer() as model, ThreadPoolExecutor(1) as pool:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": model.base_url}
-        model.answer_chat(says())
+        model.answer_chat(answer_with())
         with in_workspace(tenant.workspace):
             Session.objects.select_for_update(no_key=True).get(pk=session.pk)
             doing = pool.submit(alone(judging))

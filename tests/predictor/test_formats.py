@@ -23,7 +23,7 @@ from tests.conftest import Tenant
 from tests.predictor.judged import build_world, lease_in
 from tests.predictor.serving import configure, promote, scorer, state
 from tests.predictor.test_checkpoints import command
-from tests.predictor.test_opinion import errors, said
+from tests.predictor.test_rank_session import errors, rank_committed
 from tests.predictor.test_train import LATER, due, run
 
 OTHERS = (VERSION - 1, VERSION + 1)
@@ -48,7 +48,7 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     promote(workspace, of_format(scorer().to_bytes(), version), phase=Phase.ACTIVE)
     promote(neighbour.workspace, phase=Phase.ACTIVE)
     before = state(workspace)
-    found = said(workspace)
+    found = rank_committed(workspace)
     assert (found.scores, found.alpha, len(found.signals)) == ({}, 1.0, 8)
     assert (found.no_opinion_reason, errors(workspace)) == ("other_embedding", [])
     after = state(workspace)
@@ -67,7 +67,7 @@ def test_what_was_damaged_in_its_format_is_no_other_release(tenant: Tenant) -> N
     with in_workspace(workspace):
         damaged = of_format(bytes(ModelVersion.objects.get().checkpoint or b""), VERSION - 1)
         ModelVersion.objects.update(checkpoint=damaged)
-    assert said(workspace).no_opinion_reason == "checkpoint_error"
+    assert rank_committed(workspace).no_opinion_reason == "checkpoint_error"
     assert errors(workspace) == ["predictor_checkpoint_error"]
     with in_workspace(workspace):
         assert Event.objects.filter(type="predictor.reset").count() == 1

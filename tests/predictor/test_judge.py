@@ -69,7 +69,7 @@ def verdict(request: Request, **more: Any) -> dict[str, Any]:
     } | more
 
 
-def says(**more: Any) -> Callable[[Request], Answer]:
+def answer_with(**more: Any) -> Callable[[Request], Answer]:
     return lambda request: completion(json.dumps(verdict(request, **more)))
 
 
@@ -82,7 +82,7 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
             "timeout_seconds": PATIENCE_SECONDS,
             "total_seconds": PATIENCE_SECONDS,
         }
-        server.answer_chat(says())
+        server.answer_chat(answer_with())
         yield server
 
 
@@ -289,7 +289,7 @@ def test_a_models_verdict_is_stored_whole(
 def test_what_no_database_stores_and_nobody_sees_is_left_out(
     tenant: Tenant, ended: Session, model: ModelServer
 ) -> None:
-    model.answer_chat(says(reasoning="a\u0000b\u202ec", missing_topics=["d\u0000e"]))
+    model.answer_chat(answer_with(reasoning="a\u0000b\u202ec", missing_topics=["d\u0000e"]))
     judge_all(tenant)
     judgement = judgement_of(tenant)
     assert (judgement.status, judgement.kind) == ("done", "model")
@@ -309,14 +309,15 @@ def bad(number: int, relevance: float) -> Callable[[Request], Answer]:
 
 @pytest.mark.parametrize(
     "answer",
-    [bad(99, 0.5), bad(2, 0.5), bad(1, 1.5), bad(1, -0.1), says(overall=1.2), says(confidence=-1),
-     says(novel_context_count=-3), says(relevance=[]), says(relevance=[{"note": "1"}]),
+    [bad(99, 0.5), bad(2, 0.5), bad(1, 1.5), bad(1, -0.1),
+     answer_with(overall=1.2), answer_with(confidence=-1), answer_with(novel_context_count=-3),
+     answer_with(relevance=[]), answer_with(relevance=[{"note": "1"}]),
      completion("no json at all"), completion('{"overall": NaN}')],
 )  # fmt: skip
 def test_an_answer_that_does_not_fit_is_repaired_once(
     tenant: Tenant, ended: Session, model: ModelServer, answer: Any
 ) -> None:
-    model.answer_chat(answer, says())
+    model.answer_chat(answer, answer_with())
     judge_all(tenant)
     judgement = judgement_of(tenant)
     assert (judgement.status, judgement.kind, len(model.requests)) == ("done", "model", 2)
@@ -370,7 +371,7 @@ def busy(seconds: int) -> Answer:
 def test_a_pause_that_the_endpoint_asks_for_is_kept(
     tenant: Tenant, ended: Session, model: ModelServer
 ) -> None:
-    model.answer_chat(busy(900), says())
+    model.answer_chat(busy(900), answer_with())
     start = NOW + timedelta(minutes=31)
     assert judge_all(tenant, start) == []
     assert judgement_of(tenant).not_before == start + timedelta(seconds=900)
@@ -385,7 +386,7 @@ def test_a_pause_that_the_endpoint_asks_for_is_kept(
 def test_nobody_waits_longer_than_patience_for_a_model_that_rests(
     tenant: Tenant, ended: Session, model: ModelServer
 ) -> None:
-    model.answer_chat(busy(86_000), says())
+    model.answer_chat(busy(86_000), answer_with())
     start = NOW + timedelta(minutes=31)
     assert judge_all(tenant, start) == [ended.id]
     assert (judgement_of(tenant).kind, judgement_of(tenant).status) == ("offline", "done")

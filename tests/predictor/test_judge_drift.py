@@ -19,7 +19,7 @@ from predictor.services.judging.drift import (
     latest_drift,
 )
 from tests.conftest import NOW, Tenant
-from tests.predictor.test_settle import hold_session, plant, said, settled
+from tests.predictor.test_settle import hold_session, make_verdict, plant, settled
 
 
 def judged(
@@ -34,7 +34,7 @@ def judged(
             Memory.objects.filter(pk=memory_id).update(observed_at=observed)
     session = hold_session(tenant, ids, key, started=at)
     relevance: Sequence[float] = [young] * count + [old] * count + [1.0]
-    verdict = said(dict(zip(ids, relevance, strict=True)))
+    verdict = make_verdict(dict(zip(ids, relevance, strict=True)))
     settled(tenant, session, verdict, now=at + timedelta(hours=1))
 
 

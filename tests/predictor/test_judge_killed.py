@@ -22,7 +22,7 @@ from predictor.services.judging.settle import settle
 from tests.conftest import Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged_sessions import PERSON, STORY, begin, commit, end, fresh, judgement_of
-from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels, plant, said
+from tests.predictor.test_settle import HOLDER, RELEVANCE, hold_session, labels, make_verdict, plant
 
 # Where the worker dies, and whether the session was settled for good by then.
 STEPS = {
@@ -132,7 +132,7 @@ def test_what_is_forgotten_while_it_is_settled_has_its_label(transactional_db: N
         ids = plant(tenant, 8)
         now = timezone.now()
         session = hold_session(tenant, ids, f"s{n}", started=now)
-        verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+        verdict = make_verdict(dict(zip(ids, RELEVANCE, strict=True)))
         in_threads(
             lambda s=session, v=verdict, t=now: settle(fresh(tenant), s.pk, HOLDER, v, now=t),
             lambda i=ids, t=now: forget(tenant.workspace, i[::-1], actor=PERSON, now=t),

@@ -28,7 +28,7 @@ from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.predictor.judged_sessions import PERSON, begin, commit
 from tests.predictor.test_erase_locks import alone
-from tests.predictor.test_settle import hold_session, plant, said, settled
+from tests.predictor.test_settle import hold_session, make_verdict, plant, settled
 
 CANARY = "The launch code of the canary rocket is seven bananas."
 QUOTE = f"Decisive was that {CANARY.lower()} Nothing else mattered."
@@ -40,7 +40,7 @@ def judge_with(
 ) -> Judgement:
     session = hold_session(tenant, ids, key)
     relevance = {memory_id: 0.9 - n / 10 for n, memory_id in enumerate(ids)}
-    settled(tenant, session, said(relevance, reasoning=reasoning, missing_topics=topics))
+    settled(tenant, session, make_verdict(relevance, reasoning=reasoning, missing_topics=topics))
     return judgement(tenant, key)
 
 
@@ -113,8 +113,8 @@ def test_canary_that_is_erased_while_a_judge_thinks_comes_back_with_no_verdict(
     answer = tenant.admin.delete(f"memories/{canary}")
     assert answer.status_code in {200, 204}, answer.json()
     words: dict[str, Any] = {"reasoning": QUOTE, "missing_topics": ("bananas and rockets",)}
-    assert settled(tenant, session, said(relevance, **words)) is not None
-    assert settled(neighbour, other, said(dict.fromkeys(theirs, 0.5), **words)) is not None
+    assert settled(tenant, session, make_verdict(relevance, **words)) is not None
+    assert settled(neighbour, other, make_verdict(dict.fromkeys(theirs, 0.5), **words)) is not None
     assert "bananas" not in everything(tenant)
     found = judgement(tenant, key)
     assert found.raw["relevance"] == list(relevance.values())
@@ -171,7 +171,7 @@ def test_what_is_settled_while_judgements_are_looked_through_is_found(
     session = hold_session(tenant, others, "late")
     with in_workspace(tenant.workspace):
         lock_state(NOW)
-    verdict = said(dict.fromkeys(others, 0.5), reasoning=QUOTE)
+    verdict = make_verdict(dict.fromkeys(others, 0.5), reasoning=QUOTE)
 
     def settle_beside(execute: Any, sql: str, *args: Any) -> Any:
         if is_of(sql, PredictorState, "FOR UPDATE") and not settling:

@@ -113,16 +113,16 @@ def test_lists_ask_as_often_for_many_rows_as_for_one(
 ) -> None:
     client = member("admin")
 
-    def asked() -> int:
+    def count_queries() -> int:
         client.get(path)
         with CaptureQueriesContext(connection) as captured:
             assert client.get(path).status_code == 200
         return len(captured)
 
     furnish(tenant, 1, name="a")
-    few = asked()
+    few = count_queries()
     furnish(tenant, 9, name="b")
-    assert asked() == few
+    assert count_queries() == few
 
 
 def test_lists_are_searched_and_filtered(tenant: Tenant, member: Member) -> None:
@@ -276,7 +276,7 @@ def test_pages_ask_as_often_for_many_memories_as_for_one(tenant: Tenant, member:
     client = member("reader")
     ids = [*made.baseline_top_ids, *made.predictor_top_ids]
 
-    def asked(kept: int) -> list[int]:
+    def count_queries(kept: int) -> list[int]:
         with in_workspace(tenant.workspace):
             many = list(Memory.objects.values_list("pk", flat=True))[:kept]
             Judgement.objects.update(memory_ids=many)
@@ -297,13 +297,13 @@ def test_pages_ask_as_often_for_many_memories_as_for_one(tenant: Tenant, member:
         SessionCandidate.objects.exclude(memory=ids[0]).delete()
         like = Memory.objects.get(pk=ids[0])
         Memory.objects.exclude(pk=like.pk).delete()
-    few = asked(1)
+    few = count_queries(1)
     with in_workspace(tenant.workspace):
         for place in range(99):
             like.pk, like.content_hash, like._state.adding = None, f"more-{place}", True
             like.id = uuid4()
             like.save()
-    assert asked(100) == few
+    assert count_queries(100) == few
 
 
 def test_trainings_and_versions_lead_to_each_other(tenant: Tenant, member: Member) -> None:

@@ -197,19 +197,19 @@ def test_the_last_attempt_is_told_apart_from_what_serves(tenant: Tenant) -> None
             )
     promote(tenant.workspace, number=2, now=at[1])
 
-    def told() -> list[Any]:
+    def read_status() -> list[Any]:
         found = tenant.reader.get("predictor/status").json()
         return [found["trained_at"], found["fully_trained_at"], found["last_training"]["status"]]
 
     shown = [moment.isoformat().replace("+00:00", "Z") for moment in at]
-    assert told() == [shown[1], shown[0], "failed"]
+    assert read_status() == [shown[1], shown[0], "failed"]
     last = tenant.reader.get("predictor/status").json()["last_training"]
     assert (last["finished_at"], last["version"], last["error"]) == (shown[2], None, "MemoryError")
     with in_workspace(tenant.workspace):
         ModelVersion.objects.update(origin="imported")
-    assert told() == [None, shown[0], "failed"]
+    assert read_status() == [None, shown[0], "failed"]
     tenant.admin.post("predictor/reset")
-    assert told() == [None, None, "failed"]
+    assert read_status() == [None, None, "failed"]
 
 
 def test_a_reset_takes_no_wishes(tenant: Tenant) -> None:
@@ -488,15 +488,17 @@ def test_drift_shows_the_sums_over_time(tenant: Tenant) -> None:
 def test_the_number_of_queries_does_not_grow(tenant: Tenant, neighbour: Tenant) -> None:
     few, many = fill(tenant, 1), fill(neighbour, 12)
 
-    def asked(one: Tenant, path: str) -> int:
+    def count_queries(one: Tenant, path: str) -> int:
         one.reader.get(path)
         with CaptureQueriesContext(connection) as captured:
             assert one.reader.get(path).status_code == 200
         return len(captured)
 
     for path in ("status", "comparisons", "training", "drift", "audit/s-0"):
-        assert asked(tenant, f"predictor/{path}") == asked(neighbour, f"predictor/{path}"), path
-    assert asked(tenant, f"predictor/comparisons/{few[0].pk}") == asked(
+        assert count_queries(tenant, f"predictor/{path}") == count_queries(
+            neighbour, f"predictor/{path}"
+        ), path
+    assert count_queries(tenant, f"predictor/comparisons/{few[0].pk}") == count_queries(
         neighbour, f"predictor/comparisons/{many[0].pk}"
     )
 

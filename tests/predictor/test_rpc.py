@@ -78,20 +78,20 @@ def frame(method: str, params: Any = None, *, request_id: Any = 1) -> bytes:
     return json.dumps(told | ({} if params is None else {"params": params})).encode()
 
 
-def ask(desk: RpcServer, method: str, params: Any = None) -> Any:
-    answer = json.loads(desk.answer(frame(method, params)))
+def ask(server: RpcServer, method: str, params: Any = None) -> Any:
+    answer = json.loads(server.answer(frame(method, params)))
     assert (answer["jsonrpc"], answer["id"]) == ("2.0", 1)
     assert len(answer) == 3
     return answer.get("result") or answer["error"]
 
 
 @pytest.fixture
-def desk() -> RpcServer:
+def server() -> RpcServer:
     return RpcServer(RpcModel())
 
 
-def test_scores_come_in_the_order_of_the_ids(desk: RpcServer) -> None:
-    told = ask(desk, "score", scored())
+def test_scores_come_in_the_order_of_the_ids(server: RpcServer) -> None:
+    told = ask(server, "score", scored())
 
     assert [one["id"] for one in told["scores"]] == ["m0", "m1", "m2", "m3"]
     assert (told["model_version"], told["model_ready"]) == (0, False)
@@ -99,38 +99,38 @@ def test_scores_come_in_the_order_of_the_ids(desk: RpcServer) -> None:
     for name in ("candidate_ids", "candidate_embeddings", "candidate_features"):
         turned[name] = turned[name][::-1]
     turned["log_effectiveness"] = turned["log_effectiveness"][::-1]
-    again = ask(desk, "score", turned)
+    again = ask(server, "score", turned)
     assert [s["score"] for s in again["scores"][::-1]] == pytest.approx(
         [s["score"] for s in told["scores"]], abs=1e-4
     )
 
 
-def test_no_candidates_have_no_scores(desk: RpcServer) -> None:
+def test_no_candidates_have_no_scores(server: RpcServer) -> None:
     empty = scored(0, candidate_features=[], log_effectiveness=[])
-    assert ask(desk, "score", empty)["scores"] == []
+    assert ask(server, "score", empty)["scores"] == []
 
 
-def test_training_makes_the_model_ready_and_changes_scores(desk: RpcServer) -> None:
-    before = ask(desk, "score", scored())
-    told = ask(desk, "train", trained())
-    after = ask(desk, "score", scored())
+def test_training_makes_the_model_ready_and_changes_scores(server: RpcServer) -> None:
+    before = ask(server, "score", scored())
+    told = ask(server, "train", trained())
+    after = ask(server, "score", scored())
 
     assert set(told) == {"loss", "step", "samples_used", "samples_skipped", "duration_ms"}
     assert (told["samples_used"], told["samples_skipped"], told["step"]) == (12, 0, 2)
     assert (after["model_ready"], after["model_version"]) == (True, 1)
     assert after["scores"] != before["scores"]
-    status = ask(desk, "status")
+    status = ask(server, "status")
     assert status.pop("last_trained").endswith("+00:00")
     assert status == {
         "trained": True,
         "training_sessions": 12,
         "model_version": 1,
-        "parameters": desk.model.scorer.parameter_count,
+        "parameters": server.model.scorer.parameter_count,
     }
 
 
-def test_status_before_anything(desk: RpcServer) -> None:
-    assert ask(desk, "status", {}) == {
+def test_status_before_anything(server: RpcServer) -> None:
+    assert ask(server, "status", {}) == {
         "trained": False,
         "training_sessions": 0,
         "model_version": 0,
@@ -139,20 +139,20 @@ def test_status_before_anything(desk: RpcServer) -> None:
     }
 
 
-def test_flat_sessions_are_skipped_and_teach_nothing(desk: RpcServer) -> None:
+def test_flat_sessions_are_skipped_and_teach_nothing(server: RpcServer) -> None:
     flat = session(4, labels=[0.5] * 4, confidence=1)
-    told = ask(desk, "train", {"sessions": [flat]})
+    told = ask(server, "train", {"sessions": [flat]})
 
     assert (told["samples_used"], told["samples_skipped"]) == (0, 1)
-    assert not ask(desk, "status")["trained"]
+    assert not ask(server, "status")["trained"]
 
 
 def test_the_same_frames_make_the_same_bytes(tmp_path: Path) -> None:
     made = []
     for name in ("a", "b"):
-        desk = RpcServer(RpcModel(seed=4))
-        ask(desk, "train", trained())
-        told = ask(desk, "save_checkpoint", {"path": str(tmp_path / name)})
+        server = RpcServer(RpcModel(seed=4))
+        ask(server, "train", trained())
+        told = ask(server, "save_checkpoint", {"path": str(tmp_path / name)})
         raw = (tmp_path / name).read_bytes()
         assert told == {"bytes": len(raw), "sha256": hashlib.sha256(raw).hexdigest()}
         made.append(raw)
@@ -176,21 +176,21 @@ def test_sessions_sent_bit_by_bit_teach_what_they_teach_together() -> None:
 
 
 def test_a_checkpoint_is_written_over_nothing_but_a_checkpoint(
-    desk: RpcServer, tmp_path: Path
+    server: RpcServer, tmp_path: Path
 ) -> None:
     precious = tmp_path / "precious"
     precious.write_text("mine")
     link = tmp_path / "link"
     link.symlink_to(tmp_path / "elsewhere")
     for path in (precious, link, tmp_path, tmp_path / "no" / "folder", "a\0b", "/dev/null", ""):
-        told = ask(desk, "save_checkpoint", {"path": str(path)})
+        told = ask(server, "save_checkpoint", {"path": str(path)})
         assert told["code"] == -32602, path
         assert told["message"].startswith("path: ")
     assert precious.read_text() == "mine"
     assert not (tmp_path / "elsewhere").exists()
     place = tmp_path / "weights.sgpt"
     for _ in range(2):
-        assert ask(desk, "save_checkpoint", {"path": str(place)})["bytes"] == len(
+        assert ask(server, "save_checkpoint", {"path": str(place)})["bytes"] == len(
             place.read_bytes()
         )
 
@@ -222,8 +222,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("code", "line", "field"), WRONG)
-def test_a_wrong_frame_is_answered_with_its_code(desk: RpcServer, code, line, field) -> None:
-    error = json.loads(desk.answer(line))["error"]
+def test_a_wrong_frame_is_answered_with_its_code(server: RpcServer, code, line, field) -> None:
+    error = json.loads(server.answer(line))["error"]
 
     assert error["code"] == code
     assert field is None or error["message"].startswith(f"{field}: ")
@@ -270,8 +270,8 @@ SPOILT = [
 
 
 @pytest.mark.parametrize(("field", "others"), SPOILT)
-def test_a_wrong_value_is_refused_by_its_name(desk: RpcServer, field: str, others) -> None:
-    error = ask(desk, "score", spoilt(**others))
+def test_a_wrong_value_is_refused_by_its_name(server: RpcServer, field: str, others) -> None:
+    error = ask(server, "score", spoilt(**others))
 
     assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
 
@@ -335,35 +335,35 @@ RANGED = [
 
 
 @pytest.mark.parametrize(("others", "message"), RANGED)
-def test_a_refusal_says_what_would_be_taken(desk: RpcServer, others: Any, message: str) -> None:
-    assert ask(desk, "score", spoilt(**others)) == {"code": -32602, "message": message}
+def test_a_refusal_says_what_would_be_taken(server: RpcServer, others: Any, message: str) -> None:
+    assert ask(server, "score", spoilt(**others)) == {"code": -32602, "message": message}
 
 
-def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(desk: RpcServer) -> None:
+def test_a_small_frame_cannot_ask_for_more_memory_than_there_is(server: RpcServer) -> None:
     wide = {"context_embedding": [0.5] * 16_384, "candidate_embeddings": [None] * 10_000}
-    told = ask(desk, "score", spoilt(**wide))
+    told = ask(server, "score", spoilt(**wide))
     assert told["message"] == "candidate_embeddings: 10000 of width 16384 are too many"
     half = session(0) | wide | {"candidate_embeddings": [None] * 5_000}
     half |= {"candidate_features": [[0] * 12] * 5_000, "log_effectiveness": None}
     half |= {"labels": [0.0] * 5_000, "confidence": 1}
-    told = ask(desk, "train", {"sessions": [half, half]})
+    told = ask(server, "train", {"sessions": [half, half]})
     assert told["message"] == "sessions[1]: all embeddings exceed 134217728 numbers"
-    assert "scores" in ask(desk, "score", scored())
+    assert "scores" in ask(server, "score", scored())
 
 
-def test_methods_and_digits_that_there_are_not_are_told(desk: RpcServer) -> None:
-    assert ask(desk, "scores")["message"] == (
+def test_methods_and_digits_that_there_are_not_are_told(server: RpcServer) -> None:
+    assert ask(server, "scores")["message"] == (
         "method: there is no 'scores', but score, train, train_from_db, status, save_checkpoint"
     )
-    long = json.loads(desk.answer(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b"}"))
+    long = json.loads(server.answer(b'{"jsonrpc": "2.0", "id": ' + b"9" * 5000 + b"}"))
     assert long["error"]["message"] == "a number has more than 4300 digits"
-    nan = json.loads(desk.answer(b'{"id": NaN}'))
+    nan = json.loads(server.answer(b'{"id": NaN}'))
     assert nan["error"]["message"] == "the frame is no JSON: NaN is no number"
 
 
 @pytest.mark.parametrize("path", ["a\0b", "folder/\ud800", 5, None])
-def test_a_path_that_no_system_has_is_refused(desk: RpcServer, path: Any) -> None:
-    assert ask(desk, "save_checkpoint", {"path": path})["message"] == (
+def test_a_path_that_no_system_has_is_refused(server: RpcServer, path: Any) -> None:
+    assert ask(server, "save_checkpoint", {"path": path})["message"] == (
         "path: must be a string, not empty, of printable characters"
     )
 
@@ -380,15 +380,15 @@ def test_a_path_that_no_system_has_is_refused(desk: RpcServer, path: Any) -> Non
         ("sessions[0].candidate_features[3]", {"candidate_features": [[0] * 12] * 3 + [[0]]}),
     ],
 )
-def test_a_wrong_session_is_refused_by_its_place(desk: RpcServer, field: str, others) -> None:
+def test_a_wrong_session_is_refused_by_its_place(server: RpcServer, field: str, others) -> None:
     one = session(4, labels=[0.1, 0.2, 0.3, 0.9], confidence=0.9) | others
-    error = ask(desk, "train", {"sessions": [one]})
+    error = ask(server, "train", {"sessions": [one]})
 
     assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
-    assert not ask(desk, "status")["trained"]
+    assert not ask(server, "status")["trained"]
 
 
-def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: RpcServer) -> None:
+def test_trainings_refuse_what_is_no_list_and_odd_epochs(server: RpcServer) -> None:
     for params, field in (
         ({}, "sessions"),
         ({"sessions": []}, "sessions"),
@@ -397,48 +397,50 @@ def test_trainings_refuse_what_is_no_list_and_odd_epochs(desk: RpcServer) -> Non
         (trained(1) | {"epochs": 2.5}, "epochs"),
         (trained(1) | {"epochs": 10**9}, "epochs"),
     ):
-        error = ask(desk, "train", params)
+        error = ask(server, "train", params)
         assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
 
 
-def test_another_width_than_the_models_is_refused(desk: RpcServer) -> None:
-    ask(desk, "train", trained())
+def test_another_width_than_the_models_is_refused(server: RpcServer) -> None:
+    ask(server, "train", trained())
     other = scored()
     other["context_embedding"] = other["context_embedding"][:-1]
     other["candidate_embeddings"] = [row[:-1] for row in other["candidate_embeddings"]]
 
-    assert ask(desk, "score", other)["message"].startswith("context_embedding: has 7 numbers")
+    assert ask(server, "score", other)["message"].startswith("context_embedding: has 7 numbers")
 
 
-def test_texts_are_sent_for_all_or_for_those_without_vector(desk: RpcServer) -> None:
-    ask(desk, "train", trained())
+def test_texts_are_sent_for_all_or_for_those_without_vector(server: RpcServer) -> None:
+    ask(server, "train", trained())
     rows = [*vectors(2), None, None]
     whole = ask(
-        desk, "score", scored(candidate_embeddings=rows, candidate_texts=["", "", "a b", "c"])
+        server, "score", scored(candidate_embeddings=rows, candidate_texts=["", "", "a b", "c"])
     )
-    part = ask(desk, "score", scored(candidate_embeddings=rows, candidate_texts=["a b", "c"]))
+    part = ask(server, "score", scored(candidate_embeddings=rows, candidate_texts=["a b", "c"]))
 
     assert whole == part
-    assert ask(desk, "score", scored(candidate_embeddings=rows))["model_ready"]
+    assert ask(server, "score", scored(candidate_embeddings=rows))["model_ready"]
 
 
-def test_a_notification_gets_no_answer_but_has_its_effect(desk: RpcServer, tmp_path: Path) -> None:
+def test_a_notification_gets_no_answer_but_has_its_effect(
+    server: RpcServer, tmp_path: Path
+) -> None:
     def notify(method: str, params: Any) -> bytes:
         return json.dumps({"jsonrpc": "2.0", "method": method, "params": params}).encode()
 
     for params in ({}, [], 7, {"path": ""}):
-        assert desk.answer(notify("save_checkpoint", params)) == b""
-    assert desk.answer(notify("nothing", {})) == b""
-    assert desk.answer(notify("save_checkpoint", {"path": str(tmp_path / "w")})) == b""
+        assert server.answer(notify("save_checkpoint", params)) == b""
+    assert server.answer(notify("nothing", {})) == b""
+    assert server.answer(notify("save_checkpoint", {"path": str(tmp_path / "w")})) == b""
     assert (tmp_path / "w").exists()
-    assert desk.answer(b"\n") == b""
+    assert server.answer(b"\n") == b""
 
 
-def test_a_line_too_long_is_read_past(desk: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_too_long_is_read_past(server: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rpc_frames, "MAX_LINE_BYTES", 200)
     sent = io.BytesIO(b"x" * 5000 + b"\n" + frame("status") + b"\n" + b"y" * 201)
     answers = io.BytesIO()
-    desk.serve(sent, answers)
+    server.serve(sent, answers)
     first, second, third = [json.loads(line) for line in answers.getvalue().splitlines()]
 
     assert [first["error"]["code"], third["error"]["code"]] == [-32700, -32700]
@@ -537,7 +539,7 @@ def test_weights_that_cannot_be_read_are_a_cold_start(tmp_path: Path) -> None:  
 
 
 @pytest.mark.django_db
-def test_training_from_rows_only_reads(desk: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_training_from_rows_only_reads(server: RpcServer, monkeypatch: pytest.MonkeyPatch) -> None:
     tenant = build_tenant("acme")
     for params, field in (
         ({}, "workspace"),
@@ -546,13 +548,13 @@ def test_training_from_rows_only_reads(desk: RpcServer, monkeypatch: pytest.Monk
         ({"workspace": "acme", "limit": 0}, "limit"),
         ({"workspace": "acme", "min_confidence": 2}, "min_confidence"),
     ):
-        error = ask(desk, "train_from_db", params)
+        error = ask(server, "train_from_db", params)
         assert (error["code"], error["message"].split(":")[0]) == (-32602, field)
     for named in ("acme", str(tenant.workspace.pk)):
-        told = ask(desk, "train_from_db", {"workspace": named})
+        told = ask(server, "train_from_db", {"workspace": named})
         assert (told["samples_used"], told["gates_passed"]) == (0, False)
         assert (told["canary_ndcg"], told["gates"]) == (None, [])
-    assert not desk.model.is_ready
+    assert not server.model.is_ready
 
 
 def test_training_from_rows_is_done_by_a_process_that_cannot_write(

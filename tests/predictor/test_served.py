@@ -22,7 +22,7 @@ from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
-from tests.predictor.serving import asked, configure, promote, state
+from tests.predictor.serving import configure, make_request, promote, state
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def start(tenant: Tenant, number: int, **settings: object) -> RankerAnswer:
     """Start a session and commit it."""
     workspace = configure(tenant.workspace, predictor_mode="on", **settings)
     with in_workspace(workspace):
-        return rank_session(asked(workspace, session_key=f"s-{number}"))
+        return rank_session(make_request(workspace, session_key=f"s-{number}"))
 
 
 def codes(tenant: Tenant) -> list[str]:
@@ -154,5 +154,7 @@ def test_a_process_lets_go_of_what_its_workspace_serves_no_more(cold: Tenant) ->
 def test_a_process_lets_go_of_the_models_of_who_switched_them_off(cold: Tenant) -> None:
     start(cold, 1)
     with in_workspace(cold.workspace):
-        rank_session(asked(configure(cold.workspace, predictor_mode="off"), session_key="s-2"))
+        rank_session(
+            make_request(configure(cold.workspace, predictor_mode="off"), session_key="s-2")
+        )
     assert served.cache.get(cold.workspace.pk, 1) is None

@@ -16,7 +16,7 @@ from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
 from tests.conftest import Tenant
 from tests.predictor.serving import configure, promote, scorer
-from tests.predictor.test_opinion import Raising, Saying, serve_stand_in
+from tests.predictor.test_rank_session import Raising, Saying, serve_stand_in
 
 WIDTH = 384  # of the built-in embedding model
 FACTS = [

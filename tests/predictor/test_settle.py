@@ -113,7 +113,7 @@ def hold_session(
         return session
 
 
-def said(
+def make_verdict(
     relevance: Mapping[UUID, float], *, confidence: float = 0.9, overall: float = 0.7, **more: Any
 ) -> JudgeVerdict:
     return JudgeVerdict(
@@ -159,7 +159,7 @@ def test_what_every_session_is_given_counts_for_neither_ranking(tenant: Tenant) 
         # Two constraints lead the baseline's list: it is not the baseline that chose them.
         session.candidates.filter(memory__in=ids[:2]).update(is_always=True)
     relevance = dict(zip(ids, (0.0, 0.0, 0.9, 0.6, 0.3, 0.0, 0.0, 0.0), strict=True))
-    comparison = settled(tenant, session, said(relevance))
+    comparison = settled(tenant, session, make_verdict(relevance))
     assert comparison is not None
     assert (comparison.outcome, comparison.margin) == ("tie", 0.0)
     assert comparison.baseline_top_ids == comparison.predictor_top_ids == ids[2:]
@@ -173,7 +173,7 @@ def test_a_verdict_becomes_labels_a_comparison_and_evidence(
     better = [ids[1], ids[4], ids[3], *(i for i in ids if i not in {ids[1], ids[4], ids[3]})]
     session = hold_session(tenant, ids, predictor=better)
     relevance = dict(zip(ids, RELEVANCE, strict=True))
-    comparison = settled(tenant, session, said(relevance))
+    comparison = settled(tenant, session, make_verdict(relevance))
     assert comparison is not None
     baseline, predictor = ndcg(ids, relevance), ndcg(better, relevance)
     assert (comparison.outcome, comparison.void_reason) == ("win", "")
@@ -197,7 +197,7 @@ def test_a_verdict_becomes_labels_a_comparison_and_evidence(
 def test_settling_twice_changes_nothing(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids, predictor=ids[::-1])
-    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    verdict = make_verdict(dict(zip(ids, RELEVANCE, strict=True)))
     assert settled(tenant, session, verdict) is not None
     before = state_of(tenant).governor, labels(tenant, session).keys()
     assert settled(tenant, session, verdict) is None
@@ -211,7 +211,7 @@ def test_settling_twice_changes_nothing(tenant: Tenant) -> None:
 def test_who_no_longer_holds_a_judgement_settles_nothing(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    verdict = make_verdict(dict(zip(ids, RELEVANCE, strict=True)))
     assert settle(fresh(tenant), session.pk, uuid4(), verdict, now=JUDGED) is None
     assert labels(tenant, session) == {}
     with in_workspace(tenant.workspace):
@@ -222,7 +222,7 @@ def test_what_was_switched_off_while_the_judge_thought_leaves_nothing(tenant: Te
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
     tenant.admin.patch("workspace/settings", {"predictor_mode": "off"})
-    assert settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True)))) is None
+    assert settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True)))) is None
     with in_workspace(tenant.workspace):
         found = [Comparison, Label, PredictorState]
         assert [model.objects.count() for model in found] == [0, 0, 0]
@@ -231,7 +231,7 @@ def test_what_was_switched_off_while_the_judge_thought_leaves_nothing(tenant: Te
 def test_void_when_no_predictor_scores_pitfall_32(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    comparison = settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.outcome, comparison.void_reason) == ("void", "no scores")
     assert (comparison.margin, comparison.is_evidence) == (None, False)
@@ -253,7 +253,7 @@ def test_doubted_and_flat_verdicts_are_stored_and_count_for_nothing_pitfall_32(
 ) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids, predictor=ids[::-1])
-    verdict = said(dict(zip(ids, relevance, strict=True)), confidence=confidence)
+    verdict = make_verdict(dict(zip(ids, relevance, strict=True)), confidence=confidence)
     comparison = settled(tenant, session, verdict)
     assert comparison is not None
     assert (comparison.outcome, comparison.void_reason, comparison.is_evidence) == (
@@ -275,7 +275,7 @@ def test_scores_of_a_model_that_a_reset_dropped_are_no_evidence(tenant: Tenant) 
     session = hold_session(tenant, ids, predictor=ids[::-1])
     with in_workspace(tenant.workspace):
         PredictorState.objects.update(served=None)
-    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    comparison = settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.void_reason, comparison.phase) == ("not trained", "collecting")
 
@@ -292,11 +292,11 @@ def test_scores_of_a_dropped_model_are_no_evidence_for_the_next(
     reset(fresh(tenant), actor=PERSON, now=NOW + timedelta(minutes=1))
     with in_workspace(tenant.workspace):
         PredictorState.objects.update(served=4, last_version=4)  # trained since
-    comparison = settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    comparison = settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     assert comparison is not None
     assert (comparison.is_evidence, comparison.is_out_of_sample) == (is_evidence, is_evidence)
     assert comparison.void_reason == ("" if is_evidence else "not trained")
-    untouched = settled(neighbour, other, said(dict(zip(theirs, RELEVANCE, strict=True))))
+    untouched = settled(neighbour, other, make_verdict(dict(zip(theirs, RELEVANCE, strict=True))))
     assert untouched is not None
     assert untouched.is_evidence
 
@@ -306,7 +306,7 @@ def test_the_tenth_scored_session_makes_a_training_due(tenant: Tenant) -> None:
     for n, due in ((1, None), (2, "first")):
         ids = plant(tenant, 8)
         session = hold_session(tenant, ids, f"s{n}")
-        settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+        settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
         lease = lease_in(tenant)
         assert (lease.reason or None) == due
         assert (lease.due_at is not None) == (due is not None)
@@ -320,7 +320,7 @@ def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
     session = hold_session(tenant, ids, predictor=[*ids[::-1]])
     # The baseline is right, the predictor has it backwards.
     right = dict(zip(ids, (1.0, 0.8, 0.6, 0.4, 0.2, 0.0, 0.0, 0.0), strict=True))
-    comparison = settled(tenant, session, said(right))
+    comparison = settled(tenant, session, make_verdict(right))
     assert comparison is not None
     assert (comparison.outcome, comparison.is_drift_reset) == ("loss", True)
     state = state_of(tenant)
@@ -340,7 +340,7 @@ def test_leaving_cold_start_is_told(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids, predictor=ids[::-1])
     backwards = dict(zip(ids, (0.0, 0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), strict=True))
-    comparison = settled(tenant, session, said(backwards))
+    comparison = settled(tenant, session, make_verdict(backwards))
     assert comparison is not None
     assert (comparison.phase, state_of(tenant).phase) == ("ramp", "ramp")
     assert comparison.alpha == 0.8  # the ramp's floor
@@ -351,7 +351,7 @@ def test_leaving_cold_start_is_told(tenant: Tenant) -> None:
 def test_events_hold_ids_and_numbers_only(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    verdict = said(
+    verdict = make_verdict(
         dict(zip(ids, RELEVANCE, strict=True)),
         missing_topics=("CANARY topic",),
         reasoning="CANARY reasoning",
@@ -393,7 +393,9 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(tenant: Tenant) -> No
         )
     relevance = dict(zip(ids[:8], RELEVANCE, strict=True))
     comparison = settled(
-        tenant, session, said(relevance, overall=0.2, missing_topics=("pressure of the valve",))
+        tenant,
+        session,
+        make_verdict(relevance, overall=0.2, missing_topics=("pressure of the valve",)),
     )
     assert comparison is not None
     assert comparison.fts_overlap == 0.25
@@ -414,7 +416,7 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(tenant: Tenant) -> No
 def test_presumed_negatives_are_thinned_to_three_a_positive(tenant: Tenant) -> None:
     ids = plant(tenant, 40)
     session = hold_session(tenant, ids)
-    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    settled(tenant, session, make_verdict({ids[0]: 0.9, ids[1]: 0.0}))
     found = labels(tenant, session)
     assert len(found) == 40
     kept = [label for label in found.values() if label.is_sampled]
@@ -437,7 +439,7 @@ def test_what_only_a_prompt_matched_brings_no_presumed_negatives(tenant: Tenant)
             )
             for memory_id in matched
         )
-    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    settled(tenant, session, make_verdict({ids[0]: 0.9, ids[1]: 0.0}))
     found = labels(tenant, session)
     assert [(found[i].final, found[i].is_sampled) for i in matched] == [(0.3, False)] * 5
     kept = [label for label in found.values() if label.is_sampled]
@@ -456,7 +458,7 @@ def test_what_only_a_prompt_matched_is_learned_from_never(tenant: Tenant) -> Non
             fts_hit_count=1,
             created_at=NOW,
         )
-    settled(tenant, session, said({ids[0]: 0.9, ids[1]: 0.0}))
+    settled(tenant, session, make_verdict({ids[0]: 0.9, ids[1]: 0.0}))
     for memory_id in (ids[7], matched):
         supersede(tenant, memory_id, actor=PERSON, provenance="user_stated", now=JUDGED)
     found = labels(tenant, session)
@@ -492,7 +494,7 @@ def test_poisoned_supersedes_of_a_lower_class_lower_no_label(
 ) -> None:
     ids = plant(tenant, 8, own)
     session = hold_session(tenant, ids)
-    verdict = said(dict(zip(ids, RELEVANCE, strict=True)))
+    verdict = make_verdict(dict(zip(ids, RELEVANCE, strict=True)))
     moment = NOW + timedelta(minutes=10)
     if when.startswith("after"):
         moment = JUDGED + timedelta(hours=1)
@@ -515,7 +517,7 @@ def test_what_a_person_agrees_to_replace_is_superseded_by_a_person(
     own = tenant.reviewer.post("memories", {"content": OLD, "provenance": "user_stated"}).json()
     ids = [UUID(own["memory"]["id"]), *plant(tenant, 5)]
     session = hold_session(tenant, ids, started=timezone.now())
-    verdict = said(dict(zip(ids, (0.9, 0.0, 0.1, 0.2, 0.3, 0.0), strict=True)))
+    verdict = make_verdict(dict(zip(ids, (0.9, 0.0, 0.1, 0.2, 0.3, 0.0), strict=True)))
     if when.startswith("after"):
         settled(tenant, session, verdict, now=timezone.now())
     asked = tenant.agent.post("memories", {"content": NEW, "supersedes": own["memory"]["id"]})
@@ -535,14 +537,14 @@ def test_what_was_superseded_before_the_session_began_is_nothing_new(tenant: Ten
         tenant, ids[1], actor=PERSON, provenance="user_stated", now=NOW - timedelta(minutes=1)
     )
     session = hold_session(tenant, ids)
-    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     assert final(tenant, session, ids[1])[0] == 0.9
 
 
 def test_labels_are_final_a_week_after_the_session(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     late = ENDED + timedelta(days=7, seconds=1)
     supersede(tenant, ids[1], actor=PERSON, provenance="user_stated", now=late)
     assert final(tenant, session, ids[1])[0] == 0.9
@@ -562,7 +564,7 @@ def test_forgotten_by_a_person_within_a_day_of_being_injected(
 ) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     forget(tenant.workspace, [ids[position]], actor=actor, now=NOW + after)
     assert final(tenant, session, ids[position])[0] == expected
     restore(tenant.workspace, [ids[position]], actor=PERSON, now=NOW + after)
@@ -572,7 +574,7 @@ def test_forgotten_by_a_person_within_a_day_of_being_injected(
 def test_merged_and_culled_memories_carry_no_label(tenant: Tenant) -> None:
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids)
-    settled(tenant, session, said(dict(zip(ids, RELEVANCE, strict=True))))
+    settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
     with in_workspace(tenant.workspace):
         culled, merged, survivor = (lock([i])[0] for i in (ids[1], ids[3], ids[4]))
         hide([culled], "culled_at", actor=SYSTEM, now=JUDGED)
@@ -595,7 +597,7 @@ def test_as_many_queries_for_few_and_many_candidates(tenant: Tenant) -> None:
     for n, count in enumerate((8, 100)):
         ids = plant(tenant, count)
         session = hold_session(tenant, ids, f"s{n}", predictor=ids[::-1])
-        verdict = said(dict(zip(ids[:8], RELEVANCE, strict=True)))
+        verdict = make_verdict(dict(zip(ids[:8], RELEVANCE, strict=True)))
         workspace = fresh(tenant)
         with CaptureQueriesContext(connection) as captured:
             assert settle(workspace, session.pk, HOLDER, verdict, now=JUDGED) is not None

@@ -38,7 +38,7 @@ from tests.conftest import NOW, Tenant, build_tenant
 from tests.killing import kill_at
 from tests.predictor.judged import World, build_world, train_meanwhile
 from tests.predictor.judged_sessions import begin, commit
-from tests.predictor.serving import asked, configure, governor, promote
+from tests.predictor.serving import configure, governor, make_request, promote
 from tests.predictor.test_train import LATER, due, run, served, trained
 
 GONE = LATER + timedelta(hours=1)  # when something is erased
@@ -259,7 +259,7 @@ def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World
     assert turn.stalled(THEN) == []
     tenant.workspace.refresh_from_db()
     with in_workspace(tenant.workspace):
-        found = rank_session(asked(tenant.workspace))
+        found = rank_session(make_request(tenant.workspace))
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "no_model")
     without = order(tenant, "dropped")
     configure(tenant.workspace, predictor_mode="off")

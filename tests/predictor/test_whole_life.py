@@ -30,14 +30,15 @@ User: yes please, a colleague from Lisbon wants an answer before lunch, quickly 
 Assistant: then let us look at each question, write short sentences and send them together."""
 
 
-def said(subject: str, thing: str) -> str:
+def make_statement(subject: str, thing: str) -> str:
     return f"For {subject} we keep {thing} in cupboard {len(thing)} next to the {thing} list."
 
 
 def transcript(subject: str) -> str:
     things = SUBJECTS[subject]
     lines = [
-        f"User: where do we keep {thing} for {subject}?\nAssistant: {said(subject, thing)} Done."
+        f"User: where do we keep {thing} for {subject}?\n"
+        f"Assistant: {make_statement(subject, thing)} Done."
         for thing in things
     ]
     return "\n".join([TALK, *lines])
@@ -51,7 +52,7 @@ def live(tenant: Tenant, key: str, subject: str) -> None:
     assert ended.status_code in {200, 202}, ended.json()
 
 
-def told(tenant: Tenant, path: str) -> Any:
+def get_json(tenant: Tenant, path: str) -> Any:
     answer = tenant.reviewer.get(path)
     assert answer.status_code == 200, answer.json()
     return answer.json()
@@ -64,7 +65,7 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(
     tenant.workspace.save()
     for subject, things in SUBJECTS.items():
         for thing in things:
-            body = {"content": said(subject, thing)}
+            body = {"content": make_statement(subject, thing)}
             assert tenant.agent.post("memories", body).status_code == 201
     subjects = list(SUBJECTS)
     for n in range(12):
@@ -89,7 +90,7 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(
 
     live(tenant, "next", "billing")
     assert len(judge_due(workspace, clock=timezone.now)) == 1
-    audit = told(tenant, "predictor/audit/next")
+    audit = get_json(tenant, "predictor/audit/next")
     with in_workspace(workspace):
         comparison = Comparison.objects.get(session__session_key="next")
         rows = SessionCandidate.objects.filter(session__session_key="next")
@@ -99,6 +100,6 @@ def test_sessions_teach_the_ranker_that_ranks_the_next_one(
         assert comparison.void_reason == ""
         assert Training.objects.count() == 1
     assert audit["session"]["session_key"] == "next"
-    assert told(tenant, "predictor/status")["model"]["version"] == 1
+    assert get_json(tenant, "predictor/status")["model"]["version"] == 1
     with in_workspace(neighbour.workspace):
         assert not PredictorState.objects.exists()

@@ -78,7 +78,7 @@ class RankerAnswer:
 class SessionRanker(Protocol):
     """The callable named by ENGRAM_SESSION_RANKER; it is called within `in_workspace()`."""
 
-    def __call__(self, asked: RankerRequest, /) -> RankerAnswer:
+    def __call__(self, request: RankerRequest, /) -> RankerAnswer:
         """Return the scores of the candidates."""
 
 

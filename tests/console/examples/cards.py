@@ -15,8 +15,8 @@ RATES = (
 HALLS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet")
 
 
-def tell(story: Story) -> None:
-    """Tell of conflicts."""
+def record_cards(story: Story) -> None:
+    """Send the calls about conflicts."""
     _find(story)
     _decide(story)
     _report(story)

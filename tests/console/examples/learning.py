@@ -7,19 +7,19 @@ import numpy as np
 from predictor.services.judging.judge import judge_due
 from predictor.services.training.turn import train_turn
 from tests.console.examples.story import Story
-from tests.predictor.test_whole_life import SUBJECTS, said, transcript
+from tests.predictor.test_whole_life import SUBJECTS, make_statement, transcript
 
 SESSIONS = 12  # as many as a first training wants
 
 
-def tell(story: Story) -> None:
-    """Tell of sessions, of what was learned from them, and of the judge's calibration."""
+def record_learning(story: Story) -> None:
+    """Send the calls about sessions, training and calibration."""
     workspace = story.workspace()
     workspace.settings = {"score_timeout_ms": 10_000, "exploration_rate": 0.0}  # any machine
     workspace.save()
     for subject, things in SUBJECTS.items():
         for thing in things:
-            story.commit(said(subject, thing), scope="office")
+            story.commit(make_statement(subject, thing), scope="office")
     for number in range(SESSIONS):
         _live(story, f"week-{number}", ("billing", "deploys")[number % 2])
     judge_due(story.workspace(), clock=story.clock.now)

@@ -16,8 +16,8 @@ def commit_unused(story: Story) -> None:
         story.commit(content, scope="office")
 
 
-def tell(story: Story) -> None:
-    """Tell of memories."""
+def record_memories(story: Story) -> None:
+    """Send the calls about memories."""
     _commit(story)
     _read(story)
     _ask_people(story)

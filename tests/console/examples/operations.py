@@ -10,8 +10,8 @@ from tests.console.examples.recorder import PAUSE
 from tests.console.examples.story import Story
 
 
-def tell(story: Story) -> None:
-    """Tell of operations."""
+def record_operations(story: Story) -> None:
+    """Send the calls of operators."""
     _keys(story)
     _settings(story)
     _figures(story)

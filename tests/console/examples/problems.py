@@ -8,8 +8,8 @@ from tests.conftest import Caller
 from tests.console.examples.story import Story
 
 
-def tell(story: Story) -> None:
-    """Tell of refusals."""
+def record_problems(story: Story) -> None:
+    """Send calls that are refused."""
     send, agent = story.send, story.agent
     path = "POST /memories"
     send(Caller("", Client()), path, {"content": "No key."}, summary="No key", status=401)

@@ -48,7 +48,7 @@ class Story:
 
 
 def record(paths: list[str]) -> list[Call]:
-    """Let the story happen in the test's database; return its calls with their answers."""
+    """Send all calls of the examples to the test's database; return them with their answers."""
     from tests.console.examples import cards, learning, memories, operations, problems
 
     clock = Clock(LONG_AGO)
@@ -58,10 +58,11 @@ def record(paths: list[str]) -> list[Call]:
         story.tenant.workspace.save()
         memories.commit_unused(story)
         clock.moment = BEGINNING
-        for tell in (
-            memories.tell, cards.tell, learning.tell, operations.tell, problems.tell,
-        ):  # fmt: skip
-            tell(story)
+        memories.record_memories(story)
+        cards.record_cards(story)
+        learning.record_learning(story)
+        operations.record_operations(story)
+        problems.record_problems(story)
     with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]

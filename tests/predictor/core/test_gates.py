@@ -12,7 +12,7 @@ def canary(ndcg, top=OLD, variance=0.2):
     return Canary(ndcg, variance, [top] * len(ndcg))
 
 
-def asked(before, after, *, is_finite=True, promoted_models=3, **more):
+def run_gates(before, after, *, is_finite=True, promoted_models=3, **more):
     rng = np.random.default_rng(5)
     found = check_gates(
         before, after, is_finite=is_finite, promoted_models=promoted_models, rng=rng, **more
@@ -26,28 +26,28 @@ LEVEL = [0.5, 0.6, 0.7, 0.4, 0.5, 0.6]
 NOISE = [0.1, -0.1, 0.05, -0.05, 0.02, -0.02]
 
 
-def moved(by, noise=NOISE):
+def move_canary(by, noise=NOISE):
     return [value + by + wobble for value, wobble in zip(LEVEL, noise, strict=True)]
 
 
 def test_a_model_that_ranks_as_before_passes():
-    assert asked(canary(LEVEL), canary(moved(0.0))) == set()
+    assert run_gates(canary(LEVEL), canary(move_canary(0.0))) == set()
 
 
 def test_numbers_must_be_finite_and_scores_must_differ():
-    assert asked(canary(LEVEL), canary(LEVEL, variance=0.0), is_finite=False) == {
+    assert run_gates(canary(LEVEL), canary(LEVEL, variance=0.0), is_finite=False) == {
         "finite",
         "variance",
     }
-    assert asked(canary(LEVEL), canary(LEVEL, variance=float("nan"))) == {"variance"}
+    assert run_gates(canary(LEVEL), canary(LEVEL, variance=float("nan"))) == {"variance"}
 
 
 @pytest.mark.parametrize("none", [None, canary([])])
 def test_scores_must_differ_without_a_canary_too(none):
-    assert asked(None, none, learned_variance=0.0) == {"variance"}
-    assert asked(None, none, learned_variance=float("nan")) == {"variance"}
-    assert asked(None, none, learned_variance=0.1) == set()
-    assert asked(None, canary(LEVEL), learned_variance=0.0) == set()
+    assert run_gates(None, none, learned_variance=0.0) == {"variance"}
+    assert run_gates(None, none, learned_variance=float("nan")) == {"variance"}
+    assert run_gates(None, none, learned_variance=0.1) == set()
+    assert run_gates(None, canary(LEVEL), learned_variance=0.0) == set()
 
 
 @pytest.mark.parametrize(
@@ -60,37 +60,37 @@ def test_scores_must_differ_without_a_canary_too(none):
     ],
 )
 def test_a_drop_blocks_when_it_is_large_or_sure(by, noise, failed):
-    assert asked(canary(LEVEL), canary(moved(by, noise))) == failed
+    assert run_gates(canary(LEVEL), canary(move_canary(by, noise))) == failed
 
 
 def test_an_upheaval_blocks_unless_it_clearly_pays():
-    assert asked(canary(LEVEL), canary(moved(0.0), top=NEW)) == {"overlap"}
-    assert asked(canary(LEVEL), canary(moved(0.2), top=NEW)) == set()
+    assert run_gates(canary(LEVEL), canary(move_canary(0.0), top=NEW)) == {"overlap"}
+    assert run_gates(canary(LEVEL), canary(move_canary(0.2), top=NEW)) == set()
 
 
 def test_three_of_five_are_enough():
-    assert asked(canary(LEVEL), canary(LEVEL, top=list("abcxy"))) == set()
-    assert asked(canary(LEVEL), canary(LEVEL, top=list("abwxy"))) == {"overlap"}
+    assert run_gates(canary(LEVEL), canary(LEVEL, top=list("abcxy"))) == set()
+    assert run_gates(canary(LEVEL), canary(LEVEL, top=list("abwxy"))) == {"overlap"}
 
 
 def test_the_first_model_may_rank_as_it_likes():
-    before, after = canary(LEVEL), canary(moved(0.0), top=NEW)
+    before, after = canary(LEVEL), canary(move_canary(0.0), top=NEW)
 
-    assert asked(before, after, promoted_models=0) == set()
-    assert asked(before, after, promoted_models=1) == {"overlap"}
+    assert run_gates(before, after, promoted_models=0) == set()
+    assert run_gates(before, after, promoted_models=1) == {"overlap"}
 
 
 def test_fewer_than_five_sessions_block_nothing():
     worse = [0.0] * 5
 
-    assert asked(canary(LEVEL[:4]), canary(worse[:4], top=NEW)) == set()
-    assert asked(canary(LEVEL[:5]), canary(worse, top=NEW)) == {"canary", "overlap"}
+    assert run_gates(canary(LEVEL[:4]), canary(worse[:4], top=NEW)) == set()
+    assert run_gates(canary(LEVEL[:5]), canary(worse, top=NEW)) == {"canary", "overlap"}
 
 
 def test_without_a_model_or_a_canary_only_the_numbers_are_asked():
-    assert asked(None, canary([0.1] * 9, top=NEW)) == set()
-    assert asked(canary(LEVEL), None) == set()
-    assert asked(None, None, is_finite=False) == {"finite"}
+    assert run_gates(None, canary([0.1] * 9, top=NEW)) == set()
+    assert run_gates(canary(LEVEL), None) == set()
+    assert run_gates(None, None, is_finite=False) == {"finite"}
 
 
 def test_overlap_is_the_shared_part_of_the_first_five():

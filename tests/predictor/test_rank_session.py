@@ -1,4 +1,4 @@
-"""The seam: who ranks at session start, and that whatever fails the baseline's order serves."""
+"""Ranking at session start; after any failure the baseline's order is served."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from tests.homes import PATIENCE_SECONDS
 from tests.predictor.judged import build_world, lease_in
 from tests.predictor.serving import (
     WIDTH,
-    asked,
     configure,
     facts,
+    make_request,
     minutes,
     promote,
     scorer,
@@ -42,10 +42,10 @@ def nothing_held(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(served, "cache", ModelCache())
 
 
-def said(workspace, *args, **others) -> RankerAnswer:
-    """Return the opinion on a session that starts and is committed."""
+def rank_committed(workspace, *args, **others) -> RankerAnswer:
+    """Rank a session that starts, and commit; return the answer."""
     with TestCase.captureOnCommitCallbacks(execute=True), in_workspace(workspace):
-        return rank_session(asked(workspace, *args, **others))
+        return rank_session(make_request(workspace, *args, **others))
 
 
 def errors(workspace) -> list[str]:
@@ -93,7 +93,7 @@ def test_off_says_and_leaves_nothing(tenant: Tenant) -> None:
         in_workspace(workspace),
     ):
         before = len(queries)
-        found = rank_session(asked(workspace))
+        found = rank_session(make_request(workspace))
         asked_of_database = len(queries) - before
 
     assert found == RankerAnswer()
@@ -101,7 +101,7 @@ def test_off_says_and_leaves_nothing(tenant: Tenant) -> None:
 
 
 def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(tenant: Tenant) -> None:
-    found = said(tenant.workspace)
+    found = rank_committed(tenant.workspace)
 
     assert found.scores == {}
     assert found.alpha == 1.0
@@ -115,8 +115,8 @@ def test_before_the_first_model_signals_are_kept_and_nothing_is_scored(tenant: T
 
 def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
     promote(tenant.workspace)
-    ours = said(tenant.workspace, candidates=facts(6, text_only=2))
-    again = said(tenant.workspace, candidates=facts(6, text_only=2)[::-1])
+    ours = rank_committed(tenant.workspace, candidates=facts(6, text_only=2))
+    again = rank_committed(tenant.workspace, candidates=facts(6, text_only=2)[::-1])
 
     assert ours.model_version == 1
     assert len(set(ours.scores.values())) == 6
@@ -125,9 +125,9 @@ def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
 
 def test_a_promotion_is_seen_by_the_next_session(tenant: Tenant) -> None:
     promote(tenant.workspace)
-    first = said(tenant.workspace)
+    first = rank_committed(tenant.workspace)
     promote(tenant.workspace, scorer(seed=5).to_bytes(), number=2)
-    second = said(tenant.workspace)
+    second = rank_committed(tenant.workspace)
 
     assert (first.model_version, second.model_version) == (1, 2)
     assert first.scores != second.scores
@@ -135,18 +135,18 @@ def test_a_promotion_is_seen_by_the_next_session(tenant: Tenant) -> None:
 
 def test_weights_are_read_once_a_version(tenant: Tenant) -> None:
     promote(tenant.workspace)
-    said(tenant.workspace)
+    rank_committed(tenant.workspace)
     with CaptureQueriesContext(connection) as queries:
-        said(tenant.workspace)
+        rank_committed(tenant.workspace)
 
     assert not [q for q in queries if "modelversion" in q["sql"]]
 
 
 def test_a_neighbours_model_is_never_used(tenant: Tenant, neighbour: Tenant) -> None:
     promote(neighbour.workspace, phase=Phase.ACTIVE)
-    said(neighbour.workspace)
+    rank_committed(neighbour.workspace)
 
-    assert said(tenant.workspace).no_opinion_reason == "no_model"
+    assert rank_committed(tenant.workspace).no_opinion_reason == "no_model"
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_a_neighbours_model_is_never_used(tenant: Tenant, neighbour: Tenant) -> 
 def test_influence_is_earned_and_allowed(tenant: Tenant, mode, phase, has_influence) -> None:
     promote(tenant.workspace, phase=phase)
     workspace = configure(tenant.workspace, predictor_mode=mode, exploration_rate=0.2, rrf_k=20)
-    found = said(workspace)
+    found = rank_committed(workspace)
 
     assert len(found.scores) == 8
     assert found.phase == phase
@@ -176,22 +176,22 @@ def test_influence_is_earned_and_allowed(tenant: Tenant, mode, phase, has_influe
 def test_status_lines_are_those_of_the_contract(tenant: Tenant) -> None:
     workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.WARMING)
-    assert said(workspace).status_line == (
+    assert rank_committed(workspace).status_line == (
         "[predictor: warming | success_rate=0.50 | model_v1 | baseline only]"
     )
     promote(workspace, number=3, phase=Phase.ACTIVE)
     now = state(workspace)
-    assert said(workspace).status_line == (
+    assert rank_committed(workspace).status_line == (
         f"[predictor: active | success_rate={now.success_rate:.2f} | α={now.alpha:.2f} "
         f"| model_v3 | {now.scored_sessions} sessions]"
     )
     promote(workspace, number=4, phase=Phase.RETRAINING)
-    assert said(workspace).status_line == (
+    assert rank_committed(workspace).status_line == (
         "[predictor: retraining | drift detected | baseline fallback]"
     )
     collecting = configure(workspace, predictor_mode="collect")
     promote(collecting, number=5, phase=Phase.ACTIVE)
-    assert said(collecting).status_line.endswith("model_v5 | baseline only]")
+    assert rank_committed(collecting).status_line.endswith("model_v5 | baseline only]")
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_fails_leaves_the_baseline_and_is_counted(tenant, ranker, code, rea
     workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.ACTIVE)
     serve_stand_in(workspace, ranker)
-    found = said(workspace)
+    found = rank_committed(workspace)
 
     assert (found.scores, found.alpha, found.model_version) == ({}, 1.0, None)
     assert (found.no_opinion_reason, found.exploration_rate) == (reason, 0.0)
@@ -228,7 +228,7 @@ def test_wrong_widths_are_counted_and_never_filled_up(tenant: Tenant) -> None:  
         {"candidates": facts(8, width=WIDTH + 1)},
         {"context": np.ones(WIDTH - 1, dtype=np.float32)},
     ):
-        found = said(tenant.workspace, **others)
+        found = rank_committed(tenant.workspace, **others)
         assert (found.scores, found.no_opinion_reason) == ({}, "parse_error") or (
             found.no_opinion_reason == "disabled"
         )
@@ -240,7 +240,7 @@ def test_a_stalled_scorer_holds_up_no_session(tenant: Tenant) -> None:  # pitfal
     promote(workspace, phase=Phase.ACTIVE)
     stalled = Stalled()
     serve_stand_in(workspace, stalled)
-    found = said(workspace)  # while the scorer still stands
+    found = rank_committed(workspace)  # while the scorer still stands
     stalled.go_on.set()
 
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "timeout")
@@ -264,7 +264,7 @@ def test_a_corrupt_checkpoint_is_a_cold_start(tenant: Tenant, damage: str) -> No
         else:
             version.checkpoint = damaged[damage]
             version.save()
-    found = said(workspace)
+    found = rank_committed(workspace)
 
     assert (found.scores, found.alpha) == ({}, 1.0)
     assert found.no_opinion_reason == "checkpoint_error"
@@ -275,7 +275,7 @@ def test_a_corrupt_checkpoint_is_a_cold_start(tenant: Tenant, damage: str) -> No
     with in_workspace(workspace):
         told = Event.objects.get(type="predictor.reset")
         assert told.data == {"reason": "checkpoint_error", "version": 1}
-    assert said(workspace).no_opinion_reason == "no_model"
+    assert rank_committed(workspace).no_opinion_reason == "no_model"
     assert len(errors(workspace)) == 1
 
 
@@ -288,7 +288,7 @@ def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
     workspace = configure(tenant.workspace, min_training_sessions=least)
     with in_workspace(workspace):
         ModelVersion.objects.update(checkpoint=b"SGPT and nothing else")
-    assert said(workspace).no_opinion_reason == "checkpoint_error"
+    assert rank_committed(workspace).no_opinion_reason == "checkpoint_error"
     begun = state(workspace)
     assert (begun.served, lease_in(workspace).due_at is not None) == (None, is_due)
     training = run(workspace)
@@ -300,7 +300,7 @@ def test_corrupt_weights_are_learned_anew_at_once_from_what_is_there(
 
 def test_a_model_of_other_vectors_is_left_alone(tenant: Tenant) -> None:
     promote(tenant.workspace, embedding_model="another")
-    found = said(tenant.workspace)
+    found = rank_committed(tenant.workspace)
 
     assert (found.scores, found.no_opinion_reason) == ({}, "other_embedding")
     assert "baseline only" in found.status_line
@@ -311,7 +311,7 @@ def test_a_model_of_other_vectors_is_left_alone(tenant: Tenant) -> None:
 def test_a_model_of_other_features_is_left_alone(tenant: Tenant) -> None:
     promote(tenant.workspace, feature_version=FEATURE_VERSION + 1, checkpoint=b"newer")
 
-    assert said(tenant.workspace).no_opinion_reason == "other_embedding"
+    assert rank_committed(tenant.workspace).no_opinion_reason == "other_embedding"
     assert state(tenant.workspace).served == 1
 
 
@@ -319,12 +319,12 @@ def test_three_failures_in_an_hour_switch_scoring_off(tenant: Tenant) -> None:
     workspace = configure(tenant.workspace, predictor_mode="on")
     promote(workspace, phase=Phase.ACTIVE)
     serve_stand_in(workspace, Raising())
-    lines = [said(workspace, now=NOW + minutes(20 * n)).status_line for n in range(3)]
+    lines = [rank_committed(workspace, now=NOW + minutes(20 * n)).status_line for n in range(3)]
     serve_stand_in(workspace, Saying([0.1] * 8))
-    still = said(workspace, now=NOW + minutes(99))
-    later = said(workspace, now=NOW + minutes(101))
+    still = rank_committed(workspace, now=NOW + minutes(99))
+    later = rank_committed(workspace, now=NOW + minutes(101))
 
-    last = said(workspace, now=NOW + minutes(41)).status_line
+    last = rank_committed(workspace, now=NOW + minutes(41)).status_line
     disabled = "[predictor: disabled | failures=3/h | baseline fallback]"
     assert [line == disabled for line in lines] == [False, False, False]
     assert last == disabled
@@ -360,7 +360,7 @@ def test_what_fails_beside_the_scores_switches_scoring_off_too(
 
     def start(at) -> RankerAnswer:
         candidates = Growing(facts(8)) if part == "signals" else facts(8)
-        return said(workspace, now=at, candidates=candidates)
+        return rank_committed(workspace, now=at, candidates=candidates)
 
     if part == "weight":
         with in_workspace(workspace):
@@ -383,14 +383,14 @@ def test_failures_far_apart_switch_nothing_off(tenant: Tenant) -> None:
     promote(tenant.workspace)
     serve_stand_in(tenant.workspace, Raising())
     for n in range(5):
-        found = said(tenant.workspace, now=NOW + minutes(31 * n))
+        found = rank_committed(tenant.workspace, now=NOW + minutes(31 * n))
         assert found.no_opinion_reason == "crash"
     assert len(errors(tenant.workspace)) == 5
 
 
 def test_nothing_to_rank_is_no_failure(tenant: Tenant) -> None:
     promote(tenant.workspace)
-    found = said(tenant.workspace, candidates=[])
+    found = rank_committed(tenant.workspace, candidates=[])
 
     assert (found.scores, found.signals, found.no_opinion_reason) == ({}, {}, "nothing_to_rank")
     assert errors(tenant.workspace) == []
@@ -398,6 +398,6 @@ def test_nothing_to_rank_is_no_failure(tenant: Tenant) -> None:
 
 def test_a_session_without_context_or_past_is_scored(tenant: Tenant) -> None:
     promote(tenant.workspace)
-    found = said(tenant.workspace, context=None, gap_hours=None, project="")
+    found = rank_committed(tenant.workspace, context=None, gap_hours=None, project="")
 
     assert len(found.scores) == 8
