@@ -46,8 +46,8 @@ def load() -> None:
     tenth of a second less, within which no other thread runs.
     """
     get_resolver().url_patterns  # noqa: B018  imports them
-    if has_token_states(model_name()):  # an endpoint is not asked for nothing
-        with suppress(EmbeddingUnavailableError):  # said by whoever needs it
+    if has_token_states(model_name()):  # an endpoint needs no loading
+        with suppress(EmbeddingUnavailableError):  # reported by the requests that need it
             embed(["ready"])
     gc.collect()
     gc.freeze()

@@ -37,7 +37,7 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A place where a newcomer would not know what is true.
+    """Facts that contradict each other, or leave open which of them is true.
 
     ``fact_ids`` are all that take part, oldest first; ``yes_keeps`` the facts that say what the
     question names; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and

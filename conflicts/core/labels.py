@@ -68,7 +68,7 @@ class Slot:
 
     mine: tuple[Word, ...]
     theirs: tuple[Word, ...]
-    is_first: bool  # where a capital letter tells nothing
+    is_first: bool  # where a capital letter does not mark a name
 
 
 def slots_of(a: str, b: str) -> list[Slot] | None:

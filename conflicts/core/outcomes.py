@@ -8,7 +8,7 @@ from memories.core.briefing import excerpt
 
 QUOTED_MAX = 3
 _NOTHING_LEFT = "None of the statements asked about holds."
-# Said when nothing of what was kept may be recalled any more.
+# Used when no kept memory can be recalled any more.
 _UNQUOTED = {
     "yes": "Yes, it still holds.",
     "no": "No, it no longer holds.",

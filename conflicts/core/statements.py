@@ -100,7 +100,7 @@ class Statement:
                 found |= clause.stems
                 if clause.points_back and before:
                     found |= before.stems
-                # "Starting in May, …": the cue leads in what is told next.
+                # "Starting in May, …": the cue introduces the next part.
                 is_lead_in = len(clause.stems) <= LEAD_IN_STEMS and _LEADS_IN.match(clause.text)
                 if is_lead_in and i + 1 < len(self.clauses):
                     found |= self.clauses[i + 1].stems

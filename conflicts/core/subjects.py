@@ -1,6 +1,6 @@
 """Decide whether two memories have different subjects, so that a card has one subject.
 
-Only clear signs count, because people, models and other rules may know better:
+Only clear signs count; without one the texts may have the same subject:
 
 - one sentence in which two places differ, one of them a name: "Tank of Etna holds 10 litres" and
   "Tank of Ural holds 20 litres" (when one place differs, it is the contradicted value);

@@ -21,7 +21,7 @@ _BINARY = {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40, "Pi": 2.0
 
 # Symbol, base unit, factor, prefixes that are usual however the case is spelled, prefixes that
 # count only as written; "." is the symbol alone. Of symbols with the same letters the first is the
-# usual one. Siemens have no mega: "20 MS" is a loud "20 ms".
+# usual one. Siemens have no mega: "20 MS" is "20 ms" in capitals.
 _TABLE = (
     ("s", "s", 1.0, ". m μ u n", "p f k M"),
     ("min", "s", 60.0, ".", ""),

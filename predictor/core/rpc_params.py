@@ -218,7 +218,7 @@ class LabelledParams(SessionParams):
 
 
 def _sessions(value: Any) -> list[Any]:
-    """Return sessions that are not read yet: one after the other tells the next its width."""
+    """Return sessions that are not parsed yet: each needs the width of the one before."""
     if not isinstance(value, list) or not value:
         raise WrongValueError("must be a list of at least one session")
     return value

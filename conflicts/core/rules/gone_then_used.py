@@ -109,7 +109,8 @@ def _is_thing(
 ) -> bool:
     """Return whether the shared words name one thing that is gone, though the cosine may be low.
 
-    One common word is no thing, unless it is all that the end is told of ("marvin is gone").
+    One common word does not name a thing, unless it is the whole subject of the end
+    ("marvin is gone").
     """
     if cosine < MIN_COSINE and not any(map(timeline.is_shared_by_two, named)):
         return False

@@ -13,7 +13,7 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core.claims import ClaimComparison
 
-# Few words in common want close vectors, and the other way round.
+# Texts with few common words need a high cosine, and the other way round.
 WEIGHT_FOR_COSINE: Final = 0.08
 MAX_WEIGHED: Final = 8.0
 MIN_NEARNESS: Final = 0.80

@@ -55,7 +55,7 @@ def ensure_demo(now: datetime | None = None) -> Path:
 
 
 def ways_in() -> list[str]:
-    """Return what of the demo still opens a door: its user, its keys, the file that holds both."""
+    """Return the demo's credentials that still exist: its user, its keys, the file of both."""
     found = ["demo.json"] if demo_file().exists() else []
     if _user() is not None:
         found.append(f"the user {USERNAME}")

@@ -31,7 +31,7 @@ JUDGED_AFTER = timedelta(minutes=1)
 
 
 class SessionStep(DemoStep):
-    """An agent works for somebody, from the first word to the last."""
+    """A session of an agent, from its start to its end."""
 
     do: Literal["session"]
     key: str

@@ -26,7 +26,7 @@ from memories.services.lifecycle.revise import revise
 from memories.services.recall.recall import Query, recall
 
 STORY = Path(__file__).with_name("story.jsonl")
-# The agents of the story pass on what the team's people said, and pin what these want pinned.
+# The story's agents may commit users' statements and pin memories.
 PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
 PAUSE = timedelta(minutes=7)  # between steps of one day
 

@@ -26,7 +26,7 @@ from predictor.services.training.due import training_lease
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 GATE_DAYS = timedelta(days=30)
-# How long the oldest of a queue may wait, and what the queue is worth then.
+# Longest wait of a queue in seconds, and the score up to it.
 LAGS = ((60, 1.0), (600, 0.7), (3600, 0.4))
 LOST = 0.2
 NOBODY_WORKS = 0.3

@@ -35,7 +35,7 @@ LONGEST_PAUSE = timedelta(minutes=15)
 MODEL_ATTEMPTS = 3
 PATIENCE = timedelta(minutes=30)
 LONGEST_REST = timedelta(days=1)
-# So often a judgement may be begun and not be ended, whoever was to judge.
+# The most attempts at a judgement that did not end, by all workers together.
 ATTEMPTS_MAX = 8
 # An outage is no fault of the session: it waits however long that takes.
 OUTAGES = frozenset({"EmbeddingUnavailableError"})

@@ -112,7 +112,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
             else judge_offline(workspace, pool)
         )
         assert judgement.holder is not None  # noqa: S101  `acquire` has set it
-        # What a model said is not asked for again because another writer was faster.
+        # A collision repeats the writing only: the model's answer is kept.
         settled = retry_on_collision(settle)(
             workspace, judgement.session_id, judgement.holder, verdict, now=clock()
         )

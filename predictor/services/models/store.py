@@ -51,7 +51,7 @@ def is_readable(version: ModelVersion) -> bool:
 def likely_readable(model: OuterRef | str) -> QuerySet[ModelVersion]:
     """Return the versions for the vectors of `model` that look like this release's own.
 
-    Weights that begin otherwise are of another release, or damaged: `is_readable` tells which.
+    Weights that begin otherwise are of another release, or damaged; `is_readable` decides.
     """
     beginning = Substr("checkpoint", 1, len(OWN_BEGINNING), output_field=BinaryField())
     return ModelVersion.objects.annotate(beginning=beginning).filter(

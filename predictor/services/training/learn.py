@@ -57,7 +57,8 @@ def train_model(
     Raises
     ------
     OutOfTimeError
-        When it takes longer than the budget; `progress`, told the share in [0, 1], may raise, too.
+        When it takes longer than the budget. `progress` is called with the share in [0, 1] and may
+        raise, too.
     """
     began, began_cpu = perf_counter(), thread_time()
 

@@ -151,7 +151,7 @@ def _collect(workspace: Workspace, claim: TrainingClaim, clock: Clock) -> Materi
 
 
 class _Progress:
-    """Writes now and then how far the training is, and learns when it must not go on."""
+    """Writes the progress at intervals, and raises when the training must stop."""
 
     def __init__(self, workspace: Workspace, claim: TrainingClaim, clock: Clock) -> None:
         self._workspace, self._claim, self._clock = workspace, claim, clock

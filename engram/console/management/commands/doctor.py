@@ -1,4 +1,4 @@
-"""`manage.py doctor` says what is wrong, and how to mend it."""
+"""`manage.py doctor`: report problems of this installation, and how to fix them."""
 
 from __future__ import annotations
 
