@@ -64,7 +64,7 @@ class SessionAdmin(RoleAdmin):
         """Return the state."""
         return session.state
 
-    @display(description="given")
+    @display(description="injected")
     def injected_memories(self, session: Any) -> int:
         """Return the number of injected memories."""
         count: int = session.injected_count

@@ -24,7 +24,7 @@ DETECT = "conflicts.services.detection.detect"
 STEPS = {
     "after taking the lease": (DETECT, "lease.acquire", "after", False),
     "after taking what is due": (DETECT, "backlog.assign_run", "after", False),
-    "after the rules have read": (DETECT, "find", "after", False),
+    "after the rules have read": (DETECT, "detect", "after", False),
     "before filing": (DETECT, "file_findings", "before", False),
     "after filing, before the due rows go": (DETECT, "file_findings", "after", False),
     "after the due rows went, before the commit": (DETECT, "backlog.delete_read", "after", False),
@@ -95,7 +95,7 @@ def test_a_worker_killed_at_any_step_loses_and_doubles_nothing(
 def test_the_run_of_a_killed_worker_says_so(shared_tenant: Tenant) -> None:
     tenant = shared_tenant
     commit(tenant, LOW, HIGH)
-    die(tenant, DETECT, "find", "after")
+    die(tenant, DETECT, "detect", "after")
     later = timezone.now() + DetectionLease.silence + timedelta(seconds=1)
     sweep(tenant, later)
     with in_workspace(tenant.workspace):
@@ -108,7 +108,7 @@ def test_a_worker_killed_again_and_again_gets_there(shared_tenant: Tenant) -> No
     """Each death halves the company in which memories are read; one that lives reads all."""
     tenant = shared_tenant
     commit(tenant, LOW, HIGH)
-    for name in ("find", "file_findings"):
+    for name in ("detect", "file_findings"):
         die(tenant, DETECT, name, "before")
         stale = timezone.now() - DetectionLease.silence - timedelta(seconds=1)
         DetectionLease.objects.filter(workspace=tenant.workspace).update(heartbeat_at=stale)

@@ -25,7 +25,7 @@ PROMOTE = "predictor.services.training.promote"
 # Where the worker dies, whether the training's row is there by then, and whether it has ended.
 STEPS = {
     "before the row is there for good": (TRAIN, "acquire", "after", False, False),
-    "after the row": (TRAIN, "_collected", "before", True, False),
+    "after the row": (TRAIN, "_collect", "before", True, False),
     "in the middle of learning": (TRAIN, "_Progress.__call__", "after", True, False),
     "after learning": (TRAIN, "promote.finish", "before", True, False),
     "while it is promoted": (PROMOTE, "store.serve", "after", True, False),
