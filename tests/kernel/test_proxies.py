@@ -128,7 +128,7 @@ def web() -> Iterator[Callable[[str], int]]:
 
     yield start
     for process, listener in running:
-        process.terminate()
+        process.kill()  # at a stop it would wait for its database, which there is none of
         process.wait(timeout=PATIENCE_SECONDS)
         listener.close()
 
