@@ -26,7 +26,7 @@ from memories.models import Memory, RecallRecord
 from memories.services.janitor.run import preview, run
 from memories.services.janitor.scan import page_after, position_of, rules_of
 from memories.services.janitor.undo import undo_run
-from memories.services.recall.log import count_recalls, note_recall, sweep, waiting
+from memories.services.recall.log import count_recalls, find_waiting, note_recall, sweep
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 MEMORIES = 100_000 if IS_FULL else 2_000
@@ -104,7 +104,7 @@ def count(workspace: Workspace) -> dict[str, Any]:
         RecallRecord.objects.create(
             memory_ids=list(Memory.objects.values_list("pk", flat=True)[:1]), at=NOW
         )
-    found_seconds, found = seconds(waiting)
+    found_seconds, found = seconds(find_waiting)
     one_by_one, _ = seconds(lambda: [count_recalls(w) for w in Workspace.objects.all()])
     idle, _ = seconds(sweep)
     return {

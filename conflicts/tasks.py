@@ -54,5 +54,5 @@ def sweep_detection() -> None:
 def wake_snoozed() -> None:
     """Open the cards whose snooze has ended."""
     now = timezone.now()
-    for workspace in snooze.due(now):
+    for workspace in snooze.find_due(now):
         snooze.wake_due(workspace, now=now)

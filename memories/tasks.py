@@ -34,7 +34,7 @@ def embed_pending() -> None:
     now = timezone.now()
     for workspace in reembed.changed_lately(now):
         reembed.mark_stragglers(workspace, now=now)
-    for workspace in due_workspaces(pending.due, "updated_at"):
+    for workspace in due_workspaces(pending.select_due, "updated_at"):
         pending.embed_pending(workspace, seconds=pending.TURN_SECONDS)
     ensure_indexes_in_use()
     for workspace in pending.without_tokens():
@@ -62,7 +62,7 @@ def look_again(workspace_id: str) -> None:
 @shared_task(name="memories.sweep_second_looks")
 def sweep_second_looks() -> None:
     """Take the second look in all workspaces that have due memories."""
-    for workspace in due_workspaces(second_look.due, "updated_at"):
+    for workspace in due_workspaces(second_look.select_due, "updated_at"):
         second_look.look_at_due(workspace, now=timezone.now())
 
 

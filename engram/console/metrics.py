@@ -162,7 +162,7 @@ def _training_queues(now: datetime) -> Iterator[tuple[str, int, datetime | None]
     """Yield the predictor's queues, without workspaces where it is switched off."""
     due = TrainingLease.objects.filter(due_at__lte=now)
     queues = {
-        "judging": waiting_since(judging_due.due, "due_at"),
+        "judging": waiting_since(judging_due.select_due, "due_at"),
         "training": {lease.workspace_id: lease.due_at for lease in due if lease.due_at},
     }
     for name, waiting in queues.items():

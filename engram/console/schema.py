@@ -21,7 +21,7 @@ KEPT = "public, max-age=300"
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class EncodedSchema:
     """The document in both encodings."""
 
     plain: bytes
@@ -34,9 +34,9 @@ class SchemaCache:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._document: Document | None = None
+        self._document: EncodedSchema | None = None
 
-    def get(self) -> Document:
+    def get(self) -> EncodedSchema:
         """Return the document; generating it takes about half a second of CPU time."""
         with self._lock:
             if self._document is None:
@@ -44,11 +44,11 @@ class SchemaCache:
             return self._document
 
 
-def _make() -> Document:
+def _make() -> EncodedSchema:
     described = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
     plain: bytes = OpenApiJsonRenderer().render(described, renderer_context={})
     compressed = gzip.compress(plain, compresslevel=9, mtime=0)
-    return Document(plain, compressed, hashlib.sha256(plain).hexdigest()[:32])
+    return EncodedSchema(plain, compressed, hashlib.sha256(plain).hexdigest()[:32])
 
 
 def _takes_gzip(accepted: str) -> bool:

@@ -107,13 +107,13 @@ def tokenise(sentence: str) -> list[Token]:
             _append_word(tokens, match[0], match.start())
             attached = units.get(match.start())
             if attached is not None and len(tokens) > known:
-                tokens[known] = _cased(tokens[known], attached=attached)
+                tokens[known] = _keep_case(tokens[known], attached=attached)
         else:
             tokens.append(Token(match[0], match[0].lower(), kind, match.start(), match.end()))
     return tokens
 
 
-def _cased(token: Token, *, attached: bool) -> Token:
+def _keep_case(token: Token, *, attached: bool) -> Token:
     """Keep the case of a unit after a number where it has a meaning, as in `letters`."""
     folded = folded_unit(token.text, attached=attached)
     is_plain = CAPITAL not in folded or token.lower != token.text.lower()

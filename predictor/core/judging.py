@@ -87,14 +87,14 @@ def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
 def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:
     """Return the messages for a model: instructions, notes numbered from 1, transcript's end."""
     lines = [
-        f"{number} {quote_fields({'says': cut(note)})}"
+        f"{number} {quote_fields({'says': cut_note(note)})}"
         for number, note in enumerate(notes, start=1)
     ]
     content = "\n".join([*lines, quote_fields({"conversation": tail(transcript)})])
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": content}]
 
 
-def cut(note: str) -> str:
+def cut_note(note: str) -> str:
     """Return a memory's text cut to `NOTE_CHARS`."""
     return note if len(note) <= NOTE_CHARS else note[: NOTE_CHARS - 1] + "…"
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from memories.core.bm25 import idf
 from memories.core.text import terms, tokens
-from predictor.core.judging import JudgeScores, cut, tail
+from predictor.core.judging import JudgeScores, cut_note, tail
 
 OFFLINE_VERSION: Final = "offline-2"
 COSINE_WEIGHT: Final = 0.6
@@ -150,7 +150,7 @@ def judge(notes: Sequence[JudgedNote], text: str, vectors: Floats, rarity: Rarit
     vectors : (n_pieces, dim) unit rows, of `pieces(text)`.
     """
     text_terms = terms(text)
-    overlaps = [_overlap(cut(note.content), text_terms, rarity) for note in notes]
+    overlaps = [_overlap(cut_note(note.content), text_terms, rarity) for note in notes]
     share, focus = np.array(overlaps).reshape(-1, 2).T
     parts = np.stack([_cosines(note, vectors) for note in notes]) if notes else np.zeros((0, 1))
     parts *= focus[:, None]

@@ -22,7 +22,7 @@ INTERNAL_ERROR = -32603
 _NAMES: Final = frozenset({"jsonrpc", "id", "method", "params"})
 
 
-class FrameError(ValueError):
+class RpcFrameError(ValueError):
     """Raised for a frame that is answered with an error; the message names the field."""
 
     def __init__(self, code: int, message: str, request_id: Any = None):
@@ -53,32 +53,36 @@ def parse(line: bytes) -> Request:
     try:
         frame = json.loads(line.decode("utf-8"), parse_constant=_refuse)
     except UnicodeDecodeError:
-        raise FrameError(PARSE_ERROR, "a frame must be UTF-8") from None
+        raise RpcFrameError(PARSE_ERROR, "a frame must be UTF-8") from None
     except RecursionError:
-        raise FrameError(PARSE_ERROR, "the frame is nested too deeply") from None
+        raise RpcFrameError(PARSE_ERROR, "the frame is nested too deeply") from None
     except json.JSONDecodeError as error:
-        raise FrameError(PARSE_ERROR, f"the frame is no JSON: {error}") from None
-    except FrameError:
+        raise RpcFrameError(PARSE_ERROR, f"the frame is no JSON: {error}") from None
+    except RpcFrameError:
         raise
     except ValueError:  # Python reads no integer of more digits
         most = sys.get_int_max_str_digits()
-        raise FrameError(PARSE_ERROR, f"a number has more than {most} digits") from None
+        raise RpcFrameError(PARSE_ERROR, f"a number has more than {most} digits") from None
     if not isinstance(frame, dict):
-        raise FrameError(INVALID_REQUEST, "a frame must be one JSON object; no batches are taken")
+        raise RpcFrameError(
+            INVALID_REQUEST, "a frame must be one JSON object; no batches are taken"
+        )
     request_id = _id_of(frame)
     if frame.get("jsonrpc") != "2.0":
-        raise FrameError(INVALID_REQUEST, 'jsonrpc: must be "2.0"', request_id)
+        raise RpcFrameError(INVALID_REQUEST, 'jsonrpc: must be "2.0"', request_id)
     method = frame.get("method")
     if not isinstance(method, str):
-        raise FrameError(INVALID_REQUEST, "method: must be a string", request_id)
+        raise RpcFrameError(INVALID_REQUEST, "method: must be a string", request_id)
     if unknown := sorted(set(frame) - _NAMES):
-        raise FrameError(INVALID_REQUEST, f"{unknown[0][:60]}: there is no such field", request_id)
+        raise RpcFrameError(
+            INVALID_REQUEST, f"{unknown[0][:60]}: there is no such field", request_id
+        )
     params = frame.get("params", {})
     is_notification = "id" not in frame
     if not isinstance(params, dict):
         if is_notification:  # never answered, whatever it holds
             return Request("", {}, None, is_notification=True)
-        raise FrameError(INVALID_PARAMS, "params: must be an object", request_id)
+        raise RpcFrameError(INVALID_PARAMS, "params: must be an object", request_id)
     return Request(method, params, request_id, is_notification)
 
 
@@ -86,12 +90,12 @@ def _id_of(frame: Mapping[str, Any]) -> str | int | float | None:
     request_id = frame.get("id")
     is_known = request_id is None or type(request_id) in {str, int, float}
     if not is_known or request_id in {float("inf"), float("-inf")}:
-        raise FrameError(INVALID_REQUEST, "id: must be a string, a finite number or null")
+        raise RpcFrameError(INVALID_REQUEST, "id: must be a string, a finite number or null")
     return request_id
 
 
 def _refuse(name: str) -> NoReturn:
-    raise FrameError(PARSE_ERROR, f"the frame is no JSON: {name} is no number")
+    raise RpcFrameError(PARSE_ERROR, f"the frame is no JSON: {name} is no number")
 
 
 def answer(request_id: Any, result: Mapping[str, Any]) -> bytes:
@@ -105,7 +109,7 @@ def answer(request_id: Any, result: Mapping[str, Any]) -> bytes:
     return _line({"jsonrpc": "2.0", "id": request_id, "result": result})
 
 
-def refusal(error: FrameError) -> bytes:
+def refusal(error: RpcFrameError) -> bytes:
     """Return the line of an error."""
     fields = {"code": error.code, "message": error.message}
     return _line({"jsonrpc": "2.0", "id": error.request_id, "error": fields})

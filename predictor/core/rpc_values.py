@@ -12,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, PlainValidator, ValidationError
 
-from predictor.core.rpc_frames import INVALID_PARAMS, FrameError
+from predictor.core.rpc_frames import INVALID_PARAMS, RpcFrameError
 
 MAX_FLOAT = float(np.finfo(np.float32).max)
 SHOWN_BITS = 64  # of a wrong integer in a message
 SHOWN_CHARS = 40  # of any other wrong value
 
 
-def wrong(field: str, message: str) -> FrameError:
+def wrong(field: str, message: str) -> RpcFrameError:
     """Return the error that names a field."""
-    return FrameError(INVALID_PARAMS, f"{field}: {message}")
+    return RpcFrameError(INVALID_PARAMS, f"{field}: {message}")
 
 
 class WrongValueError(ValueError):
@@ -60,8 +60,8 @@ class Params(BaseModel):
         except ValidationError as invalid:
             first = invalid.errors(include_url=False, include_input=False)[0]
         error, field = first["ctx"]["error"], first["loc"][0]
-        if isinstance(error, FrameError):  # from the values within a value
-            raise FrameError(error.code, f"{path}{error.message}")
+        if isinstance(error, RpcFrameError):  # from the values within a value
+            raise RpcFrameError(error.code, f"{path}{error.message}")
         raise wrong(f"{path}{field}{error.at}", str(error))
 
 

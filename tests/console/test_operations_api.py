@@ -276,7 +276,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     counted: list[int] = []
     real = schema._make
 
-    def count() -> schema.Document:
+    def count() -> schema.EncodedSchema:
         counted.append(1)
         sleep(0.05)  # so that all who ask at once find none
         return real()

@@ -18,7 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallDay, RecallRecord
 from memories.services.recall import log
-from memories.services.recall.log import count_recalls, sweep, waiting
+from memories.services.recall.log import count_recalls, find_waiting, sweep
 from memories.services.recall.recall import Query, recall
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
@@ -119,21 +119,21 @@ def test_sweep_asks_only_workspaces_with_recalls_and_counts_all(
 ) -> None:
     monkeypatch.setattr(log, "RECORDS_A_TURN", 2)
     ours, theirs = remember(tenant.workspace), remember(neighbour.workspace)
-    assert waiting() == []
+    assert find_waiting() == []
     for _ in range(5):
         log_recall(tenant, [ours.pk])
-    assert waiting() == [tenant.workspace.pk]
+    assert find_waiting() == [tenant.workspace.pk]
     log_recall(neighbour, [theirs.pk])
     assert sweep() == 6
     assert (count_of(tenant, ours), count_of(neighbour, theirs)) == (5, 1)
-    assert waiting() == []
+    assert find_waiting() == []
 
 
 def test_looking_for_work_leaves_the_served_workspace_as_it_was(tenant: Tenant) -> None:
     memory = remember(tenant.workspace)
     log_recall(tenant, [memory.pk])
     with in_workspace(tenant.workspace):
-        assert waiting() == [tenant.workspace.pk]
+        assert find_waiting() == [tenant.workspace.pk]
         assert Memory.objects.count() == 1
 
 

@@ -482,8 +482,8 @@ def test_the_line_is_read_from_its_index(tenant: Tenant) -> None:
     end(tenant, "s2")
     end(tenant, "s1", now=LATER)
     with in_workspace(tenant.workspace):
-        assert [one.session.session_key for one in judging_due.due()] == ["s2", "s1"]
-        assert "JOIN" not in str(judging_due.due().query)
+        assert [one.session.session_key for one in judging_due.select_due()] == ["s2", "s1"]
+        assert "JOIN" not in str(judging_due.select_due().query)
 
 
 def test_nothing_offered_is_nothing_to_judge(tenant: Tenant) -> None:

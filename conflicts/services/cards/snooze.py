@@ -44,7 +44,7 @@ def snooze(
         return conflict
 
 
-def due(now: datetime) -> list[Workspace]:
+def find_due(now: datetime) -> list[Workspace]:
     """Return the workspaces with a snooze that has ended, or a card whose memories have expired."""
     snoozed = due_workspaces(lambda: _select_ended(now), "snoozed_until")
     expired = due_workspaces(lambda: expired_cards(now), "updated_at")

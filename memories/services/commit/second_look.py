@@ -103,7 +103,7 @@ def look_now_or_later(
         return {}
 
 
-def due() -> MemoryQuerySet:
+def select_due() -> MemoryQuerySet:
     """Return the memories that were not compared with all that they are to be compared with."""
     return Memory.objects.filter(unseen_from__isnull=False)
 
@@ -113,7 +113,7 @@ def look_at_due(workspace: Workspace, *, now: datetime) -> int:
     total = 0
     while True:
         with in_workspace(workspace):
-            oldest = due().order_by("pk")
+            oldest = select_due().order_by("pk")
             sizes = list(oldest.values_list("pk", Length("content"))[:MEMORIES_A_TURN])
         if not sizes:
             return total

@@ -11,7 +11,7 @@ from memories.models import Memory, Merge, Observation
 from memories.services.gate.examine import JudgedNeighbour
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import live_twins
-from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
+from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields
 
 
 def merge_into(
@@ -32,7 +32,7 @@ def merge_into(
     is_reworded = False
     if judged.decision.folds:
         takes_wording = judged.decision.survivor == "incoming"
-        after = fold(before, fields_sent(observation), takes_wording=takes_wording)
+        after = fold(before, sent_fields(observation), takes_wording=takes_wording)
         if before["expires_at"] and not after["expires_at"] and _has_lasting_twin(stored, now):
             after["expires_at"] = before[
                 "expires_at"

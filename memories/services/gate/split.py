@@ -35,14 +35,14 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import live_twins, lock_statements
 from memories.services.lifecycle.attached import Links
 from memories.services.lifecycle.create import create
-from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
+from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields
 from memories.services.lifecycle.states import restore_fields
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
-Vectors = dict[str, np.ndarray]
+VectorsByText = dict[str, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def split(
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
-def _embed(texts: Sequence[str], model: str) -> Vectors:
+def _embed(texts: Sequence[str], model: str) -> VectorsByText:
     """Embed texts, outside a transaction; on failure return no vectors: they are embedded later."""
     try:
         return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
@@ -83,7 +83,7 @@ def _split(
     workspace: Workspace,
     memory_id: UUID,
     observation_id: UUID,
-    vectors: Vectors,
+    vectors: VectorsByText,
     *,
     actor: Actor,
     now: datetime,
@@ -121,7 +121,7 @@ def _split(
 def _restore_survivor(
     merge: Merge,
     survivor: Memory,
-    vectors: Vectors,
+    vectors: VectorsByText,
     workspace: Workspace,
     *,
     words: WordIndex,
@@ -154,10 +154,15 @@ def _bring_back(absorbed: Memory, survivor: Memory, *, actor: Actor, now: dateti
 
 
 def _create_separated(
-    sent: Observation, vectors: Vectors, workspace: Workspace, *, words: WordIndex, now: datetime
+    sent: Observation,
+    vectors: VectorsByText,
+    workspace: Workspace,
+    *,
+    words: WordIndex,
+    now: datetime,
 ) -> Memory:
     """Create the memory that the statement would have become without the merge."""
-    fields = fields_sent(sent)
+    fields = sent_fields(sent)
     scope, project = sent.fields.get("scope", ""), sent.fields.get("project", "")
     same = live_twins(sent.content_hash, scope=scope, project=project, now=now)
     if (twin := same.first()) is not None:

@@ -14,7 +14,7 @@ from memories.core.merging import MergeStep, Undone, without
 from memories.models import Memory, Merge, Observation, Provenance, State
 from memories.services.causes import MERGE_SPLIT, NOT_LIVE, REVIEWER_NEEDED, STATEMENT_FORGOTTEN
 from memories.services.index.statement_hashes import forgotten_memory
-from memories.services.lifecycle.fields import fields_of, fields_sent
+from memories.services.lifecycle.fields import fields_of, sent_fields
 from memories.services.review.trust import is_decided_by_person, leads, why_untrusted
 
 
@@ -57,7 +57,7 @@ def later_merges(merge: Merge) -> list[Merge]:
 
 def step_of(merge: Merge) -> MergeStep:
     """Return a merge as the change of fields that it was."""
-    return MergeStep(merge.before, fields_sent(statement_of(merge)), merge.after)
+    return MergeStep(merge.before, sent_fields(statement_of(merge)), merge.after)
 
 
 def undone_by(merge: Merge, survivor: Memory) -> Undone:
@@ -99,7 +99,7 @@ def _why_reviewer_needed(merge: Merge, survivor: Memory, actor: Actor) -> str:
         return "A reviewer merged these two"
     if merge.is_correct is not None:
         return "A reviewer judged this merge"
-    sent = fields_sent(statement_of(merge))
+    sent = sent_fields(statement_of(merge))
     if not actor.may_claim(Provenance(sent["provenance"])):
         return "What was merged claims more than this key may"
     if any(_leads(fields) for fields in (sent, merge.before)) and not actor.may_pin:

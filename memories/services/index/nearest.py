@@ -29,7 +29,7 @@ EXACT_MAX = 12_000
 # More rows than requested are read: some are further windows of one memory, or filtered out.
 SPARE = 30
 
-Rows = Iterable[tuple[UUID, float]]
+ScoredIds = Iterable[tuple[UUID, float]]
 
 _SCAN = """
     SELECT near.memory_id, near.distance, EXISTS (
@@ -146,7 +146,7 @@ def vector_literal(vector: np.ndarray) -> str:
     return text
 
 
-def _best(rows: Rows) -> dict[UUID, float]:
+def _best(rows: ScoredIds) -> dict[UUID, float]:
     """Return the cosine of each memory's nearest window, nearest memory first."""
     cosines: dict[UUID, float] = {}
     for memory_id, distance in rows:

@@ -116,7 +116,7 @@ def _release(name: str, holder: str) -> None:
 def _next_pending(workspace: Workspace, after: Position | None) -> list[Memory]:
     """Return the next pending memories after a position in the queue."""
     with in_workspace(workspace):
-        rows = due()
+        rows = select_due()
         if after is not None:
             updated_at, memory_id = after
             later = Q(updated_at__gt=updated_at) | Q(updated_at=updated_at, pk__gt=memory_id)
@@ -124,7 +124,7 @@ def _next_pending(workspace: Workspace, after: Position | None) -> list[Memory]:
         return list(rows.order_by("updated_at", "pk")[:MEMORIES_A_TURN])
 
 
-def due() -> MemoryQuerySet:
+def select_due() -> MemoryQuerySet:
     """Return the memories with windows that were not embedded yet."""
     return Memory.objects.filter(is_embedding_due=True, forgotten_at=None)
 

@@ -59,7 +59,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
     }
 
 
-def fields_sent(observation: Observation) -> dict[str, Any]:
+def sent_fields(observation: Observation) -> dict[str, Any]:
     """Return the same fields as sent with an observation."""
     sent = observation.fields
     expires_at = sent.get("expires_at")

@@ -19,7 +19,7 @@ from memories.core.merging import MergeStep, fold, keep_as_witness, without
 from memories.models import Memory, Merge, Observation
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
-from memories.services.lifecycle.fields import fields_of, fields_sent, write_fields
+from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields
 from memories.services.review.trust import by_persons
 
 _FIELD = {"is_pinned": "pinned"}  # fields that revisions name differently
@@ -107,7 +107,7 @@ def remainder_of_own(
     """Return what remains of a writer's memory by others' observations; keep `changed` fields."""
     rows = {row.observation_id: row for row in _merges_into(memory)}
     before = fields_of(memory)
-    fields = fields_sent(others[0])
+    fields = sent_fields(others[0])
     kept = []
     for sent in others[1:]:
         if (row := rows.pop(sent.id, None)) is None:
@@ -171,7 +171,7 @@ def _merges_into(memory: Memory) -> list[Merge]:
 
 def _step(row: Merge) -> MergeStep:
     assert row.observation is not None  # noqa: S101  a merge is deleted with its observation
-    return MergeStep(row.before, fields_sent(row.observation), row.after)
+    return MergeStep(row.before, sent_fields(row.observation), row.after)
 
 
 def _keep_if_taken(

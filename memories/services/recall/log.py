@@ -90,7 +90,7 @@ def count_recalls(workspace: Workspace | UUID) -> int:
         return int(cursor.fetchone()[0])
 
 
-def waiting() -> list[UUID]:
+def find_waiting() -> list[UUID]:
     """Return the ids of workspaces with uncounted recalls, longest waiting first."""
     return list(waiting_since(RecallRecord.objects.all, "at"))
 
@@ -101,7 +101,7 @@ def sweep() -> int:
     A workspace that fails is logged and left for the next sweep.
     """
     total = 0
-    due = waiting()
+    due = find_waiting()
     while due:
         more = []
         for workspace_id in due:

@@ -27,7 +27,7 @@ from engram.kernel.refusals import RefusalError
 from predictor.core import rpc_frames
 from predictor.core.gates import Canary
 from predictor.core.labels import MIN_CONFIDENCE
-from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, FrameError
+from predictor.core.rpc_frames import INTERNAL_ERROR, METHOD_NOT_FOUND, PARSE_ERROR, RpcFrameError
 from predictor.core.rpc_model import NOTHING, RpcModel, report_fields
 from predictor.core.rpc_values import Params, WrongValueError, number, whole, wrong
 from predictor.core.scorer import Scorer
@@ -37,7 +37,7 @@ from predictor.services.training.learn import TrainingResult
 from predictor.services.training.train import trial
 
 READ_ONLY = "-c default_transaction_read_only=on"
-TOO_LONG = FrameError(
+TOO_LONG = RpcFrameError(
     PARSE_ERROR, f"a frame must not be longer than {rpc_frames.MAX_LINE_BYTES} bytes"
 )
 
@@ -131,17 +131,17 @@ class RpcServer:
             return b""
         try:
             request = rpc_frames.parse(line)
-        except FrameError as error:
+        except RpcFrameError as error:
             return rpc_frames.refusal(error)
         try:
             method = self._methods.get(request.method)
             if method is None:
                 known = ", ".join(self._methods)
-                raise FrameError(
+                raise RpcFrameError(
                     METHOD_NOT_FOUND, f"method: there is no {request.method[:60]!r}, but {known}"
                 )
             answer = rpc_frames.answer(request.request_id, method(request.params))
-        except FrameError as error:
+        except RpcFrameError as error:
             answer = rpc_frames.refusal(_of(request.request_id, error.code, error.message))
         except RefusalError as error:
             answer = rpc_frames.refusal(
@@ -181,9 +181,9 @@ class RpcServer:
         except DatabaseError as error:  # its message could quote a row
             connection.close_if_unusable_or_obsolete()
             message = f"workspace: the database cannot be read ({type(error).__name__})"
-            raise FrameError(INTERNAL_ERROR, message) from None
+            raise RpcFrameError(INTERNAL_ERROR, message) from None
         except embedded.EmbeddedServicesError as error:
-            raise FrameError(INTERNAL_ERROR, f"workspace: no database: {error}") from None
+            raise RpcFrameError(INTERNAL_ERROR, f"workspace: no database: {error}") from None
         if result.may_serve and result.scorer is not None and result.report is not None:
             self.model.adopt(result.scorer, result.report.samples_used, now)
         return _trial_fields(result, material.skipped)
@@ -239,8 +239,8 @@ def _mean(canary: Canary | None) -> float | None:
     return fmean(canary.ndcg) if canary is not None and canary.ndcg else None
 
 
-def _of(request_id: Any, code: int, message: str) -> FrameError:
-    return FrameError(code, message, request_id)
+def _of(request_id: Any, code: int, message: str) -> RpcFrameError:
+    return RpcFrameError(code, message, request_id)
 
 
 def _lines(stream: BinaryIO) -> Iterator[bytes | None]:

@@ -79,7 +79,7 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
     wake_judge(workspace)
 
 
-def due() -> QuerySet[Judgement]:
+def select_due() -> QuerySet[Judgement]:
     """Return the judgements that wait, in the order in which their sessions ended."""
     waiting = Judgement.objects.filter(status=JudgeStatus.DUE)
     return waiting.order_by("due_at", "session_id")
@@ -87,7 +87,7 @@ def due() -> QuerySet[Judgement]:
 
 def is_judged(now: datetime) -> bool:
     """Return whether a live worker is judging a session of the workspace."""
-    return due().filter(lease.match_held(due(), now)).exists()
+    return select_due().filter(lease.match_held(select_due(), now)).exists()
 
 
 def renew(judgement: Judgement, now: datetime) -> bool:
@@ -114,7 +114,9 @@ def acquire(workspace: Workspace, now: datetime) -> Judgement | None:
         lock_state(now)  # two that take at the same time
         if is_judged(now):
             return None
-        line = due().select_related("session").defer("session__transcript", "session__context")
+        line = (
+            select_due().select_related("session").defer("session__transcript", "session__context")
+        )
         while (judgement := line.first()) is not None:
             if _has_to_wait(workspace, judgement, now):
                 return None
@@ -220,15 +222,15 @@ def skip(judgement: Judgement, reason: str, *, now: datetime) -> None:
 def drop_due(workspace: Workspace) -> None:
     """Delete the due judgements of a workspace whose predictor was switched off."""
     with in_workspace(workspace):
-        due().order_by().delete()
+        select_due().order_by().delete()
 
 
 def stalled(now: datetime) -> list[Workspace]:
     """Return the workspaces with a due session and no live judge, the oldest first."""
     waiting: dict[UUID, tuple[datetime, Workspace]] = {}
-    for workspace in due_workspaces(due, "due_at"):
+    for workspace in due_workspaces(select_due, "due_at"):
         with in_workspace(workspace):
-            first = due().first()
+            first = select_due().first()
             if first is None or is_judged(now):
                 continue
         if workspace.config.predictor_mode == "off":

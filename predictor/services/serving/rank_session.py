@@ -57,7 +57,7 @@ NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
     "nothing_to_rank",
 )
 
-Rows = NDArray[np.float64]  # the signals (n, 12) of the candidates
+SignalRows = NDArray[np.float64]  # the signals (n, 12) of the candidates
 
 _deadline: Deadline[dict[UUID, float]] = Deadline()
 
@@ -108,7 +108,7 @@ def _rank(request: RankerRequest) -> RankerAnswer:
     return replace(_answer(request, state, scores, reason, failures), signals=signals)
 
 
-def _scores(request: RankerRequest, state: PredictorState, rows: Rows) -> dict[UUID, float]:
+def _scores(request: RankerRequest, state: PredictorState, rows: SignalRows) -> dict[UUID, float]:
     if state.served is None:
         raise NoScoresError(NO_MODEL)
     ends = perf_counter() + request.workspace.config.score_timeout_ms / 1000
@@ -121,7 +121,7 @@ def _scores(request: RankerRequest, state: PredictorState, rows: Rows) -> dict[U
         return _deadline.run(lambda: _score(request, model, rows), ends - perf_counter())
 
 
-def _score(request: RankerRequest, model: ServedModel, rows: Rows) -> dict[UUID, float]:
+def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict[UUID, float]:
     """Score the candidates; without database access, because it runs in another thread."""
     facts = request.candidates
     context = context_of(
