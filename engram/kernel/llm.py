@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeGuard, TypeVar
 
 from django.conf import settings
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from engram.kernel.endpoint import Endpoint, endpoint, never_sent, retry_after
+from engram.kernel.llm_reading import UnfitError, read_answer
 
 T = TypeVar("T", bound=BaseModel)
 ChatMessage = Mapping[str, str]  # role and content
@@ -32,8 +33,6 @@ ATTEMPTS: Final = 3
 FIRST_PAUSE_SECONDS: Final = 0.5
 MAX_PAUSE_SECONDS: Final = 10.0  # for a longer Retry-After a later run asks again
 REPAIR_QUOTE_CHARS: Final = 4000
-ERRORS_LISTED: Final = 5
-MAX_CANDIDATES: Final = 20
 BYTES_PER_TOKEN: Final = 3  # a low estimate: English has four and more, Chinese three
 MESSAGE_TOKENS: Final = 8
 MAX_TOKENS_REPORTED: Final = 10_000_000  # a higher number is not believed
@@ -177,8 +176,8 @@ def _answer(
 ) -> T:
     text, shape = question.put(messages), question.shape
     try:
-        return _read(text, shape)
-    except _UnfitError as unfit:
+        return read_answer(text, shape)
+    except UnfitError as unfit:
         message = f"That answer does not fit: {unfit}. Answer again, with the JSON object alone."
         repaired = question.put(
             [
@@ -188,8 +187,8 @@ def _answer(
             ]
         )
         try:
-            return _read(repaired, shape)
-        except _UnfitError:
+            return read_answer(repaired, shape)
+        except UnfitError:
             what = f"{question.model} answered no fitting JSON"
             raise MalformedError(what, question.used) from None
 
@@ -329,50 +328,3 @@ def _usage(reported: Any, messages: Sequence[ChatMessage], text: str) -> Usage:
 
 def _is_count(value: Any) -> TypeGuard[int]:
     return isinstance(value, int) and 0 <= value <= MAX_TOKENS_REPORTED
-
-
-class _UnfitError(Exception):
-    """The text is not JSON of the required shape; the message is for the model."""
-
-
-def _read(text: str, shape: type[T]) -> T:
-    """Return the only JSON object of the shape in a text, ignoring text around it."""
-    try:
-        return shape.model_validate_json(text.strip())
-    except ValidationError as error:
-        first = error
-    fitting: list[T] = []
-    for candidate in _objects(text):
-        try:
-            fitting.append(shape.model_validate_json(candidate))
-        except ValidationError:
-            continue
-    if len(fitting) == 1:
-        return fitting[0]
-    raise _UnfitError(_describe(first))
-
-
-def _objects(text: str) -> list[str]:
-    """Return the outermost JSON objects in a text."""
-    decoder = json.JSONDecoder()
-    found: list[str] = []
-    start = text.find("{")
-    for _ in range(MAX_CANDIDATES):
-        if start == -1:
-            break
-        try:
-            _, end = decoder.raw_decode(text, start)
-        except (ValueError, RecursionError):
-            end = start + 1
-        else:
-            found.append(text[start:end])
-        start = text.find("{", end)
-    return found
-
-
-def _describe(error: ValidationError) -> str:
-    parts = [
-        f"{'.'.join(str(part) for part in row['loc']) or 'the answer'}: {row['msg']}"
-        for row in error.errors(include_input=False, include_url=False)[:ERRORS_LISTED]
-    ]
-    return "; ".join(parts)
