@@ -17,23 +17,42 @@ import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 import numpy as np
 from django.conf import settings
-from numpy.typing import NDArray
 
 from engram.kernel import minilm
+from engram.kernel.embedding_providers import (
+    REMOTE_WINDOW_CHARS,
+    EmbeddingUnavailableError,
+    Floats,
+    LocalProvider,
+    OpenAIProvider,
+    Provider,
+    name_of,
+)
 from engram.kernel.minilm import Tokens
 from engram.kernel.tenancy import release_connection
 
+__all__ = [
+    "EmbeddingUnavailableError",
+    "Floats",
+    "Provider",
+    "QueryReading",
+    "Windows",
+    "embed",
+    "embed_first_windows",
+    "embed_query",
+    "embed_windows",
+    "has_token_states",
+    "model_name",
+    "read_query",
+    "windows",
+]
+
 logger = logging.getLogger(__name__)
 
-Floats = NDArray[np.float32]
-
-REQUEST_TEXTS = 128  # texts in one request to an endpoint
-REMOTE_WINDOW_CHARS = 6_000  # below 8,191 tokens, the usual limit, in any script
-REMOTE_OVERLAP_CHARS = 400
 QUERY_CACHE_SIZE = 512
 QUERY_CHARS = REMOTE_WINDOW_CHARS  # of a query; the local model reads at most 256 tokens of them
 TOKENS_KEPT = 512  # of a text; the rest is found by vectors and words only
@@ -42,10 +61,6 @@ TOKEN_WINDOWS = 4  # these windows contain TOKENS_KEPT tokens: each has at least
 # nine in English, and 42 of punctuation or Chinese, where each character is a token: five seconds
 # of work.
 FIRST_WINDOWS = 2
-
-
-class EmbeddingUnavailableError(Exception):
-    """The text could not be embedded; the caller continues without a vector and retries later."""
 
 
 class Windows(np.ndarray):
@@ -74,23 +89,6 @@ class QueryReading:
 
     vector: Floats
     tokens: Tokens | None
-
-
-class Provider(Protocol):
-    """One provider of embeddings."""
-
-    @property
-    def name(self) -> str:
-        """Return the model name that is stored with every vector."""
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Return vectors (n, dim), not necessarily of length one."""
-
-    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
-        """Return what `embed` returns, and the token states of each text if the model has them."""
-
-    def windows(self, text: str) -> list[str]:
-        """Return overlapping pieces of a text, each short enough to be read whole."""
 
 
 def embed(texts: Sequence[str], model: str | None = None) -> Floats:
@@ -174,105 +172,12 @@ def windows(text: str) -> list[str]:
 
 def model_name() -> str:
     """Return the model name of a new workspace, without loading the model."""
-    return _model_name(settings.ENGRAM_EMBEDDING)
+    return name_of(settings.ENGRAM_EMBEDDING)
 
 
 def has_token_states(model: str) -> bool:
     """Return whether `model` has token states, without loading it."""
     return bool(_options(model)["provider"] == "local")
-
-
-class LocalProvider:
-    """MiniLM in this process."""
-
-    name = minilm.NAME
-
-    def __init__(self, model: str) -> None:
-        if model != minilm.NAME:
-            raise EmbeddingUnavailableError(
-                f"the local provider has only {minilm.NAME}, not {model!r}"
-            )
-        try:
-            self._model = minilm.MiniLM()
-        except (OSError, ValueError) as error:
-            raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
-        self.embed = self._model.embed
-        self.read = self._model.read
-        self.windows = self._model.windows
-
-
-class OpenAIProvider:
-    """An endpoint that speaks OpenAI's embeddings protocol."""
-
-    def __init__(self, options: dict[str, Any]) -> None:
-        if not (options.get("base_url") or options.get("api_key")):
-            raise EmbeddingUnavailableError(
-                f"{_model_name(options)} needs an endpoint: set OPENAI_BASE_URL or OPENAI_API_KEY"
-            )
-        from openai import OpenAI  # imported late: half a second and 50 MB
-
-        self.name = _model_name(options)
-        self._model: str = options["model"]
-        self._dimensions: int | None = options.get("dimensions")
-        self._known_dimension: int | None = self._dimensions
-        self._client = OpenAI(
-            base_url=options.get("base_url"),
-            api_key=options.get("api_key") or "none",  # local servers need no key
-            timeout=options.get("timeout_seconds", 10.0),
-            max_retries=1,
-        )
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        parts = [
-            self._request(texts[start : start + REQUEST_TEXTS])
-            for start in range(0, len(texts), REQUEST_TEXTS)
-        ]
-        if not parts:
-            return np.empty((0, self._known_dimension or 0), dtype=np.float32)
-        return np.concatenate(parts)
-
-    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
-        return self.embed(texts), None
-
-    def windows(self, text: str) -> list[str]:
-        return _character_windows(text, REMOTE_WINDOW_CHARS, REMOTE_OVERLAP_CHARS)
-
-    def _request(self, texts: Sequence[str]) -> Floats:
-        from openai import OpenAIError, omit
-
-        try:
-            answer = self._client.embeddings.create(
-                model=self._model,
-                input=[_sendable(text) for text in texts],
-                encoding_format="float",
-                dimensions=omit if self._dimensions is None else self._dimensions,
-            )
-        except (OpenAIError, ValueError) as error:
-            # Error texts of a provider may quote a key or the input: use only the kind.
-            raise EmbeddingUnavailableError(
-                f"{self.name} did not answer: {type(error).__name__}"
-            ) from error
-        rows = sorted(answer.data or [], key=lambda row: row.index)
-        if [row.index for row in rows] != list(range(len(texts))):
-            raise EmbeddingUnavailableError(
-                f"{self.name} answered {len(rows)} vectors for {len(texts)} texts"
-            )
-        try:
-            with np.errstate(over="ignore"):  # overflows become infinite and are refused
-                vectors = np.array([row.embedding for row in rows], dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise EmbeddingUnavailableError(f"{self.name} answered no numbers") from error
-        return self._with_known_dimension(vectors)
-
-    def _with_known_dimension(self, vectors: Floats) -> Floats:
-        width = vectors.shape[1] if vectors.ndim == 2 else 0
-        expected = self._known_dimension or width
-        if width != expected or width == 0:
-            raise EmbeddingUnavailableError(
-                f"{self.name} answered vectors of {width} dimensions instead of {expected}"
-            )
-        self._known_dimension = width
-        return vectors
 
 
 _lock = threading.Lock()
@@ -296,7 +201,7 @@ def _provider(model: str | None = None) -> Provider:
 def _options(model: str | None) -> dict[str, Any]:
     """Return the options of a model: configured, local, or at the configured endpoint."""
     configured: dict[str, Any] = settings.ENGRAM_EMBEDDING
-    if model is None or model == _model_name(configured):
+    if model is None or model == name_of(configured):
         return configured
     if model == minilm.NAME:
         return {"provider": "local", "model": model}
@@ -313,11 +218,6 @@ def _load(options: dict[str, Any]) -> Provider:
     if kind == "openai":
         return OpenAIProvider(options)
     raise EmbeddingUnavailableError(f"EMBEDDING_PROVIDER must be local or openai, not {kind!r}")
-
-
-def _model_name(options: dict[str, Any]) -> str:
-    shortened = options.get("dimensions")
-    return f"{options['model']}@{shortened}" if shortened else str(options["model"])
 
 
 def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
@@ -357,20 +257,3 @@ def _join(parts: Sequence[Tokens]) -> Tokens:
     states = np.concatenate([part.states for part in parts])[:TOKENS_KEPT]
     words = tuple(word for part in parts for word in part.words)[:TOKENS_KEPT]
     return Tokens(states, words)
-
-
-def _sendable(text: str) -> str:
-    """Return the text as the protocol accepts it: valid Unicode and not empty."""
-    return text.encode("utf-8", "replace").decode("utf-8") or " "
-
-
-def _character_windows(text: str, size: int, overlap: int) -> list[str]:
-    """Cut a text into overlapping windows, at white space if the last fifth of a window has any."""
-    pieces: list[str] = []
-    start = 0
-    while len(text) - start > size:
-        cut = max(text.rfind(space, start + size - size // 5, start + size) for space in " \n\t")
-        end = cut if cut != -1 else start + size
-        pieces.append(text[start:end])
-        start = end - overlap
-    return [*pieces, text[start:]]

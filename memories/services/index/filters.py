@@ -11,7 +11,7 @@ from engram.kernel.planning import Among
 from memories.models import Memory, MemoryTag, Posting
 
 # Up to this many ids are listed in the query; beyond, a sub-select looks up each row. The planner's
-# # own choice takes minutes where the table was small when it was last analysed.
+# own choice takes minutes where the table was small when it was last analysed.
 FEW = 2_000
 
 
