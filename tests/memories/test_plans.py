@@ -100,6 +100,7 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Tenant]:
     """Return a workspace of 10,000 memories beside one of 2,000, freshly loaded."""
     with django_db_blocker.unblock(), transaction.atomic():
         tenant, neighbour = build_tenant("acme"), build_tenant("zenith")
+        _forget_statistics()
         with connection.cursor() as cursor:  # a graph of so many is made faster at once
             cursor.execute(f"DROP INDEX {NEAREST}")
         fill(neighbour.workspace, clustered(2000, seed=1), words=6, seed=1)
@@ -115,6 +116,18 @@ def world(django_db_setup: None, django_db_blocker: Any) -> Iterator[Tenant]:
             _tag_and_observe(ids)
         yield tenant
         transaction.set_rollback(True)
+
+
+def _forget_statistics() -> None:
+    """Clear what PostgreSQL has learned from the rows of other tests while these ran."""
+    with connection.cursor() as cursor:
+        for table in LARGE:
+            cursor.execute("SELECT pg_clear_relation_stats('public', %s)", [table])
+            cursor.execute(
+                "SELECT pg_clear_attribute_stats('public', %s, attname, false) FROM pg_attribute"
+                " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped",
+                [table, table],
+            )
 
 
 def _tag_and_observe(ids: list[UUID]) -> None:
