@@ -152,12 +152,26 @@ def _tag_and_observe(ids: list[UUID]) -> None:
 
 
 @pytest.fixture(scope="module", params=["fresh", "analysed"])
-def state(world: Tenant, django_db_blocker: Any, request: pytest.FixtureRequest) -> str:
-    """Return whether the tables were analysed; all tests run without it before."""
-    if request.param == "analysed":
-        with django_db_blocker.unblock(), connection.cursor() as cursor:
-            cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
-    return str(request.param)
+def state(world: Tenant, django_db_blocker: Any, request: pytest.FixtureRequest) -> Iterator[str]:
+    """Return whether the tables were analysed; statistics are dropped afterwards."""
+    with django_db_blocker.unblock(), transaction.atomic():
+        if request.param == "analysed":
+            with connection.cursor() as cursor:
+                cursor.execute("ANALYZE " + ", ".join(sorted(LARGE)))
+        assert _is_analysed() == (request.param == "analysed")
+        yield str(request.param)
+        transaction.set_rollback(True)
+    with django_db_blocker.unblock():
+        _forget_statistics()  # the numbers of rows and pages are not rolled back
+
+
+def _is_analysed() -> bool:
+    """Return whether the number of tags was counted; statistics of columns are hidden by RLS."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT reltuples > 0 FROM pg_class WHERE oid = 'memories_memorytag'::regclass"
+        )
+        return bool(cursor.fetchone()[0])
 
 
 @pytest.fixture
