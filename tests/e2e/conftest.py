@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import signal
 from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -32,11 +33,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
             up.end_with(signal.SIGTERM)
 
 
+@pytest.fixture(scope="session")
+def service_of(running: Up) -> Callable[[str], Service]:
+    """Return a function that returns the workspace of a name, and makes it the first time.
+
+    A worker that takes over tests of another may come back to a module that it has left.
+    """
+    return cache(partial(Service, running))
+
+
 @pytest.fixture(scope="module")
-def service(running: Up, request: pytest.FixtureRequest) -> Service:
+def service(service_of: Callable[[str], Service], request: pytest.FixtureRequest) -> Service:
     """Return a workspace of its own for the tests of a module."""
     name = request.module.__name__.rpartition(".")[2]
-    return Service(running, name.removeprefix("test_").replace("_", "-"))
+    return service_of(name.removeprefix("test_").replace("_", "-"))
 
 
 @pytest.fixture(scope="module")
