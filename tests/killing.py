@@ -41,14 +41,18 @@ def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> Non
     workspace, database = str(tenant.workspace.pk), connection.settings_dict["NAME"]
     with TemporaryDirectory() as folder:
         printed = Path(folder, "printed")
+        printed.touch()
         died = _forks.Process(
             target=run_to_death,
             args=(Step(task, module, name, when), workspace, database, printed),
         )
         died.start()
         died.join(PATIENCE_SECONDS)
-        assert died.exitcode == -signal.SIGKILL, printed.read_text()
+        exit_code = died.exitcode
+        died.kill()  # one that hangs before the step: else the end of all tests would wait for it
+        died.join()
         died.close()
+        assert exit_code == -signal.SIGKILL, printed.read_text()
 
 
 def run_to_death(step: Step, workspace: str, database: str, printed: Path) -> None:
