@@ -259,8 +259,8 @@ def connect_signals() -> None:
     signals.worker_process_init.connect(_worker_process_began, weak=False)
     signals.worker_ready.connect(_worker_ready, weak=False)
     signals.beat_init.connect(_beat_began, weak=False)
-    signals.task_prerun.connect(_task_began, weak=False)
-    signals.task_postrun.connect(_end_task, weak=False)
+    signals.task_prerun.connect(_count_task_start, weak=False)
+    signals.task_postrun.connect(_count_task_end, weak=False)
     signals.worker_process_shutdown.connect(_on_exit, weak=False)
     signals.worker_shutdown.connect(_on_exit, weak=False)
 
@@ -282,12 +282,12 @@ def _beat_began(**_: Any) -> None:
     begin("beat")
 
 
-def _task_began(task_id: str, **_: Any) -> None:
+def _count_task_start(task_id: str, **_: Any) -> None:
     _began[task_id] = perf_counter()
     tally.count_task_start()
 
 
-def _end_task(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
+def _count_task_end(task_id: str, task: Any, state: str | None = None, **_: Any) -> None:
     now = perf_counter()
     seconds = now - _began.pop(task_id, now)
     tally.count_task_end(task.name, "done" if state == "SUCCESS" else "failed", seconds)

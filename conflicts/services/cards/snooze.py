@@ -80,7 +80,7 @@ def wake(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
     with in_workspace(workspace):
         conflict = lock_card(conflict_id)
         if conflict.status != ConflictStatus.SNOOZED:
-            raise StaleError("This conflict is not put off any more.", cause=NOT_PUT_OFF)
+            raise StaleError("This conflict is not snoozed any more.", cause=NOT_PUT_OFF)
         conflict.status = ConflictStatus.OPEN
         conflict.snoozed_until = None
         conflict.version += 1

@@ -245,7 +245,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
             source.undo(staff.workspace, item, actor=staff.actor, now=now)
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), 409)
-    messages.success(request, "Taken back.")
+    messages.success(request, "The last step is undone.")
     return redirect(return_address(request, reverse("console:inbox")))
 
 

@@ -37,7 +37,7 @@ def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now:
     with in_workspace(workspace):
         gone, _ = PutOff.objects.filter(source=source, item=item).delete()
         if not gone:
-            raise StaleError("This is not put off any more.", cause=NOT_PUT_OFF)
+            raise StaleError("This is not snoozed any more.", cause=NOT_PUT_OFF)
         record("inbox.taken_up", of=("inbox", item), actor=actor, now=now, data={"source": source})
 
 

@@ -59,7 +59,7 @@ class WaitingEntries:
         return found[part.start :]
 
 
-def read_item(sources: Sequence[Source], wanted: InboxFilter) -> list[Source]:
+def match_sources(sources: Sequence[Source], wanted: InboxFilter) -> list[Source]:
     """Return the sources that match a filter."""
     return [source for source in sources if wanted.source in {"", source.name}]
 
@@ -76,7 +76,7 @@ def entries(
     """Return the next entries after a mark in the queue (or before it, the nearest first)."""
     runs = [
         source.entries(wanted, now, mark=mark, limit=limit, is_back=is_back)
-        for source in read_item(sources, wanted)
+        for source in match_sources(sources, wanted)
     ]
     merged = heapq.merge(*runs, key=lambda entry: entry.mark, reverse=is_back)
     return list(islice(merged, limit))
@@ -86,7 +86,7 @@ def place(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
 ) -> InboxPosition:
     """Return an item's position, or the one it would have if it has left the queue."""
-    found = _count(read_item(sources, wanted), lambda source: source.before(wanted, mark, now))
+    found = _count(match_sources(sources, wanted), lambda source: source.before(wanted, mark, now))
     counted = found.values()
     return InboxPosition(
         sum(total for total, _ in counted), 1 + sum(before for _, before in counted)
