@@ -193,7 +193,7 @@ def test_a_predictor_that_failed_too_often_is_named_until_its_breaker_closes() -
 @pytest.mark.django_db
 def test_a_silent_scheduler_is_told() -> None:
     now = datetime.now(UTC)
-    assert servers.processes().detail == "none tells of itself"
+    assert servers.processes().detail == "none sends heartbeats"
     for name in ("worker@here/1", "worker@here/2", "web@here/3"):
         heartbeat.beat(heartbeat.tally.row(name, started_at=now, now=now))
     found = servers.processes()

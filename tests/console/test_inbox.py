@@ -413,7 +413,10 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
     assert [source.name for source in alone] == ["suggestions", "calibration"]
     for sources, settings in ((SOURCES, 2), (alone, 2), ([ConflictSource(), ReviewSource()], 0)):
         assert count_settings(partial(queue.tallies, sources, now)) == settings
-        assert count_settings(partial(queue.place, sources, InboxFilter(), mark, now)) == settings
+        assert (
+            count_settings(partial(queue.find_position, sources, InboxFilter(), mark, now))
+            == settings
+        )
 
 
 def test_one_item_or_many_take_the_same_queries(tenant: Tenant, member: Member) -> None:

@@ -87,7 +87,7 @@ def processes() -> CheckResult:
         remedy = "celery --app engram.celery beat, exactly one"
         return CheckResult("processes", "warn", "the scheduler of sweeps is silent", remedy)
     counted = ", ".join(f"{alive.count(kind)} {kind}" for kind in sorted(set(alive)))
-    return CheckResult("processes", "ok", counted or "none tells of itself")
+    return CheckResult("processes", "ok", counted or "none sends heartbeats")
 
 
 def worker() -> CheckResult:

@@ -123,7 +123,7 @@ def _item_context(
     previous = queue.entries(
         looked_at.sources, looked_at.wanted, now, mark=mark, limit=1, is_back=True
     )
-    place = queue.place(looked_at.sources, looked_at.wanted, mark, now)
+    place = queue.find_position(looked_at.sources, looked_at.wanted, mark, now)
     onward = _address(filters, following[0] if following else None)
     item = chosen.source.context(request, chosen.row, now)
     return {

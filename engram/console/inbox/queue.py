@@ -82,7 +82,7 @@ def entries(
     return list(islice(merged, limit))
 
 
-def place(
+def find_position(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
 ) -> InboxPosition:
     """Return an item's position, or the one it would have if it has left the queue."""
