@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import Any, ClassVar
 
 from django.db import connection
 from django.utils import timezone
 from rest_framework import permissions, status
-from rest_framework.exceptions import ValidationError
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -20,12 +18,11 @@ from rest_framework.views import APIView
 from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
+from engram.kernel.bodies import name_choices, validate
 from engram.kernel.body_limit import BODY_BYTES, BODY_VALUES
-from engram.kernel.fields import name_choices, unknown_names
 from engram.kernel.idempotency import IdempotentWrite, StoredAnswer
 from engram.kernel.models import Role, Workspace
 from engram.kernel.problems import CONTENT_TYPE
-from engram.kernel.queries import UNKNOWN_LISTED
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.throttling import CHARS_A_WRITE, charge, cost_of
 
@@ -172,10 +169,5 @@ class WorkspaceView(APIView):
 
 
 def validate_body(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
-    """Return the body validated by a serializer; unknown field names are errors."""
-    serializer = shape(data=request.data)
-    name_choices(serializer)
-    if unknown := list(islice(unknown_names(serializer, request.data), UNKNOWN_LISTED)):
-        raise ValidationError(dict.fromkeys(unknown, "There is no such field."))
-    serializer.is_valid(raise_exception=True)
-    return serializer
+    """Return the body of a request validated by a serializer."""
+    return validate(shape, request.data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -176,30 +176,3 @@ class JsonObject(serializers.JSONField):
 def choices_message(words: Iterable[object]) -> str:
     """Return the error message for a value that is not one of the choices."""
     return f"Must be one of: {', '.join(str(word) for word in words if word != '')}."
-
-
-def name_choices(shape: Any) -> None:
-    """Make the choice fields of a serializer list the choices in their error messages."""
-    if isinstance(shape, serializers.Serializer):
-        for field in shape.fields.values():
-            name_choices(field)
-    elif isinstance(shape, serializers.ChoiceField):
-        shape.error_messages["invalid_choice"] = choices_message(shape.choices)
-    elif (child := getattr(shape, "child", None)) is not None:
-        name_choices(child)
-
-
-def unknown_names(shape: Any, value: Any, path: str = "") -> Iterator[str]:
-    """Yield the paths of the names in a body that its serializer does not have."""
-    if isinstance(shape, serializers.Serializer) and isinstance(value, dict):
-        known = {field.field_name: field for field in shape._writable_fields}
-        for name, inner in value.items():
-            own = f"{path}.{name}" if path else name
-            if name not in known:
-                yield own
-            elif isinstance(inner, dict | list):
-                yield from unknown_names(known[name], inner, own)
-    elif isinstance(shape, serializers.ListField) and isinstance(value, list):
-        for position, inner in enumerate(value):
-            if isinstance(inner, dict):
-                yield from unknown_names(shape.child, inner, f"{path}.{position}")

@@ -91,6 +91,32 @@ def test_every_wrong_line_is_named_and_nothing_is_imported(
     assert stored(tenant) == []
 
 
+def test_an_unknown_field_is_refused_as_by_the_api(
+    tenant: Tenant, file: Callable[..., Path]
+) -> None:
+    wrong = {"content": "The shed is green.", "confidenc": 1}
+    answer = tenant.agent.post("memories", wrong)
+    assert answer.status_code == 422
+    [error] = answer.json()["errors"]
+    with pytest.raises(CommandError) as refused:
+        run(tenant, file({"content": "The kiln is blue."}, wrong))
+    expected = f"line 2: {error['field']}: {error['message']}"
+    assert expected.startswith("line 2: confidenc: ")
+    assert str(refused.value) == f"Nothing was imported.\n{expected}"
+    assert stored(tenant) == []
+
+
+def test_a_choice_that_does_not_exist_is_refused_as_by_the_api(
+    tenant: Tenant, file: Callable[..., Path]
+) -> None:
+    wrong = {"content": "The shed is green.", "kind": "memo"}
+    [error] = tenant.agent.post("memories", wrong).json()["errors"]
+    with pytest.raises(CommandError) as refused:
+        run(tenant, file(wrong))
+    assert str(refused.value).endswith(f"line 1: {error['field']}: {error['message']}")
+    assert stored(tenant) == []
+
+
 def test_a_second_run_imports_nothing_twice(tenant: Tenant, file: Callable[..., Path]) -> None:
     path = file({"content": "The kiln is blue."}, {"content": "The shed is green."})
     run(tenant, path)

@@ -12,6 +12,7 @@ from django.utils import timezone
 from rest_framework.exceptions import APIException, ValidationError
 from tqdm import tqdm
 
+from engram.kernel.bodies import validate
 from engram.kernel.credentials import credential_in
 from engram.kernel.models import Workspace
 from engram.kernel.parsing import parse_json
@@ -24,9 +25,7 @@ from memories.services.commit.import_lines import LineError, check, import_file
 def parse_line(line: str) -> Draft:
     """Return the draft that a line holds, or raise `LineError` with what is wrong."""
     try:
-        value = parse_json(line)
-        serializer = DraftSerializer(data=value)
-        serializer.is_valid(raise_exception=True)
+        serializer = validate(DraftSerializer, parse_json(line))
     except ValidationError as error:
         problems = (f"{e['field']}: {e['message']}".strip(": ") for e in field_errors(error.detail))
         raise LineError("; ".join(problems)) from None
