@@ -18,7 +18,7 @@ from rest_framework.views import APIView
 from engram.kernel import idempotency, queries
 from engram.kernel.actors import Actor
 from engram.kernel.authentication import Caller
-from engram.kernel.bodies import name_choices, validate
+from engram.kernel.bodies import Shape, name_choices, validate
 from engram.kernel.body_limit import BODY_BYTES, BODY_VALUES
 from engram.kernel.idempotency import IdempotentWrite, StoredAnswer
 from engram.kernel.models import Role, Workspace
@@ -168,6 +168,6 @@ class WorkspaceView(APIView):
         )
 
 
-def validate_body(shape: type[Serializer[Any]], request: Request) -> Serializer[Any]:
+def validate_body(shape: type[Shape], request: Request) -> Shape:
     """Return the body of a request validated by a serializer."""
     return validate(shape, request.data)

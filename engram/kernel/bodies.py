@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from rest_framework import serializers
 
 from engram.kernel.fields import choices_message
 from engram.kernel.queries import UNKNOWN_LISTED
 
+Shape = TypeVar("Shape", bound=serializers.Serializer[Any])
 
-def validate(shape: type[serializers.Serializer[Any]], data: Any) -> serializers.Serializer[Any]:
+
+def validate(shape: type[Shape], data: Any) -> Shape:
     """Return a body validated by a serializer; unknown field names are errors."""
     serializer = shape(data=data)
     name_choices(serializer)

@@ -59,7 +59,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     )
     def post(self, request: Request) -> Response:
         """Commit one memory."""
-        body: Any = validate_body(shapes.DraftSerializer, request)
+        body = validate_body(shapes.DraftSerializer, request)
         self.charge([body.validated_data["content"]])
         result = commit(self.workspace, body.as_draft(), actor=self.actor, now=timezone.now())
         if result.review is not None:
