@@ -112,7 +112,7 @@ def issue(
     `claims` as `claims_of` returns them; None: the role's defaults.
     """
     claims = claims or claims_of(role)
-    refuse_credentials({"name": name, "agent": claims.agent})
+    refuse_credentials({"agent": claims.agent, "name": name})
     token = PREFIX + secrets.token_urlsafe(32)
     with in_workspace(workspace):
         key = ApiKey.objects.create(

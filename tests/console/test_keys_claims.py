@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.test import Client
 
-from engram.kernel.models import ApiKey
+from engram.kernel.models import ApiKey, Event
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Caller, Tenant
 
@@ -78,6 +78,55 @@ def test_the_command_makes_such_keys(tenant: Tenant) -> None:
     assert stored(tenant, "k") == HOST
     with pytest.raises(CommandError, match="reader"):
         call_command("create_key", "--workspace", "acme", "--role", "reader", "--relay")
+
+
+@pytest.mark.parametrize(
+    ("options", "name"),
+    [
+        ([], "agent key"),
+        (["--role", "reader"], "reader key"),
+        (["--role", "admin", "--name", " "], "admin key"),
+        (["--agent", "penny"], "penny"),
+        (["--agent", "p" * 150], "p" * 120),
+        (["--agent", "penny", "--name", "chat host"], "chat host"),
+    ],
+)
+def test_a_key_of_the_command_is_named_by_its_agent_or_role(
+    tenant: Tenant, options: list[str], name: str
+) -> None:
+    out = StringIO()
+    call_command("create_key", "--workspace", "acme", *options, stdout=out)
+    with in_workspace(tenant.workspace):
+        assert ApiKey.objects.get(prefix=out.getvalue()[:12]).name == name
+
+
+def test_the_author_of_what_such_a_key_writes_has_its_name(tenant: Tenant) -> None:
+    out = StringIO()
+    call_command("create_key", "--workspace", "acme", "--agent", "penny", stdout=out)
+    Caller(out.getvalue().strip(), Client()).post("memories", {"content": "Tea is at four."})
+    with in_workspace(tenant.workspace):
+        written = Event.objects.filter(object_type="memory")
+        assert {event.actor_label for event in written} == {"penny"}
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--name", "n" * 121, "--name takes up to 120 characters"),
+        ("--name", "sk-proj-Zx8Kq2Lm9Vt4Rb7Yn3Wc6Hd1Jf5Gs0Pa", "--name: "),
+        ("--agent", "sk-proj-Zx8Kq2Lm9Vt4Rb7Yn3Wc6Hd1Jf5Gs0Pa", "--agent: "),
+        ("--agent", "a" * 201, "--agent takes up to 200 characters"),
+    ],
+)
+def test_the_command_refuses_names_that_no_key_may_have(
+    tenant: Tenant, option: str, value: str, message: str
+) -> None:
+    with in_workspace(tenant.workspace):
+        before = ApiKey.objects.count()
+    with pytest.raises(CommandError, match=message):
+        call_command("create_key", "--workspace", "acme", option, value)
+    with in_workspace(tenant.workspace):
+        assert ApiKey.objects.count() == before
 
 
 def test_the_admin_makes_and_shows_such_keys(tenant: Tenant, member: Any) -> None:

@@ -14,7 +14,13 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Provenance, Role, Workspace
 from engram.kernel.refusals import InvalidError
 
+NAME_MAX_CHARS = 120
 AGENT_MAX_CHARS = 200
+
+
+def default_name(role: Role, agent: str) -> str:
+    """Return what a key without a name of its own is called: its agent, or else its role."""
+    return agent[:NAME_MAX_CHARS] or f"{role} key"
 
 
 class Command(BaseCommand):
@@ -26,7 +32,12 @@ class Command(BaseCommand):
         """Declare the arguments."""
         parser.add_argument("--workspace", required=True, help="slug of the workspace")
         parser.add_argument("--role", choices=Role.values, default=Role.AGENT)
-        parser.add_argument("--name", default="command line", help="what history calls the key")
+        parser.add_argument(
+            "--name",
+            default="",
+            help="what history calls the key (default: the name given by --agent, or else its"
+            " role: 'agent key')",
+        )
         parser.add_argument(
             "--provenance-ceiling",
             choices=Provenance.values,
@@ -56,27 +67,31 @@ class Command(BaseCommand):
         days = options["expires_in_days"]
         if days is not None and not 1 <= days <= 36_500:
             raise CommandError("--expires-in-days must lie between 1 and 36500.")
+        role = Role(options["role"])
+        name = options["name"].strip() or default_name(role, options["agent"].strip())
+        if len(name) > NAME_MAX_CHARS:
+            raise CommandError(f"--name takes up to {NAME_MAX_CHARS} characters.")
         if len(options["agent"]) > AGENT_MAX_CHARS:
             raise CommandError(f"--agent takes up to {AGENT_MAX_CHARS} characters.")
+        now = timezone.now()
         try:
             claims = keys.claims_of(
-                Role(options["role"]),
+                role,
                 provenance_ceiling=options["provenance_ceiling"],
                 may_relay=options["relay"],
                 may_pin=options["may_pin"] or None,
                 agent=options["agent"],
             )
+            _, token = keys.issue(
+                workspace,
+                name=name,
+                role=role,
+                actor=SYSTEM,
+                now=now,
+                expires_at=now + timedelta(days=days) if days else None,
+                claims=claims,
+            )
         except InvalidError as error:
-            name = error.field.replace("_", "-")
-            raise CommandError(f"--{name}: {error.message}") from None
-        now = timezone.now()
-        _, token = keys.issue(
-            workspace,
-            name=options["name"],
-            role=Role(options["role"]),
-            actor=SYSTEM,
-            now=now,
-            expires_at=now + timedelta(days=days) if days else None,
-            claims=claims,
-        )
+            option = error.field.replace("_", "-")
+            raise CommandError(f"--{option}: {error.message}") from None
         self.stdout.write(token)
