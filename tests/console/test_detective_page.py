@@ -80,6 +80,7 @@ def test_verdicts_stand_by_rule_with_what_it_means(tenant: Tenant, member: Membe
     html = get_page(member("reader"))
     assert "ambiguity.date" in html
     assert rule_of("ambiguity.date").meaning in html
+    assert "/console/conflicts/?status=all&amp;rule=ambiguity.date" in html
     assert "&lt;b&gt;moon" in html
     assert "<b>moon" not in html
     assert "ambiguity.version" not in html

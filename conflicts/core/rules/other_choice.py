@@ -11,7 +11,7 @@ from memories.core.lexicon import KINDS
 
 RULE: Final = Rule(
     id="ambiguity.other-words.choice",
-    meaning="Two statements in other words name different members of one kind: two languages.",
+    meaning="Two statements, often worded differently, name two things of one kind: two languages.",
     module=__name__,
     example=(
         "The guide to hall two is written in French.",

@@ -11,7 +11,7 @@ from conflicts.core.rules.rule import Rule
 
 RULE: Final = Rule(
     id="ambiguity.other-words.date",
-    meaning="Two statements in other words give different dates or weekdays.",
+    meaning="Two statements, often worded differently, give different dates or weekdays.",
     module=__name__,
     example=(
         "Bin collection for the annex is on Tuesday.",

@@ -15,7 +15,7 @@ from memories.core.lexicon import concept_of
 
 RULE: Final = Rule(
     id="ambiguity.other-words.number",
-    meaning="Two statements in other words give different amounts of one unit.",
+    meaning="Two statements, often worded differently, give different amounts of one unit.",
     module=__name__,
     example=(
         "The largest upload to the archive is 25 MB.",

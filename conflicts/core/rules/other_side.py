@@ -10,7 +10,7 @@ from conflicts.core.rules.rule import Rule
 
 RULE: Final = Rule(
     id="ambiguity.other-words.opposites",
-    meaning="Two statements in other words use opposite words: mandatory and optional.",
+    meaning="Two statements, often worded differently, use opposite words: mandatory and optional.",
     module=__name__,
     example=(
         "The north gate of the depot stays locked during deliveries.",

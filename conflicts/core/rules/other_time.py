@@ -13,7 +13,7 @@ from conflicts.core.statements import Statement
 
 RULE: Final = Rule(
     id="ambiguity.other-words.time",
-    meaning="Two statements in other words give different hours.",
+    meaning="Two statements, often worded differently, give different hours.",
     module=__name__,
     example=(
         "The bakery's doors open at 6:30 for customers.",

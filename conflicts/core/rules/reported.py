@@ -36,12 +36,12 @@ MODEL: Final[dict[FindingKind, Rule]] = {
     ),
     "ambiguity": Rule(
         "model.ambiguity",
-        "A language model read different answers to one question, neither of which gives way.",
+        "A language model read two answers to one question, and nothing says which one holds.",
         _MODEL,
     ),
     "stale": Rule(
         "model.stale",
-        "A language model read that an old statement is over by what a later one says.",
+        "A language model read that a later statement ends what an old one says.",
         _MODEL,
     ),
 }

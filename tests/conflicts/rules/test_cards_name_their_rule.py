@@ -204,6 +204,7 @@ def test_the_pages_say_by_which_rule_and_escape_what_is_stored(
         page = reader.get(path).content.decode()
         assert rule_of("ambiguity.choice").meaning in page
         assert 'href="/rules/#ambiguity.choice"' in page
+        assert rule_of("ambiguity.choice").path in page
         assert "&lt;b&gt;moon&lt;/b&gt;" in page
         assert "<b>moon" not in page
 
