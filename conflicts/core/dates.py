@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from conflicts.core.statements import Statement
+from memories.core.reasons import Difference
 
 
 def dates_of(statement: Statement, dimension: str) -> set[str]:
@@ -20,6 +21,18 @@ def stated_dates(statement: Statement, dimension: str) -> set[str]:
         if term.kind == "date" and term.region == "subject"
     }
     return dates_of(statement, dimension) - named
+
+
+def _written(statement: Statement, date: str) -> str:
+    """Return a date of a statement as it stands in the text."""
+    terms = (term for claim in statement.reading.claims for term in claim.terms)
+    return next(term.written for term in terms if term.kind == "date" and term.key == date)
+
+
+def explain_dates(a: Statement, date: str, b: Statement, other: str) -> Difference:
+    """Return the reason that two statements give different dates or hours."""
+    left, right = _written(a, date), _written(b, other)
+    return Difference(f"other value: {left} against {right}", date, other)
 
 
 def _dimension(date: str) -> str:

@@ -13,6 +13,7 @@ from conflicts.core.rules.pair import Clash
 from conflicts.core.severity import severity_of
 from conflicts.core.subjects import LocatedText, group_by_subject
 from conflicts.core.timeline import Timeline
+from memories.core.reasons import distinct
 
 SAME_SIDE_COSINE: Final = 0.70
 
@@ -29,14 +30,14 @@ def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
         for i in members
         if i not in opposed and (i == named or timeline.cosine(i, named) >= SAME_SIDE_COSINE)
     ]
-    reasons = dict.fromkeys(reason for clash in clashes for reason in clash.reasons)
+    reasons = distinct(reason for clash in clashes for reason in clash.reasons)
     rules = dict.fromkeys(clash.rule.id for clash in (best, *clashes))
     return Finding(
         kind="ambiguity",
         fact_ids=_ids(timeline, members),
         yes_keeps=_ids(timeline, sides),
         question=ask_ambiguity(timeline.facts[named].content, timeline.facts[best.older].content),
-        reasoning=f"These memories disagree ({'; '.join(list(reasons)[:2])}) and no later memory "
+        reasoning=f"These memories disagree ({'; '.join(reasons[:2])}) and no later memory "
         "settles which one holds.",
         severity=severity_of([timeline.facts[i] for i in members]),
         confidence=round(best.strength, 3),

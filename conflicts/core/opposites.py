@@ -8,6 +8,7 @@ from typing import Final
 from conflicts.core.statements import Statement
 from memories.core.claims import Claim
 from memories.core.lexicon import opposites_of
+from memories.core.reasons import Difference
 
 # "It is not true that …" may deny a text that has a negation: "… that nobody may …".
 _NOT_SO: Final = re.compile(
@@ -17,11 +18,13 @@ _NOT_SO: Final = re.compile(
 
 
 def opposite_words(a: Statement, b: Statement) -> str:
-    """Return two words that exclude each other, one of each text, "" when there are none."""
+    """Return as a reason two words that exclude each other, one of each text; "" for none."""
     theirs = b.stems - a.stems
     for word in sorted(a.stems - b.stems):
         if found := opposites_of(word) & theirs:
-            return f"{word} against {min(found)}"
+            other = min(found)
+            reason = f"opposite words: {a.written(word)} against {b.written(other)}"
+            return Difference(reason, word, other)
     return ""
 
 

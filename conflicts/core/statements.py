@@ -10,7 +10,7 @@ from typing import Final
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
-from conflicts.core.topic_words import names, stems
+from conflicts.core.topic_words import names, stems, written
 from memories.core import claims
 
 LEAD_IN_STEMS: Final = 2
@@ -79,6 +79,10 @@ class Statement:
     def values(self) -> frozenset[tuple[str, str]]:
         """Measured or dated values as (dimension, value): ("s", "30")."""
         return _values(self.fact.content)
+
+    def written(self, stem: str) -> str:
+        """Return the first word with a stem, as it stands in the text."""
+        return written(self.fact.content, stem)
 
     @property
     def figures(self) -> frozenset[str]:

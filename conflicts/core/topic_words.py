@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
@@ -14,7 +15,7 @@ _TOKEN = re.compile(
     r"(?=[\w-]{0,40}\d)[A-Za-z]{1,20}(?:-\w{1,20}){1,6}|\d{1,3}(?:,\d{3})+(?!\d)|"
     r"[\w#]+(?:[.:'’]\d\w*|['’]\w+)*"
 )
-_POSSESSIVE = re.compile(r"['’]s?$")
+_POSSESSIVE = re.compile(r"['’][sS]?$")
 _LETTER_NAME = re.compile(r"\b(?:[A-Z]{1}|[A-Z]\d+)\b")
 
 
@@ -52,20 +53,29 @@ def tokens(text: str) -> list[str]:
 @lru_cache(maxsize=65536)
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of the content words of ``text`` in order."""
-    words: list[str] = []
+    return tuple(stem for stem, _ in _stemmed(text))
+
+
+def written(text: str, stem: str) -> str:
+    """Return the first word of ``text`` with a stem, as it stands there."""
+    return next((word for other, word in _stemmed(text) if other == stem), stem)
+
+
+def _stemmed(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the stems of the content words of a text, each with the word as written."""
     before = ""
     for token in tokens(text):
         is_unit = token.lower() in _TIMES and _COUNTS.fullmatch(before)
         before = token
         if is_unit:
             continue
-        word = _POSSESSIVE.sub("", token.lower())
         if _LETTER_NAME.fullmatch(token) and token not in {"A", "I"}:
-            words.append(f"={token}")
-        else:
-            parts = (part for part in word.split("_") if len(part) > 1 or part.isdigit())
-            words.extend(concept_of(part) for part in parts if part not in _STOP)
-    return tuple(words)
+            yield f"={token}", token
+            continue
+        for part in _POSSESSIVE.sub("", token).split("_"):
+            lower = part.lower()
+            if lower not in _STOP and (len(lower) > 1 or lower.isdigit()):
+                yield concept_of(lower), part
 
 
 def names(text: str) -> frozenset[str]:

@@ -107,7 +107,7 @@ def _taken_place(case: Case, rest_a: Sequence[Term], rest_b: Sequence[Term]) -> 
                 continue
             for term in rest:
                 if (term.region, term.prep, term.is_verb) == (main.region, main.prep, False):
-                    return f"{term.text} in the place of {main.text}"
+                    return f"{term.written} in the place of {main.written}"
     return ""
 
 

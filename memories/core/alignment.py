@@ -11,6 +11,7 @@ from memories.core import dates, measures
 from memories.core.calendar_words import WORKDAYS
 from memories.core.claim_types import Claim, Term
 from memories.core.lexicon import KINDS, concept_of, opposites_of
+from memories.core.reasons import Difference
 from memories.core.tokeniser import stem
 
 _PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
@@ -166,7 +167,7 @@ def _match_kinds(found: Alignment) -> None:
 def _opposition(a: Term, b: Term, found: Alignment) -> str:
     if b.key not in opposites_of(a.key):
         return ""
-    return f"{a.text.lower()} against {b.text.lower()}"
+    return Difference(f"{a.written} against {b.written}", a.key, b.key)
 
 
 def _has_kind(term: Term) -> bool:
@@ -180,9 +181,13 @@ def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.region != b.region:
         return ""
     if a.key.startswith("ordinal ") and b.key.startswith("ordinal "):
-        return f"{a.text} against {b.text}"
+        return Difference(f"{a.written} against {b.written}", a.key, b.key)
     shared = kinds_of(a.key) & kinds_of(b.key)
-    return f"{min(shared)} differs: {a.text} vs {b.text}" if shared else ""
+    return _difference(min(shared), a, b) if shared else ""
+
+
+def _difference(what: str, a: Term, b: Term) -> Difference:
+    return Difference(f"{what} differs: {a.written} vs {b.written}", a.key, b.key)
 
 
 def kinds_of(key: str) -> frozenset[str]:
@@ -336,16 +341,17 @@ def _version(term: Term) -> tuple[str, str]:
 def _value_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
         what = "time" if dates.dimension(a.key) == "clock" else "date"
-        return f"{what} differs: {a.text} vs {b.text}" if _dates_clash(a.key, b.key) else ""
+        return _difference(what, a, b) if _dates_clash(a.key, b.key) else ""
     if a.kind == b.kind == "label" and a.key.split(" ")[0] == b.key.split(" ")[0]:
-        return f"{a.text} against {b.text}"
+        return Difference(f"{a.written} against {b.written}", a.key, b.key)
     if _versions(a, b, found):
-        return f"version differs: {a.text} vs {b.text}"
+        return _difference("version", a, b)
     pair = _quantities(a, b, found)
     if pair and measures.conflict(
         _apply_bound(pair[0], found.keys_a), _apply_bound(pair[1], found.keys_b)
     ):
-        return f"number differs: {measures.describe(pair[0])} vs {measures.describe(pair[1])}"
+        left, right = map(measures.describe, pair)
+        return Difference(f"number differs: {left} vs {right}", *map(measures.amount, pair))
     return ""
 
 

@@ -12,6 +12,7 @@ from memories.core.alignment import Alignment, TermPair, align, weigh
 from memories.core.claim_types import Claim, Term
 from memories.core.function_words import ADDITIVES
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
+from memories.core.reasons import distinct
 from memories.core.tokeniser import stem
 
 Relation = Literal["same", "refines", "contradicts", "different"]
@@ -65,12 +66,12 @@ class CaseReading:
 
 def different(*reasons: str, confidence: float = 0.4) -> CaseReading:
     """Return a reading of two claims that do not contradict each other."""
-    return CaseReading("different", reasons, confidence)
+    return CaseReading("different", distinct(reasons), confidence)
 
 
 def contradicts(way: Contradiction, *reasons: str, confidence: float) -> CaseReading:
     """Return a reading of two claims that contradict each other in this way."""
-    return CaseReading("contradicts", reasons, confidence, contradiction=way)
+    return CaseReading("contradicts", distinct(reasons), confidence, contradiction=way)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +161,7 @@ def _content(claim: Claim, terms: Iterable[Term]) -> tuple[Term, ...]:
 
 def names(terms: Sequence[Term]) -> str:
     """Return the words of some terms, for a reason that people read."""
-    return " ".join(term.text for term in terms[:4])
+    return " ".join(term.written for term in terms[:4])
 
 
 def on_topic(case: Case) -> bool:

@@ -22,7 +22,7 @@ class Term:
     key : str
         The comparison key: the concept of a word, the normal form of a value.
     text : str
-        As written.
+        As written, except that a word may stand for a phrase ("disabled": "switched off").
     kind : str
         "word", "name" (identifier, proper name, product), or the kind of value.
     region : str
@@ -38,6 +38,8 @@ class Term:
         True inside "not X", "instead of X", "without X", "moved from X".
     is_verb : bool
         True for the main verb of its clause.
+    phrase : str
+        The words of the text that `text` stands for, "" when it is as written.
     """
 
     key: str
@@ -49,6 +51,12 @@ class Term:
     is_denied: bool = False
     is_verb: bool = False
     quantity: Quantity | None = None
+    phrase: str = field(default="", compare=False)
+
+    @property
+    def written(self) -> str:
+        """The words as they stand in the text, for reasons that people read."""
+        return self.phrase or self.text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ Where no verb is found, the rules use word order only where that is safe.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from memories.core.function_words import (
     AUXILIARIES,
@@ -84,10 +85,18 @@ def fold_phrases(tokens: Sequence[Token]) -> list[Token]:
             index += 1
             continue
         length, words = found
-        start, end = tokens[index].start, tokens[index + length - 1].end
-        folded.extend(Token(word, word, "word", start, end) for word in words)
+        folded.extend(_stand_for(tokens[index : index + length], words))
         index += length
     return folded
+
+
+def _stand_for(phrase: Sequence[Token], words: Sequence[str]) -> Iterator[Token]:
+    """Yield the words that stand for a phrase, each with what is written in its place."""
+    start, end = phrase[0].start, phrase[-1].end
+    texts = [token.written or token.text for token in phrase]
+    written = texts if len(texts) == len(words) else [" ".join(texts)]
+    for word, text in zip_longest(words, written[: len(words)], fillvalue=""):
+        yield Token(word, word, "word", start, end, written=text)
 
 
 def split(tokens: Sequence[Token]) -> list[Clause]:

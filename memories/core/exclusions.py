@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.function_words import NEGATORS
+from memories.core.lexicon import concept_of
+from memories.core.reasons import Difference
 from memories.core.tokeniser import stem
 
 _FAMILIES: Final[dict[str, tuple[str, str]]] = {
@@ -60,6 +62,7 @@ _COMPILED: Final = {
 }
 
 
+_Phrases = dict[str, str]  # what is written, by its stem
 _PIECE: Final = re.compile(r"[^.;,:!?]+")
 _DENIES: Final = re.compile(rf"\b(?:{'|'.join(sorted(NEGATORS))}|cannot)\b", re.I)
 
@@ -70,7 +73,7 @@ def _drop_negated(text: str) -> str:
 
 
 @lru_cache(maxsize=32768)
-def _evidence(text: str) -> tuple[tuple[str, tuple[frozenset[str], frozenset[str]]], ...]:
+def _evidence(text: str) -> tuple[tuple[str, tuple[_Phrases, _Phrases]], ...]:
     """Return for each family the phrases of a text on either side, if there are any."""
     found = []
     for name, patterns in _COMPILED.items():
@@ -83,12 +86,15 @@ def _evidence(text: str) -> tuple[tuple[str, tuple[frozenset[str], frozenset[str
     return tuple(found)
 
 
-def _matches(pattern: re.Pattern[str], text: str) -> frozenset[str]:
-    return frozenset(stem(match[0].lower()) for match in pattern.finditer(text))
+def _matches(pattern: re.Pattern[str], text: str) -> _Phrases:
+    found: _Phrases = {}
+    for match in pattern.finditer(text):
+        found.setdefault(stem(match[0].lower()), match[0])
+    return found
 
 
 def find_exclusion(a: str, b: str) -> str:
-    """Return the family in which two texts take opposite sides, "" when there is none.
+    """Return the family in which two texts take opposite sides, with their words; "" for none.
 
     Phrases in both texts are their topic and count for neither side.
     """
@@ -96,9 +102,17 @@ def find_exclusion(a: str, b: str) -> str:
     for name, (yes_a, no_a) in _evidence(a):
         if name in theirs:
             yes_b, no_b = theirs[name]
-            both = (yes_a & yes_b) | (no_a & no_b)
-            left = (bool(yes_a - both), bool(no_a - both))
-            right = (bool(yes_b - both), bool(no_b - both))
-            if left != right and sorted(left) == sorted(right) == [False, True]:
-                return name
+            both = (yes_a.keys() & yes_b.keys()) | (no_a.keys() & no_b.keys())
+            left, right = (
+                [[text for key, text in side.items() if key not in both] for side in sides]
+                for sides in ((yes_a, no_a), (yes_b, no_b))
+            )
+            if _is_one_sided(left) and _is_one_sided(right) and bool(left[0]) != bool(right[0]):
+                one, other = (next(filter(None, sides))[0] for sides in (left, right))
+                keys = (concept_of(phrase.lower()) for phrase in (one, other))
+                return Difference(f"{name}: {one} against {other}", *keys)
     return ""
+
+
+def _is_one_sided(sides: list[list[str]]) -> bool:
+    return bool(sides[0]) != bool(sides[1])

@@ -8,13 +8,14 @@ while the development files score worse without it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
 from memories.core.function_words import NEGATORS, words_of
 from memories.core.lexicon import concept_of, is_product
+from memories.core.reasons import Difference
 
 _WHO: Final[dict[str, str]] = {
     "who approves": (
@@ -105,41 +106,46 @@ _FRAMES_OF_THINGS: Final = {
     for name, pattern in _WHAT.items()
 }
 
-Slots = dict[str, frozenset[str]]  # the fillers of each frame's slot, as concepts
+Fillers = dict[str, str]  # by concept, as written
+Slots = dict[str, Fillers]  # by frame
 
 
 @lru_cache(maxsize=32768)
 def _filled_by_people(text: str) -> Slots:
-    return _fill(text, _FRAMES_OF_PEOPLE, people)
+    return _fill(text, _FRAMES_OF_PEOPLE, _find_people)
 
 
 @lru_cache(maxsize=32768)
 def _filled_by_names(text: str) -> Slots:
-    return _fill(text, _FRAMES_OF_THINGS, _names)
+    return _fill(text, _FRAMES_OF_THINGS, _find_names)
 
 
-def _fill(
-    text: str, frames: dict[str, re.Pattern[str]], find: Callable[[str], frozenset[str]]
-) -> Slots:
+def _fill(text: str, frames: dict[str, re.Pattern[str]], find: Callable[[str], Fillers]) -> Slots:
     """Return the slots that a text fills; clauses with a negation fill none."""
     found: Slots = {}
     for clause in _CLAUSE.split(text):
         fillers = find(clause) if clause and not _DENIED.search(clause) else None
         for name, pattern in frames.items():
             if fillers and pattern.search(clause):
-                found[name] = found.get(name, frozenset()) | fillers
+                found[name] = fillers | found.get(name, {})
     return found
 
 
-def _names(clause: str) -> frozenset[str]:
+def _find_names(clause: str) -> Fillers:
     plain = _TITLE.sub("", clause)
-    written = {match.removesuffix("'s").removesuffix("'") for match in _NAME.findall(plain)}
-    written |= {word for word in _WORD.findall(plain) if _is_product(word)}
-    return frozenset(
-        concept_of(word.lower())
-        for word in written
-        if word.lower() not in _NO_NAMES and not word[0].isdigit()
+    written = [match.removesuffix("'s").removesuffix("'") for match in _NAME.findall(plain)]
+    written += [word for word in _WORD.findall(plain) if _is_product(word)]
+    return _by_concept(
+        word for word in written if word.lower() not in _NO_NAMES and not word[0].isdigit()
     )
+
+
+def _by_concept(words: Iterable[str]) -> Fillers:
+    """Return words by concept, the first of each."""
+    found: Fillers = {}
+    for word in words:
+        found.setdefault(concept_of(word.lower()), word)
+    return found
 
 
 def _is_product(word: str) -> bool:
@@ -156,18 +162,29 @@ def other_name(a: str, b: str) -> str:
     )
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
-        if left.isdisjoint(known_b) and right.isdisjoint(known_a):
-            return f"{frame}: {min(left)} against {min(right)}"
+        if left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a):
+            return _difference(frame, left, right)
     return ""
 
 
+def _difference(frame: str, left: Fillers, right: Fillers) -> Difference:
+    one, other = min(left), min(right)
+    return Difference(f"{frame}: {left[one]} against {right[other]}", one, other)
+
+
 def people(text: str) -> frozenset[str]:
-    """Return the roles that a text names."""
-    words = {word.lower().removesuffix("'s") for word in _WORD.findall(text)}
-    concepts = {concept_of(word) for word in words}
-    groups = {concept_of(word.lower()) for word in _GROUP.findall(text)} - _SELDOM
-    authors = {"author"} if words & _AUTHORS else set()
-    return frozenset((concepts & _ROLES | groups | authors) - _VAGUE - _ASKING)
+    """Return the roles that a text names, as concepts."""
+    return frozenset(_find_people(text))
+
+
+def _find_people(text: str) -> Fillers:
+    words = _WORD.findall(text)
+    found = {key: word for key, word in _by_concept(words).items() if key in _ROLES}
+    groups = _by_concept(_GROUP.findall(text))
+    found = {key: word for key, word in groups.items() if key not in _SELDOM} | found
+    if author := next((word for word in words if word.lower() in _AUTHORS), ""):
+        found["author"] = author
+    return {key: word for key, word in found.items() if key not in _VAGUE | _ASKING}
 
 
 def other_filler(a: str, b: str) -> str:
@@ -175,6 +192,6 @@ def other_filler(a: str, b: str) -> str:
     mine, theirs = _filled_by_people(a), _filled_by_people(b)
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
-        if left.isdisjoint(right):
-            return f"{frame}: {min(left)} against {min(right)}"
+        if left.keys().isdisjoint(right):
+            return _difference(frame, left, right)
     return ""

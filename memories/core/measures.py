@@ -174,6 +174,11 @@ def describe(quantity: Quantity) -> str:
     return f"{words[quantity.bound]} {quantity.text}"
 
 
+def amount(quantity: Quantity) -> str:
+    """Return a quantity without its bound, equal for equal amounts: "30 s"."""
+    return key(replace(quantity, bound="exact", is_strict=False))
+
+
 def share(quantity: Quantity) -> Quantity | None:
     """Return a bare number between 0 and 1 as a percentage (ratio 0.05 is 5 %), None for others."""
     if quantity.unit == "count" and 0 < quantity.value <= 1 and not quantity.noun:

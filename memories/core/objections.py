@@ -26,6 +26,7 @@ from memories.core.function_words import (
     PRONOUNS,
 )
 from memories.core.lexicon import GRADED, concept_of, opposites_of
+from memories.core.reasons import Difference
 from memories.core.spelling import collapse, normalise
 from memories.core.tokeniser import Token, tokenise
 
@@ -145,13 +146,13 @@ def _find_denial(denying: str, other: str) -> str:
     if _NEGATIVE.search(other):
         return ""
     stated = frozenset(_content(_tokens(other)))
-    for word in _behind_negations(_tokens(denying)):
-        if concept_of(word) in stated:
-            return f"only one side denies {word}"
+    for token in _behind_negations(_tokens(denying)):
+        if concept_of(token.lower) in stated:
+            return f"only one side denies {token.written or token.text}"
     return ""
 
 
-def _behind_negations(tokens: Sequence[Token]) -> Iterator[str]:
+def _behind_negations(tokens: Sequence[Token]) -> Iterator[Token]:
     for at, token in enumerate(tokens[:-1]):
         if token.lower not in _NEGATORS or tokens[at + 1].lower in _BOUNDING:
             continue  # "no more than five" is a bound
@@ -159,7 +160,7 @@ def _behind_negations(tokens: Sequence[Token]) -> Iterator[str]:
         if token.lower in _ADVERBS:  # "does not yet know the arm": "know" is denied
             following = list(dropwhile(lambda other: other.lower in _SMALL, following))
         phrase = takewhile(lambda other: not _ends_phrase(other), following)
-        content = (other.lower for other in phrase if other.lower not in _SMALL)
+        content = (other for other in phrase if other.lower not in _SMALL)
         yield from islice(content, _DENIED)
 
 
@@ -171,17 +172,21 @@ def _ends_phrase(token: Token) -> bool:
 def _find_opposites(a: Reading, b: Reading) -> str:
     """Return two words that exclude each other, one of each text, as a reason."""
     left, right = _own_terms(a, b), _own_terms(b, a)
-    words = {term.key: term.text for term in right}
+    words = {term.key: term for term in right}
     for term in left:
         if term.key in GRADED:
             continue
         if hits := sorted(opposites_of(term.key) & words.keys()):
-            return f"{term.text} against {words[hits[0]]}"
-    kinds = {kind: term.text for term in right for kind in _kinds(term)}
+            return _against(term, words[hits[0]])
+    kinds = {kind: term for term in right for kind in _kinds(term)}
     for term in left:
         if shared := sorted(_kinds(term) & kinds.keys()):
-            return f"{term.text} against {kinds[shared[0]]}"
+            return _against(term, kinds[shared[0]])
     return ""
+
+
+def _against(term: Term, other: Term) -> Difference:
+    return Difference(f"{term.written} against {other.written}", term.key, other.key)
 
 
 def _kinds(term: Term) -> frozenset[str]:

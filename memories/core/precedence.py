@@ -11,6 +11,7 @@ from typing import Final
 
 from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
 from memories.core.lexicon import concept_of
+from memories.core.reasons import Difference
 
 _BEFORE: Final = r"(?<![\w'-])(?P<before>(?:[\w'-]++\s){1,4}?)"
 _AFTER: Final = r"(?:the\s|our\s|its\s|their\s)?(?P<after>[\w-]+(?:\s[\w-]+)?)"
@@ -44,25 +45,27 @@ _NO_NAMES: Final = DETERMINERS | PRONOUNS | PREPOSITIONS | frozenset(
 def other_winner(a: str, b: str) -> str:
     """Return the sources that two texts rank in opposite order, "" when they do not."""
     (wins_a, loses_a), (wins_b, loses_b) = _order(a), _order(b)
-    reversed_ = (wins_a & loses_b, wins_b & loses_a)
-    if wins_a & wins_b or not all(reversed_):
+    only_a, only_b = wins_a.keys() & loses_b.keys(), wins_b.keys() & loses_a.keys()
+    if wins_a.keys() & wins_b.keys() or not (only_a and only_b):
         return ""
-    return f"which one wins: {min(reversed_[0])} against {min(reversed_[1])}"
+    left, right = min(only_a), min(only_b)
+    return Difference(f"which one wins: {wins_a[left]} against {wins_b[right]}", left, right)
 
 
 @lru_cache(maxsize=32768)
-def _order(text: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the sources that win and those that lose, as concepts."""
+def _order(text: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the sources that win and those that lose: by concept, as written."""
     return _find_names(text, _WINS), _find_names(text, _LOSES)
 
 
-def _find_names(text: str, patterns: tuple[re.Pattern[str], ...]) -> frozenset[str]:
-    found: set[str] = set()
+def _find_names(text: str, patterns: tuple[re.Pattern[str], ...]) -> dict[str, str]:
+    found: dict[str, str] = {}
     for pattern in patterns:
         for match in pattern.finditer(text):
             groups = match.groupdict()
             words = _WORD.findall(groups.get("before") or groups.get("after") or "")
-            names = [word.lower() for word in words if word.lower() not in _NO_NAMES]
+            names = [word for word in words if word.lower() not in _NO_NAMES]
             nearest = names[-1:] if groups.get("before") else names[:1]
-            found.update(map(concept_of, nearest))
-    return frozenset(found)
+            for word in nearest:
+                found.setdefault(concept_of(word.lower()), word)
+    return found

@@ -74,7 +74,7 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
     value = low[1] * factor
     if value >= upper.value or first[1].unit not in ("count", upper.unit):
         return None
-    text = _between(tokens, start, end)
+    text = between(tokens, start, end)
     return end, Quantity(value, upper.unit, text, "exact", upper.noun, upper.value)
 
 
@@ -171,10 +171,10 @@ def quantity_at(
     if rate := _rate(tokens, end, skip_noun=bool(noun)):
         rate_end, seconds, adjacent = rate
         unit, value = f"{unit}/s", value / seconds
-        text = _between(tokens, index, rate_end)
+        text = between(tokens, index, rate_end)
         end = rate_end if adjacent or noun in ("time", "times") else end
     else:
-        text = _between(tokens, index, end)
+        text = between(tokens, index, end)
     return _and_a_half(tokens, end, Quantity(value, unit, text, bound, noun), number=number[1])
 
 
@@ -197,7 +197,7 @@ def _read_worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | 
         return index + 1, Quantity(50.0, "percent", first.text)
     if first.lower in ("a", "an") and has_half(tokens, index + 2):
         seconds = TIME_SECONDS.get(tokens[index + 1].lower)  # "a minute and a half"
-        text = _between(tokens, index, index + 2)
+        text = between(tokens, index, index + 2)
         return (index + 2, Quantity(seconds, "s", text)) if seconds else None
     return _every(tokens, index) if first.lower in ("every", "each") else None
 
@@ -217,7 +217,8 @@ def _sign(tokens: Sequence[Token], index: int) -> bool:
     return token.text in ("-", "\u2013") and is_number and is_glued and is_apart
 
 
-def _between(tokens: Sequence[Token], start: int, end: int) -> str:
+def between(tokens: Sequence[Token], start: int, end: int) -> str:
+    """Return the text of some tokens, with blanks where the text has them."""
     words: list[str] = []
     for token, following in zip(tokens[start:end], [*tokens[start + 1 : end], None], strict=True):
         glued = following is not None and following.start == token.end
@@ -304,7 +305,7 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     is_turn = turn and index + 2 < len(tokens) and tokens[index + 2].lower in TIME_SECONDS
     if tokens[index + 1].lower in TIME_SECONDS and not is_turn:  # "every second hour" is a turn
         seconds = TIME_SECONDS[tokens[index + 1].lower]
-        return index + 2, Quantity(1 / seconds, "count/s", _between(tokens, index, index + 2))
+        return index + 2, Quantity(1 / seconds, "count/s", between(tokens, index, index + 2))
     number = number_at(tokens, index + 1)
     if turn and (is_turn or number is None):
         number = (index + 2, turn)
@@ -314,7 +315,7 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     if unit is None or unit[1] != "s" or not number[1]:
         return None
     rate = 1 / (number[1] * unit[2])
-    return unit[0], Quantity(rate, "count/s", _between(tokens, index, unit[0]))
+    return unit[0], Quantity(rate, "count/s", between(tokens, index, unit[0]))
 
 
 def _adverb(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
@@ -324,7 +325,7 @@ def _adverb(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     if times:
         if rate := _rate(tokens, index + 1, skip_noun=False):
             end, seconds, _ = rate
-            return end, Quantity(times / seconds, "count/s", _between(tokens, index, end))
+            return end, Quantity(times / seconds, "count/s", between(tokens, index, end))
         return (
             (index + 1, Quantity(times, "count", tokens[index].text, noun="times"))
             if (lower != "once")
@@ -338,5 +339,5 @@ def _adverb(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
         and tokens[index - 1].lower in ("after", "for", "within", "in", "every", "last", "until")
     ):
         seconds = TIME_SECONDS[tokens[index + 1].lower]
-        return index + 2, Quantity(seconds, "s", _between(tokens, index, index + 2))
+        return index + 2, Quantity(seconds, "s", between(tokens, index, index + 2))
     return None

@@ -69,7 +69,7 @@ def _other_subject(case: Case) -> str:
         for pair in clashing:
             is_here = pair.a.region == pair.b.region == region
             if is_here and not may_differ and not _is_claimed(pair, alone=len(clashing) == 1):
-                return f"other {region}: {pair.a.text} vs {pair.b.text}"
+                return f"other {region}: {pair.a.written} vs {pair.b.written}"
     return _other_item(case)
 
 
@@ -78,10 +78,10 @@ def _other_item(case: Case) -> str:
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
     if labels and len(clashes) > len(labels):
-        return f"other item: {labels[0].a.text} vs {labels[0].b.text}"
+        return f"other item: {labels[0].a.written} vs {labels[0].b.written}"
     for pair in case.found.same:
         if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
-            return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.text}"
+            return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.written}"
     return ""
 
 

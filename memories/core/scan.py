@@ -33,21 +33,24 @@ class Scan:
 
     def add(
         self, key: str, text: str, kind: TermKind, weight: float = 1.0,
-        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
+        quantity: Quantity | None = None, *, at: int, is_verb: bool = False, phrase: str = "",
     ) -> None:  # fmt: skip
         self.led = True
         self.held.add(at)
-        self._append(key, text, kind, weight, quantity, at=at, is_verb=is_verb)
+        self._append(key, text, kind, weight, quantity, at=at, is_verb=is_verb, phrase=phrase)
 
     def _append(
         self, key: str, text: str, kind: TermKind, weight: float = 1.0,
-        quantity: Quantity | None = None, *, at: int, is_verb: bool = False,
+        quantity: Quantity | None = None, *, at: int, is_verb: bool = False, phrase: str = "",
     ) -> None:  # fmt: skip
         denied = self.denied or self.prep == "without"
         if self.change is not None and self.change.kind in ("switch", "return"):
             denied = denied or at in self.change.old
+        token = self.clause.tokens[at] if at < len(self.clause.tokens) else None
+        if not phrase and token is not None and token.text == text:
+            phrase = token.written
         self.terms.append(
-            Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity)
+            Term(key, text, kind, self.region, self.prep, weight, denied, is_verb, quantity, phrase)
         )
 
     def lead_by(self, prep: str, at: int) -> None:

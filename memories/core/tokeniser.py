@@ -47,7 +47,8 @@ _GLUE_PREFIXES = frozenset(
 class Token(NamedTuple):
     """A piece of a sentence: `kind` is "word", "number", "iso", "clock" or "symbol".
 
-    `is_possessive`: the ending "'s" was removed ("Bob's" is "Bob").
+    `is_possessive`: the ending "'s" was removed ("Bob's" is "Bob"). `written` are the words of the
+    text where `text` is another spelling or stands for a phrase, else "".
     """
 
     text: str
@@ -56,6 +57,7 @@ class Token(NamedTuple):
     start: int
     end: int
     is_possessive: bool = False
+    written: str = ""
 
 
 def stem(word: str) -> str:
@@ -164,6 +166,8 @@ def _append_compound(tokens: list[Token], text: str, start: int) -> None:
             carried = part
         elif part:
             joined = carried + part
-            tokens.append(Token(joined, joined.lower(), "word", end - len(part), end))
+            written = f"{carried}-{part}" if carried else ""
+            at = end - len(part)
+            tokens.append(Token(joined, joined.lower(), "word", at, end, written=written))
             carried = ""
         offset = end + 1

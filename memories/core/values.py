@@ -55,7 +55,8 @@ def read_value(scan: Scan, index: int) -> int:
             scan.region = "condition"  # "last year" limits the rest
         dates_change = scan.region == "condition" and scan.change is not None
         weight = LIGHT_WEIGHT if dates_change else 1.0
-        scan.add(iso, _text(tokens, index, end), "date", weight, at=index)
+        text, phrase = _text(tokens, index, end), quantities.between(tokens, index, end)
+        scan.add(iso, text, "date", weight, at=index, phrase=phrase)
         scan.region = region
         return end
     if token.kind == "number":
@@ -141,7 +142,7 @@ def _numbered_name(scan: Scan, index: int) -> int:
     is_ordered = before.lower == "order" and index - 1 != scan.clause.verb  # not "order 20 chairs"
     is_label = is_named or is_ordered or lemma(before.lower) in LABEL_NOUNS
     if token.text.isdigit() and is_label:
-        scan.add(f"{key} {token.text}", f"{before.text} {token.text}", "label", at=index)
+        _add_label(scan, index, f"{key} {token.text}")
         return index + 1
     return 0
 
@@ -168,9 +169,14 @@ def _spelled_name(scan: Scan, index: int) -> int:
     is_label = is_last and lemma(before.lower) in LABEL_NOUNS
     if not _names_a_number(before) or index - 1 == clause.verb or not (leads_to_verb or is_label):
         return 0
-    key = f"{concept_of(before.lower)} {int(number)}"
-    scan.add(key, f"{before.text} {tokens[index].text}", "label", at=index)
+    _add_label(scan, index, f"{concept_of(before.lower)} {int(number)}")
     return index + 1
+
+
+def _add_label(scan: Scan, index: int, key: str) -> None:
+    noun, number = scan.clause.tokens[index - 1 : index + 1]
+    phrase = f"{noun.written} {number.text}" if noun.written else ""
+    scan.add(key, f"{noun.text} {number.text}", "label", at=index, phrase=phrase)
 
 
 def _names_a_number(before: Token) -> bool:

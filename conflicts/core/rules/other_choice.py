@@ -8,6 +8,7 @@ from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core.lexicon import KINDS
+from memories.core.reasons import Difference
 
 RULE: Final = Rule(
     id="ambiguity.other-words.choice",
@@ -26,11 +27,11 @@ def find(pair: FactPair) -> Clash | None:
     if not pair.is_one_matter or not pair.names_exclude:
         return None
     kinds = _other_kinds(pair.a, pair.b)
-    return pair.clash(RULE, f"other choice: {kinds}", strength=STRENGTH) if kinds else None
+    return pair.clash(RULE, kinds, strength=STRENGTH) if kinds else None
 
 
 def _other_kinds(a: Statement, b: Statement) -> str:
-    """Return two members of one kind, one of each text, "" without such."""
+    """Return as a reason two members of one kind, one of each text; "" without such."""
     first: dict[str, str] = {}  # of each kind, their first member
     for word in sorted(b.stems - a.stems):
         for kind in KINDS.get(word, ()):
@@ -38,5 +39,7 @@ def _other_kinds(a: Statement, b: Statement) -> str:
     first.pop("status", None)
     for word in sorted(a.stems - b.stems):
         if found := [first[kind] for kind in KINDS.get(word, ()) if kind in first]:
-            return f"{word} against {min(found)}"
+            other = min(found)
+            reason = f"other choice: {a.written(word)} against {b.written(other)}"
+            return Difference(reason, word, other)
     return ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.dates import stated_dates
+from conflicts.core.dates import explain_dates, stated_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 
@@ -31,7 +31,8 @@ def find(pair: FactPair) -> Clash | None:
         if len(mine) == 1 and theirs and mine.isdisjoint(theirs) and len(theirs) <= 2:
             left, right = min(mine), min(theirs)
             if dimension == "weekday" or _day(left) != _day(right):
-                return pair.clash(RULE, f"other value: {left} against {right}", strength=STRENGTH)
+                reason = explain_dates(pair.a, left, pair.b, right)
+                return pair.clash(RULE, reason, strength=STRENGTH)
     return None
 
 

@@ -9,6 +9,7 @@ from conflicts.core.apart import is_observed
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.number_words import ORDINALS
+from memories.core.reasons import Difference
 
 RULE: Final = Rule(
     id="ambiguity.other-words.day-of-month",
@@ -35,10 +36,12 @@ def find(pair: FactPair) -> Clash | None:
     mine, theirs = map(_DAY_OF_PERIOD.findall, pair.texts)
     if len(mine) != 1 or len(theirs) != 1 or mine[0][1].lower() != theirs[0][1].lower():
         return None
-    left, right = (_number(day.lower()) for day, _ in mine + theirs)
-    if left == right:
+    left, right = (day for day, _ in mine + theirs)
+    keys = (_number(left.lower()), _number(right.lower()))
+    if keys[0] == keys[1]:
         return None
-    return pair.clash(RULE, f"other value: day {left} against day {right}", strength=STRENGTH)
+    reason = Difference(f"other value: the {left} against the {right}", *keys)
+    return pair.clash(RULE, reason, strength=STRENGTH)
 
 
 def _number(day: str) -> str:

@@ -10,8 +10,10 @@ from conflicts.core.apart import is_observed
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
+from memories.core import measures
 from memories.core.claims import Quantity
 from memories.core.lexicon import concept_of
+from memories.core.reasons import Difference
 
 RULE: Final = Rule(
     id="ambiguity.other-words.number",
@@ -33,7 +35,8 @@ def find(pair: FactPair) -> Clash | None:
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
         return None
     for mine, theirs in _comparable(pair.a, pair.b):
-        reason = f"other value: {mine.text} against {theirs.text}"
+        text = f"other value: {mine.text} against {theirs.text}"
+        reason = Difference(text, measures.amount(mine), measures.amount(theirs))
         return pair.clash(RULE, reason, strength=STRENGTH)
     return None
 

@@ -25,4 +25,4 @@ def find(pair: FactPair) -> Clash | None:
     if not pair.shares_much or pair.a.values & pair.b.values:
         return None
     words = opposite_words(pair.a, pair.b)
-    return pair.clash(RULE, f"opposite words: {words}", strength=STRENGTH) if words else None
+    return pair.clash(RULE, words, strength=STRENGTH) if words else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.dates import dates_of, stated_dates
+from conflicts.core.dates import dates_of, explain_dates, stated_dates
 from conflicts.core.opposites import opposite_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
@@ -36,7 +36,7 @@ def find(pair: FactPair) -> Clash | None:
     left, right = min(mine), min(theirs)
     if left.endswith("z") != right.endswith("z") or left == right:
         return None
-    return pair.clash(RULE, f"other value: {left} against {right}", strength=STRENGTH)
+    return pair.clash(RULE, explain_dates(pair.a, left, pair.b, right), strength=STRENGTH)
 
 
 def _is_of_other_day(a: Statement, b: Statement) -> bool:

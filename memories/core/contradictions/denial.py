@@ -29,8 +29,8 @@ def find(case: Case) -> CaseReading | None:
         narrow = narrows(stating, in_subject=not subject_is_firm(case))
         if is_alone and not narrow and _shares_another(case, pair):
             confidence = 0.8 if is_exact(case) else 0.65
-            return contradicts("denial", f"one side denies {denied.text}", confidence=confidence)
-        return different(f"only one side denies {denied.text}")
+            return contradicts("denial", f"one side denies {denied.written}", confidence=confidence)
+        return different(f"only one side denies {denied.written}")
     return None
 
 

@@ -24,7 +24,7 @@ def find(case: Case) -> CaseReading | None:
                 continue
             if case.both_left or OPPOSED_PREPOSITIONS.get(first.a.prep) == second.b.prep:
                 return None
-            reason = f"other direction: {first.a.prep} {first.a.text}"
+            reason = f"other direction: {first.a.prep} {first.a.written}"
             return contradicts("direction", reason, confidence=0.8)
     return _exchanged_roles(case, pairs)
 

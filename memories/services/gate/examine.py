@@ -16,6 +16,7 @@ from memories.core.claims import ClaimComparison
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
 from memories.core.gate import GateDecision, GateOutcome, Side, choose_better_wording, decide
 from memories.core.objections import objection
+from memories.core.reasons import distinct
 from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
@@ -278,7 +279,7 @@ def _leave_to_people(decision: GateDecision, objection: str) -> GateDecision:
     """Turn a suggestion that no rule could judge into a rejection if there is an objection."""
     if not objection:
         return decision
-    return GateDecision("created", "stored", (*decision.reasons, objection))
+    return GateDecision("created", "stored", distinct((*decision.reasons, objection)))
 
 
 def _respect_decisions(
