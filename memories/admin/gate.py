@@ -5,15 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from engram.kernel.staff import ReadOnlyAdmin, moment_column
-from memories.models import Memory, Merge, MergeSuggestion
+from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
+from memories.services.gate.suggestions import in_status
 
 SHOWN_CHARS = 120
 
@@ -65,6 +67,24 @@ class MergeAdmin(GateAdmin):
         return {True: "right", False: "wrong"}.get(merge.is_correct)  # type: ignore[arg-type]
 
 
+class SuggestionStatusFilter(admin.SimpleListFilter):
+    """Filter by present status: an open suggestion can count as lapsed."""
+
+    title = "status"
+    parameter_name = "status"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the statuses."""
+        return list(SuggestionStatus.choices)
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep the suggestions of the status."""
+        status = self.value()
+        if status not in SuggestionStatus.values:
+            return queryset
+        return queryset.filter(pk__in=in_status(status, timezone.now()).values("pk"))
+
+
 @admin.register(MergeSuggestion)
 class MergeSuggestionAdmin(GateAdmin):
     """Merge suggestions and their answers."""
@@ -72,11 +92,25 @@ class MergeSuggestionAdmin(GateAdmin):
     empty_text = (
         "Pairs that are probably duplicates are listed here, and answered on the Gate page."
     )
-    list_display = ["one", "two", "relation", "status", "detected_by", "suggested_at", "decided_by"]
-    list_filter = [("status", ChoicesDropdownFilter), ("relation", ChoicesDropdownFilter)]
+    list_display = [
+        "one", "two", "relation", "present_status", "detected_by", "suggested_at", "decided_by",
+    ]  # fmt: skip
+    list_filter = [SuggestionStatusFilter, ("relation", ChoicesDropdownFilter)]
     list_select_related = ["memory", "other"]
 
     suggested_at = moment_column("created_at", "suggested")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
+        """Return the suggestions, annotated with whether they can be answered now."""
+        answerable = in_status(SuggestionStatus.OPEN, timezone.now()).filter(pk=OuterRef("pk"))
+        return super().get_queryset(request).annotate(is_answerable=Exists(answerable))
+
+    @display(description="status", ordering="status")
+    def present_status(self, suggestion: Any) -> str:
+        """Return the status; an open suggestion that cannot be answered now counts as lapsed."""
+        is_lapsed = suggestion.status == SuggestionStatus.OPEN and not suggestion.is_answerable
+        status = SuggestionStatus.LAPSED if is_lapsed else SuggestionStatus(suggestion.status)
+        return str(status.label)
 
     @display(description="memory")
     def one(self, suggestion: MergeSuggestion) -> str:

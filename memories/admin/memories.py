@@ -23,12 +23,12 @@ from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.core.text import terms
 from memories.models import (
     Memory,
-    MergeSuggestion,
     ReviewStatus,
     State,
     SuggestionStatus,
 )
 from memories.models.memory import in_scope
+from memories.services.gate.suggestions import in_status
 from memories.services.index.filters import with_words
 from memories.services.lifecycle import attached, forget
 
@@ -192,9 +192,9 @@ class MemoryAdmin(RoleAdmin):
             "tags": [row.tag for row in memory.tags.all()],
             "sources": [row.source for row in memory.derived_from.select_related("source")],
             "derived": [row.derived for row in memory.derivations.select_related("derived")],
-            "suggestions": MergeSuggestion.objects.filter(
-                Q(memory=memory) | Q(other=memory), status=SuggestionStatus.OPEN
-            ).count(),
+            "suggestions": in_status(SuggestionStatus.OPEN, timezone.now())
+            .filter(Q(memory=memory) | Q(other=memory))
+            .count(),
             "reviews": memory.reviews.filter(status=ReviewStatus.PENDING).count(),
             "history": attached.add_wordings(memory.pk, list(events)),
             "may_act": has_role(request, Role.REVIEWER),

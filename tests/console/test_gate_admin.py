@@ -44,3 +44,28 @@ def test_rows_have_no_page_of_their_own(tenant: Tenant, member: Member) -> None:
         ]
     for path in paths:
         assert client.get(path).status_code in {302, 403}
+
+
+def test_a_suggestion_that_cannot_be_answered_is_listed_as_lapsed(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant)
+    client, page = member("reader"), LISTS[1]
+    with in_workspace(tenant.workspace):
+        suggestion = MergeSuggestion.objects.get()
+    memory = f"/admin/memories/memory/{suggestion.memory_id}/change/"
+
+    def listed(status: str) -> bool:
+        return FINER in client.get(f"{page}?status={status}").content.decode()
+
+    assert (listed("open"), listed("lapsed"), listed("rejected")) == (True, False, False)
+    assert "1 merge suggestion open" in client.get(memory).content.decode()
+    reworded = {"content": "The deploy runs on Fridays, after lunch."}
+    assert tenant.reviewer.patch(f"memories/{suggestion.other_id}", reworded).status_code == 200
+    assert "Lapsed" in client.get(page).content.decode()
+    assert "merge suggestion open" not in client.get(memory).content.decode()
+    with in_workspace(tenant.workspace):
+        assert MergeSuggestion.objects.get().status == "open"  # as stored; it may open again
+    found = client.get(f"{page}?status=lapsed").content.decode()
+    assert str(suggestion.memory_id) in found
+    assert str(suggestion.memory_id) not in client.get(f"{page}?status=open").content.decode()
