@@ -103,7 +103,8 @@ class MergeSuggestionAdmin(GateAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the suggestions, annotated with whether they can be answered now."""
         answerable = in_status(SuggestionStatus.OPEN, timezone.now()).filter(pk=OuterRef("pk"))
-        return super().get_queryset(request).annotate(is_answerable=Exists(answerable))
+        rows: QuerySet[Any] = super().get_queryset(request)
+        return rows.annotate(is_answerable=Exists(answerable))
 
     @display(description="status", ordering="status")
     def present_status(self, suggestion: Any) -> str:
