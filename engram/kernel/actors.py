@@ -42,18 +42,23 @@ class Actor:
 
     @property
     def is_reviewer(self) -> bool:
-        """Return whether writes and decisions of the actor count as a person's."""
+        """Return whether the actor's role includes that of a reviewer."""
         return self.role.includes(Role.REVIEWER)
+
+    @property
+    def counts_as_person(self) -> bool:
+        """Return whether what the actor writes and decides counts as a person's."""
+        return self.is_person or self.is_reviewer
 
     @property
     def may_pin(self) -> bool:
         """Return whether the actor may create and change pins and constraints."""
-        return self.claims.may_pin or self.is_reviewer or self.is_person
+        return self.claims.may_pin or self.counts_as_person
 
     @property
     def highest_provenance(self) -> Provenance:
         """Return the most trusted class of provenance that the actor may claim."""
-        if self.claims.may_relay or self.is_reviewer or self.is_person:
+        if self.claims.may_relay or self.counts_as_person:
             return Provenance.USER_STATED
         return self.claims.provenance_ceiling
 
@@ -63,7 +68,7 @@ class Actor:
         `may_relay` allows `user_stated` in addition to the classes up to the ceiling, and none
         between.
         """
-        if self.is_reviewer or self.is_person:
+        if self.counts_as_person:
             return True
         if self.claims.may_relay and provenance == Provenance.USER_STATED:
             return True

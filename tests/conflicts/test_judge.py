@@ -316,7 +316,7 @@ def test_a_bad_record_is_heard_where_a_card_asks_already(tenant: Tenant) -> None
     earn(tenant, tenant.agent, ["dismiss"] * 8)
     one, other = commit_pair(tenant)
     tenant.reviewer.post("conflicts", {"memory_ids": [one, other]})
-    assert judge(tenant.agent, one, other).json()["outcome"] == "known"
+    assert judge(tenant.agent, one, other).json()["outcome"] == "joined"
 
 
 def test_only_standing_verdicts_make_a_record(tenant: Tenant) -> None:
@@ -391,7 +391,7 @@ def test_a_card_that_has_grown_asks_for_the_smaller_ones(tenant: Tenant) -> None
     waiting = cards(tenant, status="open")
     assert [c["id"] for c in waiting] == [whole["id"]]
     assert sorted(m["id"] for m in whole["memories"]) == sorted([*ids, barn])
-    assert waiting[0]["detected_by"] == ["agent"]
+    assert waiting[0]["detected_by"] == ["agent", "person"]
     closed = [c for c in cards(tenant) if c["id"] != whole["id"]]
     assert len(closed) >= 1
     assert {(c["status"], c["resolution"]["verdict"]) for c in closed} == {("resolved", None)}

@@ -43,8 +43,8 @@ def test_judged_from_all_sides_a_pair_is_one_card(shared_tenant: Tenant) -> None
         assert [answer.status_code for answer in answers] == [201] * 4
     found = tenant.reader.get("conflicts").json()["results"]
     assert [len(card["memories"]) for card in found] == [2] * 4
-    with in_workspace(tenant.workspace):  # each caller's answer once a pair
-        assert Judgement.objects.count() == 4 * 3
+    with in_workspace(tenant.workspace):  # each agent's answer once a pair
+        assert Judgement.objects.count() == 4 * 2
 
 
 def test_judging_beside_erasing_and_a_verdict_does_not_deadlock(shared_tenant: Tenant) -> None:

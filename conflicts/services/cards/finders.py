@@ -11,6 +11,7 @@ from conflicts.core.rules.rule import Rule
 from conflicts.models import Conflict
 from conflicts.models.judgement import JudgedRelation, Judgement
 from engram.kernel.models import Event
+from memories.services.review.trust import PERSONS_ROLES, by_persons
 
 LABELS = {
     "rules": "The rules",
@@ -18,6 +19,7 @@ LABELS = {
     "agent": "An agent",
     "person": "A person",
 }
+CALLERS = ("user", "key")
 FOUND = ("conflict.opened", "conflict.joined")
 
 
@@ -61,11 +63,14 @@ def further_rules(card: Conflict, found_by: Iterable[str]) -> list[str]:
 
 def _judgements(card: Conflict) -> list[Judgement]:
     judged = card.judgements.filter(relation=JudgedRelation.CONTRADICTS)
+    judged = judged.exclude(key__role__in=PERSONS_ROLES)
     return list(judged.order_by("created_at", "pk"))
 
 
 def _reporter(kind: str, events: Sequence[Event]) -> str:
     """Return the label of the reporter by the card's events, which come newest first."""
-    by = {"agent": "key", "person": "user"}[kind]
-    found = [e for e in events if e.type in FOUND and e.actor_kind == by and e.actor_label]
+    found = [e for e in events if e.type in FOUND and e.actor_kind in CALLERS and e.actor_label]
+    of_persons = Event.objects.filter(by_persons(), pk__in=[e.pk for e in found])
+    persons = set(of_persons.values_list("pk", flat=True))
+    found = [e for e in found if (e.pk in persons) == (kind == "person")]
     return f"{LABELS[kind]}: {found[-1].actor_label}" if found else LABELS[kind]

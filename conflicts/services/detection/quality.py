@@ -22,6 +22,7 @@ from conflicts.models.card import ConflictKind, ConflictStatus
 from conflicts.models.decision import Verdict
 from engram.kernel.models import Event
 from memories.core.metrics import Interval, wilson
+from memories.services.review.trust import PERSONS_ROLES, by_persons
 
 DETECTORS: Final = ("rules", "narrative", "agent", "person")
 FOUND_EVENTS: Final = ("conflict.opened", "conflict.joined")
@@ -123,10 +124,10 @@ def _agents(decisions: QuerySet[Decision]) -> dict[str, VerdictCounts]:
     verdicts = dict(newest.values_list("conflict_id", "verdict"))
     judged = Judgement.objects.filter(
         conflict__in=list(verdicts), relation=JudgedRelation.CONTRADICTS
-    )
+    ).exclude(key__role__in=PERSONS_ROLES)
     reports = Event.objects.filter(
         object_id__in=[str(pk) for pk in verdicts], type__in=FOUND_EVENTS, actor_kind="key"
-    )
+    ).exclude(by_persons())
     cards: dict[str, set[UUID]] = defaultdict(set)
     for agent, card in judged.values_list("agent", "conflict_id"):
         cards[agent].add(card)

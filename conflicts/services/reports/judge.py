@@ -91,10 +91,10 @@ def judge(
         )
         record_judgement(memory, other, relation, actor=actor, now=now)
         if is_against:
+            rule = PERSON_RELATES if actor.counts_as_person else AGENT_RELATES
             reported = file_report(
-                gathered, known, reason=reason, record=own,
-                rule=PERSON_RELATES if actor.is_person else AGENT_RELATES, actor=actor, now=now,
-            )  # fmt: skip
+                gathered, known, reason=reason, record=own, rule=rule, actor=actor, now=now
+            )
             return RecordedRelation(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
         if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
@@ -102,7 +102,8 @@ def judge(
         if card is not None and card.status in WAITING:
             return RecordedRelation(judgement, "disputed", card)
         suggestion = suggest(
-            other, memory, relation=relation, detected_by="person" if actor.is_person else "agent",
+            other, memory, relation=relation,
+            detected_by="person" if actor.counts_as_person else "agent",
             reasons=[f"{actor.label} says so"], actor=actor, now=now,
         )  # fmt: skip
         return RecordedRelation(judgement, "suggested" if suggestion else "apart", card, suggestion)

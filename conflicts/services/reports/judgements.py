@@ -11,6 +11,12 @@ from conflicts.core.records import together
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from engram.kernel.actors import Actor
 from memories.models import Memory, Revision
+from memories.services.review.trust import PERSONS_ROLES
+
+
+def by_agents() -> Q:
+    """Match the judgements of keys that do not count as a person's; only agents have a record."""
+    return Q(key__isnull=False) & ~Q(key__role__in=PERSONS_ROLES)
 
 
 def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
@@ -68,7 +74,7 @@ def link(card: Conflict, memory: Memory, other: Memory) -> None:
     """
     contradictions(memory, other).update(conflict=card)
     linked = Judgement.objects.filter(
-        conflict=card, relation=JudgedRelation.CONTRADICTS, key__isnull=False
+        by_agents(), conflict=card, relation=JudgedRelation.CONTRADICTS
     )
     best: dict[UUID | None, float] = {}
     for key, weight in linked.order_by().values_list("key_id", "weight"):

@@ -11,7 +11,7 @@ from django.db.models import Count, Q
 from conflicts.core.records import Record
 from conflicts.models import Decision, JudgedRelation, Judgement
 from conflicts.models.decision import Verdict
-from conflicts.services.reports.judgements import contradictions
+from conflicts.services.reports.judgements import by_agents, contradictions
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.history import record
@@ -20,6 +20,7 @@ from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import LimitError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.models import Memory
+from memories.services.review.trust import PERSONS_ROLES
 
 HOUR = timedelta(hours=1)
 JUDGED_EVENT = "memory.judged"
@@ -44,7 +45,7 @@ def agent_records(workspace: Workspace) -> list[AgentRecord]:
     """
     with in_workspace(workspace):
         against = Q(relation=JudgedRelation.CONTRADICTS)
-        counted = Judgement.objects.filter(key__isnull=False).order_by().values("agent")
+        counted = Judgement.objects.filter(by_agents()).order_by().values("agent")
         rows = counted.annotate(
             judged=Count("pk"),
             contradicts=Count("pk", filter=against),
@@ -63,14 +64,14 @@ def agent_records(workspace: Workspace) -> list[AgentRecord]:
 
 def record_of(actor: Actor) -> Record:
     """Return the record of an actor in the current workspace; an empty one for people."""
-    if actor.is_person:
+    if actor.counts_as_person:
         return Record()
     return _records(actor.label).get(actor.label, Record())
 
 
 def _records(agent: str | None = None) -> dict[str, Record]:
     judged = Judgement.objects.filter(
-        relation=JudgedRelation.CONTRADICTS, conflict__isnull=False, key__isnull=False
+        by_agents(), relation=JudgedRelation.CONTRADICTS, conflict__isnull=False
     )
     if agent is not None:
         judged = judged.filter(agent=agent)
@@ -112,9 +113,9 @@ def record_judgement(
 def is_confirmed_by_another(memory: Memory, other: Memory, actor: Actor) -> bool:
     """Return whether a person, or another key whose record may open cards, judged the same."""
     theirs = contradictions(memory, other).exclude(key__isnull=False, key=actor.key_id)
-    for key, label in theirs.order_by().values_list("key_id", "agent"):
+    for key, role, label in theirs.order_by().values_list("key_id", "key__role", "agent"):
         if key is None and label == actor.label:  # the same agent, under a deleted key
             continue
-        if key is None or _records(label).get(label, Record()).may_open:
+        if key is None or role in PERSONS_ROLES or _records(label).get(label, Record()).may_open:
             return True
     return False

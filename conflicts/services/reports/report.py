@@ -73,7 +73,7 @@ def report(
     def file(known: Comparisons) -> ReportOutcome:
         lock_filing()
         check_hourly_limit(actor, workspace.config, now=now)
-        rule = PERSON_REPORTS if actor.is_person else AGENT_REPORTS
+        rule = PERSON_REPORTS if actor.counts_as_person else AGENT_REPORTS
         reported = _report(workspace, memory_ids, known, note=note, rule=rule, actor=actor, now=now)
         if reported.card is not None:  # the answer shows its consequences
             live = live_members(reported.card, now)
@@ -98,11 +98,12 @@ def _report(
     gathered = lock_report(named, known, model=workspace.embedding_model, now=now)
     before, newest = gathered.pair
     record = record_of(actor)
-    if not actor.is_person:  # it counts for the agent's record
+    if not actor.counts_as_person:  # it counts for the agent's record
         judgements.keep(
             newest, before, JudgedRelation.CONTRADICTS,
             reason=note[:REASON_MAX_CHARS], weight=record.weight, actor=actor, now=now,
         )  # fmt: skip
+    if actor.key_id is not None:  # it counts for the key's hourly limit
         record_judgement(
             newest, before, JudgedRelation.CONTRADICTS,
             pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
@@ -130,7 +131,7 @@ def correct(
     """
     with in_workspace(workspace):
         [wrong] = _live([memory_id], now, "memory_id")
-    provenance = Provenance.USER_STATED if actor.is_person else Provenance.ASSISTANT_DERIVED
+    provenance = Provenance.USER_STATED if actor.counts_as_person else Provenance.ASSISTANT_DERIVED
     draft = Draft(content=right, scope=wrong.scope, project=wrong.project, provenance=provenance)
     prepared = commit.prepare([draft], workspace.embedding_model)
 
@@ -259,7 +260,7 @@ def file_report(
     it. 2. File the finding. 3. Update the card's confidence.
     """
     before, newest = gathered.pair
-    may_open = actor.is_person or record.may_open
+    may_open = actor.counts_as_person or record.may_open
     if not (gathered.has_card or may_open or is_confirmed_by_another(newest, before, actor)):
         return ReportOutcome("kept", None)
     filed = file_findings(
@@ -269,7 +270,7 @@ def file_report(
             )
         ],
         known,
-        detected_by="person" if actor.is_person else "agent",
+        detected_by="person" if actor.counts_as_person else "agent",
         actor=actor,
         now=now,
         is_reported=True,

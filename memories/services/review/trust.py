@@ -17,6 +17,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import ApiKey, Event, Role
 from memories.models import Kind, Memory, Merge, Provenance, ReviewKind
 
+# The roles of keys whose writes and decisions count as a person's, as `Actor.counts_as_person`.
+PERSONS_ROLES = [role for role in Role if role.includes(Role.REVIEWER)]
+
 # The types of events by which a person decides about a memory.
 _WILL = frozenset(
     {
@@ -168,8 +171,8 @@ def decided_by_persons(ids: Collection[UUID]) -> set[UUID]:
 
 
 def by_persons() -> Q:
-    """Match the events of signed-in people, and of keys whose role is reviewer or admin."""
-    trusted = ApiKey.objects.filter(role__in=[Role.REVIEWER, Role.ADMIN])
+    """Match the events of signed-in people, and of keys that count as a person's."""
+    trusted = ApiKey.objects.filter(role__in=PERSONS_ROLES)
     ids = trusted.annotate(text=Cast("pk", CharField())).order_by().values("text")
     return Q(actor_kind="user") | Q(actor_kind="key", actor_id__in=ids)
 

@@ -15,14 +15,16 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.rules.registry import RULES, rule_of
 from conflicts.core.rules.rule import Rule
-from conflicts.models import Conflict
+from conflicts.models import Conflict, Judgement
 from conflicts.services.cards.file import file_findings
+from conflicts.services.cards.finders import finders
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.narrate import narrate_due
 from conflicts.services.reports.judge import judge
+from conflicts.services.reports.records import agent_records
 from conflicts.services.reports.report import correct, report
 from engram.kernel.actors import Actor
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from tests.conftest import Tenant
@@ -77,6 +79,37 @@ def test_a_report_by_an_agent_names_it(tenant: Tenant) -> None:
     ids = [commit(tenant, BARN), commit(tenant, YARD, 2)]
     answer = tenant.agent.post("conflicts", {"memory_ids": ids})
     assert (answer.status_code, answer.json()["rule"]) == (201, shown("report.agent"))
+
+
+@pytest.mark.parametrize("role", ["reviewer", "admin"])
+def test_a_report_by_a_key_of_the_role_counts_as_a_person_s(tenant: Tenant, role: str) -> None:
+    ids = [commit(tenant, BARN), commit(tenant, YARD, 2)]
+    answer = tenant.caller(role).post("conflicts", {"memory_ids": ids, "note": "Which?"})
+    assert (answer.status_code, answer.json()["rule"]) == (201, shown("report.person"))
+    assert answer.json()["detected_by"] == ["person"]
+    with in_workspace(tenant.workspace):
+        card = Conflict.objects.get()
+        [finder] = finders(card, list(Event.objects.order_by("-seq")), is_withheld=False)
+        assert finder.name == f"A person: acme {role}"
+        assert not Judgement.objects.exists()
+        assert Event.objects.filter(type="memory.judged").count() == 1  # for the hourly limit
+    assert agent_records(tenant.workspace) == []
+
+
+@pytest.mark.parametrize("role", ["reviewer", "admin"])
+def test_a_relation_by_a_key_of_the_role_counts_as_a_person_s(tenant: Tenant, role: str) -> None:
+    one, other = commit(tenant, BARN), commit(tenant, YARD, 2)
+    body = {"other": one, "relation": "contradicts"}
+    assert tenant.caller(role).post(f"memories/{other}/relations", body).status_code == 201
+    assert opened_by(tenant) == [(shown("relation.person"), [])]
+    tenant.agent.post("conflicts", {"memory_ids": [one, other]})
+    with in_workspace(tenant.workspace):
+        card = Conflict.objects.get()
+        names = [f.name for f in finders(card, list(Event.objects.order_by("-seq")),
+                                         is_withheld=False)]  # fmt: skip
+        assert names == [f"A person: acme {role}", "An agent: acme agent"]
+        assert card.confidence == 0.5  # two agents that report the same would give 0.75
+    assert [one.agent for one in agent_records(tenant.workspace)] == ["acme agent"]
 
 
 def test_a_report_by_a_person_names_it(tenant: Tenant) -> None:
