@@ -103,8 +103,9 @@ class MergeSuggestionAdmin(GateAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         """Return the suggestions, annotated with whether they can be answered now."""
         answerable = in_status(SuggestionStatus.OPEN, timezone.now()).filter(pk=OuterRef("pk"))
-        rows: QuerySet[Any] = super().get_queryset(request)
-        return rows.annotate(is_answerable=Exists(answerable))
+        rows = super().get_queryset(request).annotate(is_answerable=Exists(answerable))
+        found: QuerySet[Any] = rows
+        return found
 
     @display(description="status", ordering="status")
     def present_status(self, suggestion: Any) -> str:
