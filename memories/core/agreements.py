@@ -180,11 +180,16 @@ def _causes(claim: Claim) -> bool:
 
 def _unmatched_words(case: Case) -> str:
     """Return the words outside of terms that only one side has, "" when there are none."""
-    left, right = Counter(case.a.unread), Counter(case.b.unread)
-    alone = (left - right) + (right - left)
+    left, right = (Counter(word.key for word in claim.unread) for claim in (case.a, case.b))
+    alone = {
+        word.key: word.written
+        for claim, keys in ((case.a, left - right), (case.b, right - left))
+        for word in claim.unread
+        if word.key in keys
+    }
     if case.found.opposed:  # "not allowed" is "forbidden"
-        del alone[NEGATION]
-    return " ".join(sorted(alone)[:4])
+        alone.pop(NEGATION, None)
+    return " ".join(alone[key] for key in sorted(alone)[:4])
 
 
 def _other_terms(case: Case) -> str:

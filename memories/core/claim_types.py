@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from memories.core.measures import Quantity
 
@@ -59,6 +59,13 @@ class Term:
         return self.phrase or self.text
 
 
+class UnreadWord(NamedTuple):
+    """A word outside of all terms: its key ("all" for "every"), and the word as written."""
+
+    key: str
+    written: str
+
+
 @dataclass(frozen=True, slots=True)
 class Transition:
     """A change that the text states: "moved from X to Y" has old X and new Y (stemmed words).
@@ -105,7 +112,7 @@ class Claim:
     cues: frozenset[str] = frozenset()
     operators: frozenset[tuple[str, str]] = frozenset()
     tense: Literal["past", "present", ""] = ""
-    unread: tuple[str, ...] = ()
+    unread: tuple[UnreadWord, ...] = ()
     # Computed once because each comparison needs them: the keys of the terms, and of the topics.
     keys: frozenset[str] = field(init=False, repr=False, compare=False)
     topics: frozenset[str] = field(init=False, repr=False, compare=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from memories.core.claim_types import Region, Term, TermKind
+from memories.core.claim_types import Region, Term, TermKind, UnreadWord
 from memories.core.clauses import Clause, skip_leading_adjunct
 from memories.core.function_words import (
     AUXILIARIES,
@@ -54,7 +54,7 @@ class Parsed:
     terms: tuple[Term, ...]
     polarity: bool
     agent_prep: str
-    unread: tuple[str, ...]
+    unread: tuple[UnreadWord, ...]
 
 
 def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
@@ -69,7 +69,7 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
         scan.prep = ":"  # "Preview envs: …" may limit the statement
     index = 0
     passed: list[Token] = []
-    heading: tuple[str, ...] = ()  # "To do: …" makes no term but changes the meaning of the rest
+    heading: list[Token] = []  # "To do: …" makes no term but changes the meaning of the rest
     while index < len(clause.tokens):
         if index < lead:
             scan.region = lead_region
@@ -77,7 +77,7 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
             scan.lead_by("", index)
             scan.region = opening if clause.verb > lead else "predicate"
         if clause.tokens[index].text == ":" and not scan.terms:
-            heading = tuple(token.lower for token in passed if token.kind == "word")
+            heading = [token for token in passed if token.kind == "word"]
         end = _step(scan, index)
         passed += () if index in scan.held else clause.tokens[index:end]
         index = end
@@ -89,7 +89,7 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
         terms=tuple(scan.terms),
         polarity=(scan.negations > 0) == scan.is_reversed,
         agent_prep=agent_prep,
-        unread=tuple(sorted((*unread(passed), *heading))),
+        unread=unread(passed, heading),
     )
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from memories.core.claim_types import UnreadWord
 from memories.core.function_words import AUXILIARIES, NEGATORS, PREPOSITIONS, words_of
 from memories.core.tokeniser import Token
 
@@ -45,13 +46,15 @@ _ALIKE: Final = {
 NEGATION: Final = "not"
 
 
-def unread(tokens: Iterable[Token]) -> tuple[str, ...]:
-    """Return the words of tokens outside of all terms that may change a claim, sorted."""
-    found: list[str] = []
+def unread(tokens: Iterable[Token], heading: Iterable[Token]) -> tuple[UnreadWord, ...]:
+    """Return the words outside of all terms that may change a claim, and of a heading, sorted."""
+    found = [UnreadWord(token.lower, token.written or token.text) for token in heading]
+    is_negated = False
     for token in tokens:
-        name = _ALIKE.get(token.lower, token.lower)
-        if not _is_harmless(token) or (NEGATION in found and token.lower in _WHOLLY):
-            found.append(name)
+        key = _ALIKE.get(token.lower, token.lower)
+        if not _is_harmless(token) or (is_negated and token.lower in _WHOLLY):
+            found.append(UnreadWord(key, token.written or token.text))
+            is_negated = is_negated or key == NEGATION
     return tuple(sorted(found))
 
 

@@ -34,6 +34,8 @@ OTHER_WORDS = [
     ("Pull request 7 is open.", "Pull request 7 is closed.", "open against closed"),
     ("The audit begins on March 3, 2026.", "The audit begins on March 9, 2026.",
      "date differs: March 3, 2026 vs March 9, 2026"),
+    ("Every volunteer receives a badge.", "A volunteer receives a badge.",
+     "only one side says Every"),
     ("The freezer is Sub-Zero 7.", "The freezer is Sub-Zero 9.", "Sub-Zero 7 against Sub-Zero 9"),
 ]  # fmt: skip
 
