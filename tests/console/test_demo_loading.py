@@ -8,7 +8,7 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -19,11 +19,14 @@ from django.db import models
 from django.test import Client
 from pgvector.django import VectorField
 
+from conflicts.core.rules.rule import DATE_FORMAT
+from conflicts.models import Conflict
 from engram.console import demo
 from engram.console.demo import loading
 from engram.console.demo.codec import codec
+from engram.console.demo.dates import DATE, mark_dates, write_dates
 from engram.console.demo.loading import load, read_recording
-from engram.console.demo.recording import fingerprint, seeded_ids
+from engram.console.demo.recording import END, fingerprint, seeded_ids
 from engram.console.demo.tables import ANY_ID, LEFT_OUT, columns, id_tail, recorded_models
 from engram.kernel.models import ApiKey, Event, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -167,6 +170,45 @@ def test_moments_within_json_are_shifted_too(db: None) -> None:
         ]
     assert written
     assert all(at == datetime.fromisoformat(text) for at, text in written)
+
+
+def dates_by_card(workspace: Workspace) -> dict[str, tuple[set[str], set[str]]]:
+    """Return by question the dates that a card's reasoning names, and those of its memories."""
+    with in_workspace(workspace):
+        return {
+            card.question: (
+                set(DATE.findall(card.reasoning)),
+                {f"{m.memory.observed_at:{DATE_FORMAT}}" for m in card.members.all()},
+            )
+            for card in Conflict.objects.prefetch_related("members__memory")
+        }
+
+
+@pytest.mark.parametrize("hour", [0, 23])
+def test_dates_of_generated_texts_are_shifted_with_their_memories(db: None, hour: int) -> None:
+    workspace = empty_workspace()
+    load(workspace, (NOW + SHIFT).replace(hour=hour))
+    cards = dates_by_card(workspace)
+    assert sum(len(named) for named, _ in cards.values()) >= 3
+    assert all(named <= observed for named, observed in cards.values())
+
+
+def test_dates_in_contents_of_memories_are_not_shifted(db: None) -> None:
+    one, other = empty_workspace("one"), empty_workspace("other")
+    load(one, NOW)
+    load(other, NOW + SHIFT)
+    contents = [[row["content"] for row in rows_of(w)["memories.Memory"]] for w in (one, other)]
+    assert contents[0] == contents[1]
+
+
+def test_a_date_of_another_moment_stays_as_it_is_written() -> None:
+    text = "From 04 February 2026 the room is closed; noted on 01 March 2026."
+    noted = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    marked = mark_dates(text, [noted], END)
+    assert "March" not in marked
+    assert write_dates(marked, END) == text
+    later = write_dates(marked, END + timedelta(days=31))
+    assert later == "From 04 February 2026 the room is closed; noted on 01 April 2026."
 
 
 def test_who_is_killed_while_loading_leaves_nothing(

@@ -18,7 +18,7 @@ SHOWN = {
     "memories.MergeSuggestion": ("relation", "status"),
     "memories.Review": ("kind", "status"),
     "memories.Session": ("session_key", "prompt_count"),
-    "conflicts.Conflict": ("kind", "status", "question"),
+    "conflicts.Conflict": ("kind", "status", "question", "reasoning"),
     "kernel.Event": ("type",),
 }
 

@@ -12,7 +12,7 @@ from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_stale
-from conflicts.core.rules.rule import Rule
+from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.severity import severity_of
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
@@ -95,8 +95,9 @@ def finding_of(timeline: Timeline, ending: Ending) -> Finding:
         fact_ids=(old.id, gone.id),
         yes_keeps=(old.id,),
         question=ask_stale(old.content, gone.content),
-        reasoning=f"The claim of {old.observed_at:%d %B %Y} leans on something that is reported "
-        f"gone on {gone.observed_at:%d %B %Y}, and no memory says what took its place.",
+        reasoning=f"The claim of {old.observed_at:{DATE_FORMAT}} leans on something that is "
+        f"reported gone on {gone.observed_at:{DATE_FORMAT}}, and no memory says what took "
+        "its place.",
         severity=severity_of([old, gone]),
         confidence=round(ending.strength, 3),
         suggestion="no",

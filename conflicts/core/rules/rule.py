@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
+
+DATE_FORMAT: Final = "%d %B %Y"  # of dates in the reasoning of a finding
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Final
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_reversal
 from conflicts.core.reversals import Reversal, find_reversals, is_change
-from conflicts.core.rules.rule import Rule
+from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.severity import severity_of
 from conflicts.core.subjects import are_of_one_subject
 from conflicts.core.timeline import Timeline
@@ -69,8 +69,9 @@ def _make_finding(timeline: Timeline, reversal: Reversal) -> Finding:
         fact_ids=(old.id, turn.id, new.id),
         yes_keeps=(old.id, new.id),
         question=ask_reversal(new.content, turn.content),
-        reasoning=f"A change was noted on {turn.observed_at:%d %B %Y}, yet the earlier claim is "
-        f"stated as current again on {new.observed_at:%d %B %Y} without a word about going back.",
+        reasoning=f"A change was noted on {turn.observed_at:{DATE_FORMAT}}, yet the earlier claim "
+        f"is stated as current again on {new.observed_at:{DATE_FORMAT}} without a word about going "
+        "back.",
         severity=severity_of([old, turn, new]),
         confidence=round(min(MAX_CONFIDENCE, 0.4 + 0.4 * reversal.strength), 3),
         suggestion=None,

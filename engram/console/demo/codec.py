@@ -19,6 +19,7 @@ from django.db import models
 from django.db.models import Field
 from pgvector.django import VectorField
 
+from engram.console.demo.dates import is_generated, write_dates
 from engram.console.demo.tables import recorded_models
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|\+00:00)")
@@ -57,6 +58,8 @@ def codec(field: Field[Any, Any]) -> Codec:
             _unless_none(lambda value, end: [one.encode(item, end) for item in value]),
             _unless_none(lambda value, end: [one.decode(item, end) for item in value]),
         )
+    if is_generated(field):
+        return Codec(_as_it_is, _unless_none(write_dates))  # marked by the recording
     for kind, encode, decode in CODECS:
         if isinstance(field, kind):
             return Codec(_unless_none(encode), _unless_none(decode))

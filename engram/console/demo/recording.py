@@ -12,10 +12,13 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from random import Random
 from typing import Any
+from uuid import UUID
 
+from conflicts.models import ConflictMember
 from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
 from engram.console.demo.codec import UnrecordableError, codec
+from engram.console.demo.dates import GENERATED, mark_dates
 from engram.console.demo.sessions import SESSIONS
 from engram.console.demo.story import STORY, embed_story, play, read_all_steps
 from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, columns, recorded_models
@@ -138,4 +141,15 @@ def _table(model: type[WorkspaceModel]) -> dict[str, Any]:
     for row in rows:
         for name, encode, value in zip(names, encoders, row, strict=True):
             found[name].append(encode(value, END))
+    for name in GENERATED.get(model._meta.label, ()):
+        found[name] = [
+            mark_dates(text, _moments_of(UUID(card)), END)
+            for card, text in zip(found["id"], found[name], strict=True)
+        ]
     return {"table": model._meta.label, "columns": found}
+
+
+def _moments_of(card: UUID) -> list[datetime]:
+    """Return when the memories of a card were observed."""
+    members = ConflictMember.objects.filter(conflict=card)
+    return list(members.values_list("memory__observed_at", flat=True))
