@@ -246,7 +246,7 @@ def test_agents_stand_with_what_they_judged(
             one, other = [row.memory for row in card.members.all()]
             Judgement.objects.create(
                 memory=one, other=other, relation="contradicts", agent=name, conflict=card,
-                key=ApiKey.objects.first(), created_at=NOW,
+                key=ApiKey.objects.get(role="agent"), created_at=NOW,
             )  # fmt: skip
     html = get_page(member("reader"))
     assert re.search(r"<strong>critic</strong>.*1 pairs judged; its word weighs 0\.\d\d", html)
