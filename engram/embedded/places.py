@@ -68,9 +68,7 @@ def make_home(home: Path) -> None:
     Root's has mode 711, so that the service user can access its data but not list it.
     """
     try:
-        if not home.exists():
-            home.mkdir(parents=True, mode=0o700)
-            home.chmod(0o711 if os.geteuid() == 0 else 0o700)  # independent of the umask
+        _make_folder(home, 0o711 if os.geteuid() == 0 else 0o700)
         is_usable = home.is_dir() and os.access(home, os.R_OK | os.W_OK | os.X_OK)
     except OSError:
         is_usable = False
@@ -82,6 +80,18 @@ def make_home(home: Path) -> None:
     (home / "logs").mkdir(mode=0o700, exist_ok=True)
     if (home / "logs").stat().st_mode & 0o077:
         (home / "logs").chmod(0o700)
+
+
+def _make_folder(folder: Path, mode: int) -> None:
+    """Create a folder if there is none, with a mode independent of the umask.
+
+    Raises OSError, but not if another process creates the same folder at the same time.
+    """
+    try:
+        folder.mkdir(parents=True, mode=0o700)
+    except FileExistsError:
+        return
+    folder.chmod(mode)
 
 
 def find_places(home: Path) -> Places:
@@ -142,9 +152,7 @@ def _new_shared_folder(home: Path) -> Path:
 def shared_state() -> Path:
     """Return root's folder for state outside homes."""
     try:
-        if not SHARED_STATE.exists():
-            SHARED_STATE.mkdir(parents=True)
-            SHARED_STATE.chmod(0o711)  # independent of the umask: can be entered, not listed
+        _make_folder(SHARED_STATE, 0o711)  # can be entered, not listed
     except OSError:
         return Path(tempfile.gettempdir())
     return SHARED_STATE

@@ -3,6 +3,7 @@
 import os
 import stat
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -149,3 +150,11 @@ def test_program_that_the_user_may_not_run_is_named(
     account = choose_account(tmp_path, os.environ, frozenset())
     assert account.user is None
     assert account.why_root.endswith(f"cannot run them (Permission denied: {program})")
+
+
+def test_processes_that_start_at_once_create_one_home(tmp_path: Path) -> None:
+    homes = [tmp_path / f"{number}" / "home" for number in range(100) for _ in range(8)]
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(make_home, homes))  # raises what one of them raised
+    modes = {stat.S_IMODE(home.stat().st_mode) for home in homes}
+    assert modes == {0o711 if os.geteuid() == 0 else 0o700}
