@@ -8,13 +8,13 @@ while the development files score worse without it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
 from memories.core.function_words import NEGATORS, words_of
-from memories.core.lexicon import concept_of, is_product
+from memories.core.lexicon import by_concept, concept_of, is_product
 from memories.core.reasons import Difference
 
 _WHO: Final[dict[str, str]] = {
@@ -97,13 +97,15 @@ _NAME: Final = re.compile(
 )
 
 
+def _whole_words(phrases: str) -> str:
+    return rf"(?<![\w-])(?:{phrases})(?![\w-])"
+
+
 _FRAMES_OF_PEOPLE: Final = {
-    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
-    for name, pattern in _WHO.items()
+    name: re.compile(_whole_words(phrases), re.IGNORECASE) for name, phrases in _WHO.items()
 }
 _FRAMES_OF_THINGS: Final = {
-    name: re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
-    for name, pattern in _WHAT.items()
+    name: re.compile(_whole_words(phrases), re.IGNORECASE) for name, phrases in _WHAT.items()
 }
 
 Fillers = dict[str, str]  # by concept, as written
@@ -135,17 +137,9 @@ def _find_names(clause: str) -> Fillers:
     plain = _TITLE.sub("", clause)
     written = [match.removesuffix("'s").removesuffix("'") for match in _NAME.findall(plain)]
     written += [word for word in _WORD.findall(plain) if _is_product(word)]
-    return _by_concept(
+    return by_concept(
         word for word in written if word.lower() not in _NO_NAMES and not word[0].isdigit()
     )
-
-
-def _by_concept(words: Iterable[str]) -> Fillers:
-    """Return words by concept, the first of each."""
-    found: Fillers = {}
-    for word in words:
-        found.setdefault(concept_of(word.lower()), word)
-    return found
 
 
 def _is_product(word: str) -> bool:
@@ -156,10 +150,7 @@ def _is_product(word: str) -> bool:
 def other_name(a: str, b: str) -> str:
     """Return how two texts fill one slot by different names, "" when one contains both names."""
     mine, theirs = _filled_by_names(a), _filled_by_names(b)
-    known_a, known_b = (
-        {concept_of(word.lower().removesuffix("'s")) for word in _WORD.findall(text)}
-        for text in (a, b)
-    )
+    known_a, known_b = (by_concept(_WORD.findall(text)) for text in (a, b))
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
         if left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a):
@@ -179,8 +170,8 @@ def people(text: str) -> frozenset[str]:
 
 def _find_people(text: str) -> Fillers:
     words = _WORD.findall(text)
-    found = {key: word for key, word in _by_concept(words).items() if key in _ROLES}
-    groups = _by_concept(_GROUP.findall(text))
+    found = {key: word for key, word in by_concept(words).items() if key in _ROLES}
+    groups = by_concept(_GROUP.findall(text))
     found = {key: word for key, word in groups.items() if key not in _SELDOM} | found
     if author := next((word for word in words if word.lower() in _AUTHORS), ""):
         found["author"] = author

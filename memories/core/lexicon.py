@@ -6,6 +6,7 @@ memory ("delete", "remove"); antonyms only where both cannot be true of one thin
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 
 from memories.core import meanings
@@ -36,6 +37,14 @@ def concept(lemma_: str) -> str:
 def concept_of(word: str) -> str:
     """Return the key of a lower-case word."""
     return concept(lemma(word))
+
+
+def by_concept(words: Iterable[str]) -> dict[str, str]:
+    """Return words as they are written by their keys, the first of each key."""
+    found: dict[str, str] = {}
+    for word in words:
+        found.setdefault(concept_of(word.lower()), word)
+    return found
 
 
 def _concepts(words: str) -> frozenset[str]:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
-from memories.core.lexicon import concept_of
+from memories.core.lexicon import by_concept
 from memories.core.reasons import Difference
 
 _BEFORE: Final = r"(?<![\w'-])(?P<before>(?:[\w'-]++\s){1,4}?)"
@@ -66,6 +66,5 @@ def _find_names(text: str, patterns: tuple[re.Pattern[str], ...]) -> dict[str, s
             words = _WORD.findall(groups.get("before") or groups.get("after") or "")
             names = [word for word in words if word.lower() not in _NO_NAMES]
             nearest = names[-1:] if groups.get("before") else names[:1]
-            for word in nearest:
-                found.setdefault(concept_of(word.lower()), word)
+            found = by_concept(nearest) | found
     return found

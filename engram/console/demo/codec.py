@@ -19,11 +19,10 @@ from django.db import models
 from django.db.models import Field
 from pgvector.django import VectorField
 
-from engram.console.demo.dates import is_generated, write_dates
+from engram.console.demo.dates import MARK, is_generated, write_dates
 from engram.console.demo.tables import recorded_models
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|\+00:00)")
-MARK = "\0"  # begins a moment within JSON; PostgreSQL keeps no text with it
 DIGITS = 7
 
 Convert = Callable[[Any, datetime], Any]

@@ -18,8 +18,9 @@ from conflicts.core.rules.rule import DATE_FORMAT
 # The columns of such texts; memories and what people and agents wrote are never among them.
 GENERATED = {"conflicts.Conflict": ("reasoning",)}
 
+MARK = "\0"  # begins a moment within a text or JSON; PostgreSQL keeps no text with it
 DATE = re.compile(r"\b\d\d [A-Z][a-z]+ \d{4}\b")
-MARKED = re.compile(r"\0(-?\d+(?:\.\d+)?)\0")  # seconds from the end; see `codec.MARK`
+MARKED = re.compile(rf"{MARK}(-?\d+(?:\.\d+)?){MARK}")  # seconds from the end
 
 
 def is_generated(field: Field[Any, Any]) -> bool:
@@ -33,7 +34,7 @@ def mark_dates(text: str, moments: Iterable[datetime], end: datetime) -> str:
 
     def mark(found: re.Match[str]) -> str:
         moment = by_date.get(found[0])
-        return f"\0{(moment - end).total_seconds()}\0" if moment else found[0]
+        return f"{MARK}{(moment - end).total_seconds()}{MARK}" if moment else found[0]
 
     return DATE.sub(mark, text)
 
