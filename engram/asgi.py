@@ -32,8 +32,12 @@ from engram.kernel.proxies import TrustedProxies  # noqa: E402
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Write the process's last figures at shutdown: no `atexit` runs when a signal ends it."""
+    """Report the process while it serves, and write its last figures at shutdown.
+
+    Not earlier: the server handles signals from here on, and no `atexit` runs when one ends it.
+    """
     while (await receive())["type"] != "lifespan.shutdown":
+        heartbeat.begin("web")
         await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(heartbeat.end)
     await send({"type": "lifespan.shutdown.complete"})
@@ -64,5 +68,4 @@ application = TrustedProxies(protocols, trusted=settings.ENGRAM_TRUSTED_PROXIES)
 
 # A thread that computes gives way this often: the event loop waits for one turn of each of them.
 sys.setswitchinterval(0.001)
-heartbeat.begin("web")
 Thread(target=load, name="model", daemon=True).start()

@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 
 WRITE_SECONDS = 5.0
 RETRY_SECONDS = 0.2
+END_SECONDS = 5.0  # a process that ends waits so long for a report that is being written
 GONE_AFTER = timedelta(seconds=60)
 FORGOTTEN_AFTER = timedelta(days=1)
 
@@ -139,7 +140,7 @@ class Heartbeat:
             return
         self._stop.set()
         self._stop = None
-        self._thread.join(timeout=1)  # or it could write its row again
+        self._thread.join(timeout=END_SECONDS)  # or it could write its row again
         if not _is_connected(tries=1):
             return
         try:
