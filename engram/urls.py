@@ -45,6 +45,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("schema/", Schema.as_view(), name="schema"),
 ]
 
+admin.autodiscover()  # registers the pages of `admin.site.urls`
 urlpatterns = [
     path("api/v1/", include(api_v1)),
     path("healthz", operations.healthz, name="healthz"),

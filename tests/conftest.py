@@ -13,6 +13,7 @@ from django.conf import settings
 from django.contrib.auth.models import User
 from django.test import Client, override_settings
 
+import engram.urls  # noqa: F401  registers the admin's pages, which some tests enumerate
 from engram.console import navigation
 from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims

@@ -1,12 +1,26 @@
+from typing import Any
+
 from django.apps import AppConfig
 from django.contrib.admin import apps as admin_apps
+from django.contrib.admin.checks import check_admin_app, check_dependencies
+from django.core import checks
+from django.urls import get_resolver
 
 
-class AdminConfig(admin_apps.AdminConfig):
-    """Django's admin with the site of `engram.kernel.admin_site`."""
+class AdminConfig(admin_apps.SimpleAdminConfig):
+    """Django's admin with the site of `engram.kernel.admin_site`.
+
+    `engram/urls.py` registers the pages. Processes that show none, workers and commands, start
+    without loading them.
+    """
 
     default = False
     default_site = "engram.kernel.admin_site.AdminSite"
+
+    def ready(self) -> None:
+        """Register Django's checks of the admin, to be made when its pages are registered."""
+        checks.register(check_dependencies, checks.Tags.admin)
+        checks.register(_check_pages, checks.Tags.admin)
 
 
 class KernelConfig(AppConfig):
@@ -22,3 +36,9 @@ class KernelConfig(AppConfig):
         from engram.kernel import chosen, heartbeat  # noqa: F401  importing connects signals
 
         heartbeat.connect_signals()
+
+
+def _check_pages(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:
+    """Check the admin's pages, which the routes register."""
+    get_resolver().url_patterns  # noqa: B018  imports them
+    return check_admin_app(app_configs, **options)

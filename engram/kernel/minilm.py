@@ -13,11 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import onnxruntime as ort
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
+
+if TYPE_CHECKING:
+    import onnxruntime as ort
 
 Floats = NDArray[np.float32]
 Bytes = NDArray[np.int8]
@@ -50,6 +53,8 @@ def _session(directory: Path) -> ort.InferenceSession:
     nobody uses are never read. It lays out the matrices anew for its multiplication, 43 MB in each
     process: without that a text of 12 tokens takes twice as long.
     """
+    import onnxruntime as ort  # late: commands that embed nothing start without it
+
     weights = (directory / "model.safetensors").resolve()  # it refuses links out of a folder
     if weights.stat().st_size != WEIGHTS_BYTES:
         raise ValueError("model.safetensors is not the file that minilm.onnx was made for")

@@ -1,4 +1,4 @@
-"""What a web process has in memory before anybody asks."""
+"""What processes load when they start."""
 
 from __future__ import annotations
 
@@ -39,6 +39,19 @@ def test_a_web_process_has_the_local_model_in_memory_unasked(
     with process(CODE.replace("{options}", repr(options)), tenant) as running:
         said, _ = running.communicate(timeout=PATIENCE_SECONDS)
     assert (said.strip(), running.returncode) == (loaded, 0)
+
+
+WORKER = """
+from engram.celery import app
+app.loader.import_default_modules()
+print("memories.tasks" in sys.modules, "unfold.admin" in sys.modules, "onnxruntime" in sys.modules)
+"""
+
+
+def test_a_process_without_pages_loads_neither_pages_nor_the_model(tenant: Tenant) -> None:
+    with process(WORKER, tenant) as running:
+        printed, _ = running.communicate(timeout=PATIENCE_SECONDS)
+    assert printed.split() == ["True", "False", "False"]
 
 
 ALIVE = """
