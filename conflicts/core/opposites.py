@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from conflicts.core.statements import Statement
+from conflicts.core.statements import Statement, explain_words
 from memories.core.claims import Claim
 from memories.core.lexicon import opposites_of
-from memories.core.reasons import Difference
 
 # "It is not true that …" may deny a text that has a negation: "… that nobody may …".
 _NOT_SO: Final = re.compile(
@@ -22,9 +21,7 @@ def opposite_words(a: Statement, b: Statement) -> str:
     theirs = b.stems - a.stems
     for word in sorted(a.stems - b.stems):
         if found := opposites_of(word) & theirs:
-            other = min(found)
-            reason = f"opposite words: {a.written(word)} against {b.written(other)}"
-            return Difference(reason, word, other)
+            return explain_words("opposite words", a, word, b, min(found))
     return ""
 
 

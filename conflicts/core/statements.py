@@ -12,6 +12,7 @@ from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
 from conflicts.core.topic_words import names, stems, written
 from memories.core import claims
+from memories.core.reasons import Difference
 
 LEAD_IN_STEMS: Final = 2
 _LEADS_IN = re.compile(
@@ -80,10 +81,6 @@ class Statement:
         """Measured or dated values as (dimension, value): ("s", "30")."""
         return _values(self.fact.content)
 
-    def written(self, stem: str) -> str:
-        """Return the first word with a stem, as it stands in the text."""
-        return written(self.fact.content, stem)
-
     @property
     def figures(self) -> frozenset[str]:
         """Numbers as written."""
@@ -151,6 +148,12 @@ def _read(
         if part
     )
     return clauses, names(text), stems(text), cues(text)
+
+
+def explain_words(what: str, a: Statement, stem: str, b: Statement, other: str) -> Difference:
+    """Return the reason that two statements use different words, named by their stems."""
+    left, right = written(a.fact.content, stem), written(b.fact.content, other)
+    return Difference(f"{what}: {left} against {right}", stem, other)
 
 
 def read(fact: Fact, conversation: str = "") -> Statement:

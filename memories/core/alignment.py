@@ -167,7 +167,7 @@ def _match_kinds(found: Alignment) -> None:
 def _opposition(a: Term, b: Term, found: Alignment) -> str:
     if b.key not in opposites_of(a.key):
         return ""
-    return Difference(f"{a.written} against {b.written}", a.key, b.key)
+    return against(a, b)
 
 
 def _has_kind(term: Term) -> bool:
@@ -181,9 +181,14 @@ def _kind_clash(a: Term, b: Term, found: Alignment) -> str:
     if a.region != b.region:
         return ""
     if a.key.startswith("ordinal ") and b.key.startswith("ordinal "):
-        return Difference(f"{a.written} against {b.written}", a.key, b.key)
+        return against(a, b)
     shared = kinds_of(a.key) & kinds_of(b.key)
     return _difference(min(shared), a, b) if shared else ""
+
+
+def against(a: Term, b: Term) -> Difference:
+    """Return the reason that two terms exclude each other."""
+    return Difference(f"{a.written} against {b.written}", a.key, b.key)
 
 
 def _difference(what: str, a: Term, b: Term) -> Difference:
@@ -343,7 +348,7 @@ def _value_clash(a: Term, b: Term, found: Alignment) -> str:
         what = "time" if dates.dimension(a.key) == "clock" else "date"
         return _difference(what, a, b) if _dates_clash(a.key, b.key) else ""
     if a.kind == b.kind == "label" and a.key.split(" ")[0] == b.key.split(" ")[0]:
-        return Difference(f"{a.written} against {b.written}", a.key, b.key)
+        return against(a, b)
     if _versions(a, b, found):
         return _difference("version", a, b)
     pair = _quantities(a, b, found)

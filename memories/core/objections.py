@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import dropwhile, islice, takewhile
 from typing import Final
 
-from memories.core.alignment import kinds_of
+from memories.core.alignment import against, kinds_of
 from memories.core.claim_types import Reading, Term
 from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_name
@@ -26,7 +26,6 @@ from memories.core.function_words import (
     PRONOUNS,
 )
 from memories.core.lexicon import GRADED, concept_of, opposites_of
-from memories.core.reasons import Difference
 from memories.core.spelling import collapse, normalise
 from memories.core.tokeniser import Token, tokenise
 
@@ -177,16 +176,12 @@ def _find_opposites(a: Reading, b: Reading) -> str:
         if term.key in GRADED:
             continue
         if hits := sorted(opposites_of(term.key) & words.keys()):
-            return _against(term, words[hits[0]])
+            return against(term, words[hits[0]])
     kinds = {kind: term for term in right for kind in _kinds(term)}
     for term in left:
         if shared := sorted(_kinds(term) & kinds.keys()):
-            return _against(term, kinds[shared[0]])
+            return against(term, kinds[shared[0]])
     return ""
-
-
-def _against(term: Term, other: Term) -> Difference:
-    return Difference(f"{term.written} against {other.written}", term.key, other.key)
 
 
 def _kinds(term: Term) -> frozenset[str]:

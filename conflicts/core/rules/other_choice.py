@@ -6,9 +6,8 @@ from typing import Final
 
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
-from conflicts.core.statements import Statement
+from conflicts.core.statements import Statement, explain_words
 from memories.core.lexicon import KINDS
-from memories.core.reasons import Difference
 
 RULE: Final = Rule(
     id="ambiguity.other-words.choice",
@@ -39,7 +38,5 @@ def _other_kinds(a: Statement, b: Statement) -> str:
     first.pop("status", None)
     for word in sorted(a.stems - b.stems):
         if found := [first[kind] for kind in KINDS.get(word, ()) if kind in first]:
-            other = min(found)
-            reason = f"other choice: {a.written(word)} against {b.written(other)}"
-            return Difference(reason, word, other)
+            return explain_words("other choice", a, word, b, min(found))
     return ""
