@@ -55,8 +55,6 @@ logger = logging.getLogger(__name__)
 
 QUERY_CACHE_SIZE = 512
 QUERY_CHARS = REMOTE_WINDOW_CHARS  # of a query; the local model reads at most 256 tokens of them
-TOKENS_KEPT = 512  # of a text; the rest is found by vectors and words only
-TOKEN_WINDOWS = 4  # these windows contain TOKENS_KEPT tokens: each has at least 154
 # Windows that a caller waits for: some 2,000 characters of English. A text of 8,000 characters has
 # nine in English, and 42 of punctuation or Chinese, where each character is a token: five seconds
 # of work.
@@ -66,16 +64,16 @@ FIRST_WINDOWS = 2
 class Windows(np.ndarray):
     """The unit vectors (n_windows, dim) of a text, with token states if the model has them.
 
-    `tokens` come from the same pass as the vectors, at most TOKENS_KEPT; slices of the array, and
-    models without token states, have None. `unread` is the number of windows that were not embedded
-    because the caller limited them.
+    `tokens` are those of each window, from the same pass; slices of the array, and models without
+    token states, have None. `unread` is the number of windows that were not embedded because the
+    caller limited them.
     """
 
-    tokens: Tokens | None = None
+    tokens: Sequence[Tokens] | None = None
     unread: int = 0
 
     @classmethod
-    def of(cls, vectors: Floats, tokens: Tokens | None, *, unread: int = 0) -> Self:
+    def of(cls, vectors: Floats, tokens: Sequence[Tokens] | None, *, unread: int = 0) -> Self:
         """Return vectors with their token states."""
         windows = vectors.view(cls)
         windows.tokens = tokens
@@ -115,14 +113,14 @@ def embed_windows(
     provider = _provider(model)
     pieces = [provider.windows(text) for text in texts]
     wanted = [windows[:limit] for windows in pieces]
-    heads, tokens = _read_all(provider, [windows[:TOKEN_WINDOWS] for windows in wanted])
-    tails, _ = _read_all(provider, [windows[TOKEN_WINDOWS:] for windows in wanted], is_tail=True)
-    answers = []
-    for position, windows in enumerate(pieces):
-        vectors = np.concatenate([heads[position], tails[position]])
-        known = None if tokens is None else _join(tokens[position])
-        unread = len(windows) - len(wanted[position])
-        answers.append(Windows.of(vectors, known, unread=unread))
+    flat = [window for windows in wanted for window in windows]
+    found, tokens = provider.read(flat)
+    vectors = _unit(found, len(flat), provider)
+    answers, start = [], 0
+    for windows, read in zip(pieces, wanted, strict=True):
+        part = slice(start, start := start + len(read))
+        known = None if tokens is None else tokens[part]
+        answers.append(Windows.of(vectors[part], known, unread=len(windows) - len(read)))
     return answers
 
 
@@ -233,27 +231,3 @@ def _unit(vectors: Floats, n_texts: int, provider: Provider) -> Floats:
         raise EmbeddingUnavailableError(f"{provider.name} answered a vector that is NaN or zero")
     unit: Floats = (vectors / lengths).astype(np.float32)
     return unit
-
-
-def _read_all(
-    provider: Provider, texts: Sequence[Sequence[str]], *, is_tail: bool = False
-) -> tuple[list[Floats], list[list[Tokens]] | None]:
-    """Embed the windows of each text in one pass; keep token states only of the first windows.
-
-    The token states of a long text are megabytes that are not needed.
-    """
-    flat = [window for windows in texts for window in windows]
-    found, tokens = (provider.embed(flat), None) if is_tail else provider.read(flat)
-    ends = np.cumsum([len(windows) for windows in texts])[:-1]
-    vectors = np.split(_unit(found, len(flat), provider), ends)
-    if tokens is None:
-        return vectors, None
-    parts = iter(tokens)
-    return vectors, [[next(parts) for _ in windows] for windows in texts]
-
-
-def _join(parts: Sequence[Tokens]) -> Tokens:
-    """Return the token states of a text's windows joined, at most TOKENS_KEPT."""
-    states = np.concatenate([part.states for part in parts])[:TOKENS_KEPT]
-    words = tuple(word for part in parts for word in part.words)[:TOKENS_KEPT]
-    return Tokens(states, words)

@@ -100,8 +100,7 @@ class MiniLM:
         vectors, states = self._read(encodings, keeps_states=True)
         rows = zip(texts, encodings, states, strict=True)
         return vectors, [
-            Tokens(_as_bytes(state), _words(text, encoding, len(state)))
-            for text, encoding, state in rows
+            Tokens(state, _words(text, encoding, len(state))) for text, encoding, state in rows
         ]
 
     def windows(self, text: str) -> list[str]:
@@ -148,17 +147,17 @@ class MiniLM:
 
     def _read(
         self, encodings: Sequence[Encoding], *, keeps_states: bool = False
-    ) -> tuple[Floats, list[Floats]]:
+    ) -> tuple[Floats, list[Bytes]]:
         """Return unit vectors (n, 384), and the token states of each text if they are kept."""
         token_ids = [[self._cls, *e.ids[: MAX_TOKENS - 2], self._sep] for e in encodings]
         vectors = np.empty((len(encodings), DIMENSION), dtype=np.float32)
-        states = [np.empty((0, DIMENSION), dtype=np.float32)] * len(encodings)
+        states = [np.empty((0, DIMENSION), dtype=np.int8)] * len(encodings)
         for batch in _batches([len(ids) for ids in token_ids]):
             with _passes:
                 vectors[batch], last = self._forward([token_ids[i] for i in batch])
             if keeps_states:
                 for row, i in zip(last, batch, strict=True):
-                    states[i] = row[1 : len(token_ids[i]) - 1].copy()
+                    states[i] = _as_bytes(row[1 : len(token_ids[i]) - 1])
         return vectors, states
 
     def _forward(self, token_ids: Sequence[Sequence[int]]) -> tuple[Floats, Floats]:

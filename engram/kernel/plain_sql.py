@@ -12,9 +12,11 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeVar
 from weakref import WeakKeyDictionary
 
+import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
+from pgvector import Vector
 
 M = TypeVar("M", bound=Model)
 _Reader = tuple[int, Callable[..., Any], Any]
@@ -85,3 +87,9 @@ def _shape(model: type[Model]) -> tuple[list[str], list[_Reader]]:
         if hasattr(field, "from_db_value")
     ]
     return [field.attname for field in fields], readers
+
+
+def vector_literal(vector: np.ndarray) -> str:
+    """Return a vector in pgvector's text format."""
+    text: str = Vector(vector).to_text()
+    return text

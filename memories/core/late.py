@@ -1,9 +1,10 @@
 """Score memories by late interaction: match each query token with the tokens of a memory.
 
 Khattab & Zaharia 2020 (ColBERT) over the token states of a sentence encoder that was not trained
-for it. For a query with the tokens t, each with the inverse document frequency w_t of its word:
+for it. For a query with the tokens t, each with the inverse document frequency w_t of its word,
+and the window of a memory that matches best (the one with the largest Σ w_t · met_t):
 
-    met_t(m)  = max(0, largest cosine of t with a token of the memory m) squared
+    met_t(m)  = max(0, largest cosine of t with a token of the window) squared
     late(m)   = Σ w_t · max(met_t(m), R · met_t(before m), S · met_t(after m)) / Σ w_t
 
 Only tokens of words that are index terms are used, in queries and in memories: on LoCoMo's
@@ -29,16 +30,14 @@ Floats = NDArray[np.float32]
 
 REACH_BEFORE = 0.8
 REACH_AFTER = 0.7
-MEMORY_TOKENS = 256
 QUERY_TOKENS = 48  # those of the largest weights; only pasted texts have more
 _SCALE = np.float32(1 / 127)
 
 
 def choose(states: Bytes, words: Sequence[str]) -> Bytes:
-    """Return the token states to store of a memory: those of index terms, all when it has none."""
+    """Return the token states to store of a window: those of index terms, all when it has none."""
     wanted = [position for position, word in enumerate(words) if _terms(word)]
-    chosen = states[wanted] if wanted else states
-    return chosen[:MEMORY_TOKENS]
+    return states[wanted] if wanted else states
 
 
 def weigh(words: Sequence[str], weights: Mapping[str, float], unknown: float) -> Floats:
@@ -65,18 +64,27 @@ def weigh(words: Sequence[str], weights: Mapping[str, float], unknown: float) ->
 def score(
     query: Bytes,
     weights: Floats,
-    memories: Mapping[Id, Bytes],
+    memories: Mapping[Id, Sequence[Bytes]],
     *,
     previous: Mapping[Id, Id | None],
     following: Mapping[Id, Id | None],
 ) -> dict[Id, float]:
-    """Return `late` of each memory, in [0, 1]; empty when no query token has a weight."""
+    """Return `late` of each memory, in [0, 1]; empty when no query token has a weight.
+
+    Parameters
+    ----------
+    memories : the token states of some windows of each memory.
+    """
     counted = np.flatnonzero(weights)
-    known = {i: states for i, states in memories.items() if len(states)}
-    if not len(counted) or not known:
+    windows = [(i, states) for i, found in memories.items() for states in found if len(states)]
+    if not len(counted) or not windows:
         return {}
-    met = dict(zip(known, _best_cosines(query[counted], list(known.values())), strict=True))
     share = weights[counted].astype(np.float64) / float(weights[counted].sum(dtype=np.float64))
+    met: dict[Id, NDArray[np.float64]] = {}
+    best_cosines = _best_cosines(query[counted], [states for _, states in windows])
+    for (i, _), row in zip(windows, best_cosines, strict=True):
+        if i not in met or row @ share > met[i] @ share:
+            met[i] = row
     scores: dict[Id, float] = {}
     for i, own in met.items():
         reached = own
@@ -90,10 +98,10 @@ def score(
     return scores
 
 
-def _best_cosines(query: Bytes, memories: Sequence[Bytes]) -> NDArray[np.float64]:
-    """Return the squared largest cosines, (memories, query tokens)."""
-    starts = np.cumsum([0, *(len(states) for states in memories[:-1])])
-    flat = np.concatenate(memories).astype(np.float32)
+def _best_cosines(query: Bytes, windows: Sequence[Bytes]) -> NDArray[np.float64]:
+    """Return the squared largest cosines, (windows, query tokens)."""
+    starts = np.cumsum([0, *(len(states) for states in windows[:-1])])
+    flat = np.concatenate(windows).astype(np.float32)
     cosines = (query.astype(np.float32) * _SCALE) @ (flat.T * _SCALE)
     best = np.maximum.reduceat(cosines, starts, axis=1).T.astype(np.float64)
     squared: NDArray[np.float64] = np.clip(best, 0, 1) ** 2

@@ -47,24 +47,28 @@ class MemoryVector(WorkspaceModel):
 
 
 class MemoryTokens(WorkspaceModel):
-    """The token states of a memory by one model, for late interaction in the second stage.
+    """The token states of one window of a memory, for late interaction in the second stage.
 
     `states` is an int8 array of shape (`count`, `width`), in row-major order.
     """
 
-    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tokens")
+    # The constraint below begins with the same column.
+    memory = models.ForeignKey(Memory, models.CASCADE, related_name="tokens", db_index=False)
     model = models.CharField(max_length=120)
+    position = models.PositiveSmallIntegerField(default=0)
     count = models.PositiveSmallIntegerField()
     width = models.PositiveSmallIntegerField()
     states = models.BinaryField()
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["memory", "model"], name="tokens_once_a_model")
+            models.UniqueConstraint(
+                fields=["memory", "model", "position"], name="tokens_once_a_window"
+            )
         ]
 
     def __str__(self) -> str:
-        return f"{self.count} tokens of {self.memory_id} by {self.model}"
+        return f"{self.count} tokens of window {self.position} of {self.memory_id} by {self.model}"
 
 
 class Posting(WorkspaceModel):

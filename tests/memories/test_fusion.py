@@ -31,6 +31,7 @@ candidates = st.lists(
         late=st.none() | share,
         session=st.sampled_from(["", "s1", "s2"]),
         hour=st.floats(0, 3),
+        words=st.integers(0, 2000),
         weight_factor=st.floats(0.2, 1),
         confidence_factor=st.floats(0.2, 1),
     ),
@@ -80,6 +81,37 @@ def test_neighbours_in_a_session_lend_part_of_their_score():
     assert scores["question"].fused == pytest.approx(0.8 + 0.2 * 0.25 * 0.2)
     assert scores["answer"].fused == pytest.approx(0.2 + 0.8 * 0.5 * 0.8)
     assert scores["other"].fused == pytest.approx(0.2)
+
+
+def test_a_long_memory_takes_and_lends_less():
+    weights = FusionWeights(text=0.5, previous=0.5, next=0.0, session=0.0)
+
+    def second(words, words_before):
+        found = [
+            Candidate("before", cosine=0.8, text=0.8, words=words_before),
+            Candidate("it", cosine=0.2, text=0.2, previous="before", words=words),
+        ]
+        return {f.id: f for f in fuse(found, weights=weights)}["it"].context
+
+    assert second(20, 30) == pytest.approx(0.4)
+    assert second(80, 30) == pytest.approx(0.2)  # the square root of a quarter
+    assert second(20, 120) == pytest.approx(0.1)  # a quarter
+
+
+def test_a_long_memory_of_a_session_lifts_others_less_and_is_lifted_less():
+    weights = replace(ALONE, session=0.4)
+
+    def other(words, words_of_best):
+        found = [
+            Candidate("best", cosine=0.8, text=0.8, session="s", words=words_of_best),
+            Candidate("other", cosine=0.2, text=0.2, session="s", words=words),
+        ]
+        return {f.id: f.fused for f in fuse(found, weights=weights)}["other"]
+
+    assert other(20, 30) == pytest.approx(0.6 * 0.2 + 0.4 * 0.8)
+    assert other(20, 60) == pytest.approx(0.6 * 0.2 + 0.4 * 0.4)
+    assert other(20, 600) == pytest.approx(0.2)  # its own turn is better than what is lent
+    assert other(80, 30) == pytest.approx(0.8 * 0.2 + 0.2 * 0.8)
 
 
 def test_memories_of_other_agents_weigh_less_only_when_one_is_named():

@@ -22,25 +22,27 @@ NOBODY = {"previous": {}, "following": {}}
 def test_each_word_counts_by_its_best_match_squared():
     weights = np.array([3.0, 1.0], dtype=np.float32)
 
-    found = late.score(states(X, Y), weights, {"m": states(X, BOTH)}, **NOBODY)
+    found = late.score(states(X, Y), weights, {"m": [states(X, BOTH)]}, **NOBODY)
 
     assert found == {"m": pytest.approx(0.75 * 1 + 0.25 * 0.5, abs=0.01)}
 
 
 def test_words_without_weight_ask_nothing():
-    assert late.score(states(X), np.zeros(1, np.float32), {"m": states(X)}, **NOBODY) == {}
+    assert late.score(states(X), np.zeros(1, np.float32), {"m": [states(X)]}, **NOBODY) == {}
 
 
 def test_a_memory_without_states_has_no_score():
     none = np.empty((0, 2), dtype=np.int8)
 
-    found = late.score(states(X), np.ones(1, np.float32), {"a": none, "b": states(X)}, **NOBODY)
+    found = late.score(
+        states(X), np.ones(1, np.float32), {"a": [none], "b": [states(X)], "c": []}, **NOBODY
+    )
 
     assert found == {"b": pytest.approx(1.0)}
 
 
 def test_the_turn_before_meets_words_that_an_answer_does_not_repeat():
-    memories = {"question": states(X), "answer": states(Y), "other": states(Y)}
+    memories = {"question": [states(X)], "answer": [states(Y)], "other": [states(Y)]}
 
     found = late.score(
         states(X, Y),
@@ -67,10 +69,14 @@ def test_only_words_of_the_text_index_are_kept():
     assert late.choose(rows[:1], ("the",)).tolist() == rows[:1].tolist()
 
 
-def test_a_long_memory_keeps_a_bounded_number_of_tokens():
-    rows = np.zeros((600, 2), dtype=np.int8)
+def test_the_window_that_matches_best_speaks_for_its_memory():
+    """Two windows that match a word each are no match of both."""
+    weights = np.array([3.0, 1.0], dtype=np.float32)
+    memories = {"m": [states(Y), states(X)], "both": [states(Y), states(X, Y)]}
 
-    assert len(late.choose(rows, ("heron",) * 600)) == late.MEMORY_TOKENS
+    found = late.score(states(X, Y), weights, memories, **NOBODY)
+
+    assert found == pytest.approx({"m": 0.75, "both": 1.0})
 
 
 def test_a_word_weighs_what_its_rarest_term_does_however_it_is_cut():
@@ -95,7 +101,7 @@ rows = st.lists(
 
 @given(rows, st.lists(rows, min_size=1, max_size=4))
 def test_every_score_lies_between_nothing_and_all(query, memories):
-    known = {i: states(*m) for i, m in enumerate(memories)}
+    known = {i: [states(*m)] for i, m in enumerate(memories)}
     found = late.score(
         states(*query),
         np.ones(len(query), np.float32),

@@ -51,7 +51,7 @@ def woken(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, list[str]]]:
 def stored(tenant: Tenant) -> list[int]:
     """Return the positions of all windows that are stored, in order."""
     with in_workspace(tenant.workspace):
-        assert MemoryTokens.objects.count() == Memory.objects.count()
+        assert MemoryTokens.objects.count() == MemoryVector.objects.count()
         return list(MemoryVector.objects.order_by("position").values_list("position", flat=True))
 
 

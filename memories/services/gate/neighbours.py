@@ -8,7 +8,7 @@ from datetime import datetime
 import numpy as np
 from django.db import connection
 
-from engram.kernel.plain_sql import columns_of, condition_of, from_row
+from engram.kernel.plain_sql import columns_of, condition_of, from_row, vector_literal
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
@@ -99,7 +99,7 @@ def _scan(
             ),
             condition.parameters
             | {
-                "vector": nearest.vector_literal(vector),
+                "vector": vector_literal(vector),
                 "workspace": current_workspace_id(),
                 "model": model,
                 "wanted": wanted,

@@ -12,11 +12,10 @@ from uuid import UUID
 
 import numpy as np
 from django.db.models import Min, QuerySet
-from pgvector import Vector
 from pgvector.django import CosineDistance
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import condition_of
+from engram.kernel.plain_sql import condition_of, vector_literal
 from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import CorpusSize, Memory
@@ -138,12 +137,6 @@ def _rows(
         )
         rows: list[Any] = cursor.fetchall()
         return rows
-
-
-def vector_literal(vector: np.ndarray) -> str:
-    """Return a vector in pgvector's text format."""
-    text: str = Vector(vector).to_text()
-    return text
 
 
 def _best(rows: ScoredIds) -> dict[UUID, float]:

@@ -20,7 +20,6 @@ from django.db.models import Exists, OuterRef, Q
 from engram.kernel.broker import BrokerCooldown, client
 from engram.kernel.due import due_workspaces
 from engram.kernel.embedding import (
-    TOKEN_WINDOWS,
     EmbeddingUnavailableError,
     Windows,
     embed,
@@ -201,7 +200,7 @@ def fill_tokens(workspace: Workspace) -> int:
     if not turn:
         return 0
     try:
-        read = embed_windows(list(turn.values()), model, limit=TOKEN_WINDOWS)
+        read = embed_windows(list(turn.values()), model)
         windows = dict(zip(turn, read, strict=True))
     except EmbeddingUnavailableError:
         return 0

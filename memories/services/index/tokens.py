@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection
 from uuid import UUID
 
@@ -9,29 +10,47 @@ import numpy as np
 
 from engram.kernel.binary import binary_cursor
 from engram.kernel.embedding import Windows
+from engram.kernel.plain_sql import vector_literal
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
 from memories.models import Memory, MemoryTokens
 
-_STORED = """
-    SELECT memory_id, count, width, states FROM memories_memorytokens
-    WHERE workspace_id = %s AND model = %s AND memory_id = ANY(%s::uuid[])
+# Of long memories the windows that are nearest to the query: one of them is the best in nearly all
+# cases, and all windows of a text of 8,000 characters are hundreds of kilobytes.
+WINDOWS_READ = 2
+
+_NEAREST = """
+    SELECT memory_id, count, width, states
+    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
+    CROSS JOIN LATERAL (
+        SELECT position FROM memories_memoryvector
+        WHERE memory_id = wanted.id AND model = %(model)s
+        ORDER BY embedding <=> %(vector)s::vector, position LIMIT %(windows)s
+    ) AS near
+    JOIN memories_memorytokens AS kept ON kept.memory_id = wanted.id
+        AND kept.model = %(model)s AND kept.position = near.position
+    WHERE workspace_id = %(workspace)s
 """
 
 
 def token_rows(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> list[MemoryTokens]:
-    """Return the row of a memory's token states; no row if `vectors` have none."""
+    """Return the rows of the token states of a memory's windows; none if `vectors` have none."""
     if not isinstance(vectors, Windows) or vectors.tokens is None:
         return []
-    states = late.choose(vectors.tokens.states, vectors.tokens.words)
-    row = MemoryTokens(
-        memory=memory,
-        model=model,
-        count=len(states),
-        width=states.shape[1],
-        states=states.tobytes(),
-    )
-    return [row]
+    rows = []
+    for position, tokens in enumerate(vectors.tokens):
+        states = late.choose(tokens.states, tokens.words)
+        rows.append(
+            MemoryTokens(
+                memory=memory,
+                model=model,
+                position=position,
+                count=len(states),
+                width=states.shape[1],
+                states=states.tobytes(),
+            )
+        )
+    return rows
 
 
 def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) -> None:
@@ -39,16 +58,27 @@ def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) ->
     MemoryTokens.objects.bulk_create(
         token_rows(memory, vectors, model),
         update_conflicts=True,
-        unique_fields=["memory", "model"],
+        unique_fields=["memory", "model", "position"],
         update_fields=["count", "width", "states"],
     )
 
 
-def tokens_of(ids: Collection[UUID], model: str) -> dict[UUID, late.Bytes]:
-    """Return the token states (count, width) of those memories that have them."""
+def tokens_of(
+    ids: Collection[UUID], vector: np.ndarray, model: str
+) -> dict[UUID, list[late.Bytes]]:
+    """Return the token states (count, width) of the windows of memories nearest to a vector."""
+    found: dict[UUID, list[late.Bytes]] = defaultdict(list)
     with binary_cursor() as cursor:
-        cursor.execute(_STORED, [current_workspace_id(), model, list(ids)])
-        return {
-            memory_id: np.frombuffer(states, dtype=np.int8).reshape(count, width)
-            for memory_id, count, width, states in cursor.fetchall()
-        }
+        cursor.execute(
+            _NEAREST,
+            {
+                "workspace": current_workspace_id(),
+                "model": model,
+                "ids": list(ids),
+                "vector": vector_literal(vector),
+                "windows": WINDOWS_READ,
+            },
+        )
+        for memory_id, count, width, states in cursor.fetchall():
+            found[memory_id].append(np.frombuffer(states, dtype=np.int8).reshape(count, width))
+    return dict(found)

@@ -10,13 +10,13 @@ from uuid import UUID
 import numpy as np
 
 from engram.kernel.binary import binary_cursor
+from engram.kernel.plain_sql import vector_literal
 from memories.core import bm25
-from memories.services.index.nearest import vector_literal
 from memories.services.index.postings import Vocabulary, bm25_parameters, words_sql
 
 _FACTS = """
     SELECT id, agent, session_key, key_id, provenance, confidence, weight_factor,
-        confidence_factor, observed_at, is_pinned, scope, project,
+        confidence_factor, observed_at, is_pinned, scope, project, word_count,
         (
             SELECT 1 - min(embedding <=> %(vector)s::vector) FROM memories_memoryvector
             WHERE memory_id = memories_memory.id AND model = %(model)s
@@ -28,7 +28,7 @@ _FACTS = """
 
 
 class Facts(NamedTuple):
-    """The ranking features of one memory; the first twelve are fields of `Memory`."""
+    """The ranking features of one memory; the first thirteen are fields of `Memory`."""
 
     pk: UUID
     agent: str
@@ -42,6 +42,7 @@ class Facts(NamedTuple):
     is_pinned: bool
     scope: str
     project: str
+    word_count: int
     cosine: float | None  # of its nearest window; None without vectors of the memory or query
     words: float | None  # bm25.share, 0..1
 

@@ -100,15 +100,13 @@ def gather_then(
     return pool
 
 
-def states_of(then: FormerWordings) -> dict[UUID, late.Bytes]:
-    """Return the token states of old wordings that were embedded."""
-    empty = np.empty((0, 0), dtype=np.int8)
-    return {
-        i: late.choose(windows.tokens.states, windows.tokens.words)
-        if (windows := then.windows.get(i)) is not None and windows.tokens is not None
-        else empty
-        for i in then.reworded
-    }
+def states_of(then: FormerWordings) -> dict[UUID, list[late.Bytes]]:
+    """Return the token states of old wordings that were embedded, by window."""
+    found: dict[UUID, list[late.Bytes]] = {i: [] for i in then.reworded}
+    for i in then.reworded & then.windows.keys():
+        tokens = then.windows[i].tokens or ()
+        found[i] = [late.choose(window.states, window.words) for window in tokens]
+    return found
 
 
 def _restore_wordings(at: datetime) -> list[Memory]:

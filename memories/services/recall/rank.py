@@ -46,7 +46,7 @@ class PastWordings:
     """Memories with another wording at `as_of`, and the token states of that wording."""
 
     memories: Mapping[UUID, Memory] = field(default_factory=dict)
-    states: Mapping[UUID, late.Bytes] = field(default_factory=dict)
+    states: Mapping[UUID, Sequence[late.Bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +158,7 @@ def _candidates(
                 agent=row.agent,
                 session=f"{row.key_id}:{row.session_key}" if row.session_key else "",
                 hour=-hours,
+                words=row.word_count,
                 provenance_weight=request.query.provenance_weight(row.provenance, request.config),
                 weight_factor=row.weight_factor,
                 confidence=row.confidence,

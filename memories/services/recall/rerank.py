@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from engram.kernel.embedding import QueryReading, has_token_states
@@ -32,7 +32,7 @@ def late_scores(
     *,
     pool: RecallPool,
     ids: Collection[UUID],
-    besides: Mapping[UUID, late.Bytes],
+    besides: Mapping[UUID, Sequence[late.Bytes]],
 ) -> dict[UUID, float]:
     """Return `late` of the named memories whose token states are stored.
 
@@ -47,7 +47,7 @@ def late_scores(
         {term: bm25.idf(count, size) for term, count in vocabulary.frequencies.items()},
         unknown=bm25.idf(0, size),
     )
-    stored = tokens_of([i for i in ids if i not in besides], model)
+    stored = tokens_of([i for i in ids if i not in besides], reading.vector, model)
     return late.score(
         reading.tokens.states,
         weights,
