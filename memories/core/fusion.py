@@ -37,7 +37,7 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -135,25 +135,28 @@ def fuse(
     """
     weights = weights or _CHOSEN
     text_weight = _text_weight(weights, has_vector=has_vector, has_terms=has_terms)
-    own = {c.id: _own(c, text_weight, weights) for c in candidates}
+    own = [_own(c, text_weight, weights) for c in candidates]
     named = frozenset(named_agents)
-    agent = {
-        c.id: weights.other_agent if named and c.agent not in named else 1.0 for c in candidates
+    agent = [weights.other_agent if named and c.agent not in named else 1.0 for c in candidates]
+    taken = [math.sqrt(min(1.0, TAKEN_WORDS / max(c.words, 1))) for c in candidates]
+    lent = [min(1.0, LENT_WORDS / max(c.words, 1)) for c in candidates]
+    lendable: dict[Id | None, float] = {
+        c.id: of * share for c, of, share in zip(candidates, own, lent, strict=True)
     }
-    taken = {c.id: math.sqrt(min(1.0, TAKEN_WORDS / max(c.words, 1))) for c in candidates}
-    lent = {c.id: min(1.0, LENT_WORDS / max(c.words, 1)) for c in candidates}
-    to_lend = {i: own[i] * lent[i] for i in own}
-    context = {
-        c.id: (weights.previous * _of(to_lend, c.previous) + weights.next * _of(to_lend, c.next))
-        * taken[c.id]
-        for c in candidates
-    }
-    turn = {i: (own[i] + (1 - own[i]) * context[i]) * agent[i] for i in own}
+    context = [
+        share
+        * (
+            weights.previous * lendable.get(c.previous, 0.0)
+            + weights.next * lendable.get(c.next, 0.0)
+        )
+        for c, share in zip(candidates, taken, strict=True)
+    ]
+    turn = [(o + (1 - o) * c) * a for o, c, a in zip(own, context, agent, strict=True)]
     session = _best_nearby(candidates, turn, lent)
     factors = []
-    for c in candidates:
-        session_weight = weights.session * taken[c.id]
-        fused = (1 - session_weight) * turn[c.id] + session_weight * session[c.id]
+    for n, c in enumerate(candidates):
+        session_weight = weights.session * taken[n]
+        fused = (1 - session_weight) * turn[n] + session_weight * session[n]
         confidence_term = max(MIN_CONFIDENCE_TERM, (0.5 + 0.5 * c.confidence) * c.confidence_factor)
         trust = c.provenance_weight * c.weight_factor * confidence_term
         factors.append(
@@ -161,16 +164,16 @@ def fuse(
                 id=c.id,
                 score=fused * trust * c.freshness,
                 fused=fused,
-                turn=turn[c.id],
-                own=own[c.id],
+                turn=turn[n],
+                own=own[n],
                 text=c.text or 0.0,
                 vector=max(0.0, c.cosine or 0.0),
                 text_weight=text_weight,
                 late=c.late,
                 late_weight=0.0 if c.late is None else weights.late,
-                context=context[c.id],
-                agent=agent[c.id],
-                session=session[c.id],
+                context=context[n],
+                agent=agent[n],
+                session=session[n],
                 session_weight=session_weight,
                 provenance_weight=c.provenance_weight,
                 weight_factor=c.weight_factor,
@@ -251,27 +254,30 @@ def _own(candidate: Candidate[Id], text_weight: float, weights: FusionWeights) -
 
 
 def _best_nearby(
-    candidates: Sequence[Candidate[Id]], turn: Mapping[Id, float], lent: Mapping[Id, float]
-) -> dict[Id, float]:
+    candidates: Sequence[Candidate[Id]], turn: Sequence[float], lent: Sequence[float]
+) -> list[float]:
     """Return each candidate's `session`: the best of its session within an hour, or its own."""
-    sessions: dict[str, list[Candidate[Id]]] = defaultdict(list)
-    for candidate in candidates:
+    sessions: dict[str, list[int]] = defaultdict(list)
+    for n, candidate in enumerate(candidates):
         if candidate.session:
-            sessions[candidate.session].append(candidate)
-    best = dict(turn)
+            sessions[candidate.session].append(n)
+    best = list(turn)
     for members in sessions.values():
-        for one in members:
+        hours = [candidates[n].hour for n in members]
+        lends = [turn[n] * lent[n] for n in members]
+        if max(hours) - min(hours) <= SESSION_REACH_HOURS:  # all of them are near each other
+            most = max(lends)
+            for n in members:
+                best[n] = max(best[n], most)
+            continue
+        for n, hour in zip(members, hours, strict=True):
             nearby = (
-                turn[other.id] * lent[other.id]
-                for other in members
-                if abs(other.hour - one.hour) <= SESSION_REACH_HOURS
+                lend
+                for lend, other in zip(lends, hours, strict=True)
+                if abs(other - hour) <= SESSION_REACH_HOURS
             )
-            best[one.id] = max(turn[one.id], *nearby)
+            best[n] = max(best[n], *nearby)
     return best
-
-
-def _of(own: Mapping[Id, float], neighbour: Id | None) -> float:
-    return own.get(neighbour, 0.0) if neighbour is not None else 0.0
 
 
 def _name_words(text: str) -> list[str]:

@@ -112,7 +112,7 @@ def test_a_fact_is_found_wherever_it_stands_in_a_long_text(tenant: Tenant, befor
     body = {"query": "Where does the heron nest?", "explain": True}
     first, second = tenant.reader.post("memories/recall", body).json()["results"]
     assert first["memory"]["content"] == text
-    assert first["explain"]["late"] > 0.4 > 0.2 > second["explain"]["late"]
+    assert first["explain"]["late"] > 2 * second["explain"]["late"]
 
 
 def test_without_a_model_that_tells_tokens_the_second_stage_is_off(

@@ -20,16 +20,13 @@ from memories.models import Memory, MemoryTokens
 WINDOWS_READ = 2
 
 _NEAREST = """
-    SELECT memory_id, count, width, states
-    FROM unnest(%(ids)s::uuid[]) AS wanted (id)
-    CROSS JOIN LATERAL (
-        SELECT position FROM memories_memoryvector
-        WHERE memory_id = wanted.id AND model = %(model)s
-        ORDER BY embedding <=> %(vector)s::vector, position LIMIT %(windows)s
-    ) AS near
-    JOIN memories_memorytokens AS kept ON kept.memory_id = wanted.id
-        AND kept.model = %(model)s AND kept.position = near.position
-    WHERE workspace_id = %(workspace)s
+    SELECT memory_id, count, width, states FROM memories_memorytokens AS kept
+    WHERE workspace_id = %(workspace)s AND model = %(model)s AND memory_id = ANY(%(ids)s::uuid[])
+        AND position IN (
+            SELECT position FROM memories_memoryvector
+            WHERE memory_id = kept.memory_id AND model = %(model)s
+            ORDER BY embedding <=> %(vector)s::vector, position LIMIT %(windows)s
+        )
 """
 
 
