@@ -134,7 +134,7 @@ class _Joint:
 
 
 @contextmanager
-def in_one_transaction(at_first: Callable[[], None]) -> Iterator[None]:
+def in_one_transaction(at_first: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Run all `in_workspace` blocks within in one transaction: all commit, or none.
 
     It begins with the first of them, so that earlier work (embedding, and reads in

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.refusals import MissingError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories import serializers as shapes
 from memories.api.memories import visible_to
 from memories.services.recall import recall
@@ -44,9 +44,10 @@ class Recall(WorkspaceView):
             is_recorded=sent["record"],
             session_key=sent["session_key"] or "",
         )
-        answer = recall.recall(self.workspace, query, now=timezone.now())
-        with in_workspace(self.workspace):
-            shown = shapes.present([found.memory for found in answer.results])
+        with in_one_transaction():
+            answer = recall.recall(self.workspace, query, now=timezone.now())
+            with in_workspace(self.workspace):
+                shown = shapes.present([found.memory for found in answer.results])
         body: dict[str, Any] = {
             "results": [
                 {

@@ -107,7 +107,7 @@ def test_the_second_stage_reads_words_that_mean_the_same(tenant: Tenant) -> None
     [on] = recall(tenant, "what is the dog's name", k=1, explain=True)["results"]
     [off] = recall(tenant, "what is the dog's name", k=1, explain=True, rerank=False)["results"]
     assert on["memory"]["id"] == off["memory"]["id"]
-    assert (on["explain"]["rerank"], on["explain"]["late_weight"]) == ("on", 0.6)
+    assert (on["explain"]["rerank"], on["explain"]["late_weight"]) == ("on", 0.65)
     assert 0.3 < on["explain"]["late"] <= 1
     assert (off["explain"]["rerank"], off["explain"]["late"]) == ("off", None)
 
