@@ -90,6 +90,11 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": POOL_MAX_SIZE,
     "timeout": 5,
 }
+# How often a connection executes a hot statement before the server keeps its plan; 0: never, for a
+# connection pooler that does not support prepared statements.
+DATABASES["default"]["OPTIONS"]["prepare_threshold"] = (
+    int(os.environ.get("ENGRAM_PREPARE_AFTER", "3")) or None
+)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # kombu names a unix socket redis+socket://, redis-py and channels name it unix://.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from struct import pack
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from django.db import connection
@@ -42,11 +42,25 @@ class _Packer(Dumper):
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
 
 
+class _OnceCursor(Cursor[Any]):
+    """A cursor that never prepares a statement: each is planned for its parameters."""
+
+    def execute(self, *args: Any, **options: Any) -> Self:
+        """Execute a statement."""
+        return super().execute(*args, **options | {"prepare": False})
+
+
 @contextmanager
-def binary_cursor() -> Iterator[CursorWrapper]:
-    """Open Django's cursor with binary results and parameters."""
+def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
+    """Open Django's cursor with binary results and parameters.
+
+    With `prepares` the server keeps the plan of a statement that the connection has executed a few
+    times. Only for statements whose best plan does not depend on their parameters, nor on a partial
+    index that is chosen by one.
+    """
     connection.ensure_connection()
-    with Cursor(connection.connection) as cursor:
+    kind = Cursor if prepares else _OnceCursor
+    with kind(connection.connection) as cursor:
         cursor.format = Format.BINARY
         yield CursorWrapper(cursor, connection)
 

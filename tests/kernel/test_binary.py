@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from django.db import connection, transaction
 
-from engram.kernel.binary import Packed, packing_cursor
+from engram.kernel.binary import Packed, binary_cursor, packing_cursor
 
 CASES: list[tuple[str, str, list[Any]]] = [
     ("float8", "f8", [0.1, -1e300, 5e-324, float("inf"), 0.0]),
@@ -34,3 +35,25 @@ def test_what_is_missing_among_packed_numbers_is_no_number() -> None:
             "SELECT array_agg(nullif(n, 'NaN')) FROM unnest(%(n)b::float8[]) AS n", {"n": packed}
         )
         assert cursor.fetchone() == ([None, 1.5],)
+
+
+@pytest.mark.django_db
+def test_only_statements_that_ask_for_it_are_prepared() -> None:
+    def prepared(statement: str) -> int:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE %s",
+                [f"{statement}%"],
+            )
+            return int(cursor.fetchone()[0])
+
+    with transaction.atomic():
+        for _ in range(10):
+            with binary_cursor(prepares=True) as cursor:
+                cursor.execute("SELECT 1 AS kept, %s::int", [2])
+                assert cursor.fetchone() == (1, 2)
+            with binary_cursor() as cursor:
+                cursor.execute("SELECT 1 AS planned, %s::int", [2])
+                assert cursor.fetchone() == (1, 2)
+        assert prepared("SELECT 1 AS kept") == 1
+        assert prepared("SELECT 1 AS planned") == 0

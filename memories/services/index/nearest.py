@@ -124,7 +124,7 @@ def _rows(
     **words: str,
 ) -> list[Any]:
     condition = condition_of(recallable)
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=statement is _SCAN) as cursor:
         cursor.execute(
             statement.format(condition=condition.sql, **words),
             condition.parameters

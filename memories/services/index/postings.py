@@ -129,7 +129,7 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
         return []
     wanted = limit + SPARE
     condition = condition_of(recallable)
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _BEST.format(condition=condition.sql, gain=GAIN, postings=POSTINGS),
             bm25_parameters(vocabulary, read)

@@ -65,7 +65,7 @@ def tokens_of(
 ) -> dict[UUID, list[late.Bytes]]:
     """Return the token states (count, width) of the windows of memories nearest to a vector."""
     found: dict[UUID, list[late.Bytes]] = defaultdict(list)
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _NEAREST,
             {

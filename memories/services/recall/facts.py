@@ -54,7 +54,7 @@ def facts_of(
     if not ids:
         return {}
     known = vocabulary.known_terms
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _FACTS.format(words=words_sql(vocabulary) if known else "NULL::float8"),
             bm25_parameters(vocabulary, known)

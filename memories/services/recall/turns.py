@@ -46,7 +46,7 @@ def neighbours(
 ) -> dict[UUID, tuple[list[UUID], list[UUID]]]:
     """Return the two recallable memories before and after each in its session, nearest first."""
     condition = condition_of(recallable)
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _AROUND.format(condition=condition.sql, reach=REACH),
             condition.parameters | {"ids": list(ids)},
