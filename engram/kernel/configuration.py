@@ -29,6 +29,20 @@ class WorkspaceSettings(BaseModel):
     weight_assistant_derived: float = Field(
         0.9, gt=0, le=1.0, description="Provenance weight of what an agent concluded."
     )
+    min_relevance: float = Field(
+        0.06,
+        ge=0,
+        le=1.0,
+        description="Probability of relevance that one memory must reach before a recall with "
+        "min_score auto returns any; 0: return the best of whatever is found.",
+    )
+    session_min_relevance: float = Field(
+        0.15,
+        ge=0,
+        le=1.0,
+        description="Probability of relevance to the context that one memory must reach before a "
+        "session gets any but constraints and pins; 0: inject whatever ranks best.",
+    )
     forget_min_relevance: float = Field(
         0.6, ge=0.3, le=1.0, description="Least cosine at which a query-forget takes a memory."
     )

@@ -54,6 +54,7 @@ class Recall(WorkspaceView):
                     "memory": memory,
                     "score": found.score,
                     "cosine": found.cosine,
+                    "relevance": found.relevance,
                     "rank": rank,
                     "disputed": memory["disputed"],
                     "conflicts": memory["conflicts"],
@@ -105,6 +106,7 @@ class WhyNotView(WorkspaceView):
                 "rank": found.rank,
                 "score": found.score,
                 "cosine": found.cosine,
+                "relevance": found.relevance,
                 "threshold": found.threshold,
                 "explain": found.explain,
             }

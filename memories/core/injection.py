@@ -4,7 +4,8 @@
    diversified score.
 2. Constraints and pins take at most half of the `k` places (one at least), constraints regardless
    of the budget, pins when they fit. The others take the rest; those that do not fit are skipped;
-   the remaining places go to the other constraints and pins that fit.
+   the remaining places go to the other constraints and pins that fit. Candidates that are not
+   relevant to the session's context are not injected.
 3. Exploration: with the given probability the lowest of the others is replaced by the candidate
    that was not injected, fits, and on which the rankings disagree most.
 """
@@ -32,13 +33,16 @@ _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
 class Contender(NamedTuple, Generic[Id]):
     """A candidate: its length in characters, and whether it is a pin or constraint.
 
-    `precedence` orders constraints, and pins, among themselves: lowest first.
+    `precedence` orders constraints, and pins, among themselves: lowest first. A candidate that is
+    not relevant is injected only as a constraint or pin, or because the learned ranking has
+    influence and has it among its best `k`.
     """
 
     id: Id
     chars: int
     always: Always = ""
     precedence: tuple[float, ...] = ()
+    is_relevant: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,7 @@ class Placed(NamedTuple, Generic[Id]):
     diversity: float
     always: Always
     source: InjectionSource
+    is_relevant: bool = True
     is_injected: bool = False
 
     @property
@@ -129,6 +134,9 @@ def _order(
     predicted = sorted(baseline, key=lambda i: -learned.scores[i]) if learned.scores else []
     ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
     alpha = learned.alpha if predicted else 1.0
+    relevant = {one.id for one in contenders if one.is_relevant}
+    if alpha < 1:
+        relevant |= set(predicted[:k])
     fused = rrf(baseline, predicted, alpha=alpha, k=learned.rrf_k)
     # Above the others; among themselves by precedence, so that no ranking decides which pin is one
     # too many.
@@ -148,6 +156,7 @@ def _order(
             diversity=one.multiplier,
             always=always[one.id],
             source=_source(ranks_b[one.id], ranks_p.get(one.id), k),
+            is_relevant=one.id in relevant,
         )
         for rank, one in enumerate(chosen, 1)
     ]
@@ -176,7 +185,7 @@ def _mark_injected(
 
     leading = [one for one in placed if one.always]
     give(leading, budget.places_of_leading, whatever_budget=True)
-    give((one for one in placed if not one.always), budget.k)
+    give((one for one in placed if one.is_relevant and not one.always), budget.k)
     give(leading, budget.k)
     return [one._replace(is_injected=one.id in given) for one in placed], left
 
@@ -190,7 +199,11 @@ def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> li
     others = [
         one
         for one in placed
-        if not one.is_injected and one.disagreement and chars[one.id] <= free and not one.always
+        if not one.is_injected
+        and one.is_relevant
+        and one.disagreement
+        and chars[one.id] <= free
+        and not one.always
     ]
     if not others:
         return placed

@@ -100,6 +100,9 @@ class Session(WorkspaceModel):
     has_opinion = models.BooleanField(default=False)
     no_opinion_reason = models.CharField(max_length=60, blank=True)
     status_line = models.CharField(max_length=200, blank=True)
+    reason = models.CharField(
+        max_length=200, blank=True, db_default=""
+    )  # why no memory was chosen for it
 
     objects: ClassVar[SessionManager[Self]] = SessionManager()
 
@@ -143,6 +146,7 @@ class SessionCandidate(WorkspaceModel):
     baseline_score = models.FloatField(null=True)
     baseline_rank = models.PositiveSmallIntegerField(null=True)
     cosine = models.FloatField(null=True)  # to the session's context
+    relevance = models.FloatField(null=True)  # probability; null: not embedded, or no context
     predictor_score = models.FloatField(null=True)
     predictor_rank = models.PositiveSmallIntegerField(null=True)
     fused_score = models.FloatField(null=True)

@@ -19,6 +19,7 @@ from engram.kernel.fields import (
 )
 from memories.models import Kind, State
 from memories.serializers.memory import MemorySerializer
+from memories.services.recall.query import AUTO
 from memories.services.recall.why_not import CODES
 
 QUERY_MAX_CHARS = 20_000
@@ -41,6 +42,45 @@ class NotYet(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
+_MIN_SCORE = {
+    "oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "enum": [AUTO]}],
+    "default": AUTO,
+}
+
+
+@extend_schema_field({**_MIN_SCORE, "nullable": True})
+class MinScore(Number):
+    """`auto`, a score or null."""
+
+    default_error_messages = {"invalid": f'Must be "{AUTO}", a number from 0 to 1, or null.'}
+
+    def __init__(self) -> None:
+        super().__init__(
+            min_value=0,
+            max_value=1,
+            allow_null=True,
+            required=False,
+            help_text="auto: return what is relevant, and nothing where nothing is. A number cuts "
+            "by score, null cuts nothing.",
+        )
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Return `auto`, a number or None."""
+        return data if data == AUTO else super().run_validation(data)
+
+
+@extend_schema_field(_MIN_SCORE)
+class QueryMinScore(QueryNumber):
+    """`auto` or a score, in an address."""
+
+    def __init__(self) -> None:
+        super().__init__(min_value=0, max_value=1, default=AUTO)
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Return `auto` or a number."""
+        return data if data == AUTO else super().run_validation(data)
+
+
 class Weights(serializers.Serializer[Any]):
     """Provenance weights for one call; a class that is left out keeps the workspace's weight."""
 
@@ -57,7 +97,7 @@ class RecallSerializer(serializers.Serializer[Any]):
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = serializers.ListField(child=serializers.ChoiceField(Kind.choices), default=list)
-    min_score = Number(min_value=0, max_value=1, allow_null=True, default=None)
+    min_score = MinScore()
     explain = Flag(default=False)
     record = Flag(default=True)
     session_key = Text(max_length=200, allow_null=True, allow_blank=True, default=None)
@@ -100,7 +140,7 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     scope = Path(max_length=300, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, separated by commas.")
-    min_score = QueryNumber(min_value=0, max_value=1, required=False, default=None)
+    min_score = QueryMinScore()
 
 
 class ReasonSerializer(serializers.Serializer[Any]):
@@ -122,6 +162,10 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     )
     score = serializers.FloatField(allow_null=True)
     cosine = serializers.FloatField(allow_null=True)
+    relevance = serializers.FloatField(
+        allow_null=True,
+        help_text="Calibrated probability that the memory is of use for the query.",
+    )
     threshold = serializers.FloatField(
         allow_null=True,
         help_text="The score needed to be returned; null if fewer than k were returned.",
@@ -135,6 +179,9 @@ class RecalledSerializer(serializers.Serializer[Any]):
     memory = MemorySerializer()
     score = serializers.FloatField()
     cosine = serializers.FloatField(allow_null=True)
+    relevance = serializers.FloatField(
+        help_text="Calibrated probability that the memory is of use for the query."
+    )
     rank = serializers.IntegerField()
     disputed = serializers.BooleanField()
     conflicts = serializers.ListField(child=serializers.UUIDField())
@@ -147,4 +194,6 @@ class RecallAnswerSerializer(serializers.Serializer[Any]):
     results = RecalledSerializer(many=True)
     associations = serializers.ListField(child=serializers.DictField())
     took_ms = serializers.FloatField()
-    reason = serializers.CharField(required=False, help_text="Why there are no results.")
+    reason = serializers.CharField(
+        required=False, help_text="Why there are no results, or nothing but pins."
+    )

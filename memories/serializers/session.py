@@ -109,6 +109,10 @@ class OfferedSerializer(DisputableSerializer):
     kind = serializers.CharField()
     rank = serializers.IntegerField()
     score = serializers.FloatField()
+    relevance = serializers.FloatField(
+        allow_null=True,
+        help_text="Calibrated probability that it is of use for the context; null without one.",
+    )
     source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
     always = serializers.BooleanField(
         help_text="Injected as a constraint or a pin that applies here."
@@ -137,6 +141,11 @@ class StartedSerializer(serializers.Serializer[Any]):
         f"{CONSTRAINTS_READ} that hold, most trusted and important first.",
     )
     status_line = serializers.CharField()
+    reason = serializers.CharField(
+        allow_blank=True,
+        help_text="Why no memory was chosen for the context; constraints and pins are given in "
+        "any case.",
+    )
     decided_since = DecidedSerializer(many=True)
     text = serializers.CharField(
         help_text="The whole response as text to paste into a prompt; memories are quoted."
@@ -154,6 +163,9 @@ class HitSerializer(DisputableSerializer):
     """One memory that a prompt matched."""
 
     score = serializers.FloatField()
+    relevance = serializers.FloatField(
+        help_text="Calibrated probability, from words alone, that it is of use for the prompt."
+    )
     source = serializers.ChoiceField(  # type: ignore[assignment]
         CandidateSource.choices, allow_null=True, help_text="Null: the session has no record of it."
     )
@@ -243,6 +255,9 @@ class CandidateSerializer(RankedSerializer):
     content = serializers.SerializerMethodField()
     hidden = serializers.SerializerMethodField()
     revision = serializers.IntegerField(help_text="The revision that was injected.")
+    relevance = serializers.FloatField(
+        allow_null=True, help_text="Calibrated probability that it is of use for the context."
+    )
     source = serializers.ChoiceField(CandidateSource.choices)  # type: ignore[assignment]
     diversity = serializers.FloatField()
     final_score = serializers.FloatField()
@@ -286,6 +301,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
                 "kind": one.kind,
                 "rank": rank,
                 "score": one.score,
+                "relevance": one.relevance,
                 "source": one.source,
                 "always": one.is_always,
                 **_present_dispute(one.dispute),
@@ -294,6 +310,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
         ],
         "constraints_left_out": list(started.left_out),
         "status_line": started.session.status_line,
+        "reason": started.session.reason,
         "decided_since": [asdict(one) for one in started.decided],
         "text": started.text,
     }
@@ -308,6 +325,7 @@ def present_prompted(prompted: PromptResult) -> dict[str, Any]:
                 "id": hit.memory.id,
                 "content": hit.memory.content,
                 "score": hit.score,
+                "relevance": hit.relevance,
                 "source": hit.candidate.source if hit.candidate else None,
                 "injected": bool(hit.candidate and hit.candidate.was_injected),
                 "hits": hit.candidate.fts_hit_count if hit.candidate else 0,

@@ -73,7 +73,12 @@ class ProbeWorkspace:
     def ask(self, probe: ProbeRow, *, k: int) -> tuple[RecalledMemory, ...]:
         """Return what recall finds, without pins; record nothing."""
         query = Query(
-            probe.question, k=k, scope=probe.scope, project=probe.project, is_recorded=False
+            probe.question,
+            k=k,
+            scope=probe.scope,
+            project=probe.project,
+            min_score=None,
+            is_recorded=False,
         )
         results = recall(self.workspace, query, now=NOW).results
         wanted = {self.memories[label] for label in probe.gold}

@@ -197,7 +197,9 @@ def ask(
     workspace: Workspace, question: str, names: Mapping[UUID, Sequence[str]], *, now: datetime
 ) -> list[str]:
     """Return the ids of the memories that recall finds, best first; record nothing."""
-    answer = recall(workspace, Query(question, k=RANKED_MAX, is_recorded=False), now=now)
+    answer = recall(
+        workspace, Query(question, k=RANKED_MAX, min_score=None, is_recorded=False), now=now
+    )
     return [i for result in answer.results for i in names[result.memory.id]][:RANKED_MAX]
 
 

@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Final, Literal
 
 from django.db.models import Q
 
@@ -16,17 +17,24 @@ from memories.models.memory import in_scope
 _LEADING = Q(kind=Kind.CONSTRAINT) | Q(is_pinned=True)
 _MEANINGFUL = ("L", "N", "So")  # letters, digits, pictographs
 
+AUTO: Final = "auto"
+MinScore = float | Literal["auto"] | None
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """The query of a recall and its filters; `None` means the workspace's setting."""
+    """The query of a recall and its filters; `None` means the workspace's setting.
+
+    `min_score`: `AUTO` returns what is relevant (`memories.core.relevance`), a number cuts by
+    score, None cuts nothing.
+    """
 
     text: str
     k: int = 10
     scope: str = ""
     project: str = ""
     kinds: tuple[str, ...] = ()
-    min_score: float | None = None
+    min_score: MinScore = AUTO
     as_of: datetime | None = None
     is_reranked: bool | None = None
     weights: Mapping[str, float] = field(default_factory=dict)  # by provenance, each in (0, 1]

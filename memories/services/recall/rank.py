@@ -17,6 +17,7 @@ from engram.kernel.planning import Among
 from memories.core import late
 from memories.core.diversity import DiverseItem, choose_diverse
 from memories.core.fusion import Candidate, Factors, find_named_agents, freshness, fuse
+from memories.core.relevance import CALIBRATIONS, Match, evidence_of
 from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services.recall import rerank
@@ -56,6 +57,8 @@ class RankedMemory:
     id: UUID
     score: float
     cosine: float | None
+    is_pin: bool  # a pin that leads here, whatever its score
+    match: Match
     _factors: Factors[UUID]
     _diverse: DiverseItem[UUID]
     _pool_scores: _PoolScores
@@ -72,6 +75,7 @@ class _PoolScores:
 
     pool: RecallPool
     stage: str
+    query_terms: int
     cosines: list[float]  # ascending
     words: list[float]
 
@@ -91,13 +95,14 @@ def rank(
     past = past or PastWordings()
     candidates = _candidates(request, pool, past)
     named = find_named_agents(request.query.text, {c.agent for c in candidates if c.agent})
+    query_terms = len(terms(request.query.text))
 
     def fuse_candidates(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
         return fuse(
             found,
             named_agents=named,
             has_vector=request.reading is not None,
-            has_terms=bool(terms(request.query.text)),
+            has_terms=bool(query_terms),
         )
 
     kept = fuse_candidates(candidates)
@@ -120,20 +125,32 @@ def rank(
     diverse = _choose_diverse(related, request)
     by_id = {f.id: f for f in related}
     pool_scores = _PoolScores(
-        pool, stage, sorted(pool.cosines.values()), sorted(pool.words.values())
+        pool, stage, query_terms, sorted(pool.cosines.values()), sorted(pool.words.values())
     )
     ranked = [
         RankedMemory(
             d.id,
             d.score,
             pool.cosines.get(d.id),
+            d.id in pinned,
+            _match(by_id[d.id], pool_scores),
             by_id[d.id],
             d,
             pool_scores,
         )
         for d in diverse
     ]
-    return sorted(ranked, key=lambda one: (one.id not in pinned, -one.score))
+    return sorted(ranked, key=lambda one: (not one.is_pin, -one.score))
+
+
+def _match(factors: Factors[UUID], pool_scores: _PoolScores) -> Match:
+    evidence = evidence_of(text_weight=factors.text_weight, is_reranked=factors.late is not None)
+    relevance = CALIBRATIONS[evidence].relevance(
+        factors.own,
+        memories=pool_scores.pool.vocabulary.memories,
+        terms=pool_scores.query_terms,
+    )
+    return Match(relevance, factors.fused)
 
 
 def _stage(request: RankRequest) -> str:
@@ -203,6 +220,8 @@ def _explain(
         "diversity": diverse.multiplier,
         "repeats": None if diverse.repeats is None else str(diverse.repeats),
         "rerank": pool_scores.stage,
+        "memories": pool.vocabulary.memories,
+        "query_terms": pool_scores.query_terms,
         "vector_rank": _rank_in(pool_scores.cosines, pool.cosines.get(factors.id)),
         "text_rank": _rank_in(pool_scores.words, pool.words.get(factors.id)),
         "neighbours": [

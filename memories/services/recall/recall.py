@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,15 +11,17 @@ from uuid import UUID
 from django.db.models import Case, QuerySet, Value, When
 
 from engram.kernel import telemetry
+from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core.relevance import select
 from memories.core.text import terms
 from memories.models import Memory, MemoryQuerySet, Provenance
 from memories.services.recall import past
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
-from memories.services.recall.query import Query, match_pins, match_query
+from memories.services.recall.query import AUTO, Query, match_pins, match_query
 from memories.services.recall.rank import PastWordings, RankedMemory, RankRequest, rank
 
 PINNED_MAX = 20
@@ -31,6 +33,7 @@ ALL_FILTERED = "all filtered: no memory is left within the scope, project and ki
 NOTHING_RELATED = "nothing related: no memory shares a word or a meaning with the query"
 EMPTY_QUERY = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
+NOTHING_RELEVANT = "nothing relevant: no memory that was found is likely to be of use"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
 
 __all__ = ["Query", "RecallAnswer", "RecalledMemory", "match_query", "rank_memories", "recall"]
@@ -43,12 +46,13 @@ class RecalledMemory:
     memory: Memory
     score: float
     cosine: float | None
+    relevance: float  # probability, see `memories.core.relevance`
     explain: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """The results, or the reason why there are none."""
+    """The results, or the reason why there are none, or only pins."""
 
     results: tuple[RecalledMemory, ...]
     reason: str = ""
@@ -74,7 +78,7 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
     then = None if query.as_of is None else past.read_former(workspace, query, reading)
     with in_workspace(workspace):
         ranked = rank_memories(workspace, query, reading, then, now=now)
-        kept = [one for one in ranked if query.min_score is None or one.score >= query.min_score]
+        kept = keep(ranked, query, workspace.config.min_relevance)
         best = kept[: query.k]
         if not best:
             return RecallAnswer((), _reason(query, now, reading, had_any=bool(ranked)))
@@ -90,8 +94,29 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
                 now=now,
             )
         return RecallAnswer(
-            tuple(RecalledMemory(memories[o.id], o.score, o.cosine, o.explain) for o in best)
+            tuple(
+                RecalledMemory(memories[o.id], o.score, o.cosine, o.match.relevance, o.explain)
+                for o in best
+            ),
+            NOTHING_RELEVANT if _are_only_pins(kept, query, workspace.config) else "",
         )
+
+
+def keep(ranked: Sequence[RankedMemory], query: Query, min_relevance: float) -> list[RankedMemory]:
+    """Return the memories that the query's `min_score` lets pass; with `AUTO` pins always do."""
+    if query.min_score is None:
+        return list(ranked)
+    if query.min_score != AUTO:
+        return [one for one in ranked if one.score >= query.min_score]
+    chosen = select([one.match for one in ranked], least=min_relevance)
+    return [one for one, passes in zip(ranked, chosen, strict=True) if passes or one.is_pin]
+
+
+def _are_only_pins(kept: Sequence[RankedMemory], query: Query, config: WorkspaceSettings) -> bool:
+    """Return whether pins are returned although nothing that was found is relevant."""
+    return query.min_score == AUTO and all(
+        one.is_pin and one.match.relevance < config.min_relevance for one in kept
+    )
 
 
 def rank_memories(
@@ -154,7 +179,7 @@ def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
 def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
     """Return the reason why there are no results."""
     if had_any:
-        return BELOW_MIN_SCORE
+        return NOTHING_RELEVANT if query.min_score == AUTO else BELOW_MIN_SCORE
     recallable = Memory.objects.recallable(now)
     if query.as_of is not None:
         recallable = Memory.objects.recallable_then(query.as_of)

@@ -8,10 +8,11 @@ from typing import Any
 
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core.relevance import CLOSE
 from memories.models import Memory, State
-from memories.services.recall.query import Query, in_places, in_project, of_kinds
+from memories.services.recall.query import AUTO, Query, in_places, in_project, of_kinds
 from memories.services.recall.rank import RankedMemory
-from memories.services.recall.recall import rank_memories, read_query_of
+from memories.services.recall.recall import keep, rank_memories, read_query_of
 
 # The codes and their messages.
 CODES = {
@@ -24,6 +25,7 @@ CODES = {
     "not_embedded": "Its meaning is not indexed yet, or not all of it.",
     "unrelated": "It shares neither a word nor a meaning with the query.",
     "min_score": "It scores less than was asked for.",
+    "relevance": "It is not likely enough to be of use.",
     "rank": "Others fit better.",
     "stage": "It is not among the best by meaning or by words, which alone are compared further.",
 }
@@ -54,6 +56,7 @@ class WhyNot:
     rank: int | None = None
     score: float | None = None
     cosine: float | None = None
+    relevance: float | None = None
     threshold: float | None = None
     explain: dict[str, Any] | None = None
 
@@ -61,6 +64,16 @@ class WhyNot:
     def is_returned(self) -> bool:
         """Return whether a recall returns the memory."""
         return self.reasons[0].code == "returned"
+
+
+@dataclass(frozen=True, slots=True)
+class _Placing:
+    """A memory among all that were found; `place` is None where it is not among them."""
+
+    own: RankedMemory
+    place: int | None
+    others: list[RankedMemory]
+    min_relevance: float  # the workspace's setting
 
 
 def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime) -> WhyNot:
@@ -76,7 +89,8 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
             forced = rank_memories(workspace, query, reading, always=[memory.id], now=now)
             own = next(one for one in forced if one.id == memory.id)
     others = [one for one in ranked if one.id != memory.id]
-    reasons = excluded or _of_rank(memory, query, own, place, others)
+    placing = _Placing(own, place, others, workspace.config.min_relevance)
+    reasons = excluded or _of_rank(memory, query, placing)
     return WhyNot(
         memory=memory,
         state=state,
@@ -84,6 +98,7 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
         rank=place,
         score=own.score,
         cosine=own.cosine,
+        relevance=own.match.relevance,
         threshold=_threshold(query, others),
         explain=own.explain,
     )
@@ -112,18 +127,17 @@ def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
     ]
 
 
-def _of_rank(
-    memory: Memory, query: Query, own: RankedMemory, place: int | None, others: list[RankedMemory]
-) -> list[WhyNotReason]:
+def _of_rank(memory: Memory, query: Query, placing: _Placing) -> list[WhyNotReason]:
     """Return the reasons why an active memory that passes the filters is not returned."""
     if not query.is_meaningful:
         return [WhyNotReason("nothing_asked", CODES["nothing_asked"])]
+    own, place, others = placing.own, placing.place, placing.others
+    passing = {one.id for one in keep([own, *others], query, placing.min_relevance)}
     found = []
     if own.score <= 0:
         found.append(WhyNotReason("unrelated", CODES["unrelated"]))
-    elif query.min_score is not None and own.score < query.min_score:
-        message = f"Its score of {own.score:.3f} is below {query.min_score:.3f}."
-        found.append(WhyNotReason("min_score", message))
+    elif own.id not in passing:
+        found.append(_of_cut(query, placing))
     elif place is None:
         found.append(WhyNotReason("stage", CODES["stage"]))
     elif place > query.k:
@@ -139,10 +153,30 @@ def _of_rank(
     return found
 
 
+def _of_cut(query: Query, placing: _Placing) -> WhyNotReason:
+    """Return the reason why `min_score` does not let a memory pass."""
+    own, least = placing.own, placing.min_relevance
+    if query.min_score != AUTO:
+        return WhyNotReason(
+            "min_score", f"Its score of {own.score:.3f} is below {query.min_score:.3f}."
+        )
+    matches = [own.match, *(one.match for one in placing.others)]
+    best = max(match.relevance for match in matches)
+    if best < least:
+        message = f"The most relevant memory has a relevance of {best:.3f}, less than {least:.3f}."
+        return WhyNotReason("relevance", f"Nothing is returned. {message}")
+    closest = max(match.fused for match in matches)
+    message = (
+        f"It matches far less than the best: {own.match.fused:.3f}, less than {CLOSE:g} times "
+        f"{closest:.3f}."
+    )
+    return WhyNotReason("relevance", message)
+
+
 def _threshold(query: Query, others: list[RankedMemory]) -> float | None:
     """Return the score needed to be returned: that of rank k, or `min_score`."""
     needed = [others[query.k - 1].score] if len(others) >= query.k else []
-    if query.min_score is not None:
+    if query.min_score is not None and query.min_score != AUTO:
         needed.append(query.min_score)
     return max(needed, default=None)
 

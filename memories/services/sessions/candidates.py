@@ -23,6 +23,7 @@ from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, order_key
 from memories.core.injection import Always
+from memories.core.relevance import CALIBRATIONS, Evidence, select_for_context
 from memories.core.text import terms
 from memories.models import Memory, Provenance
 from memories.models.memory import MemoryQuerySet
@@ -109,6 +110,7 @@ class SessionPlace:
     context: str
     vector: NDArray[np.float32] | None
     model: str
+    min_relevance: float = 0.0  # the workspace's setting
 
 
 class CandidateMemory(NamedTuple):
@@ -133,6 +135,8 @@ class SessionCandidates:
     always: Sequence[Always]
     vectors: Sequence[NDArray[np.float32] | None]  # of the first window
     cosines: Sequence[float | None]  # of the nearest window
+    relevances: Sequence[float | None]  # for the context; None without a cosine
+    relevant: Sequence[bool]
     constraints: Sequence[UUID]  # all that apply here, at most `CONSTRAINTS_READ`
 
 
@@ -144,7 +148,8 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         ranked = _rows(_BEST, recallable, parameters)
         named = _rows(_ALWAYS, recallable, parameters)
         best = [memory_id for memory_id, *_ in ranked[:BEST]]
-        near = _near(recallable, place, size=ranked[0][3] if ranked else 0)
+        size = ranked[0][3] if ranked else 0
+        near = _near(recallable, place, size=size)
         chosen = {*best, *near}
         linked = [row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": list(chosen)})]
         of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
@@ -156,11 +161,15 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         windows = _windows(parameters, place.vector)
     facts.sort(key=lambda f: (-order_key(f.importance, f.observed_at, is_pinned=f.leads), f.id))
     vectors = [windows.get(fact.id, []) for fact in facts]
+    cosines = [_cosine(rows, place.vector) for rows in vectors]
+    relevances = _relevances(cosines, memories=size, context=place.context)
     return SessionCandidates(
         facts=facts,
         always=[always.get(fact.id, "") for fact in facts],
         vectors=[rows[0] if rows else None for rows in vectors],
-        cosines=[_cosine(rows, place.vector) for rows in vectors],
+        cosines=cosines,
+        relevances=relevances,
+        relevant=select_for_context(relevances, least=place.min_relevance),
         constraints=constraints,
     )
 
@@ -237,6 +246,19 @@ def _windows(
     for place in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
         found.setdefault(fitting[place][0], []).append(rows[place])
     return found
+
+
+def _relevances(
+    cosines: Sequence[float | None], *, memories: int, context: str
+) -> list[float | None]:
+    calibration = CALIBRATIONS[Evidence.CONTEXT]
+    words = len(terms(context))
+    return [
+        None
+        if cosine is None
+        else calibration.relevance(max(0.0, cosine), memories=memories, terms=words)
+        for cosine in cosines
+    ]
 
 
 def _cosine(

@@ -29,6 +29,7 @@ class OfferedMemory:
     content: str
     kind: str
     score: float
+    relevance: float | None
     source: str
     is_always: bool
     dispute: Dispute

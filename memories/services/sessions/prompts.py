@@ -18,7 +18,9 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core import bm25
 from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms
+from memories.core.relevance import CALIBRATIONS, Evidence
 from memories.core.text import terms
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_ENDED, SESSION_OF_ANOTHER
@@ -67,6 +69,7 @@ class _Matched:
 
     score: float  # BM25
     by: Match
+    relevance: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class PromptHit:
 
     memory: Memory
     score: float
+    relevance: float  # probability, from words alone
     candidate: SessionCandidate | None
     dispute: Dispute
 
@@ -98,7 +102,7 @@ def prompt(
         refuse_other_callers(
             find_session(Session.objects.defer("transcript", "context"), session_key), actor
         )
-        matched = _matches(text, now)
+        matched = _matches(text, now, least=workspace.config.min_relevance)
         # Lock memories before the session, as erasing does, to avoid a deadlock.
         found = {memory.id for memory in lock(list(matched))}
         matched = {i: how for i, how in matched.items() if i in found}
@@ -124,7 +128,13 @@ def prompt(
         records = {row.memory_id: row for row in rows}
         disputes = disputes_with_quotes(list(memories), now=now)
         hits = [
-            PromptHit(memories[i], how.score, records.get(i), disputes.get(i, UNDISPUTED))
+            PromptHit(
+                memories[i],
+                how.score,
+                how.relevance,
+                records.get(i),
+                disputes.get(i, UNDISPUTED),
+            )
             for i, how in matched.items()
             if i in memories
         ]
@@ -165,8 +175,11 @@ def refuse_other_callers(session: Session, actor: Actor) -> None:
         raise ForbiddenError(NOT_YOURS, cause=SESSION_OF_ANOTHER)
 
 
-def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
-    """Return the recallable memories that a prompt matches, the best by BM25 first."""
+def _matches(text: str, now: datetime, *, least: float) -> dict[UUID, _Matched]:
+    """Return the recallable memories that a prompt matches, the best by BM25 first.
+
+    A match by a single word needs the relevance `least` as well.
+    """
     vocabulary = vocabulary_of(terms(text))
     prompted = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
     if not prompted.words:
@@ -175,11 +188,20 @@ def _matches(text: str, now: datetime) -> dict[UUID, _Matched]:
     with binary_cursor() as cursor:
         cursor.execute(_SHARERS, bm25_parameters(vocabulary, prompted.terms) | limits)
         rows = cursor.fetchall()
-    matched = {
-        memory_id: _Matched(score, by)
-        for memory_id, shared, length, score in rows
-        if (by := match_prompt(prompted, shared, length)) is not None
-    }
+    shares = bm25.share(
+        {row[0]: row[3] for row in rows},
+        vocabulary.terms,
+        vocabulary.frequencies,
+        vocabulary.memories,
+    )
+    matched = {}
+    for memory_id, shared, length, score in rows:
+        by = match_prompt(prompted, shared, length)
+        relevance = CALIBRATIONS[Evidence.WORDS].relevance(
+            shares[memory_id], memories=vocabulary.memories, terms=len(vocabulary.terms)
+        )
+        if by is Match.SEVERAL or (by is Match.SINGLE and relevance >= least):
+            matched[memory_id] = _Matched(score, by, relevance)
     readable = Memory.objects.recallable(now).filter(pk__in=list(matched))
     allowed = set(readable.values_list("pk", flat=True))
     kept = [(i, how) for i, how in matched.items() if i in allowed]

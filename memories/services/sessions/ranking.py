@@ -50,7 +50,6 @@ def rank_candidates(
     rng: Random,
 ) -> list[CandidateRow]:
     """Return the records of all candidates in their final order, and which are injected.
-
     The quote of a memory's opposing side counts towards the character budget as well.
     """
     ids = [fact.id for fact in found.facts]
@@ -63,6 +62,7 @@ def rank_candidates(
                 len(fact.content) + disputes.get(fact.id, UNDISPUTED).chars,
                 always,
                 _precedence(fact),
+                found.relevant[place],
             )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
@@ -78,6 +78,7 @@ def rank_candidates(
             baseline_score=request.candidates[one.id].baseline_score,
             baseline_rank=one.baseline_rank,
             cosine=found.cosines[one.id],
+            relevance=found.relevances[one.id],
             predictor_score=scores.get(one.id),
             predictor_rank=one.predictor_rank,
             fused_score=one.fused,

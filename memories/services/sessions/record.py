@@ -22,21 +22,23 @@ _RECORD = """
     WITH recorded AS (
         INSERT INTO memories_sessioncandidate (
             workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
-            cosine, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
-            was_injected, is_always, revision, fts_hit_count, signals
+            cosine, relevance, predictor_score, predictor_rank, fused_score, diversity,
+            final_score, rank, was_injected, is_always, revision, fts_hit_count, signals
         )
         SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
-            nullif(cosine, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
+            nullif(cosine, 'NaN'), nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'),
+            nullif(predictor_rank, 0),
             fused_score, diversity, final_score, rank, was_injected, is_always, revision, 0,
             (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
         FROM unnest(
             %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
-            %(baseline_rank)b::int[], %(cosine)b::float8[], %(predictor_score)b::float8[],
+            %(baseline_rank)b::int[], %(cosine)b::float8[], %(relevance)b::float8[],
+            %(predictor_score)b::float8[],
             %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
             %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
             %(is_always)b::bool[], %(revision)b::int[]
         ) WITH ORDINALITY AS made (
-            memory_id, source, baseline_score, baseline_rank, cosine, predictor_score,
+            memory_id, source, baseline_score, baseline_rank, cosine, relevance, predictor_score,
             predictor_rank, fused_score, diversity, final_score, rank, was_injected, is_always,
             revision, place
         )
@@ -52,6 +54,7 @@ _PACKED = {
     "f8": (
         "baseline_score",
         "cosine",
+        "relevance",
         "predictor_score",
         "fused_score",
         "diversity",
@@ -87,6 +90,7 @@ class CandidateRow(NamedTuple):
     baseline_score: float
     baseline_rank: int
     cosine: float | None
+    relevance: float | None
     predictor_score: float | None
     predictor_rank: int | None
     fused_score: float

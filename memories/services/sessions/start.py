@@ -53,6 +53,7 @@ from memories.signals import session_started
 
 STAGE = "session_start"
 TAKEN = "Another key started a session of this key; choose another session_key."
+NOTHING_RELEVANT = "nothing relevant: no memory is likely to be of use for the context"
 SECONDS_AN_HOUR = 3600.0
 
 
@@ -156,7 +157,14 @@ def _start(
     rng: Random,
 ) -> StartedSession:
     model = workspace.embedding_model
-    place = SessionPlace(request.project, request.scope, request.context, vector, model)
+    place = SessionPlace(
+        project=request.project,
+        scope=request.scope,
+        context=request.context,
+        vector=vector,
+        model=model,
+        min_relevance=workspace.config.session_min_relevance,
+    )
     found = candidates_of(place, now=now)
     before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
@@ -175,6 +183,7 @@ def _start(
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
     rows = rank_candidates(found, ranker_request, answer, budget, disputes, rng=rng)
     session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)
+    session.reason = NOTHING_RELEVANT if found.facts and not any(found.relevant) else ""
     injected = [row for row in rows if row.was_injected]
     started = event(
         "session.started",
@@ -208,6 +217,7 @@ def _offer(
         content=memory.content,
         kind=memory.kind,
         score=row.final_score,
+        relevance=row.relevance,
         source=row.source,
         is_always=row.is_always,
         dispute=disputes.get(row.memory_id, UNDISPUTED),

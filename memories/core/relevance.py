@@ -1,0 +1,112 @@
+"""Estimate how likely a memory is of use for a query, and choose what to return.
+
+    relevance = 1 / (1 + exp(-(intercept + match·m + memories·ln N + terms·ln(1 + T))))
+
+m is how well the memory alone matches the query: `own` of `memories.core.fusion`, without trust,
+age or its session. N is the number of memories in the workspace (the more there are, the better
+the best of those that are no answer matches), T the number of the query's index terms. The
+coefficients are a logistic regression on labelled questions, one for each way to match
+(`Evidence`), with the built-in embedding model; `benchmarks/relevance.py` fits them, and measures
+them on kinds of text left out (`benchmarks/results/relevance.json`).
+
+What is returned is chosen for each query from what was found (`select`): nothing where no
+memory's relevance reaches `least`, else all that match at least `CLOSE` as well as the best, by
+`fused` of `memories.core.fusion`, so that a turn is kept which those around it explain.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+LEAST = 0.06
+CLOSE = 0.6
+CONTEXT_LEAST = 0.15
+CONTEXT_SHARE = 0.2
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """The coefficients of the logistic regression."""
+
+    intercept: float
+    match: float
+    memories: float
+    terms: float
+
+    def relevance(self, match: float, *, memories: int, terms: int) -> float:
+        """Return the probability, in (0, 1)."""
+        logit = (
+            self.intercept
+            + self.match * match
+            + self.memories * math.log(max(memories, 1))
+            + self.terms * math.log1p(terms)
+        )
+        return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
+
+
+class Evidence(Enum):
+    """What a match was computed from."""
+
+    RERANKED = "words, vector and tokens"
+    FIRST = "words and vector"
+    WORDS = "words"
+    VECTOR = "vector"
+    CONTEXT = "vector of a session's context"
+
+
+CALIBRATIONS = {
+    Evidence.RERANKED: Calibration(-6.638, 11.73, -0.672, 2.069),
+    Evidence.FIRST: Calibration(-6.198, 10.77, -0.706, 1.888),
+    Evidence.WORDS: Calibration(-5.123, 8.032, -0.682, 1.835),
+    Evidence.VECTOR: Calibration(-7.318, 11.931, -0.423, 1.015),
+    Evidence.CONTEXT: Calibration(-4.974, 11.442, -0.423, 0.306),
+}
+
+
+def evidence_of(*, text_weight: float, is_reranked: bool) -> Evidence:
+    """Return what a memory's `own` was computed from, given two of its factors."""
+    if is_reranked:
+        return Evidence.RERANKED
+    return {0.0: Evidence.VECTOR, 1.0: Evidence.WORDS}.get(text_weight, Evidence.FIRST)
+
+
+class Match(NamedTuple):
+    """A memory's relevance, and how well it matches together with its session (`fused`)."""
+
+    relevance: float
+    fused: float
+
+
+def select(matches: Sequence[Match], *, least: float = LEAST) -> list[bool]:
+    """Return which of the memories that were found for one query to return.
+
+    Parameters
+    ----------
+    least : the relevance in [0, 1] that one of them has to reach; 0 returns all that are close to
+        the best.
+    """
+    if not matches or max(match.relevance for match in matches) < least:
+        return [False] * len(matches)
+    enough = CLOSE * max(match.fused for match in matches)
+    return [match.fused >= enough for match in matches]
+
+
+def select_for_context(
+    relevances: Sequence[float | None], *, least: float = CONTEXT_LEAST
+) -> list[bool]:
+    """Return which candidates of a session are relevant to its context.
+
+    A context is broader than a question, so a fifth of `least` is enough once one reaches it.
+
+    Parameters
+    ----------
+    relevances : None where unknown (not embedded yet, or no context): these are not left out.
+    least : the relevance in [0, 1] that one of them has to reach.
+    """
+    known = [relevance for relevance in relevances if relevance is not None]
+    enough = least if max(known, default=0.0) < least else CONTEXT_SHARE * least
+    return [relevance is None or relevance >= enough for relevance in relevances]
