@@ -1,7 +1,7 @@
 """Fit the calibrations of relevance, and measure them and the cut on kinds of text left out.
 
-    python benchmarks/relevance.py gather DATA_FOLDER ROWS.jsonl
-    python benchmarks/relevance.py fit ROWS.jsonl
+    PYTHONPATH=. python benchmarks/relevance.py gather DATA_FOLDER ROWS.jsonl
+    PYTHONPATH=. python benchmarks/relevance.py fit ROWS.jsonl
 
 `gather` stores each group of `benchmarks.ground.questions` and the demo's story in a scratch
 workspace, recalls every question, and writes what was found. `fit` prints, for each kind of text,
@@ -19,6 +19,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from uuid import UUID
 
@@ -32,7 +33,7 @@ from engram.console.evaluation import probes
 from engram.console.evaluation.retrieval import UNDATED, store
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
-from memories.core.relevance import Match, select, select_for_context
+from memories.core.relevance import MIN_TERMS, Match, select, select_for_context
 from memories.services.recall.recall import Query, recall
 
 Floats = NDArray[np.float64]
@@ -202,7 +203,13 @@ def _design(row: dict[str, Any], evidence: str) -> Floats:
     match = np.array(row[evidence], float)
     size = np.full(len(match), np.log(max(row["memories"], 1)))
     return np.stack(
-        [np.ones(len(match)), match, size, np.full(len(match), np.log1p(row["terms"]))], axis=1
+        [
+            np.ones(len(match)),
+            match,
+            size,
+            np.full(len(match), np.log1p(max(row["terms"], MIN_TERMS))),
+        ],
+        axis=1,
     )
 
 
@@ -267,12 +274,17 @@ def _reliability(rows: Sequence[dict[str, Any]], found: Sequence[Floats]) -> dic
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Run a command."""
-    if arguments[0] == "gather":
+    """Run a command; without one gather the demo's story alone, and fit."""
+    if not arguments:
+        with TemporaryDirectory() as folder:
+            rows = Path(folder) / "rows.jsonl"
+            gather(None, rows)
+            main(["fit", str(rows)])
+    elif arguments[0] == "gather":
         gather(Path(arguments[1]), Path(arguments[2]))
-        return
-    rows = [json.loads(line) for line in Path(arguments[1]).read_text().splitlines()]
-    print(json.dumps(fit(rows)))
+    else:
+        lines = Path(arguments[1]).read_text().splitlines()
+        print(json.dumps(fit([json.loads(line) for line in lines])))
 
 
 if __name__ == "__main__":

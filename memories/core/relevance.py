@@ -4,7 +4,8 @@
 
 m is how well the memory alone matches the query: `own` of `memories.core.fusion`, without trust,
 age or its session. N is the number of memories in the workspace (the more there are, the better
-the best of those that are no answer matches), T the number of the query's index terms. The
+the best of those that are no answer matches), T the number of the query's index terms, at least
+three (a query of one or two words is no less likely to have an answer than one of three). The
 coefficients are a logistic regression on labelled questions, one for each way to match
 (`Evidence`), with the built-in embedding model; `benchmarks/relevance.py` fits them, and measures
 them on kinds of text left out (`benchmarks/results/relevance.json`).
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+MIN_TERMS = 3
 LEAST = 0.06
 CLOSE = 0.6
 CONTEXT_LEAST = 0.15
@@ -43,7 +45,7 @@ class Calibration:
             self.intercept
             + self.match * match
             + self.memories * math.log(max(memories, 1))
-            + self.terms * math.log1p(terms)
+            + self.terms * math.log1p(max(terms, MIN_TERMS))
         )
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
 
@@ -59,11 +61,11 @@ class Evidence(Enum):
 
 
 CALIBRATIONS = {
-    Evidence.RERANKED: Calibration(-6.638, 11.73, -0.672, 2.069),
-    Evidence.FIRST: Calibration(-6.198, 10.77, -0.706, 1.888),
-    Evidence.WORDS: Calibration(-5.123, 8.032, -0.682, 1.835),
-    Evidence.VECTOR: Calibration(-7.318, 11.931, -0.423, 1.015),
-    Evidence.CONTEXT: Calibration(-4.974, 11.442, -0.423, 0.306),
+    Evidence.RERANKED: Calibration(-6.785, 11.638, -0.662, 2.12),
+    Evidence.FIRST: Calibration(-6.354, 10.693, -0.696, 1.946),
+    Evidence.WORDS: Calibration(-5.223, 7.938, -0.666, 1.847),
+    Evidence.VECTOR: Calibration(-7.567, 11.973, -0.433, 1.163),
+    Evidence.CONTEXT: Calibration(-4.931, 11.442, -0.433, 0.306),
 }
 
 

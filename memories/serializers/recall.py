@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -59,7 +59,7 @@ class MinScore(Number):
             min_value=0,
             max_value=1,
             allow_null=True,
-            required=False,
+            default=cast("Any", AUTO),
             help_text="auto: return what is relevant, and nothing where nothing is. A number cuts "
             "by score, null cuts nothing.",
         )
@@ -74,7 +74,7 @@ class QueryMinScore(QueryNumber):
     """`auto` or a score, in an address."""
 
     def __init__(self) -> None:
-        super().__init__(min_value=0, max_value=1, default=AUTO)
+        super().__init__(min_value=0, max_value=1, default=cast("Any", AUTO))
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Return `auto` or a number."""

@@ -217,7 +217,12 @@ def indexes_of_recall(tenant: Tenant) -> set[str]:
     """Recall, and return the indexes that were used; no large table is read whole."""
     query = f"where do {VOCABULARY[0]} and {VOCABULARY[1]} meet?"
     with explained() as plans:
-        assert tenant.reader.post("memories/recall", {"query": query}).json()["results"] != []
+        assert (
+            tenant.reader.post("memories/recall", {"query": query, "min_score": None}).json()[
+                "results"
+            ]
+            != []
+        )
     assert plans.scanned_whole == set()
     return plans.indexes
 

@@ -34,7 +34,8 @@ def fill(tenant: Tenant) -> list[str]:
 
 
 def recall(tenant: Tenant, query: str, **asked: Any) -> dict[str, Any]:
-    answer = tenant.reader.post("memories/recall", {"query": query, **asked})
+    """Recall without a cut, unless one is asked for."""
+    answer = tenant.reader.post("memories/recall", {"query": query, "min_score": None, **asked})
     assert answer.status_code == 200, answer.json()
     body: dict[str, Any] = answer.json()
     return body

@@ -70,7 +70,9 @@ def models_of(workspace: Workspace) -> dict[str, int]:
 
 
 def cosines(tenant: Tenant, query: str) -> dict[str, float]:
-    answer = tenant.agent.post("memories/recall", {"query": query, "record": False})
+    answer = tenant.agent.post(
+        "memories/recall", {"query": query, "record": False, "min_score": None}
+    )
     assert answer.status_code == 200
     return {r["memory"]["content"]: r["cosine"] for r in answer.json()["results"]}
 

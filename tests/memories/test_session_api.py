@@ -57,6 +57,8 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
     rule = commit(tenant, "Never feed Biscuit.", kind="constraint", importance=0.9)
     body = start(tenant, context="the dog", project="office")
     assert body.pop("took_ms") > 0
+    relevances = [memory.pop("relevance") for memory in body["memories"]]
+    assert 0.05 < relevances[0] < relevances[1] < 1
     assert body == {
         "session_key": "s1",
         "memories": [
@@ -83,11 +85,13 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
         ],
         "constraints_left_out": [],
         "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
+        "reason": "",
         "decided_since": [],
         "text": f'{NOTES}\n- constraint: "Never feed Biscuit."\n- "{DOG}"',
     }
     again = start(tenant, status=200, context="something else", k=1)
     assert again.pop("took_ms") > 0
+    assert [memory.pop("relevance") for memory in again["memories"]] == relevances
     assert again == body
 
 
@@ -98,6 +102,7 @@ def test_the_whole_course_of_a_session(tenant: Tenant) -> None:
     assert asked.status_code == 200
     [hit] = asked.json()["memories"]
     assert hit.pop("score") > 0
+    assert hit.pop("relevance") > 0.9
     assert hit == {
         "id": dog,
         "content": DOG,

@@ -133,7 +133,8 @@ def test_recall_and_sessions_agree_where_a_pin_holds(tenant: Tenant) -> None:
 
 def recalled(tenant: Tenant, query: str, **asked: Any) -> list[tuple[str, float]]:
     answer = tenant.reader.post(
-        "memories/recall", {"query": query, "record": False, "explain": True, **asked}
+        "memories/recall",
+        {"query": query, "record": False, "explain": True, "min_score": None, **asked},
     )
     assert answer.status_code == 200, answer.json()
     return [(r["memory"]["content"], r["explain"]["freshness"]) for r in answer.json()["results"]]

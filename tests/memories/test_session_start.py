@@ -44,6 +44,12 @@ def fill(tenant: Tenant) -> list[Any]:
     return [remember(tenant, text, importance=weight) for text, weight in FACTS]
 
 
+def whatever_ranks_best(tenant: Tenant) -> None:
+    """Inject also what is not relevant to a session's context."""
+    tenant.workspace.settings = {"session_min_relevance": 0}
+    tenant.workspace.save()
+
+
 def use(settings: Any, ranker: str) -> None:
     settings.ENGRAM_SESSION_RANKER = f"{RANKERS}.{ranker}"
 
@@ -55,6 +61,7 @@ def test_without_a_ranker_the_order_is_the_baselines(
     remember(neighbour, "Zenith hides its launch codes under a flowerpot.", importance=1.0)
     ids = fill(tenant)
     faded = remember(tenant, "The archive moved to Oslo years ago.", importance=1.0, days=400)
+    whatever_ranks_best(tenant)
     started = begin(tenant, context="where is the archive?")
     assert injected_ids(started) == [*ids, faded]
     rows = records(tenant, started)
@@ -276,6 +283,7 @@ def test_all_counters_stay_apart(tenant: Tenant) -> None:
 
 
 def test_the_same_key_answers_the_same_and_counts_nothing(tenant: Tenant) -> None:
+    whatever_ranks_best(tenant)
     ids = fill(tenant)
     first = begin(tenant, context="the dog", k=2, project="a")
     remember(tenant, "The new cat is called Crumb.", importance=1.0)
@@ -298,6 +306,7 @@ def test_hidden_memories_are_no_candidates(tenant: Tenant) -> None:
         forget(tenant.workspace, [ids[0]], actor=AGENT, now=NOW)
         Memory.objects.filter(pk=ids[1]).update(expires_at=NOW - timedelta(hours=1))
         Memory.objects.filter(pk=ids[2]).update(superseded_at=NOW, superseded_by=ids[3])
+    whatever_ranks_best(tenant)
     started = begin(tenant, context=FACTS[0][0])
     assert injected_ids(started) == ids[3:]
     assert len(records(tenant, started)) == 2

@@ -244,7 +244,7 @@ def order(tenant: Tenant, key: str) -> Sequence[UUID]:
 
 
 def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World) -> None:
-    configure(tenant.workspace, predictor_mode="on")
+    configure(tenant.workspace, predictor_mode="on", session_min_relevance=0)
     take_out(world, world.memories[0])
     teach_the_opposite(world)
     training = run(tenant.workspace, at=THEN)
@@ -262,7 +262,7 @@ def test_a_gate_that_fails_drops_the_served_version(tenant: Tenant, world: World
         found = rank_session(make_request(tenant.workspace))
     assert (found.scores, found.alpha, found.no_opinion_reason) == ({}, 1.0, "no_model")
     without = order(tenant, "dropped")
-    configure(tenant.workspace, predictor_mode="off")
+    configure(tenant.workspace, predictor_mode="off", session_min_relevance=0)
     assert (len(without), order(tenant, "off")) == (8, without)
 
 

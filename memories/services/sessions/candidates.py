@@ -148,7 +148,7 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         ranked = _rows(_BEST, recallable, parameters)
         named = _rows(_ALWAYS, recallable, parameters)
         best = [memory_id for memory_id, *_ in ranked[:BEST]]
-        size = ranked[0][3] if ranked else 0
+        size = (ranked[0][3] or 0) if ranked else 0
         near = _near(recallable, place, size=size)
         chosen = {*best, *near}
         linked = [row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": list(chosen)})]
