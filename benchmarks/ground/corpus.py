@@ -157,10 +157,10 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
     )  # fmt: skip
     _copy_binary(
         cursor,
-        "memories_memorytokens (workspace_id, memory_id, model, count, width, states)",
+        "memories_memorytokens (workspace_id, memory_id, model, position, count, width, states)",
         (
-            (workspace.bytes, ids[i].bytes, model.encode(), pack("!h", TOKENS), pack("!h", width),
-             corpus.states())
+            (workspace.bytes, ids[i].bytes, model.encode(), pack("!h", 0), pack("!h", TOKENS),
+             pack("!h", width), corpus.states())
             for i in order
         ),
     )  # fmt: skip
