@@ -1,6 +1,7 @@
 # Two commands: `make up` runs everything, `make test` runs the tests. `make help` lists the rest.
 
 PYTHON := .venv/bin/python
+PEERS_PYTHON := .venv-peers/bin/python
 BENCH_SIZE ?= toy
 TEST_PROCESSES ?= 2
 
@@ -8,7 +9,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test check bench fuzz examples demo-record lock evaluate clean help venv dev-venv bench-venv browser
+.PHONY: up test check bench fuzz examples demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
@@ -23,7 +24,8 @@ check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, d
 	$(PYTHON) .venv/bin/lint-imports
 	$(PYTHON) -W ignore -m deptry . --config .deptry.toml
 	$(PYTHON) -W ignore -m deptry tests benchmarks --config .deptry.toml --exclude '\.venv' \
-	  --ignore DEP002 --requirements-files requirements.in,requirements-dev.in,requirements-bench.in
+	  --ignore DEP002 \
+	  --requirements-files requirements.in,requirements-dev.in,requirements-bench.in,requirements-peers.in
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	@echo "$(PYTHON) manage.py check --deploy --fail-level WARNING (as in production)"
 	@ENGRAM_ENV=production ENGRAM_ALLOWED_HOSTS=engram.example.com \
@@ -36,6 +38,10 @@ bench: bench-venv ## run every benchmark (BENCH_SIZE=toy or full)
 	  echo "== $$script ($(BENCH_SIZE))"; \
 	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$script" || exit 1; \
 	done
+
+peers: peers-venv ## compare with other stores of memories (BENCH_SIZE=full DATA=FOLDER)
+	@BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PEERS_PYTHON) benchmarks/peers.py \
+	  $(if $(DATA),--data $(DATA)) $(ARGS)
 
 fuzz: dev-venv ## look for examples that break a property, among many and other ones each time
 	@ENGRAM_FUZZ_EXAMPLES=$(or $(ENGRAM_FUZZ_EXAMPLES),1000) $(PYTHON) -m pytest -n $(TEST_PROCESSES) \
@@ -51,7 +57,7 @@ evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE
 	@$(PYTHON) manage.py evaluate $(ARGS)
 
 lock: dev-venv ## compile requirements*.in to hash-locked requirements*.txt
-	@for name in requirements requirements-dev requirements-bench; do \
+	@for name in requirements requirements-dev requirements-bench requirements-peers; do \
 	  .venv/bin/uv pip compile --universal --python-version 3.11 --generate-hashes \
 	    --override requirements-overrides.txt -q --custom-compile-command "make lock" \
 	    $$name.in -o $$name.txt || exit 1; \
@@ -59,7 +65,7 @@ lock: dev-venv ## compile requirements*.in to hash-locked requirements*.txt
 
 clean: ## remove caches and build results (never .engram, which holds your data)
 	@rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache staticfiles
-	@find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
+	@find . -name __pycache__ -not -path './.venv*/*' -prune -exec rm -rf {} +
 
 help: ## list the commands
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | column -t -s '|' 2>/dev/null \
@@ -80,6 +86,10 @@ bench: export PYTHONDONTWRITEBYTECODE :=
 # Only benchmarks compare with what this project does not use.
 bench-venv:
 	@.ci/venv requirements.txt requirements-dev.txt requirements-bench.txt
+
+# The peers bring some hundred packages, which the product's own environment stays free of.
+peers-venv:
+	@ENGRAM_VENV=.venv-peers .ci/venv requirements.txt requirements-peers.txt
 
 browser:
 	@.ci/browser
