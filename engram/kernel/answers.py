@@ -14,6 +14,7 @@ from types import NoneType
 from typing import Any, Final, TypeVar, get_args, get_origin, get_type_hints
 from uuid import UUID
 
+from django.utils import timezone
 from rest_framework import serializers
 
 Shape = TypeVar("Shape", bound=serializers.Serializer[Any])
@@ -58,3 +59,11 @@ def field_for(hint: Any) -> serializers.Field[Any, Any, Any, Any]:
     if get_origin(hint) is dict and arguments[0] is str:
         return serializers.DictField(child=field_for(arguments[1]))
     raise TypeError(f"{hint} has no field of its own: declare one")
+
+
+def to_json(at: datetime | None) -> str | None:
+    """Return a time as `DateTimeField` shows it: in the current zone, UTC as Z."""
+    if at is None:
+        return None
+    text = timezone.localtime(at).isoformat()
+    return f"{text.removesuffix('+00:00')}Z" if text.endswith("+00:00") else text

@@ -7,9 +7,10 @@ queries fit in one round trip. Which rows may be read is still defined by scoped
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from functools import lru_cache
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Sequence
+from functools import cached_property, lru_cache
+from typing import Any, Generic, NamedTuple, TypeVar
+from uuid import UUID
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -17,6 +18,8 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 from pgvector import Vector
+
+from engram.kernel.tenancy import current_workspace_id
 
 M = TypeVar("M", bound=Model)
 _Reader = tuple[int, Callable[..., Any], Any]
@@ -30,15 +33,44 @@ class Condition(NamedTuple):
     sql: str
     parameters: dict[str, Any]  # by placeholder name
 
+    def replace(self, value: Any, by: Any) -> Condition:
+        """Return the condition with another value of a parameter."""
+        return Condition(
+            self.sql, {n: by if own == value else own for n, own in self.parameters.items()}
+        )
+
+
+class Selection(Generic[M]):
+    """Rows of a model: their SQL condition, and the queryset, which is built when it is needed."""
+
+    def __init__(self, condition: Condition, build: Callable[[], QuerySet[M]]) -> None:
+        self.condition = condition
+        self._build = build
+
+    @cached_property
+    def queryset(self) -> QuerySet[M]:
+        """Return the rows as a queryset."""
+        return self._build()
+
+
+Rows = QuerySet[M] | Selection[M]
+
 
 _compiled: WeakKeyDictionary[QuerySet[Any], Condition] = WeakKeyDictionary()
 
 
-def condition_of(rows: QuerySet[Any]) -> Condition:
+def queryset_of(rows: Rows[M]) -> QuerySet[M]:
+    """Return the queryset of rows."""
+    return rows.queryset if isinstance(rows, Selection) else rows
+
+
+def condition_of(rows: Rows[Any]) -> Condition:
     """Return the filter of a queryset, without its order.
 
     Querysets are immutable, so each is compiled only once.
     """
+    if isinstance(rows, Selection):
+        return rows.condition
     if (known := _compiled.get(rows)) is None:
         known = _compiled[rows] = _compile(rows)
     return known
@@ -75,6 +107,19 @@ def from_row(model: type[M], values: Sequence[Any]) -> M:
     for position, read, column in readers:
         row[position] = read(row[position], column, connection)
     return model.from_db(connection.alias, names, row)
+
+
+def rows_of(model: type[M], ids: Collection[UUID]) -> dict[UUID, M]:
+    """Return the current workspace's rows of a model by id."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f"SELECT {columns_of(model, model._meta.db_table)} FROM {table}"  # noqa: S608  names
+            " WHERE workspace_id = %s AND id = ANY(%s::uuid[])",
+            [current_workspace_id(), list(ids)],
+        )
+        found = (from_row(model, values) for values in cursor.fetchall())
+        return {row.pk: row for row in found}
 
 
 @lru_cache(maxsize=64)

@@ -17,6 +17,8 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Lookup
 
+from engram.kernel.tenancy import Tenant, in_workspace
+
 _BY_INDEX = {
     "enable_seqscan": "off",
     "enable_hashjoin": "off",
@@ -106,6 +108,22 @@ def by_index() -> Iterator[None]:
     """Disable sequential scans within the block, independent of statistics."""
     with _with_settings(_BY_INDEX):
         yield
+
+
+@contextmanager
+def searching(workspace: Tenant | UUID) -> Iterator[None]:
+    """Set the current workspace for reads, all of them as `by_index_in_order` plans them.
+
+    The settings are made with the workspace in one round trip, and end with the transaction.
+    """
+    settings = _BY_INDEX | _IN_ORDER
+    with in_workspace(workspace, options=settings, makes_savepoint=False) as is_made:
+        token = _applied.set({**_applied.get(), **settings}) if is_made else None
+        try:
+            yield
+        finally:
+            if token is not None:
+                _applied.reset(token)
 
 
 @contextmanager

@@ -8,10 +8,11 @@ security shows no rows.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self, TypeVar
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from django.db.migrations.operations import RunSQL
 from django.db.models.expressions import RawSQL
 
 M = TypeVar("M", bound=models.Model)
+_NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
 _is_rowless: ContextVar[bool] = ContextVar("engram_rowless", default=False)
 _is_for_any: ContextVar[bool] = ContextVar("engram_for_any", default=False)
@@ -57,8 +59,13 @@ def has_workspace() -> bool:
 
 def set_database_variable(name: str, value: str) -> None:
     """Set a transaction-local setting that the policies read."""
+    _set_variables({name: value})
+
+
+def _set_variables(values: Mapping[str, str]) -> None:
+    columns = ", ".join(["set_config(%s, %s, true)"] * len(values))
     with connection.cursor() as cursor:
-        cursor.execute("SELECT set_config(%s, %s, true)", [name, value])
+        cursor.execute(f"SELECT {columns}", [part for pair in values.items() for part in pair])
 
 
 def release_connection() -> None:
@@ -71,13 +78,24 @@ def release_connection() -> None:
 
 
 @contextmanager
-def in_workspace(workspace: Tenant | UUID) -> Iterator[None]:
-    """Set the current workspace within one transaction; nested in the same one, a savepoint."""
+def in_workspace(
+    workspace: Tenant | UUID,
+    *,
+    options: Mapping[str, str] | None = None,
+    makes_savepoint: bool = True,
+) -> Iterator[bool]:
+    """Set the current workspace within one transaction; nested in the same one, a savepoint.
+
+    `options` are further settings of the database for a transaction that begins here; the block is
+    given whether they are made. Without `makes_savepoint`, for blocks that only read, an error
+    within a nested block ends the whole transaction.
+    """
     workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
+    is_first = _current.get() is None and not connection.in_atomic_block
     if _current.get() is None and (joint := _joint.get()) is not None:
-        joint.open(workspace_id)
-    with _serving(workspace_id):
-        yield
+        joint.open(workspace_id, options or {})
+    with _serving(workspace_id, options or {}, makes_savepoint=makes_savepoint):
+        yield is_first and bool(options)
 
 
 @contextmanager
@@ -91,25 +109,28 @@ def before_writing(workspace: Tenant | UUID) -> Iterator[None]:
 
 
 @contextmanager
-def _serving(workspace_id: UUID) -> Iterator[None]:
+def _serving(
+    workspace_id: UUID, options: Mapping[str, str] = _NO_OPTIONS, *, makes_savepoint: bool = True
+) -> Iterator[None]:
     """Open a transaction, or a savepoint within that of the same workspace."""
     outer = _current.get()
     if outer is None:
-        with _outermost(workspace_id):
+        with _outermost(workspace_id, options):
             yield
         return
     if outer != workspace_id:
         raise RuntimeError("a transaction serves one workspace")
-    with transaction.atomic():
+    with transaction.atomic(savepoint=makes_savepoint):
         yield
 
 
 @contextmanager
-def _outermost(workspace_id: UUID) -> Iterator[None]:
-    """Open the transaction and set the workspace in the database."""
+def _outermost(workspace_id: UUID, options: Mapping[str, str] = _NO_OPTIONS) -> Iterator[None]:
+    """Open the transaction and set the workspace in the database, and options if it ends here."""
     is_within_another = connection.in_atomic_block
     with transaction.atomic():
-        set_database_variable("engram.workspace", str(workspace_id))
+        own = _NO_OPTIONS if is_within_another else options
+        _set_variables({"engram.workspace": str(workspace_id), **own})
         token = _current.set(workspace_id)
         try:
             yield
@@ -128,8 +149,8 @@ class _Joint:
     stack: ExitStack
     at_first: Callable[[], None]
 
-    def open(self, workspace_id: UUID) -> None:
-        self.stack.enter_context(_outermost(workspace_id))
+    def open(self, workspace_id: UUID, options: Mapping[str, str]) -> None:
+        self.stack.enter_context(_outermost(workspace_id, options))
         self.at_first()
 
 

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validate_body
+from engram.kernel.planning import searching
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories import serializers as shapes
@@ -46,7 +47,7 @@ class Recall(WorkspaceView):
         )
         with in_one_transaction():
             answer = recall.recall(self.workspace, query, now=timezone.now())
-            with in_workspace(self.workspace):
+            with searching(self.workspace):
                 shown = shapes.present([found.memory for found in answer.results])
         body: dict[str, Any] = {
             "results": [

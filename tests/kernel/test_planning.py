@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 from django.db import connection, transaction
 
-from engram.kernel.planning import by_index_in_order
+from engram.kernel.models import Workspace
+from engram.kernel.planning import by_index, by_index_in_order, searching
 
 
 def setting(name: str) -> str | None:
@@ -48,3 +52,31 @@ def test_options_hold_within_the_block_only() -> None:
     with by_index_in_order():
         assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == ("off", "100")
     assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_searching_makes_its_settings_with_the_workspace_and_they_end_with_it(
+    django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
+) -> None:
+    workspace = Workspace.objects.create(slug="acme", name="Acme")
+    with (
+        django_assert_num_queries(3),
+        searching(workspace),
+        by_index_in_order(),
+        by_index(),
+    ):  # BEGIN and COMMIT too
+        pass
+    with searching(workspace):
+        assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == ("off", "100")
+        with searching(workspace):
+            pass
+        assert setting("enable_seqscan") == "off"
+    assert setting("enable_seqscan") == "on"
+
+
+@pytest.mark.usefixtures("db")
+def test_searching_within_another_transaction_leaves_its_settings_alone() -> None:
+    workspace = Workspace.objects.create(slug="acme", name="Acme")
+    with searching(workspace), by_index():
+        assert setting("enable_seqscan") == "off"
+    assert setting("enable_seqscan") == "on"

@@ -12,6 +12,7 @@ from django.utils import timezone
 from engram.kernel.tenancy import in_workspace
 from memories.core.text import terms
 from memories.models import Memory, RecallRecord
+from memories.serializers import MemorySerializer
 from memories.services.index import postings
 from memories.services.index.pending import embed_pending
 from memories.services.recall.log import count_recalls
@@ -383,3 +384,28 @@ def test_of_a_term_that_stands_everywhere_the_densest_postings_are_read(
         found = postings.by_words(Memory.objects.recallable(), vocabulary, 100)
         texts = set(Memory.objects.filter(pk__in=found).values_list("content", flat=True))
     assert texts == {"Gulls nest on gulls' rock.", "The lighthouse feeds gulls."}
+
+
+def test_a_memory_is_shown_with_every_documented_field(tenant: Tenant) -> None:
+    fill(tenant)
+    shown = recall(tenant, "Biscuit")["results"][0]["memory"]
+    assert list(shown) == list(MemorySerializer().fields)
+
+
+def test_a_recall_sends_few_statements(tenant: Tenant) -> None:
+    fill(tenant)
+    recall(tenant, "Biscuit")
+    sent: list[str] = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        sent.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        recall(tenant, "Refunds")
+    # The key; the workspace, set and (within a test) unset; the planner's settings and back; pins,
+    # counts, vectors, words, features, session neighbours, token states; memories, log, links,
+    # conflicts.
+    assert len([sql for sql in sent if "SAVEPOINT" not in sql]) == 16
+    # Within a test the transaction of the recall is a savepoint.
+    assert len(sent) == 18

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection
+from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
 
 from conflicts.models import ConflictMember
 from conflicts.models.card import WAITING
+from engram.kernel.binary import binary_cursor
+from engram.kernel.tenancy import current_workspace_id
 from memories.services.disputes import OpenConflict
+
+# All members of the waiting cards of some memories.
+_MEMBERS = """
+    SELECT conflict_id, memory_id, says_yes FROM conflicts_conflictmember
+    WHERE workspace_id = %(workspace)s AND conflict_id IN (
+        SELECT own.conflict_id FROM conflicts_conflictmember AS own
+        JOIN conflicts_conflict AS card ON card.id = own.conflict_id
+        WHERE own.workspace_id = %(workspace)s AND own.memory_id = ANY(%(ids)s::uuid[])
+            AND card.status = ANY(%(waiting)s::text[])
+    )
+    ORDER BY conflict_id, position
+"""
 
 
 def in_one_conflict(one: str, other: str) -> Q:
@@ -29,15 +44,16 @@ def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
 
     On a card without a member for yes, all other members are on the other side.
     """
-    of_these = ConflictMember.objects.filter(
-        memory__in=memory_ids, conflict__status__in=WAITING
-    ).values("conflict_id")
-    members = ConflictMember.objects.filter(conflict__in=of_these).order_by(
-        "conflict_id", "position"
-    )
+    parameters: dict[str, Any] = {
+        "workspace": current_workspace_id(),
+        "ids": list(memory_ids),
+        "waiting": [str(status) for status in WAITING],
+    }
     cards: dict[UUID, dict[UUID, bool]] = defaultdict(dict)
-    for card, memory, says_yes in members.values_list("conflict_id", "memory_id", "says_yes"):
-        cards[card][memory] = says_yes
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(_MEMBERS, parameters)
+        for card, memory, says_yes in cursor.fetchall():
+            cards[card][memory] = says_yes
     wanted = set(memory_ids)
     found: dict[UUID, list[OpenConflict]] = defaultdict(list)
     for card, sides in cards.items():

@@ -15,7 +15,7 @@ from django.db.models import Min, QuerySet
 from pgvector.django import CosineDistance
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import condition_of, vector_literal
+from engram.kernel.plain_sql import Rows, condition_of, queryset_of, vector_literal
 from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import CorpusSize, Memory
@@ -51,7 +51,7 @@ _GRAPH = """
 
 
 def nearest(
-    recallable: QuerySet[Memory],
+    recallable: Rows[Memory],
     vector: np.ndarray,
     model: str,
     limit: int,
@@ -69,7 +69,7 @@ def nearest(
     else:
         near, is_all = _by_graph(recallable, vector, model, wanted), False
     if len(near) < limit and not is_all:  # too few of the nearest pass the filters
-        return nearest_among(recallable, vector, model, limit)
+        return nearest_among(queryset_of(recallable), vector, model, limit)
     return dict(list(near.items())[:limit])
 
 
@@ -94,7 +94,7 @@ def corpus_size() -> int:
 
 
 def _scan(
-    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
+    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> tuple[dict[UUID, float], bool]:
     """Scan all vectors, then filter the nearest; return them and whether all vectors were read.
 
@@ -106,7 +106,7 @@ def _scan(
 
 
 def _by_graph(
-    recallable: QuerySet[Memory], vector: np.ndarray, model: str, wanted: int
+    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int
 ) -> dict[UUID, float]:
     """Query the HNSW index with an iterative scan until enough results are recallable."""
     width = len(vector)
@@ -117,7 +117,7 @@ def _by_graph(
 
 def _rows(
     statement: str,
-    recallable: QuerySet[Memory],
+    recallable: Rows[Memory],
     vector: np.ndarray,
     model: str,
     wanted: int,

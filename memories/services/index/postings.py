@@ -8,10 +8,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models import OuterRef, Subquery
 
 from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import condition_of
+from engram.kernel.plain_sql import Rows, condition_of, queryset_of
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
 from memories.models import Memory, Posting
@@ -114,7 +114,7 @@ def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
     )
 
 
-def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -> list[UUID]:
+def by_words(recallable: Rows[Memory], vocabulary: Vocabulary, limit: int) -> list[UUID]:
     """Return the best memories by BM25 over the rarest terms of the query, best first."""
     read: list[str] = []
     total = 0
@@ -144,13 +144,13 @@ def by_words(recallable: QuerySet[Memory], vocabulary: Vocabulary, limit: int) -
 
 
 def _by_filtered_words(
-    recallable: QuerySet[Memory], vocabulary: Vocabulary, read: list[str], limit: int
+    recallable: Rows[Memory], vocabulary: Vocabulary, read: list[str], limit: int
 ) -> list[UUID]:
     """Filter every posting by `recallable`; used where few of the best pass the filters.
 
     The sub-select runs per posting; the planner would turn EXISTS into a join.
     """
-    found = recallable.filter(pk=OuterRef("memory_id")).order_by().values("pk")[:1]
+    found = queryset_of(recallable).filter(pk=OuterRef("memory_id")).order_by().values("pk")[:1]
     ids: set[UUID] = set()
     for term in read:
         rows = Posting.objects.filter(term=term).alias(allowed=Subquery(found))

@@ -7,9 +7,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import QuerySet
 
+from engram.kernel.binary import binary_cursor
 from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Observation, Revision
@@ -44,7 +44,7 @@ def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
     found: dict[UUID, Links] = defaultdict(Links)
     if not ids:
         return found
-    with connection.cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(_LINKS, {"workspace": current_workspace_id(), "ids": list(ids)})
         for memory_id, what, tag, _, other in cursor.fetchall():
             links = found[memory_id]

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 import numpy as np
-from django.db.models import QuerySet
 
+from engram.kernel.plain_sql import Rows, queryset_of
 from engram.kernel.planning import by_index_in_order
 from memories.core.fusion import first_score
 from memories.models import Memory
@@ -45,7 +45,7 @@ class RecallPool:
 
 
 def gather(
-    recallable: QuerySet[Memory],
+    recallable: Rows[Memory],
     vector: np.ndarray | None,
     model: str,
     query_terms: Collection[str],
@@ -65,7 +65,7 @@ def gather(
             size = pool.vocabulary.memories
             near = nearest(recallable, vector, model, breadth, size=size)
         elif vector is not None:
-            near = nearest_among(recallable, vector, model, breadth)
+            near = nearest_among(queryset_of(recallable), vector, model, breadth)
         found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
         pool.add(facts_of(found, pool.vocabulary, vector, model))
         best = _best(pool, has_vector=vector is not None)[:breadth]
@@ -88,9 +88,7 @@ def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
     return sorted(scores, key=lambda i: (-scores[i], i))
 
 
-def _add_neighbours(
-    pool: RecallPool, recallable: QuerySet[Memory], ids: Collection[UUID]
-) -> set[UUID]:
+def _add_neighbours(pool: RecallPool, recallable: Rows[Memory], ids: Collection[UUID]) -> set[UUID]:
     """Add the session neighbours of memories, two steps each way; return the new members."""
     around: set[UUID] = set()
     for memory_id, (before, after) in neighbours(recallable, ids).items():

@@ -8,24 +8,35 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, QuerySet, Value, When
-
 from engram.kernel import telemetry
+from engram.kernel.binary import binary_cursor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
 from engram.kernel.models import Workspace
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.plain_sql import Condition, Selection, condition_of, rows_of
+from engram.kernel.planning import searching
 from memories.core.relevance import select
 from memories.core.text import terms
-from memories.models import Memory, MemoryQuerySet, Provenance
+from memories.models import Memory, Provenance
 from memories.services.recall import past
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
-from memories.services.recall.query import AUTO, Query, match_pins, match_query
+from memories.services.recall.query import (
+    AUTO,
+    Query,
+    match_pins,
+    match_query,
+    select_pins,
+    select_recallable,
+)
 from memories.services.recall.rank import PastWordings, RankedMemory, RankRequest, rank
 
 PINNED_MAX = 20
-_TRUST = Case(*(When(provenance=one.value, then=Value(one.trust)) for one in Provenance))
+_TRUST = " ".join(f"WHEN '{one.value}' THEN {one.trust}" for one in Provenance)
+_PINS = f"""
+    SELECT id FROM memories_memory WHERE {{condition}}
+    ORDER BY CASE provenance {_TRUST} END DESC, importance DESC, created_at, id LIMIT %(most)s
+"""  # noqa: S608  names only
 
 NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
 NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
@@ -76,13 +87,13 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
             detail=workspace.embedding_model, now=now, workspace=workspace,
         )  # fmt: skip
     then = None if query.as_of is None else past.read_former(workspace, query, reading)
-    with in_workspace(workspace):
+    with searching(workspace):
         ranked = rank_memories(workspace, query, reading, then, now=now)
         kept = keep(ranked, query, workspace.config.min_relevance)
         best = kept[: query.k]
         if not best:
             return RecallAnswer((), _reason(query, now, reading, had_any=bool(ranked)))
-        memories = Memory.objects.in_bulk([one.id for one in best])
+        memories = rows_of(Memory, [one.id for one in best])
         if then is not None:
             memories |= {i: m for i, m in then.memories.items() if i in memories}
         if query.is_recorded:
@@ -132,12 +143,13 @@ def rank_memories(
     model = workspace.embedding_model
     request = RankRequest(query, reading, model, workspace.config, query.as_of or now)
     if then is None:
-        recallable = Memory.objects.recallable(now).filter(match_query(query))
-        pinned = _leading_pins(recallable, query)
+        recallable = select_recallable(query, now)
+        pinned = _leading_pins(select_pins(query, now), query)
         pool = _pool(recallable, query, reading, model, [*pinned, *always])
         return rank(request, pool, pinned=pinned, always=always)
     unrevised = past.select_unrevised(request.now).filter(match_query(query))
-    pinned = _leading_pins(unrevised, query)
+    pins = unrevised.filter(match_pins(query), is_pinned=True)
+    pinned = _leading_pins(condition_of(pins), query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
     return rank(
         request, pool, pinned=pinned, past=PastWordings(then.memories, past.states_of(then))
@@ -155,7 +167,7 @@ def read_query_of(query: Query, model: str) -> QueryReading | None:
 
 
 def _pool(
-    recallable: MemoryQuerySet,
+    recallable: Selection[Memory],
     query: Query,
     reading: QueryReading | None,
     model: str,
@@ -166,14 +178,15 @@ def _pool(
     return gather(recallable, vector, model, terms(query.text), always, breadth=breadth)
 
 
-def _leading_pins(recallable: QuerySet[Memory], query: Query) -> list[UUID]:
-    """Return the pins in the query's place: at most half of `k`, at least one.
+def _leading_pins(pins: Condition, query: Query) -> list[UUID]:
+    """Return the first of the pins in the query's place: at most half of `k`, at least one.
 
     Ordered by provenance, then importance, as at the start of a session.
     """
-    pins = recallable.filter(match_pins(query), is_pinned=True)
-    ordered = pins.order_by(_TRUST.desc(), "-importance", "created_at", "pk")
-    return list(ordered.values_list("pk", flat=True)[: min(PINNED_MAX, max(1, query.k // 2))])
+    most = min(PINNED_MAX, max(1, query.k // 2))
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(_PINS.format(condition=pins.sql), pins.parameters | {"most": most})
+        return [memory_id for (memory_id,) in cursor.fetchall()]
 
 
 def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:

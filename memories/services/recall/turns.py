@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import QuerySet
-
 from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import condition_of
+from engram.kernel.plain_sql import Rows, condition_of
 from memories.models import Memory
 
 REACH = 2  # steps before and after a memory
@@ -42,7 +40,7 @@ _AROUND = """
 
 
 def neighbours(
-    recallable: QuerySet[Memory], ids: Collection[UUID]
+    recallable: Rows[Memory], ids: Collection[UUID]
 ) -> dict[UUID, tuple[list[UUID], list[UUID]]]:
     """Return the two recallable memories before and after each in its session, nearest first."""
     condition = condition_of(recallable)
