@@ -36,7 +36,7 @@ class Forget(WorkspaceView):
         values = validate_body(shapes.ForgetSerializer, request).validated_data
         now = timezone.now()
         details: dict[str, Any] = {}
-        relevance: Mapping[UUID, float] = {}
+        cosines: Mapping[UUID, float] = {}
         ids = values.get("ids")
         if ids is None:
             found = forget.match_query(
@@ -48,15 +48,15 @@ class Forget(WorkspaceView):
                 project=values["project"],
                 now=now,
             )
-            relevance = found.relevance
-            ids = list(relevance)
+            cosines = found.cosines
+            ids = list(cosines)
             details = {"reason": found.reason} if found.reason else {"capped": found.is_capped}
         if not values["confirm"]:
             with in_workspace(self.workspace):
                 would = forget.preview(self.workspace, ids, actor=self.actor)
                 shown = shapes.present(would.memories)
             for memory in shown:
-                memory["relevance"] = relevance.get(UUID(memory["id"]))
+                memory["cosine"] = cosines.get(UUID(memory["id"]))
             waits = {"would_wait": would.waits} if would.waits else {}
             return Response({"would_forget": shown} | waits | details)
         done = forget.forget(self.workspace, ids, actor=self.actor, now=now)

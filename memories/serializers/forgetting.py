@@ -49,7 +49,7 @@ class ForgetSerializer(serializers.Serializer[Any]):
 class ForgettableSerializer(MemorySerializer):
     """A memory that would be forgotten."""
 
-    relevance = serializers.FloatField(
+    cosine = serializers.FloatField(
         allow_null=True,
         help_text="Its cosine with the query; null where ids were named, or for what was merged "
         "into a match and goes with it.",
@@ -67,7 +67,7 @@ class ForgetAnswerSerializer(serializers.Serializer[Any]):
     """The forgotten memories or a preview; `status` and the first `review` when all are pending."""
 
     would_forget = ForgettableSerializer(
-        many=True, required=False, help_text="A preview, the most relevant first."
+        many=True, required=False, help_text="A preview, the nearest first."
     )
     would_wait = serializers.ListField(
         child=serializers.UUIDField(),

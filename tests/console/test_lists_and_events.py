@@ -128,11 +128,11 @@ def test_a_forget_preview_shows_how_relevant_each_match_is(tenant: Tenant) -> No
     asked = {"query": "the office dog is called Biscuit", "min_relevance": 0.1}
     preview = tenant.agent.post("memories/forget", asked).json()["would_forget"]
     assert [memory["id"] for memory in preview] == [near, far]
-    assert preview[0]["relevance"] > preview[1]["relevance"] >= 0.1
+    assert preview[0]["cosine"] > preview[1]["cosine"] >= 0.1
     recalled = tenant.reader.post(
         "memories/recall", {"query": asked["query"], "record": False}
     ).json()["results"]
     cosines = {row["memory"]["id"]: row["cosine"] for row in recalled}
-    assert preview[0]["relevance"] == pytest.approx(cosines[near], abs=1e-3)
+    assert preview[0]["cosine"] == pytest.approx(cosines[near], abs=1e-3)
     [named] = tenant.agent.post("memories/forget", {"ids": [far]}).json()["would_forget"]
-    assert named["relevance"] is None
+    assert named["cosine"] is None

@@ -32,7 +32,7 @@ from memories.services.review.trust import (
 # The most memories that one query forgets, so that a vague query cannot hide a workspace.
 MEANT_MAX = 50
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now; name the ids instead"
-NOTHING_RELEVANT = "nothing is that relevant to the query"
+NOTHING_NEAR = "nothing is that near to the query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ForgetMatches:
     `reason` says why there are none.
     """
 
-    relevance: Mapping[UUID, float] = field(default_factory=dict)
+    cosines: Mapping[UUID, float] = field(default_factory=dict)
     is_capped: bool = False
     reason: str = ""
 
@@ -94,7 +94,7 @@ def match_query(
         near = nearest(recallable, vector, workspace.embedding_model, MEANT_MAX + 1)
     relevant = {memory_id: cosine for memory_id, cosine in near.items() if cosine >= least}
     if not relevant:
-        return ForgetMatches(reason=NOTHING_RELEVANT)
+        return ForgetMatches(reason=NOTHING_NEAR)
     most = dict(islice(relevant.items(), MEANT_MAX))
     return ForgetMatches(most, is_capped=len(relevant) > MEANT_MAX)
 
