@@ -86,6 +86,14 @@ def test_lock_is_installed_once_and_again_when_it_changed(checkout: Path) -> Non
     assert calls[0].endswith("--no-deps --require-hashes -r requirements.txt")
 
 
+def test_another_environment_leaves_the_own_one_alone(checkout: Path) -> None:
+    for name in (".venv", ".venv-peers"):
+        write_program(checkout / name / "bin" / "python", RECORDING_PYTHON)
+    assert run(checkout, ".ci/venv", "requirements.txt", ENGRAM_VENV=".venv-peers").returncode == 0
+    assert (checkout / ".venv-peers" / "installed-requirements.txt").exists()
+    assert not (checkout / ".venv" / "installed-requirements.txt").exists()
+
+
 def test_failed_installation_is_tried_again(checkout: Path) -> None:
     write_program(checkout / ".venv" / "bin" / "python", '#!/bin/sh\n[ "$1" = -c ]\n')
     for _ in range(2):
