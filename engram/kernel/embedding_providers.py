@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import minilm
 from engram.kernel.minilm import Tokens
+from engram.kernel.passes import TooManyWaitingError
 
 Floats = NDArray[np.float32]
 REQUEST_TEXTS = 128  # texts in one request to an endpoint
@@ -58,9 +59,19 @@ class LocalProvider:
             self._model = minilm.MiniLM()
         except (OSError, ValueError) as error:
             raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
-        self.embed = self._model.embed
-        self.read = self._model.read
         self.windows = self._model.windows
+
+    def embed(self, texts: Sequence[str]) -> Floats:
+        try:
+            return self._model.embed(texts)
+        except TooManyWaitingError as error:
+            raise EmbeddingUnavailableError(f"{self.name} is busy: {error}") from error
+
+    def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
+        try:
+            return self._model.read(texts)
+        except TooManyWaitingError as error:
+            raise EmbeddingUnavailableError(f"{self.name} is busy: {error}") from error
 
 
 class OpenAIProvider:
