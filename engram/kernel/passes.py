@@ -125,7 +125,7 @@ class SharedPasses(Generic[R]):
         """Run groups in one pass; if it fails, each by itself, so that only the bad one fails."""
         try:
             results = self._run_pass([ids for group in company for ids in group.token_ids])
-        except Exception as error:  # raised again in the thread that brought the group
+        except Exception as error:  # noqa: BLE001  raised in the thread of the group
             if len(company) == 1:
                 company[0].error = error
                 return
