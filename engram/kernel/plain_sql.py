@@ -17,7 +17,6 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
-from pgvector import Vector
 
 from engram.kernel.tenancy import current_workspace_id
 
@@ -136,5 +135,4 @@ def _shape(model: type[Model]) -> tuple[list[str], list[_Reader]]:
 
 def vector_literal(vector: np.ndarray) -> str:
     """Return a vector in pgvector's text format."""
-    text: str = Vector(vector).to_text()
-    return text
+    return str(vector.tolist())

@@ -40,8 +40,9 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, TypeVar
 
 Id = TypeVar("Id", bound=Hashable)
@@ -189,12 +190,12 @@ def fuse(
     return sorted(factors, key=lambda f: -f.score)
 
 
-def first_score(
-    cosine: float | None, text: float | None, *, has_vector: bool, has_terms: bool
-) -> float:
-    """Return `first` of the module's formula, the score of text and vector alone."""
+def first_scorer(
+    *, has_vector: bool, has_terms: bool
+) -> Callable[[float | None, float | None], float]:
+    """Return the function of cosine and text that is `first` of the module's formula."""
     text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
-    return _first(cosine, text, text_weight)
+    return partial(_first, text_weight)
 
 
 def rrf(
@@ -245,12 +246,12 @@ def _text_weight(weights: FusionWeights, *, has_vector: bool, has_terms: bool) -
     return weights.text if has_vector and has_terms else float(has_terms)
 
 
-def _first(cosine: float | None, text: float | None, text_weight: float) -> float:
+def _first(text_weight: float, cosine: float | None, text: float | None) -> float:
     return text_weight * (text or 0.0) + (1 - text_weight) * max(0.0, cosine or 0.0)
 
 
 def _own(candidate: Candidate[Id], text_weight: float, weights: FusionWeights) -> float:
-    first = _first(candidate.cosine, candidate.text, text_weight)
+    first = _first(text_weight, candidate.cosine, candidate.text)
     if candidate.late is None:
         return first
     return (1 - weights.late) * first + weights.late * candidate.late

@@ -31,7 +31,7 @@ Floats = NDArray[np.float32]
 REACH_BEFORE = 0.8
 REACH_AFTER = 0.7
 QUERY_TOKENS = 48  # those of the largest weights; only pasted texts have more
-_SCALE = np.float32(1 / 127)
+_LENGTH_SQUARED = 127 * 127  # states are unit vectors times 127
 
 
 def choose(states: Bytes, words: Sequence[str]) -> Bytes:
@@ -102,8 +102,9 @@ def _best_cosines(query: Bytes, windows: Sequence[Bytes]) -> NDArray[np.float64]
     """Return the squared largest cosines, (windows, query tokens)."""
     starts = np.cumsum([0, *(len(states) for states in windows[:-1])])
     flat = np.concatenate(windows).astype(np.float32)
-    cosines = (query.astype(np.float32) * _SCALE) @ (flat.T * _SCALE)
-    best = np.maximum.reduceat(cosines, starts, axis=1).T.astype(np.float64)
+    # Whole numbers below 2**24, which float32 holds exactly: the sums do not depend on their order.
+    products = query.astype(np.float32) @ flat.T
+    best = np.maximum.reduceat(products, starts, axis=1).T.astype(np.float64) / _LENGTH_SQUARED
     squared: NDArray[np.float64] = np.clip(best, 0, 1) ** 2
     return squared
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from engram.kernel.plain_sql import Rows, queryset_of
 from engram.kernel.planning import by_index_in_order
-from memories.core.fusion import first_score
+from memories.core.fusion import first_scorer
 from memories.models import Memory
 from memories.services.index.nearest import nearest, nearest_among
 from memories.services.index.postings import Vocabulary, by_words, vocabulary_of
@@ -76,16 +76,9 @@ def gather(
 
 def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
     """Return the members by their own score, best first."""
-    scores = {
-        i: first_score(
-            pool.cosines.get(i),
-            pool.words.get(i),
-            has_vector=has_vector,
-            has_terms=bool(pool.vocabulary.terms),
-        )
-        for i in pool.ids
-    }
-    return sorted(scores, key=lambda i: (-scores[i], i))
+    score = first_scorer(has_vector=has_vector, has_terms=bool(pool.vocabulary.terms))
+    scored = [(-score(pool.cosines.get(i), pool.words.get(i)), i) for i in pool.ids]
+    return [i for _, i in sorted(scored)]
 
 
 def _add_neighbours(pool: RecallPool, recallable: Rows[Memory], ids: Collection[UUID]) -> set[UUID]:

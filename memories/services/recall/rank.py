@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -19,7 +19,7 @@ from memories.core.diversity import DiverseItem, choose_diverse
 from memories.core.fusion import Candidate, Factors, find_named_agents, freshness, fuse
 from memories.core.relevance import CALIBRATIONS, Match, evidence_of
 from memories.core.text import terms
-from memories.models import Memory, MemoryVector
+from memories.models import Memory, MemoryVector, Provenance
 from memories.services.recall import rerank
 from memories.services.recall.facts import Facts
 from memories.services.recall.pool import BREADTH, RecallPool
@@ -117,9 +117,10 @@ def rank(
             besides=past.states,
         )
         # Neighbours that were not reranked add nothing: their scores have another scale.
-        kept = fuse_candidates(
-            [replace(c, late=scores.get(c.id)) for c in candidates if c.id in best]
-        )
+        chosen = [candidate for candidate in candidates if candidate.id in best]
+        for candidate in chosen:
+            candidate.late = scores.get(candidate.id)
+        kept = fuse_candidates(chosen)
     lasting = {*pinned, *always}
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     diverse = _choose_diverse(related, request)
@@ -163,6 +164,9 @@ def _candidates(
     request: RankRequest, pool: RecallPool, past: PastWordings
 ) -> list[Candidate[UUID]]:
     found = []
+    weights = {
+        one.value: request.query.provenance_weight(one.value, request.config) for one in Provenance
+    }
     for row in _members(pool, past):
         hours = (request.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
         found.append(
@@ -176,7 +180,7 @@ def _candidates(
                 session=f"{row.key_id}:{row.session_key}" if row.session_key else "",
                 hour=-hours,
                 words=row.word_count,
-                provenance_weight=request.query.provenance_weight(row.provenance, request.config),
+                provenance_weight=weights[row.provenance],
                 weight_factor=row.weight_factor,
                 confidence=row.confidence,
                 confidence_factor=row.confidence_factor,
