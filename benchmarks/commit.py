@@ -2,7 +2,9 @@
 
     BENCH_SIZE=full PYTHONPATH=. python benchmarks/commit.py
 
-One client, in this process: the service, and the whole HTTP stack (key, middleware, JSON).
+One client, in this process: the service, and the whole HTTP stack (key, middleware, JSON); beside
+them in the same run the floor, embedding and plain SQL (`benchmarks/ground/floor.py`), and a
+profile of the path, statement by statement.
 Statements have about 60 tokens, half of them near to stored ones, so that the gate has something to
 compare. In a database of its own.
 """
@@ -23,11 +25,14 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
+from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.embedding import embed_windows
+from engram.kernel.embedding import embed_query, embed_windows
 from engram.kernel.models import Role, Workspace
+from memories.api import memories as views
 from memories.services.commit.commit import commit, commit_all
 from memories.services.commit.draft import Draft
 from memories.services.commit.import_lines import IMPORTER, import_file
@@ -82,10 +87,23 @@ def measure_one(size: int, rng: random.Random) -> dict[str, dict[str, float]]:
         if answer.status_code != 201:
             raise SystemExit(answer.content.decode())
 
-    rows = {}
+    rows: dict[str, dict[str, float]] = {}
     for title, call in (("embedding", embed), ("commit", say), ("commit, HTTP", send)):
         calls = [partial(call, sentence(rng)) for _ in range(CALLS)]
         rows[f"{size:,}: {title}"] = measure(calls)
+    written = [(text := sentence(rng), embed_query(text)) for _ in range(CALLS)]
+    with plain_sql(workspace.pk, size) as plain:
+        rows[f"{size:,}: plain SQL"] = measure([partial(plain.commit, *one) for one in written])
+    rows[f"{size:,}: floor"] = compare(
+        rows[f"{size:,}: commit, HTTP"],
+        rows[f"{size:,}: embedding"],
+        rows[f"{size:,}: plain SQL"],
+    )
+    rows |= profile_rows(
+        f"{size:,}: part",
+        [partial(send, sentence(rng)) for _ in range(CALLS)],
+        service=(views, "commit"),
+    )
     drafts = [Draft(content=sentence(rng)) for _ in range(BATCH)]
     rows[f"{size:,}: batch of {BATCH}"] = rate(
         lambda: commit_all(workspace, drafts, actor=IMPORTER, now=timezone.now()), BATCH

@@ -5,6 +5,8 @@
 One client, in this process: the service, and the whole HTTP stack (key, middleware, JSON). Every
 query is new, so that its embedding is part of the time. The first calls after the load read from
 the disk what a server that has been running holds in memory: they stand in a row of their own.
+Beside them in the same run the floor, embedding and plain SQL (`benchmarks/ground/floor.py`), and a
+profile of the path, statement by statement.
 Needs 2 GB of disk and some minutes at full size, in a database of its own.
 """
 
@@ -19,6 +21,8 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
+from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
@@ -27,6 +31,7 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.index.nearest import nearest, nearest_among
+from memories.services.recall import recall as recalling
 from memories.services.recall.recall import Query, recall
 
 SIZES = [1_000, 10_000, 100_000] if IS_FULL else [200]
@@ -81,6 +86,19 @@ def main() -> None:
             for title, call in (("embedding", embed), ("recall", ask), ("recall, HTTP", send)):
                 texts = [corpus.question() for _ in range(CALLS)]
                 rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
+            vectors = [embed_query(corpus.question()) for _ in range(CALLS)]
+            with plain_sql(workspace.pk, size) as plain:
+                rows[f"{size:,}: plain SQL"] = measure([partial(plain.recall, v) for v in vectors])
+            rows[f"{size:,}: floor"] = compare(
+                rows[f"{size:,}: recall, HTTP"],
+                rows[f"{size:,}: embedding"],
+                rows[f"{size:,}: plain SQL"],
+            )
+            rows |= profile_rows(
+                f"{size:,}: part",
+                [partial(send, corpus.question()) for _ in range(CALLS)],
+                service=(recalling, "recall"),
+            )
             found = overlap(workspace, [corpus.question() for _ in range(20)])
             rows[f"{size:,}: recall@10, by meaning"] = {"of_exact": found}
     report("recall", rows)

@@ -1,4 +1,4 @@
-"""How long does it take to start a session in one workspace, whatever it holds?
+"""How long does it take to start a session in one workspace, and to send it a prompt?
 
     BENCH_SIZE=full PYTHONPATH=. python benchmarks/session_start.py
 
@@ -6,12 +6,15 @@ One client, in this process: the service, and the whole HTTP stack. Every contex
 its embedding is part of the time; a row of its own says how much of it. A fiftieth of the memories
 are constraints or pins of a project, importance is spread, and each call starts a session of its
 own, so that its records are written as well. No learned ranker takes part unless ENGRAM_RANKER
-names one.
+names one. Prompts go to the last session, each is a new question. Beside them in the same run the
+floor, embedding and plain SQL (`benchmarks/ground/floor.py`; a prompt is not embedded), and a
+profile of each path, statement by statement.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from functools import partial
 from itertools import count
 
@@ -22,12 +25,15 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
+from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import embed_query
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.api import sessions as views
 from memories.models import Session, SessionCandidate
 from memories.services.sessions.start import SessionRequest, session_rng, start_session
 
@@ -48,6 +54,93 @@ _SPREAD = """
 """
 
 
+def measure_one(size: int, started: Iterator[int]) -> dict[str, dict[str, float]]:
+    """Measure starts and prompts in a workspace of a size."""
+    rows: dict[str, dict[str, float]] = {}
+    corpus = Corpus(0, topics=max(20, size // 200))
+    workspace = Workspace.objects.create(slug=f"bench-{size}", name="Benchmark")
+    load(corpus, [workspace], size)
+    with in_workspace(workspace), connection.cursor() as cursor:
+        cursor.execute(_SPREAD, {"workspace": workspace.pk, "projects": PROJECTS})
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE memories_memory")
+    _, token = keys.issue(
+        workspace,
+        name="bench",
+        role=Role.AGENT,
+        actor=SYSTEM,
+        now=timezone.now(),
+        is_exempt_from_throttle=True,
+    )
+    client = Client(headers={"Authorization": f"Bearer {token}"})
+
+    def start(text: str) -> None:
+        number = next(started)
+        wanted = SessionRequest(
+            session_key=f"s{number}", context=text, project=f"project-{number % PROJECTS}"
+        )
+        rng = session_rng(workspace, wanted.session_key)
+        start_session(workspace, wanted, actor=SYSTEM, now=timezone.now(), rng=rng)
+
+    def send(text: str) -> None:
+        number = next(started)
+        body = {"session_key": f"s{number}", "context": text, "project": "project-3"}
+        answer = client.post("/api/v1/sessions", body, content_type="application/json")
+        if answer.status_code != 201:
+            raise SystemExit(answer.content.decode())
+
+    def embed(text: str) -> None:
+        embed_query(text, workspace.embedding_model)
+
+    first = [corpus.question() for _ in range(CALLS)]
+    rows[f"{size:,}: start, just loaded"] = measure([partial(start, t) for t in first])
+    for _ in range(WARM_UP):
+        start(corpus.question())
+    for title, call in (("embedding", embed), ("start", start), ("start, HTTP", send)):
+        texts = [corpus.question() for _ in range(CALLS)]
+        rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
+    vectors = [embed_query(corpus.question()) for _ in range(CALLS)]
+    with plain_sql(workspace.pk, size) as plain:
+        rows[f"{size:,}: plain SQL"] = measure([partial(plain.recall, v) for v in vectors])
+    rows[f"{size:,}: floor"] = compare(
+        rows[f"{size:,}: start, HTTP"],
+        rows[f"{size:,}: embedding"],
+        rows[f"{size:,}: plain SQL"],
+    )
+    questions = [corpus.question() for _ in range(CALLS)]
+    rows |= profile_rows(
+        f"{size:,}: start",
+        [partial(send, text) for text in questions],
+        service=(views, "start_session"),
+    )
+    path = f"/api/v1/sessions/s{next(started) - 1}/prompts"
+    rows |= measure_prompts(client, path, corpus, size)
+    with in_workspace(workspace):
+        pool = SessionCandidate.objects.count() / Session.objects.count()
+    rows[f"{size:,}: candidates"] = {"mean": round(pool, 1)}
+    return rows
+
+
+def measure_prompts(
+    client: Client, path: str, corpus: Corpus, size: int
+) -> dict[str, dict[str, float]]:
+    """Measure the prompts of a session."""
+
+    def say(text: str) -> None:
+        body = {"prompt": text}
+        answer = client.post(path, body, content_type="application/json")
+        if answer.status_code != 200:
+            raise SystemExit(answer.content.decode())
+
+    prompts = [corpus.question() for _ in range(2 * CALLS)]
+    rows = {f"{size:,}: prompt, HTTP": measure([partial(say, t) for t in prompts[:CALLS]])}
+    return rows | profile_rows(
+        f"{size:,}: prompt",
+        [partial(say, text) for text in prompts[CALLS:]],
+        service=(views, "prompt"),
+    )
+
+
 def main() -> None:
     """Measure each size."""
     settings.ENGRAM_SESSION_RANKER = os.environ.get("ENGRAM_RANKER", "")
@@ -55,51 +148,7 @@ def main() -> None:
     started = count()
     with own_database():
         for size in SIZES:
-            corpus = Corpus(0, topics=max(20, size // 200))
-            workspace = Workspace.objects.create(slug=f"bench-{size}", name="Benchmark")
-            load(corpus, [workspace], size)
-            with in_workspace(workspace), connection.cursor() as cursor:
-                cursor.execute(_SPREAD, {"workspace": workspace.pk, "projects": PROJECTS})
-            with connection.cursor() as cursor:
-                cursor.execute("VACUUM ANALYZE memories_memory")
-            _, token = keys.issue(
-                workspace,
-                name="bench",
-                role=Role.AGENT,
-                actor=SYSTEM,
-                now=timezone.now(),
-                is_exempt_from_throttle=True,
-            )
-            client = Client(headers={"Authorization": f"Bearer {token}"})
-
-            def start(text: str, workspace: Workspace = workspace) -> None:
-                number = next(started)
-                wanted = SessionRequest(
-                    session_key=f"s{number}", context=text, project=f"project-{number % PROJECTS}"
-                )
-                rng = session_rng(workspace, wanted.session_key)
-                start_session(workspace, wanted, actor=SYSTEM, now=timezone.now(), rng=rng)
-
-            def send(text: str, client: Client = client) -> None:
-                number = next(started)
-                body = {"session_key": f"s{number}", "context": text, "project": "project-3"}
-                answer = client.post("/api/v1/sessions", body, content_type="application/json")
-                if answer.status_code != 201:
-                    raise SystemExit(answer.content.decode())
-
-            def embed(text: str, workspace: Workspace = workspace) -> None:
-                embed_query(text, workspace.embedding_model)
-
-            first = [corpus.question() for _ in range(CALLS)]
-            rows[f"{size:,}: start, just loaded"] = measure([partial(start, t) for t in first])
-            for _ in range(WARM_UP):
-                start(corpus.question())
-            for title, call in (("embedding", embed), ("start", start), ("start, HTTP", send)):
-                texts = [corpus.question() for _ in range(CALLS)]
-                rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
-            with in_workspace(workspace):
-                pool = SessionCandidate.objects.count() / Session.objects.count()
-            rows[f"{size:,}: candidates"] = {"mean": round(pool, 1)}
+            rows |= measure_one(size, started)
     report("session_start", rows)
 
 

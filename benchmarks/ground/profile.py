@@ -1,8 +1,8 @@
-"""Where the time of calls goes: the embedding, each SQL statement, the rest in Python.
+"""Where the time of HTTP calls goes: the embedding, each SQL statement, Python, the HTTP stack.
 
 Parts are measured where they happen: the model's pass, every statement that Django sends, the
-commit of each transaction. What remains is Python. The watching itself takes some microseconds a
-statement.
+commit of each transaction. What remains is Python within the service, and outside of it the HTTP
+stack: key, middleware, JSON. The watching itself takes some microseconds a statement.
 """
 
 from __future__ import annotations
@@ -15,50 +15,75 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from engram.kernel import embedding
 
-EMBEDDING, COMMIT, PYTHON = "embedding", "COMMIT", "Python"
-_SPACES = re.compile(r"\s+")
-_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE)\s+\"?([a-z_]+)\"?", re.IGNORECASE)
+EMBEDDING, COMMIT, PYTHON, HTTP = "embedding", "COMMIT", "Python", "HTTP"
 TITLE_CHARS = 60
+_SPACES = re.compile(r"\s+")
+_TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+\"?([a-z]+_[a-z_]+)", re.IGNORECASE)
+
+Parts = dict[str, list[float]]
 
 
 class Profile:
-    """The time of each part of some calls, in milliseconds, and how often it ran."""
+    """The milliseconds of each run of each part of some calls."""
 
     def __init__(self) -> None:
         self.calls = 0
         self.elapsed = 0.0
-        self.parts: dict[str, list[float]] = defaultdict(list)
+        self.service = 0.0
+        self.inside: Parts = defaultdict(list)  # of the service
+        self.outside: Parts = defaultdict(list)
+        self._is_inside = False
+
+    def note(self, part: str, milliseconds: float) -> None:
+        """Add one run of a part."""
+        (self.inside if self._is_inside else self.outside)[part].append(milliseconds)
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Count what happens within the block as inside of the service."""
+        start, self._is_inside = time.perf_counter(), True
+        try:
+            yield
+        finally:
+            self._is_inside = False
+            self.service += (time.perf_counter() - start) * 1000
 
     def rows(self) -> dict[str, dict[str, float]]:
-        """Return the mean milliseconds a call and runs a call of each part, largest first."""
+        """Return the mean milliseconds and the runs a call of each part, the longest first."""
+        runs: Parts = defaultdict(list)
+        for parts in (self.inside, self.outside):
+            for part, found in parts.items():
+                runs[part] += found
+        spent = {part: sum(found) for part, found in runs.items()}
+        spent[PYTHON] = self.service - _total(self.inside)
+        spent[HTTP] = self.elapsed - self.service - _total(self.outside)
         calls = max(self.calls, 1)
-        spent = {part: sum(found) for part, found in self.parts.items()}
-        spent[PYTHON] = self.elapsed - sum(spent.values())
         return {
-            part: {
-                "ms": round(ms / calls, 2),
-                "times": round(len(self.parts.get(part, ())) / calls, 2),
-            }
+            part: {"ms": round(ms / calls, 2), "runs": round(len(runs.get(part, ())) / calls, 1)}
             for part, ms in sorted(spent.items(), key=lambda one: -one[1])
         }
 
     @property
     def statements(self) -> float:
-        """Return the number of statements a call, without the ends of transactions."""
-        names = self.parts.keys() - {EMBEDDING, COMMIT}
-        return round(sum(len(self.parts[name]) for name in names) / max(self.calls, 1), 1)
+        """Return the number of statements a call."""
+        sent = sum(
+            len(found)
+            for parts in (self.inside, self.outside)
+            for part, found in parts.items()
+            if part not in {EMBEDDING, COMMIT}
+        )
+        return round(sent / max(self.calls, 1), 1)
 
 
-def profile(calls: Sequence[Callable[[], object]]) -> Profile:
-    """Call each once and measure its parts."""
+def profile(calls: Sequence[Callable[[], object]], *, service: tuple[Any, str]) -> Profile:
+    """Make each call once and measure its parts; `service` is the function that a view calls."""
     found = Profile()
-    with _watching(found.parts):
+    with _watching(found, service):
         for call in calls:
             start = time.perf_counter()
             call()
@@ -67,50 +92,54 @@ def profile(calls: Sequence[Callable[[], object]]) -> Profile:
     return found
 
 
-@contextmanager
-def _watching(parts: dict[str, list[float]]) -> Iterator[None]:
-    def execute(run: Callable[..., Any], sql: Any, *rest: Any) -> Any:
-        return _timed(parts, _title(str(sql)), run, sql, *rest)
+def profile_rows(
+    title: str, calls: Sequence[Callable[[], object]], *, service: tuple[Any, str]
+) -> dict[str, dict[str, float]]:
+    """Return the rows of a report: the number of statements, and each part."""
+    found = profile(calls, service=service)
+    rows: dict[str, dict[str, float]] = {f"{title}: statements": {"runs": found.statements}}
+    return rows | {f"{title}: {part}": row for part, row in found.rows().items()}
 
-    def commit(self: BaseDatabaseWrapper) -> None:
-        _timed(parts, COMMIT, ended, self)
+
+@contextmanager
+def _watching(found: Profile, service: tuple[Any, str]) -> Iterator[None]:
+    def timed(part: str, run: Callable[..., Any], *given: Any) -> Any:
+        start = time.perf_counter()
+        try:
+            return run(*given)
+        finally:
+            found.note(part, (time.perf_counter() - start) * 1000)
+
+    def execute(run: Callable[..., Any], sql: Any, *rest: Any) -> Any:
+        return timed(title_of(str(sql)), run, sql, *rest)
+
+    def commit(wrapper: BaseDatabaseWrapper) -> None:
+        timed(COMMIT, ended, wrapper)
 
     def read(texts: Sequence[str]) -> Any:
-        return _timed(parts, EMBEDDING, embedded, texts)
+        return timed(EMBEDDING, embedded, texts)
 
-    provider = embedding._provider()
+    def serve(*args: Any, **options: Any) -> Any:
+        with found.serving():
+            return served(*args, **options)
+
+    provider, served = embedding._provider(), getattr(*service)
     ended, embedded = BaseDatabaseWrapper._commit, provider.read
     with ExitStack() as stack:
         stack.enter_context(connection.execute_wrapper(execute))
         stack.enter_context(patch.object(BaseDatabaseWrapper, "_commit", commit))
         stack.enter_context(patch.object(provider, "read", read))
+        stack.enter_context(patch.object(*service, serve))
         yield
 
 
-def _timed(parts: dict[str, list[float]], part: str, run: Callable[..., Any], *given: Any) -> Any:
-    start = time.perf_counter()
-    try:
-        return run(*given)
-    finally:
-        parts[part].append((time.perf_counter() - start) * 1000)
+def _total(parts: Parts) -> float:
+    return sum(sum(found) for found in parts.values())
 
 
-def _title(sql: str) -> str:
-    """Return the kind of a statement, the tables it names, and its beginning."""
+def title_of(sql: str) -> str:
+    """Return the kind of a statement and the tables that it names."""
     text = _SPACES.sub(" ", sql).strip()
     kind = text.partition(" ")[0].upper()
-    tables = dict.fromkeys(found.partition("_")[2] or found for found in _TABLE.findall(text))
-    if not tables:
-        return text[:TITLE_CHARS] if kind == "SELECT" else kind
-    return f"{kind} {', '.join(tables)}"[:TITLE_CHARS]
-
-
-def percentiles(calls: Sequence[Callable[[], object]]) -> tuple[float, float]:
-    """Return the median and the 95th percentile of calls, in milliseconds."""
-    samples = []
-    for call in calls:
-        start = time.perf_counter()
-        call()
-        samples.append((time.perf_counter() - start) * 1000)
-    p50, p95 = np.percentile(samples, [50, 95])
-    return float(p50), float(p95)
+    tables = ", ".join(dict.fromkeys(found.partition("_")[2] for found in _TABLE.findall(text)))
+    return f"{kind} {tables or text[len(kind) :].strip()}"[:TITLE_CHARS]

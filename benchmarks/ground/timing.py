@@ -20,10 +20,18 @@ _TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 
 
 def _database_ms() -> float:
-    """Processor time of this connection's server process; 0 where it runs elsewhere."""
-    connection.ensure_connection()
+    """Processor time of the database's server processes; 0 where they run elsewhere.
+
+    Of all of them: a pool gives out another connection each time.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
+        return sum(_processor_ms(pid) for (pid,) in cursor.fetchall())
+
+
+def _processor_ms(pid: int) -> float:
     try:
-        stat = Path(f"/proc/{connection.connection.info.backend_pid}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return 0.0
     fields = stat.rpartition(")")[2].split()
