@@ -66,6 +66,14 @@ def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
 
 
 @contextmanager
+def prepared_cursor() -> Iterator[CursorWrapper]:
+    """Open a cursor that prepares statements, with results in the format that models read."""
+    connection.ensure_connection()
+    with Cursor(connection.connection) as cursor:
+        yield CursorWrapper(cursor, connection)
+
+
+@contextmanager
 def packing_cursor() -> Iterator[CursorWrapper]:
     """Open a binary cursor that accepts `Packed` parameters."""
     with binary_cursor() as cursor:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
 from functools import cached_property, lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
@@ -18,11 +19,14 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
+from engram.kernel.binary import prepared_cursor
 from engram.kernel.tenancy import current_workspace_id
 
 M = TypeVar("M", bound=Model)
 _Reader = tuple[int, Callable[..., Any], Any]
 
+# Stands for the time in a condition that is compiled once, see `Condition.replace`.
+ANY_TIME = datetime(1, 1, 1, tzinfo=UTC)
 _PLACEHOLDER = re.compile(r"%%|%s")
 
 
@@ -111,7 +115,7 @@ def from_row(model: type[M], values: Sequence[Any]) -> M:
 def rows_of(model: type[M], ids: Collection[UUID]) -> dict[UUID, M]:
     """Return the current workspace's rows of a model by id."""
     table = connection.ops.quote_name(model._meta.db_table)
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             f"SELECT {columns_of(model, model._meta.db_table)} FROM {table}"  # noqa: S608  names
             " WHERE workspace_id = %s AND id = ANY(%s::uuid[])",

@@ -112,12 +112,27 @@ def by_index() -> Iterator[None]:
 
 @contextmanager
 def searching(workspace: Tenant | UUID) -> Iterator[None]:
-    """Set the current workspace for reads, all of them as `by_index_in_order` plans them.
+    """Set the current workspace for reads, all of them as `by_index_in_order` plans them."""
+    with _within(workspace, _BY_INDEX | _IN_ORDER, makes_savepoint=False):
+        yield
 
-    The settings are made with the workspace in one round trip, and end with the transaction.
+
+@contextmanager
+def writing(workspace: Tenant | UUID) -> Iterator[None]:
+    """Set the current workspace for reads and writes, all of them as `by_index` plans them."""
+    with _within(workspace, _BY_INDEX, makes_savepoint=True):
+        yield
+
+
+@contextmanager
+def _within(
+    workspace: Tenant | UUID, settings: dict[str, str], *, makes_savepoint: bool
+) -> Iterator[None]:
+    """Make settings with the workspace, in one round trip; they end with the transaction.
+
+    In a transaction that has begun before they are left to the blocks within.
     """
-    settings = _BY_INDEX | _IN_ORDER
-    with in_workspace(workspace, options=settings, makes_savepoint=False) as is_made:
+    with in_workspace(workspace, options=settings, makes_savepoint=makes_savepoint) as is_made:
         token = _applied.set({**_applied.get(), **settings}) if is_made else None
         try:
             yield

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from typing import Any
 
 import pytest
 from django.db import connection, transaction
 
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index, by_index_in_order, searching
+from tests.conftest import Tenant
 
 
 def setting(name: str) -> str | None:
@@ -72,6 +74,23 @@ def test_searching_makes_its_settings_with_the_workspace_and_they_end_with_it(
             pass
         assert setting("enable_seqscan") == "off"
     assert setting("enable_seqscan") == "on"
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_commit_makes_the_settings_with_its_workspace(tenant: Tenant) -> None:
+    sent: list[str] = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        sent.append(sql)
+        return execute(sql, *rest)
+
+    tenant.agent.post("memories", {"content": "The barn owl nests in the chapel tower."})
+    with connection.execute_wrapper(note):
+        answer = tenant.agent.post("memories", {"content": "Refunds need the shift lead."})
+    assert answer.status_code == 201
+    # The key; the workspace with the settings; known statements; neighbours; rows; words; due.
+    assert len(sent) == 7
+    assert len([sql for sql in sent if "set_config" in sql]) == 1
 
 
 @pytest.mark.usefixtures("db")

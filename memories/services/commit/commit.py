@@ -19,9 +19,8 @@ from engram.kernel.credentials import refuse_credentials
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from engram.kernel.planning import by_index
+from engram.kernel.planning import by_index, writing
 from engram.kernel.refusals import InvalidError
-from engram.kernel.tenancy import in_workspace
 from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.content import content_hash
 from memories.models import Memory
@@ -162,7 +161,7 @@ def _write(
     those rows. The write counter then shows whether another commit ran meanwhile.
     """
     due: list[UUID] = []
-    with in_workspace(workspace):
+    with writing(workspace):
         known, corpus = lock_statements(prepared.hashes)
         _lock_named(prepared.drafts)
         run = CommitTransaction(

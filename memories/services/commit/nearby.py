@@ -13,6 +13,7 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import lru_cache
 from itertools import islice
 
 from django.db import Error
@@ -76,7 +77,7 @@ def _pairs(result: Committed) -> list[_Pair]:
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
     statement = result.memory
-    words, reading = frozenset(terms(statement.content[:READ_CHARS])), _reading_of(statement)
+    words, reading = _words_of(statement.content[:READ_CHARS]), _reading_of(statement)
     found = [_pair(statement, words, reading, row, result) for row in result.gate.around]
     return [pair for pair in found if pair and pair.score + RARE * len(pair.shared) >= WORTH_ASKING]
 
@@ -91,13 +92,18 @@ def _pair(
         return None
     if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
         return None
-    shared = words & terms(memory.content[:READ_CHARS]).keys()
+    shared = words & _words_of(memory.content[:READ_CHARS])
     if not shared:
         return None
     age = abs(statement.observed_at - memory.observed_at)
     score = cosine + OLD * math.log2(1 + min(age / timedelta(days=1), OLD_DAYS))
     score += FULL * min(len(reading.keys), len(_reading_of(memory).keys), FULL_WORDS)
     return _Pair(statement, memory, shared, score, result.gate.relations.get(memory.id))
+
+
+@lru_cache(maxsize=2048)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(terms(text))
 
 
 def _reading_of(memory: Memory) -> Reading:

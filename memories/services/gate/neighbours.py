@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
+from uuid import UUID
 
 import numpy as np
-from django.db import connection
 
-from engram.kernel.plain_sql import columns_of, condition_of, from_row, vector_literal
+from engram.kernel.binary import prepared_cursor
+from engram.kernel.plain_sql import (
+    ANY_TIME,
+    Condition,
+    columns_of,
+    condition_of,
+    from_row,
+    vector_literal,
+)
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
@@ -91,8 +100,8 @@ def _scan(
 ) -> tuple[list[NearMemory], list[NearMemory], bool]:
     """Scan all vectors for the nearest; return them and whether all vectors were read."""
     wanted = limit + max(limit // 2, nearest.SPARE)
-    condition = condition_of(_project(now, project))
-    with by_index(), connection.cursor() as cursor:
+    condition = _condition(current_workspace_id(), project).replace(ANY_TIME, now)
+    with by_index(), prepared_cursor() as cursor:
         cursor.execute(
             _NEAREST.format(
                 columns=columns_of(Memory, Memory._meta.db_table), condition=condition.sql
@@ -115,6 +124,12 @@ def _scan(
         if place is not None:
             (here if is_here else elsewhere).append((from_row(Memory, values), cosine))
     return here, elsewhere, rows[0][0] < wanted
+
+
+@lru_cache(maxsize=512)
+def _condition(workspace_id: UUID, project: str) -> Condition:
+    """Return the condition of `_project` at `ANY_TIME` in the current workspace, `workspace_id`."""
+    return condition_of(_project(ANY_TIME, project))
 
 
 def _project(now: datetime, project: str) -> MemoryQuerySet:

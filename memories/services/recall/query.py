@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import lru_cache
 from typing import Final, Literal
 from uuid import UUID
@@ -13,13 +13,12 @@ from uuid import UUID
 from django.db.models import Q
 
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.plain_sql import Condition, Selection, condition_of
+from engram.kernel.plain_sql import ANY_TIME, Condition, Selection, condition_of
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Kind, Memory
 from memories.models.memory import in_scope
 
 _LEADING = Q(kind=Kind.CONSTRAINT) | Q(is_pinned=True)
-_ANY_TIME = datetime(1, 1, 1, tzinfo=UTC)  # stands for the time in a compiled condition
 _MEANINGFUL = ("L", "N", "So")  # letters, digits, pictographs
 
 AUTO: Final = "auto"
@@ -112,14 +111,14 @@ def of_kinds(query: Query) -> Q:
 def select_recallable(query: Query, now: datetime) -> Selection[Memory]:
     """Return the recallable memories that match a query."""
     place = query.scope, query.project, query.kinds
-    condition = _condition(current_workspace_id(), *place).replace(_ANY_TIME, now)
+    condition = _condition(current_workspace_id(), *place).replace(ANY_TIME, now)
     return Selection(condition, lambda: Memory.objects.recallable(now).filter(match_query(query)))
 
 
 def select_pins(query: Query, now: datetime) -> Condition:
     """Return the condition of recallable pins that match a query and apply in its place."""
     place = query.scope, query.project, query.kinds
-    return _condition(current_workspace_id(), *place, is_of_pins=True).replace(_ANY_TIME, now)
+    return _condition(current_workspace_id(), *place, is_of_pins=True).replace(ANY_TIME, now)
 
 
 @lru_cache(maxsize=512)
@@ -131,12 +130,12 @@ def _condition(
     *,
     is_of_pins: bool = False,
 ) -> Condition:
-    """Return the condition of a query at `_ANY_TIME`; compiling one takes a millisecond or two.
+    """Return the condition of a query at `ANY_TIME`; compiling one takes a millisecond or two.
 
     The current workspace, which is a parameter of the condition, is `workspace_id`.
     """
     query = Query("", scope=scope, project=project, kinds=kinds)
-    rows = Memory.objects.recallable(_ANY_TIME).filter(match_query(query))
+    rows = Memory.objects.recallable(ANY_TIME).filter(match_query(query))
     return condition_of(rows.filter(match_pins(query), is_pinned=True) if is_of_pins else rows)
 
 
