@@ -32,11 +32,14 @@ from engram.kernel.proxies import TrustedProxies  # noqa: E402
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
-    """Report the process while it serves, and write its last figures at shutdown.
+    """Serve when everything is loaded; report the process from then on, and its end.
 
-    Not earlier: the server handles signals from here on, and no `atexit` runs when one ends it.
+    Connections wait in the queue of the socket meanwhile, so that the first request is as fast as
+    later ones, and no process reports that it is ready before. Not earlier: the server handles
+    signals from here on, and no `atexit` runs when one ends it.
     """
     while (await receive())["type"] != "lifespan.shutdown":
+        await asyncio.to_thread(loading.join)
         heartbeat.begin("web")
         await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(heartbeat.end)
@@ -68,4 +71,5 @@ application = TrustedProxies(protocols, trusted=settings.ENGRAM_TRUSTED_PROXIES)
 
 # A thread that computes gives way this often: the event loop waits for one turn of each of them.
 sys.setswitchinterval(0.001)
-Thread(target=load, name="model", daemon=True).start()
+loading = Thread(target=load, name="model", daemon=True)
+loading.start()

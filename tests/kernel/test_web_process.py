@@ -87,3 +87,43 @@ def test_a_web_process_is_alive_without_a_thread_and_stops_for_no_garbage(tenant
         said, _ = running.communicate(timeout=PATIENCE_SECONDS)
     alive, quick = said.splitlines()[-2:]
     assert (alive, quick) == ('200 {"status": "ok"}', "True 0.001")
+
+
+COLD = """
+import asyncio
+from threading import Event
+from engram.kernel import embedding
+may_load, sent, load = Event(), [], embedding._load
+
+def slowly(options):
+    assert may_load.wait(60)
+    return load(options)
+
+embedding._load = slowly
+import engram.asgi
+
+async def main():
+    received = asyncio.Queue()
+    received.put_nowait({"type": "lifespan.startup"})
+
+    async def send(message):
+        sent.append((message["type"], len(embedding._providers)))
+
+    serving = asyncio.create_task(
+        engram.asgi.application({"type": "lifespan"}, received.get, send)
+    )
+    await asyncio.sleep(1)
+    print(sent)
+    may_load.set()
+    received.put_nowait({"type": "lifespan.shutdown"})
+    await serving
+    print(sent[0])
+
+asyncio.run(main())
+"""
+
+
+def test_a_web_process_serves_nobody_before_the_model_is_loaded(tenant: Tenant) -> None:
+    with process(COLD, tenant) as running:
+        printed, _ = running.communicate(timeout=PATIENCE_SECONDS)
+    assert printed.splitlines() == ["[]", "('lifespan.startup.complete', 1)"]
