@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import pytest
 from django.core.management import CommandError, call_command
 
-from engram.console.evaluation.retrieval import parse_time
+from engram.console.evaluation.retrieval import MemoryRow, parse_time, store
+from engram.console.scratch import scratch_workspace
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, RecallRecord
@@ -62,6 +63,13 @@ def test_answers_are_ranked_and_measured(db, files, tmp_path, capsys):
         "n": 1.0, "recall@10": 1.0, "ndcg@10": 1.0,
     }  # fmt: skip
     assert "recall@10" in capsys.readouterr().out
+
+
+def test_ids_sort_as_the_rows_so_that_ties_are_broken_the_same_way_in_every_run(db):
+    rows = [MemoryRow(id=str(n), ds="b", text=f"Crate {n} is in the shed.") for n in range(30)]
+    with scratch_workspace() as workspace:
+        names = store(workspace, rows, now=datetime(2025, 1, 1, tzinfo=UTC), advance=lambda _: None)
+    assert [names[i] for i in sorted(names)] == [[row.id] for row in rows]
 
 
 def test_a_memory_that_the_product_refuses_is_not_found(db, files, tmp_path):
