@@ -6,6 +6,7 @@ workspaces and drops those of others. Measurements are in `benchmarks/results`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -68,6 +69,8 @@ def nearest(
         near, is_all = _scan(recallable, vector, model, wanted)
     else:
         near, is_all = _by_graph(recallable, vector, model, wanted), False
+        if _is_stuck(near):
+            near, is_all = _scan(recallable, vector, model, wanted)
     if len(near) < limit and not is_all:  # too few of the nearest pass the filters
         return nearest_among(queryset_of(recallable), vector, model, limit)
     return dict(list(near.items())[:limit])
@@ -113,6 +116,16 @@ def _by_graph(
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     with by_index_in_order():
         return _best(_rows(_GRAPH, recallable, vector, model, wanted, kind=f"{kind}({width})"))
+
+
+def _is_stuck(near: dict[UUID, float]) -> bool:
+    """Return whether most of the found memories have the same vector.
+
+    Very many identical vectors are linked to each other alone, and a search of the graph that
+    enters there finds nothing else, however near.
+    """
+    [(_, alike)] = Counter(near.values()).most_common(1) or [(0.0, 0)]
+    return alike > SPARE
 
 
 def _rows(
