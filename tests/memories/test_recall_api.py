@@ -409,3 +409,18 @@ def test_a_recall_sends_few_statements(tenant: Tenant) -> None:
     assert len([sql for sql in sent if "SAVEPOINT" not in sql]) == 16
     # Within a test the transaction of the recall is a savepoint.
     assert len(sent) == 18
+
+
+def test_memories_that_tie_are_taken_in_the_order_of_their_commits(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    """More tie than a pool holds: two workspaces of the same memories give the same answers."""
+    jars = [f"Jar {n} stands on a shelf." for n in range(200, 400)]
+    for where in (tenant, neighbour):
+        batch = {"memories": [{"content": content} for content in jars]}
+        assert where.agent.post("memories/batch", batch).status_code == 201
+        with in_workspace(where.workspace):
+            recallable = Memory.objects.recallable(timezone.now())
+            best = postings.by_words(recallable, postings.vocabulary_of(["jar", "shelf"]), 60)
+            stored = Memory.objects.in_bulk(best)
+        assert [stored[i].content for i in best] == jars[:60]

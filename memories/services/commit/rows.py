@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from engram.kernel.actors import Actor
 from engram.kernel.history import event
+from engram.kernel.ids import next_id
 from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError, StaleError
 from memories.core.content import content_hash
@@ -52,7 +53,7 @@ def new_memory(
     draft: Draft, digest: str, replaced: Memory | None, *, actor: Actor, now: datetime
 ) -> Memory:
     """Return the row of a new memory, not saved; it continues the lineage of the replaced one."""
-    memory_id = draft.memory_id or uuid4()
+    memory_id = draft.memory_id or next_id()
     return Memory(
         id=memory_id,
         lineage=replaced.lineage if replaced else memory_id,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 from django.db import IntegrityError
@@ -15,6 +15,7 @@ from engram.kernel.causes import WRITTEN_MEANWHILE
 from engram.kernel.collisions import AGAIN
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
+from engram.kernel.ids import next_id
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
@@ -171,7 +172,7 @@ def _create_separated(
         )
     found = vectors.get(sent.content)
     expires_at = fields["expires_at"]
-    memory_id = uuid4()
+    memory_id = next_id()
     memory = Memory(
         id=memory_id,
         lineage=memory_id,
