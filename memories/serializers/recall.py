@@ -168,7 +168,8 @@ class WhyNotSerializer(serializers.Serializer[Any]):
     )
     threshold = serializers.FloatField(
         allow_null=True,
-        help_text="The score needed to be returned; null if fewer than k were returned.",
+        help_text="The score of place k, or min_score where it is a number and larger; null where "
+        "fewer than k are returned and min_score is auto.",
     )
     explain = serializers.DictField(allow_null=True)
 

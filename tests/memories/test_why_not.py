@@ -83,6 +83,35 @@ def test_better_ones_are_told_with_the_score_that_was_missing(tenant: Tenant) ->
     assert last["threshold"] > last["score"]
 
 
+def test_the_place_counts_what_is_returned(tenant: Tenant) -> None:
+    tenant.admin.patch("workspace/settings", {"weight_assistant_derived": 0.05})
+    trusted = {"provenance": "user_stated"}
+    dog = commit(tenant, DOG, provenance="assistant_derived")
+    others = [
+        commit(tenant, f"The office {thing} was painted last spring.", **trusted)
+        for thing in ("door", "lamp", "roof")
+    ]
+    asked = {"query": "What is the office dog called?", "k": 1}
+    answer = tenant.reader.post("memories/recall", asked).json()["results"]
+    assert [result["memory"]["id"] for result in answer] == [dog]
+    body = ask(tenant, dog, **asked)
+    assert (body["returned"], body["threshold"]) == (True, None)
+    assert body["reasons"][0]["message"] == "It is returned, in place 1."
+    assert body["rank"] > 1  # others score more, and match too little to be returned
+    assert [codes(ask(tenant, other, **asked)) for other in others] == [["relevance"]] * 3
+
+
+def test_a_pin_that_matches_nothing_is_returned(tenant: Tenant) -> None:
+    pin = commit(tenant, "Ask Ingrid first.", pinned=True)
+    with in_workspace(tenant.workspace):
+        Memory.objects.get(pk=pin).vectors.all().delete()
+    asked = {"query": "office dog"}
+    [result] = tenant.reader.post("memories/recall", asked).json()["results"]
+    assert (result["memory"]["id"], result["score"]) == (pin, 0)
+    assert codes(ask(tenant, pin)) == ["returned"]
+    assert codes(ask(tenant, pin, min_score=0.5)) == ["min_score"]
+
+
 def test_its_state_is_told(tenant: Tenant) -> None:
     old = commit(tenant, DOG)
     commit(tenant, "The office dog is called Waffle.", supersedes=old)

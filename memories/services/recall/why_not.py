@@ -48,7 +48,7 @@ class WhyNotReason:
 
 @dataclass(frozen=True, slots=True)
 class WhyNot:
-    """The answer; `threshold` is the score that the memory had to reach."""
+    """The answer; `rank` counts all related memories, `threshold` is the score of place k."""
 
     memory: Memory
     state: State
@@ -68,11 +68,13 @@ class WhyNot:
 
 @dataclass(frozen=True, slots=True)
 class _Placing:
-    """A memory among all that were found; `place` is None where it is not among them."""
+    """A memory among those that were found; its place counts those that `min_score` lets pass."""
 
     own: RankedMemory
-    place: int | None
-    others: list[RankedMemory]
+    is_found: bool
+    others: list[RankedMemory]  # in order
+    passing: list[RankedMemory]  # those of `others` that pass
+    place: int | None  # None where it does not pass
     min_relevance: float  # the workspace's setting
 
 
@@ -83,24 +85,39 @@ def why_not(workspace: Workspace, memory: Memory, query: Query, *, now: datetime
     with in_workspace(workspace):
         excluded = [*_of_state(memory, state), *_of_filters(memory, query)]
         ranked = rank_memories(workspace, query, reading, now=now)
-        place = next((n for n, one in enumerate(ranked, 1) if one.id == memory.id), None)
-        own = None if place is None else ranked[place - 1]
+        rank = next((n for n, one in enumerate(ranked, 1) if one.id == memory.id), None)
+        own = None if rank is None else ranked[rank - 1]
         if own is None:  # rank it anyway, to show its factors
             forced = rank_memories(workspace, query, reading, always=[memory.id], now=now)
             own = next(one for one in forced if one.id == memory.id)
-    others = [one for one in ranked if one.id != memory.id]
-    placing = _Placing(own, place, others, workspace.config.min_relevance)
-    reasons = excluded or _of_rank(memory, query, placing)
+    placing = _place(own, ranked, query, workspace.config.min_relevance)
+    reasons = excluded or _of_rank(memory, query, placing) or [_returned(placing)]
     return WhyNot(
         memory=memory,
         state=state,
-        reasons=tuple(reasons) or (WhyNotReason("returned", f"It is returned, in place {place}."),),
-        rank=place,
+        reasons=tuple(reasons),
+        rank=rank,
         score=own.score,
         cosine=own.cosine,
         relevance=own.match.relevance,
-        threshold=_threshold(query, others),
+        threshold=_threshold(query, placing.passing),
         explain=own.explain,
+    )
+
+
+def _place(
+    own: RankedMemory, ranked: list[RankedMemory], query: Query, min_relevance: float
+) -> _Placing:
+    """Return the place of a memory among those that recall would return for a large `k`."""
+    is_found = any(one.id == own.id for one in ranked)
+    kept = keep(ranked if is_found else [own, *ranked], query, min_relevance)
+    return _Placing(
+        own=own,
+        is_found=is_found,
+        others=[one for one in ranked if one.id != own.id],
+        passing=[one for one in keep(ranked, query, min_relevance) if one.id != own.id],
+        place=next((n for n, one in enumerate(kept, 1) if one.id == own.id), None),
+        min_relevance=min_relevance,
     )
 
 
@@ -127,21 +144,24 @@ def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
     ]
 
 
+def _returned(placing: _Placing) -> WhyNotReason:
+    return WhyNotReason("returned", f"It is returned, in place {placing.place}.")
+
+
 def _of_rank(memory: Memory, query: Query, placing: _Placing) -> list[WhyNotReason]:
     """Return the reasons why an active memory that passes the filters is not returned."""
     if not query.is_meaningful:
         return [WhyNotReason("nothing_asked", CODES["nothing_asked"])]
-    own, place, others = placing.own, placing.place, placing.others
-    passing = {one.id for one in keep([own, *others], query, placing.min_relevance)}
+    own, place = placing.own, placing.place
     found = []
-    if own.score <= 0:
+    if own.score <= 0 and not own.is_pin:
         found.append(WhyNotReason("unrelated", CODES["unrelated"]))
-    elif own.id not in passing:
-        found.append(_of_cut(query, placing))
     elif place is None:
+        found.append(_of_cut(query, placing))
+    elif not placing.is_found:
         found.append(WhyNotReason("stage", CODES["stage"]))
     elif place > query.k:
-        needed = others[query.k - 1].score
+        needed = placing.passing[query.k - 1].score
         message = (
             f"{place - 1} others fit better: it scores {own.score:.3f}, "
             f"and place {query.k} has {needed:.3f}."
@@ -173,9 +193,9 @@ def _of_cut(query: Query, placing: _Placing) -> WhyNotReason:
     return WhyNotReason("relevance", message)
 
 
-def _threshold(query: Query, others: list[RankedMemory]) -> float | None:
-    """Return the score needed to be returned: that of rank k, or `min_score`."""
-    needed = [others[query.k - 1].score] if len(others) >= query.k else []
+def _threshold(query: Query, passing: list[RankedMemory]) -> float | None:
+    """Return the score needed to be returned: that of place k, or `min_score`."""
+    needed = [passing[query.k - 1].score] if len(passing) >= query.k else []
     if query.min_score is not None and query.min_score != AUTO:
         needed.append(query.min_score)
     return max(needed, default=None)
