@@ -7,6 +7,7 @@ loaded tables, whose statistics say that they are empty, and analysed ones.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,11 +16,14 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
+from engram.kernel.plain_sql import condition_of
+from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import order_key
 from memories.models import Memory, MemoryTag, Observation
-from memories.services.index import nearest
+from memories.services.index import nearest, postings
 from memories.services.index.search_index import ensure_vector_index
+from memories.services.recall import facts
 from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
@@ -265,3 +269,45 @@ def _leads(memory: Memory) -> bool:
     """Tell whether a memory is pinned where the session is: in team/a, below it, or everywhere."""
     holds = memory.scope in {"team", "team/a"} or memory.scope.startswith("team/a/")
     return memory.is_pinned and (holds or not (memory.scope or memory.project))
+
+
+def test_kept_plans_of_the_hot_statements_use_indexes_at_100_000_rows(
+    full: Tenant, state: str
+) -> None:
+    """The server keeps these plans for all parameters (`binary_cursor(prepares=True)`)."""
+    if state == "analysed":
+        with connection.cursor() as cursor:
+            cursor.execute(  # ten times as many rows a page as there are
+                "SELECT pg_restore_relation_stats('schemaname', 'public', 'relname', relname::text,"
+                " 'relpages', (pg_relation_size(oid) / 8192)::integer, 'reltuples', 100000::real)"
+                " FROM pg_class WHERE relname = ANY(%s)",
+                [["memories_memory", "memories_memoryvector", "memories_posting"]],
+            )
+    with in_workspace(full.workspace):
+        condition = condition_of(Memory.objects.recallable(NOW)).sql
+        vocabulary = postings.vocabulary_of(VOCABULARY[:2])
+        words = postings.words_sql(vocabulary)
+        hot = {
+            nearest._SCAN.format(condition=condition): {"vector_live", "memories_memory_pkey"},
+            postings._BEST.format(
+                condition=condition, gain=postings.GAIN, postings=postings.POSTINGS
+            ): {"posting_best", "memories_memory_pkey"},
+            facts._FACTS.format(words=words): {"vector_once_a_window"},
+        }
+        for statement, indexes in hot.items():
+            plans = Plans()
+            with by_index_in_order(), connection.connection.cursor() as cursor:
+                cursor.execute(f"EXPLAIN (GENERIC_PLAN, FORMAT JSON) {_numbered(statement)}")
+                plan = cursor.fetchone()[0]
+            plans._walk((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
+            assert plans.scanned_whole == set()
+            # Without statistics all indexes that begin with the workspace seem to cost the same.
+            assert state == "fresh" or plans.indexes >= indexes
+            assert not {"Hash Join", "Merge Join"} & {node["Node Type"] for node in plans.nodes}
+
+
+def _numbered(statement: str) -> str:
+    """Return a statement with numbered parameters."""
+    names = list(dict.fromkeys(re.findall(r"%\((\w+)\)s", statement)))
+    numbered = re.sub(r"%\((\w+)\)s", lambda m: f"${names.index(m[1]) + 1}", statement)
+    return numbered.replace("%%", "%")
