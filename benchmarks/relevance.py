@@ -33,7 +33,14 @@ from engram.console.evaluation import probes
 from engram.console.evaluation.retrieval import UNDATED, store
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
-from memories.core.relevance import MAX_TERMS, MIN_TERMS, Match, select, select_for_context
+from memories.core.relevance import (
+    MAX_MEMORIES,
+    MAX_TERMS,
+    MIN_TERMS,
+    Match,
+    select,
+    select_for_context,
+)
 from memories.services.recall.recall import Query, recall
 
 Floats = NDArray[np.float64]
@@ -201,7 +208,7 @@ def _regress(
 
 def _design(row: dict[str, Any], evidence: str) -> Floats:
     match = np.array(row[evidence], float)
-    size = np.full(len(match), np.log(max(row["memories"], 1)))
+    size = np.full(len(match), np.log(min(max(row["memories"], 1), MAX_MEMORIES)))
     return np.stack(
         [
             np.ones(len(match)),

@@ -4,9 +4,10 @@
 
 m is how well the memory alone matches the query: `own` of `memories.core.fusion`, without trust,
 age or its session. N is the number of memories in the workspace (the more there are, the better
-the best of those that are no answer matches), T the number of the query's index terms, kept
-between three and twelve (a query of one word is no less likely to have an answer than one of three,
-and few of the labelled questions are longer than twelve). The
+the best of those that are no answer matches), at most that of the largest labelled workspace: in
+much larger ones the logarithm would demand a match that no answer reaches. T is the number of the
+query's index terms, kept between three and twelve (a query of one word is no less likely to have an
+answer than one of three, and few of the labelled questions are longer than twelve). The
 coefficients are a logistic regression on labelled questions, one for each way to match
 (`Evidence`), with the built-in embedding model; `benchmarks/relevance.py` fits them, and measures
 them on kinds of text left out (`benchmarks/results/relevance.json`).
@@ -25,6 +26,7 @@ from enum import Enum
 from typing import NamedTuple
 
 MIN_TERMS, MAX_TERMS = 3, 12
+MAX_MEMORIES = 3141
 LEAST = 0.06
 CLOSE = 0.6
 CONTEXT_LEAST = 0.15
@@ -45,7 +47,7 @@ class Calibration:
         logit = (
             self.intercept
             + self.match * match
-            + self.memories * math.log(max(memories, 1))
+            + self.memories * math.log(min(max(memories, 1), MAX_MEMORIES))
             + self.terms * math.log1p(min(max(terms, MIN_TERMS), MAX_TERMS))
         )
         return 1 / (1 + math.exp(-max(-50.0, min(50.0, logit))))

@@ -72,6 +72,12 @@ def test_relevance_rises_with_the_match_and_falls_with_the_number_of_memories(
     assert few == three
 
 
+@pytest.mark.parametrize("evidence", [Evidence.RERANKED, Evidence.FIRST, Evidence.WORDS])
+def test_a_good_match_reaches_the_default_in_a_workspace_of_any_size(evidence: Evidence) -> None:
+    for memories in (1_000, 100_000, 10_000_000):
+        assert CALIBRATIONS[evidence].relevance(0.7, memories=memories, terms=3) >= LEAST
+
+
 def test_relevance_is_a_number_for_every_input() -> None:
     for match in (0.0, 1.0):
         for memories in (0, 1, 10**9):
