@@ -72,8 +72,9 @@ def _all_rows(data: Path | None) -> Iterator[dict[str, Any]]:
     yield from _rows("sessions", of.session_groups(data / "judge_sessions.jsonl", rng))
     for kind, name in (("conversations", "locomo"), ("passages", "multihop")):
         what = "memories" if name == "locomo" else "passages"
-        files = [data / "public" / f"{name}_{part}.jsonl" for part in (what, "questions")]
-        yield from _rows(kind, of.public_groups(*files, rng))
+        memories = data / "public" / f"{name}_{what}.jsonl"
+        questions = data / "public" / f"{name}_questions.jsonl"
+        yield from _rows(kind, of.public_groups(memories, questions, rng))
 
 
 def _rows(kind: str, groups: Sequence[of.Group]) -> Iterator[dict[str, Any]]:
