@@ -65,7 +65,7 @@ def test_answers_are_ranked_and_measured(db, files, tmp_path, capsys):
     assert "recall@10" in capsys.readouterr().out
 
 
-def test_ids_sort_as_the_rows_so_that_ties_are_broken_the_same_way_in_every_run(db):
+def test_ids_sort_as_the_rows_so_that_every_run_breaks_ties_the_same_way(db):
     rows = [MemoryRow(id=str(n), ds="b", text=f"Crate {n} is in the shed.") for n in range(30)]
     with scratch_workspace() as workspace:
         names = store(workspace, rows, now=datetime(2025, 1, 1, tzinfo=UTC), advance=lambda _: None)

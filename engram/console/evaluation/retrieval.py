@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 from pydantic import Field, field_validator, model_validator
@@ -182,7 +182,6 @@ def store(
                 agent=row.speaker,
                 session_key=f"{row.group}/{row.session}" if row.session else "",
                 observed_at=(row.time or now) + timedelta(milliseconds=start + position),
-                memory_id=_id_in_order(start + position),
             )
             for position, row in enumerate(batch)
         ]
@@ -192,12 +191,6 @@ def store(
                 names[result.memory.id].append(row.id)
         advance(len(batch))
     return names
-
-
-def _id_in_order(place: int) -> UUID:
-    """Return an id that sorts by place: recall breaks ties by id, and a rerun gives the same."""
-    random_bits = uuid4().int & (2**64 - 1)  # another run of the same file may use the table
-    return UUID(int=place << 64 | random_bits)
 
 
 def ask(

@@ -38,7 +38,6 @@ class Draft:
     source: str | None = None
     derived_from: tuple[UUID, ...] = ()
     is_revival: bool = False
-    memory_id: UUID | None = None  # of the memory if a new one is made; None: the next one
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and text of each text field."""

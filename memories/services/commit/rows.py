@@ -53,7 +53,7 @@ def new_memory(
     draft: Draft, digest: str, replaced: Memory | None, *, actor: Actor, now: datetime
 ) -> Memory:
     """Return the row of a new memory, not saved; it continues the lineage of the replaced one."""
-    memory_id = draft.memory_id or next_id()
+    memory_id = next_id()
     return Memory(
         id=memory_id,
         lineage=replaced.lineage if replaced else memory_id,
