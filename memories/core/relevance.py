@@ -4,8 +4,9 @@
 
 m is how well the memory alone matches the query: `own` of `memories.core.fusion`, without trust,
 age or its session. N is the number of memories in the workspace (the more there are, the better
-the best of those that are no answer matches), at most that of the largest labelled workspace: in
-much larger ones the logarithm would demand a match that no answer reaches. T is the number of the
+the best of those that are no answer matches), at most that of the largest labelled conversation:
+larger labelled workspaces hold passages alone, and the logarithm would mistake the kind of text for
+size and demand a match in large workspaces that no answer reaches. T is the number of the
 query's index terms, kept between three and twelve (a query of one word is no less likely to have an
 answer than one of three, and few of the labelled questions are longer than twelve). The
 coefficients are a logistic regression on labelled questions, one for each way to match
@@ -26,7 +27,7 @@ from enum import Enum
 from typing import NamedTuple
 
 MIN_TERMS, MAX_TERMS = 3, 12
-MAX_MEMORIES = 3141
+MAX_MEMORIES = 690
 LEAST = 0.06
 CLOSE = 0.6
 CONTEXT_LEAST = 0.15
@@ -64,11 +65,11 @@ class Evidence(Enum):
 
 
 CALIBRATIONS = {
-    Evidence.RERANKED: Calibration(-6.924, 11.66, -0.671, 2.221),
-    Evidence.FIRST: Calibration(-6.468, 10.707, -0.703, 2.031),
-    Evidence.WORDS: Calibration(-5.324, 7.947, -0.672, 1.923),
-    Evidence.VECTOR: Calibration(-7.603, 11.968, -0.434, 1.189),
-    Evidence.CONTEXT: Calibration(-5.27, 11.45, -0.434, 0.464),
+    Evidence.RERANKED: Calibration(-5.732, 11.694, -0.846, 1.977),
+    Evidence.FIRST: Calibration(-5.308, 10.46, -0.814, 1.661),
+    Evidence.WORDS: Calibration(-4.287, 7.697, -0.76, 1.55),
+    Evidence.VECTOR: Calibration(-6.871, 12.303, -0.624, 1.215),
+    Evidence.CONTEXT: Calibration(-4.452, 11.451, -0.624, 0.463),
 }
 
 

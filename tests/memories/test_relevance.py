@@ -209,14 +209,16 @@ def test_why_not_names_relevance(tenant: Tenant) -> None:
 
 def test_a_session_gets_what_is_relevant_to_its_context(tenant: Tenant) -> None:
     ids = [remember(tenant, text, importance=0.9 - n / 10) for n, text in enumerate(FACTS)]
+    for n in range(30):
+        remember(tenant, f"Shelf {n} holds the ledgers of the year {1900 + n}.", importance=1.0)
     started = begin(tenant, context="Walking Biscuit, the dog of the office")
     assert injected_ids(started) == [ids[3]]
     assert started.session.reason == ""
     rows = {row.memory_id: row for row in records(tenant, started)}
-    assert rows.keys() == set(ids)
+    assert rows.keys() > set(ids)
     assert (rows[ids[3]].relevance or 0) > CONTEXT_LEAST
     assert max(rows[i].relevance or 0 for i in ids[:3]) < CONTEXT_LEAST / 5
-    assert injected_ids(begin(tenant, "s2")) == ids  # without a context
+    assert len(injected_ids(begin(tenant, "s2"))) == 10  # without a context
 
 
 def test_a_session_about_something_else_gets_constraints_and_pins_and_the_reason(

@@ -72,7 +72,8 @@ class Command(BaseCommand):
         if moved:
             self.stdout.write(
                 "The thresholds of a workspace belong to its model: measure them anew with "
-                "`evaluate --gate` and look at gate_threshold and forget_min_relevance."
+                "`evaluate --gate` and look at gate_threshold, forget_min_relevance, min_relevance "
+                "and session_min_relevance."
             )
 
     def _move(self, workspace: Workspace, model: str) -> str:
