@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import os
 import threading
 from time import time_ns
 from uuid import UUID
@@ -25,5 +25,5 @@ def next_id() -> UUID:
         _last = now = max(now, _last + 1)
     milliseconds, fraction = divmod(now, 1 << _FRACTION_BITS)
     high = (milliseconds % (1 << _MS_BITS)) << 16 | 7 << 12 | fraction
-    low = 0b10 << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS)
+    low = 0b10 << _RANDOM_BITS | int.from_bytes(os.urandom(8)) >> 64 - _RANDOM_BITS
     return UUID(int=high << 64 | low)

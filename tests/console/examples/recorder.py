@@ -48,6 +48,9 @@ def reproducible(clock: Clock, seed: int) -> Iterator[None]:
         stack.enter_context(mock.patch("django.utils.timezone.now", clock.now))
         stack.enter_context(mock.patch("os.urandom", source.randbytes))
         stack.enter_context(mock.patch("engram.kernel.latency.time", clock.timestamp))
+        nanoseconds = lambda: int(clock.timestamp() * 1e9)  # noqa: E731
+        stack.enter_context(mock.patch("engram.kernel.ids.time_ns", nanoseconds))
+        stack.enter_context(mock.patch("engram.kernel.ids._last", 0))
         stack.enter_context(
             mock.patch("numpy.random.default_rng", lambda given=seed: default_rng(given))
         )
