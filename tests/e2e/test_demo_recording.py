@@ -21,6 +21,9 @@ SHOWN = {
     "conflicts.Conflict": ("kind", "status", "question", "reasoning"),
     "kernel.Event": ("type",),
 }
+# Tables whose number of rows may differ, too: whether a trained model passes its gates hangs on
+# comparisons of figures, and in their last digits processors differ.
+UNCOUNTED = {"predictor.ModelVersion"}
 
 
 def outline(text: str) -> dict[str, Any]:
@@ -40,6 +43,9 @@ def test_shipped_recording_is_what_the_services_make_of_the_story(db: None) -> N
     shipped = outline(read_recording())
     advice = "run `make demo-record`, and commit the file that it writes"
     differing = {
-        name: (made[name], shipped.get(name)) for name in made if made[name] != shipped.get(name)
+        name: (made[name], shipped.get(name))
+        for name in made.keys() | shipped.keys()
+        if made.get(name) != shipped.get(name) and name not in UNCOUNTED
     }
     assert not differing, advice
+    assert all(min(made[name], shipped[name]) > 0 for name in UNCOUNTED), advice
