@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
-from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.floor import floor_rows, plain_sql
 from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
 from engram.kernel import keys
@@ -93,12 +93,8 @@ def measure_one(size: int, rng: random.Random) -> dict[str, dict[str, float]]:
         rows[f"{size:,}: {title}"] = measure(calls)
     written = [(text := sentence(rng), embed_query(text)) for _ in range(CALLS)]
     with plain_sql(workspace.pk, size) as plain:
-        rows[f"{size:,}: plain SQL"] = measure([partial(plain.commit, *one) for one in written])
-    rows[f"{size:,}: floor"] = compare(
-        rows[f"{size:,}: commit, HTTP"],
-        rows[f"{size:,}: embedding"],
-        rows[f"{size:,}: plain SQL"],
-    )
+        floor = measure([partial(plain.commit, *one) for one in written])
+    rows |= floor_rows(size, rows[f"{size:,}: commit, HTTP"], rows[f"{size:,}: embedding"], floor)
     rows |= profile_rows(
         f"{size:,}: part",
         [partial(send, sentence(rng)) for _ in range(CALLS)],

@@ -21,9 +21,9 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
-from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.floor import measure_search
 from benchmarks.ground.profile import profile_rows
-from benchmarks.ground.timing import measure, report
+from benchmarks.ground.timing import report
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import embed_query
@@ -76,23 +76,15 @@ def main() -> None:
                 if answer.status_code != 200:
                     raise SystemExit(answer.content.decode())
 
-            def embed(text: str, workspace: Workspace = workspace) -> None:
-                embed_query(text, workspace.embedding_model)
-
-            first = [corpus.question() for _ in range(CALLS)]
-            rows[f"{size:,}: recall, just loaded"] = measure([partial(ask, t) for t in first])
-            for _ in range(WARM_UP):
-                ask(corpus.question())
-            for title, call in (("embedding", embed), ("recall", ask), ("recall, HTTP", send)):
-                texts = [corpus.question() for _ in range(CALLS)]
-                rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
-            vectors = [embed_query(corpus.question()) for _ in range(CALLS)]
-            with plain_sql(workspace.pk, size) as plain:
-                rows[f"{size:,}: plain SQL"] = measure([partial(plain.recall, v) for v in vectors])
-            rows[f"{size:,}: floor"] = compare(
-                rows[f"{size:,}: recall, HTTP"],
-                rows[f"{size:,}: embedding"],
-                rows[f"{size:,}: plain SQL"],
+            rows |= measure_search(
+                "recall",
+                ask,
+                send,
+                workspace=workspace,
+                corpus=corpus,
+                size=size,
+                calls=CALLS,
+                warm_up=WARM_UP,
             )
             rows |= profile_rows(
                 f"{size:,}: part",

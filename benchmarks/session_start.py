@@ -25,12 +25,11 @@ from django.utils import timezone
 
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
-from benchmarks.ground.floor import compare, plain_sql
+from benchmarks.ground.floor import measure_search
 from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.embedding import embed_query
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.api import sessions as views
@@ -89,23 +88,15 @@ def measure_one(size: int, started: Iterator[int]) -> dict[str, dict[str, float]
         if answer.status_code != 201:
             raise SystemExit(answer.content.decode())
 
-    def embed(text: str) -> None:
-        embed_query(text, workspace.embedding_model)
-
-    first = [corpus.question() for _ in range(CALLS)]
-    rows[f"{size:,}: start, just loaded"] = measure([partial(start, t) for t in first])
-    for _ in range(WARM_UP):
-        start(corpus.question())
-    for title, call in (("embedding", embed), ("start", start), ("start, HTTP", send)):
-        texts = [corpus.question() for _ in range(CALLS)]
-        rows[f"{size:,}: {title}"] = measure([partial(call, text) for text in texts])
-    vectors = [embed_query(corpus.question()) for _ in range(CALLS)]
-    with plain_sql(workspace.pk, size) as plain:
-        rows[f"{size:,}: plain SQL"] = measure([partial(plain.recall, v) for v in vectors])
-    rows[f"{size:,}: floor"] = compare(
-        rows[f"{size:,}: start, HTTP"],
-        rows[f"{size:,}: embedding"],
-        rows[f"{size:,}: plain SQL"],
+    rows |= measure_search(
+        "start",
+        start,
+        send,
+        workspace=workspace,
+        corpus=corpus,
+        size=size,
+        calls=CALLS,
+        warm_up=WARM_UP,
     )
     questions = [corpus.question() for _ in range(CALLS)]
     rows |= profile_rows(

@@ -9,16 +9,20 @@ second stage, no gate, no history, no HTTP.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
 import psycopg
 from django.db import connection
 
-from engram.kernel.embedding import model_name
+from benchmarks.ground.corpus import Corpus
+from benchmarks.ground.timing import measure
+from engram.kernel.embedding import embed_query, model_name
 from engram.kernel.minilm import DIMENSION
+from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import vector_literal
 from memories.core.content import content_hash
 from memories.services.index.nearest import EXACT_MAX
@@ -101,6 +105,50 @@ def plain_sql(workspace: UUID, size: int) -> Iterator[PlainSql]:
     ) as own:
         own.execute("SET hnsw.iterative_scan = relaxed_order")
         yield PlainSql(own, workspace, size)
+
+
+def measure_search(
+    title: str,
+    call: Callable[[str], object],
+    send: Callable[[str], object],
+    *,
+    workspace: Workspace,
+    corpus: Corpus,
+    size: int,
+    calls: int,
+    warm_up: int,
+) -> dict[str, dict[str, float]]:
+    """Measure a path that looks for memories near a text, and its floor, in the same run.
+
+    `call` takes the path within this process, `send` over the HTTP stack.
+    """
+
+    def embed(text: str) -> None:
+        embed_query(text, workspace.embedding_model)
+
+    first = [corpus.question() for _ in range(calls)]
+    rows = {f"{size:,}: {title}, just loaded": measure([partial(call, text) for text in first])}
+    for _ in range(warm_up):
+        call(corpus.question())
+    for name, path in (("embedding", embed), (title, call), (f"{title}, HTTP", send)):
+        texts = [corpus.question() for _ in range(calls)]
+        rows[f"{size:,}: {name}"] = measure([partial(path, text) for text in texts])
+    vectors = [embed_query(corpus.question()) for _ in range(calls)]
+    with plain_sql(workspace.pk, size) as plain:
+        floor = measure([partial(plain.recall, vector) for vector in vectors])
+    return rows | floor_rows(
+        size, rows[f"{size:,}: {title}, HTTP"], rows[f"{size:,}: embedding"], floor
+    )
+
+
+def floor_rows(
+    size: int, measured: dict[str, float], embedding: dict[str, float], plain: dict[str, float]
+) -> dict[str, dict[str, float]]:
+    """Return the rows of plain SQL and of the floor under a measured path."""
+    return {
+        f"{size:,}: plain SQL": plain,
+        f"{size:,}: floor": compare(measured, embedding, plain),
+    }
 
 
 def compare(measured: dict[str, float], *parts: dict[str, float]) -> dict[str, float]:
