@@ -90,10 +90,10 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": POOL_MAX_SIZE,
     "timeout": 5,
 }
-# How often a connection executes a hot statement before the server keeps its plan; 0: never, for a
-# connection pooler that does not support prepared statements.
+# Whether connections prepare the statements of the hot paths; 0 for a connection pooler that does
+# not support prepared statements.
 DATABASES["default"]["OPTIONS"]["prepare_threshold"] = (
-    int(os.environ.get("ENGRAM_PREPARE_AFTER", "3")) or None
+    int(os.environ.get("ENGRAM_PREPARED_STATEMENTS", "1")) or None
 )
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 

@@ -17,13 +17,13 @@ from uuid import UUID, uuid4
 
 import psycopg
 from django.db import connection
+from pgvector.psycopg import register_vector
 
 from benchmarks.ground.corpus import Corpus
 from benchmarks.ground.timing import measure
 from engram.kernel.embedding import embed_query, model_name
 from engram.kernel.minilm import DIMENSION
 from engram.kernel.models import Workspace
-from engram.kernel.plain_sql import vector_literal
 from memories.core.content import content_hash
 from memories.services.index.nearest import EXACT_MAX
 
@@ -69,9 +69,7 @@ class PlainSql:
         """Return the texts of the nearest memories."""
         with self._own.transaction():
             self._set_workspace()
-            found = self._own.execute(
-                self._nearest, [vector_literal(vector), self._workspace], prepare=True
-            )
+            found = self._own.execute(self._nearest, [vector, self._workspace], prepare=True)
             return found.fetchall()
 
     def commit(self, text: str, vector: Any) -> None:
@@ -82,7 +80,7 @@ class PlainSql:
             "content": text,
             "hash": content_hash(text),
             "model": self._model,
-            "vector": vector_literal(vector),
+            "vector": vector,
         }
         with self._own.transaction():
             self._set_workspace()
@@ -103,6 +101,7 @@ def plain_sql(workspace: UUID, size: int) -> Iterator[PlainSql]:
     with psycopg.connect(
         **{name: known[name] for name in names if known.get(name)}, autocommit=True
     ) as own:
+        register_vector(own)
         own.execute("SET hnsw.iterative_scan = relaxed_order")
         yield PlainSql(own, workspace, size)
 

@@ -42,40 +42,63 @@ class _Packer(Dumper):
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
 
 
+class PackedVector(NamedTuple):
+    """A vector as one parameter in pgvector's binary format; the statement casts to `vector`."""
+
+    values: NDArray[np.floating]
+
+
+class _VectorPacker(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: PackedVector) -> bytes:
+        """Return the dimension, two unused bytes, and the values as float32."""
+        return pack(">HH", len(obj.values), 0) + obj.values.astype(">f4").tobytes()
+
+
 class _OnceCursor(Cursor[Any]):
-    """A cursor that never prepares a statement: each is planned for its parameters."""
+    """A cursor that never prepares a statement."""
 
     def execute(self, *args: Any, **options: Any) -> Self:
         """Execute a statement."""
         return super().execute(*args, **options | {"prepare": False})
 
 
+class _PreparingCursor(Cursor[Any]):
+    """A cursor that prepares each statement at once.
+
+    psycopg's own count of executions would forget a statement among the many with literals.
+    """
+
+    def execute(self, *args: Any, **options: Any) -> Self:
+        """Execute a statement."""
+        return super().execute(*args, **options | {"prepare": True})
+
+
 @contextmanager
 def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
-    """Open Django's cursor with binary results and parameters.
+    """Open Django's cursor with binary results, for `Packed` and `PackedVector` parameters too.
 
-    With `prepares` the server keeps the plan of a statement that the connection has executed a few
-    times. Only for statements whose best plan does not depend on their parameters, nor on a partial
-    index that is chosen by one.
+    With `prepares` the connection parses a statement once, and the server keeps its plan where
+    `engram.kernel.planning` says so. Only for statements whose best plan does not depend on their
+    parameters, nor on a partial index that is chosen by one.
     """
-    connection.ensure_connection()
-    kind = Cursor if prepares else _OnceCursor
-    with kind(connection.connection) as cursor:
-        cursor.format = Format.BINARY
-        yield CursorWrapper(cursor, connection)
+    with _open(_PreparingCursor if prepares else _OnceCursor) as cursor:
+        cursor.cursor.format = Format.BINARY
+        yield cursor
 
 
 @contextmanager
 def prepared_cursor() -> Iterator[CursorWrapper]:
     """Open a cursor that prepares statements, with results in the format that models read."""
-    connection.ensure_connection()
-    with Cursor(connection.connection) as cursor:
-        yield CursorWrapper(cursor, connection)
+    with _open(_PreparingCursor) as cursor:
+        yield cursor
 
 
 @contextmanager
-def packing_cursor() -> Iterator[CursorWrapper]:
-    """Open a binary cursor that accepts `Packed` parameters."""
-    with binary_cursor() as cursor:
-        cursor.cursor.adapters.register_dumper(Packed, _Packer)
-        yield cursor
+def _open(kind: type[Cursor[Any]]) -> Iterator[CursorWrapper]:
+    connection.ensure_connection()
+    with kind(connection.connection) as cursor:
+        cursor.adapters.register_dumper(Packed, _Packer)
+        cursor.adapters.register_dumper(PackedVector, _VectorPacker)
+        yield CursorWrapper(cursor, connection)

@@ -14,7 +14,6 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from uuid import UUID
 from weakref import WeakKeyDictionary
 
-import numpy as np
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
@@ -135,8 +134,3 @@ def _shape(model: type[Model]) -> tuple[list[str], list[_Reader]]:
         if hasattr(field, "from_db_value")
     ]
     return [field.attname for field in fields], readers
-
-
-def vector_literal(vector: np.ndarray) -> str:
-    """Return a vector in pgvector's text format."""
-    return str(vector.tolist())

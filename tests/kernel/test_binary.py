@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from engram.kernel.binary import Packed, binary_cursor, packing_cursor
+from engram.kernel.binary import Packed, PackedVector, binary_cursor
+from engram.kernel.models import Workspace
+from engram.kernel.planning import searching, writing
 
 CASES: list[tuple[str, str, list[Any]]] = [
     ("float8", "f8", [0.1, -1e300, 5e-324, float("inf"), 0.0]),
@@ -21,7 +25,7 @@ CASES: list[tuple[str, str, list[Any]]] = [
 @pytest.mark.django_db
 @pytest.mark.parametrize(("kind", "code", "numbers"), CASES)
 def test_packed_numbers_arrive_as_they_were(kind: str, code: str, numbers: list[Any]) -> None:
-    with packing_cursor() as cursor:
+    with binary_cursor() as cursor:
         packed = Packed(np.array(numbers, code))
         cursor.execute(f"SELECT %(numbers)b::{kind}[]", {"numbers": packed})
         assert cursor.fetchone() == (numbers,)
@@ -29,12 +33,56 @@ def test_packed_numbers_arrive_as_they_were(kind: str, code: str, numbers: list[
 
 @pytest.mark.django_db
 def test_what_is_missing_among_packed_numbers_is_no_number() -> None:
-    with packing_cursor() as cursor:
+    with binary_cursor() as cursor:
         packed = Packed(np.array([None, 1.5], "f8"))
         cursor.execute(
             "SELECT array_agg(nullif(n, 'NaN')) FROM unnest(%(n)b::float8[]) AS n", {"n": packed}
         )
         assert cursor.fetchone() == ([None, 1.5],)
+
+
+@pytest.mark.django_db
+def test_packed_vectors_arrive_as_they_were() -> None:
+    vector = np.array([0.1, -1e-38, 3e38], np.float32)
+    with binary_cursor() as cursor:
+        cursor.execute("SELECT (%(vector)s::vector)::real[]", {"vector": PackedVector(vector)})
+        assert cursor.fetchone() == (vector.tolist(),)
+
+
+@pytest.mark.django_db
+def test_statements_with_literals_in_between_do_not_prevent_preparing() -> None:
+    with transaction.atomic():
+        for number in range(150):  # more than psycopg counts
+            with connection.cursor() as plain:
+                plain.execute(f"SELECT {number}")
+            if number % 149 == 0:
+                with binary_cursor(prepares=True) as cursor:
+                    cursor.execute("SELECT 1 AS rare, %s::int", [2])
+        with connection.cursor() as plain:
+            plain.execute(
+                "SELECT count(*) FROM pg_prepared_statements"
+                " WHERE statement LIKE 'SELECT 1 AS rare%%'"
+            )
+            assert plain.fetchone() == (1,)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("block", [searching, writing])
+def test_the_server_keeps_the_plan_of_a_prepared_statement(
+    block: Callable[..., AbstractContextManager[None]],
+) -> None:
+    workspace = Workspace.objects.create(slug="acme", name="Acme")
+    with block(workspace):
+        for _ in range(3):
+            with binary_cursor(prepares=True) as cursor:
+                cursor.execute("SELECT id FROM kernel_workspace WHERE id = %s", [workspace.pk])
+                assert cursor.fetchone() == (workspace.pk,)
+        with connection.cursor() as plain:
+            plain.execute(
+                "SELECT generic_plans, custom_plans FROM pg_prepared_statements"
+                " WHERE statement LIKE 'SELECT id FROM kernel_workspace%%'"
+            )
+            assert plain.fetchone() == (3, 0)
 
 
 @pytest.mark.django_db

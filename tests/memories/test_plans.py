@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -16,14 +16,16 @@ from uuid import UUID
 import pytest
 from django.db import connection, transaction
 
+from engram.kernel.binary import prepared_cursor
 from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import order_key
 from memories.models import Memory, MemoryTag, Observation
-from memories.services.index import nearest, postings
+from memories.services.gate import neighbours
+from memories.services.index import nearest, postings, tokens
 from memories.services.index.search_index import ensure_vector_index
-from memories.services.recall import facts
+from memories.services.recall import facts, turns
 from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
@@ -69,7 +71,8 @@ class Plans:
         return execute(sql, params, many, context)
 
     def _explain(self, sql: str, params: Any) -> None:
-        with connection.connection.cursor() as cursor:
+        opened = prepared_cursor() if isinstance(params, Mapping) else connection.cursor()
+        with opened as cursor:
             cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", params)
             plan = cursor.fetchone()[0]
         self._walk((json.loads(plan) if isinstance(plan, str) else plan)[0]["Plan"])
@@ -287,12 +290,19 @@ def test_kept_plans_of_the_hot_statements_use_indexes_at_100_000_rows(
         condition = condition_of(Memory.objects.recallable(NOW)).sql
         vocabulary = postings.vocabulary_of(VOCABULARY[:2])
         words = postings.words_sql(vocabulary)
+        graph = nearest._GRAPH.format(
+            condition=condition, kind=f"vector({WIDTH})", indexed_model=nearest._literal(MODEL)
+        )
         hot = {
             nearest._SCAN.format(condition=condition): {"vector_live", "memories_memory_pkey"},
             postings._BEST.format(
                 condition=condition, gain=postings.GAIN, postings=postings.POSTINGS
             ): {"posting_best", "memories_memory_pkey"},
             facts._FACTS.format(words=words): {"vector_once_a_window"},
+            graph: {NEAREST},
+            turns._AROUND.format(condition=condition, reach=turns.REACH): {"memory_session_order"},
+            tokens._NEAREST.format(): {"tokens_once_a_window"},
+            neighbours._NEAREST.format(columns="1", condition=condition): {"vector_live"},
         }
         for statement, indexes in hot.items():
             plans = Plans()

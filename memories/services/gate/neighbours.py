@@ -9,14 +9,13 @@ from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.binary import prepared_cursor
+from engram.kernel.binary import PackedVector, prepared_cursor
 from engram.kernel.plain_sql import (
     ANY_TIME,
     Condition,
     columns_of,
     condition_of,
     from_row,
-    vector_literal,
 )
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import current_workspace_id
@@ -108,7 +107,7 @@ def _scan(
             ),
             condition.parameters
             | {
-                "vector": vector_literal(vector),
+                "vector": PackedVector(vector),
                 "workspace": current_workspace_id(),
                 "model": model,
                 "wanted": wanted,

@@ -12,11 +12,13 @@ from typing import Any
 from uuid import UUID
 
 import numpy as np
+from django.db import connection
 from django.db.models import Min, QuerySet
 from pgvector.django import CosineDistance
+from psycopg import sql
 
-from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import Rows, condition_of, queryset_of, vector_literal
+from engram.kernel.binary import PackedVector, binary_cursor
+from engram.kernel.plain_sql import Rows, condition_of, queryset_of
 from engram.kernel.planning import by_index, by_index_in_order, by_index_sorted
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import CorpusSize, Memory
@@ -41,10 +43,11 @@ _SCAN = """
         ORDER BY 2, 1 LIMIT %(wanted)s
     ) AS near
 """
-# The sub-select runs per vector; the planner would turn EXISTS into a join.
+# The sub-select runs per vector; the planner would turn EXISTS into a join. The model is a literal,
+# because the index is of one model, and the plan is kept for all parameters.
 _GRAPH = """
     SELECT memory_id, embedding <=> %(vector)s::vector FROM memories_memoryvector
-    WHERE workspace_id = %(workspace)s AND model = %(model)s AND is_live AND (
+    WHERE workspace_id = %(workspace)s AND model = {indexed_model} AND is_live AND (
         SELECT id FROM memories_memory WHERE id = memory_id AND {condition} LIMIT 1
     ) IS NOT NULL
     ORDER BY embedding::{kind} <=> %(vector)s::{kind} LIMIT %(wanted)s
@@ -115,7 +118,13 @@ def _by_graph(
     width = len(vector)
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     with by_index_in_order():
-        return _best(_rows(_GRAPH, recallable, vector, model, wanted, kind=f"{kind}({width})"))
+        names = {"kind": f"{kind}({width})", "indexed_model": _literal(model)}
+        return _best(_rows(_GRAPH, recallable, vector, model, wanted, **names))
+
+
+def _literal(text: str) -> str:
+    """Return a text as a constant of a statement that has parameters."""
+    return sql.Literal(text).as_string(connection.connection).replace("%", "%%")
 
 
 def _is_stuck(near: dict[UUID, float]) -> bool:
@@ -137,13 +146,13 @@ def _rows(
     **words: str,
 ) -> list[Any]:
     condition = condition_of(recallable)
-    with binary_cursor(prepares=statement is _SCAN) as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             statement.format(condition=condition.sql, **words),
             condition.parameters
             | {
                 "workspace": current_workspace_id(),
-                "vector": vector_literal(vector),
+                "vector": PackedVector(vector),
                 "model": model,
                 "wanted": wanted,
             },

@@ -8,9 +8,8 @@ from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.binary import binary_cursor
+from engram.kernel.binary import PackedVector, binary_cursor
 from engram.kernel.embedding import Windows
-from engram.kernel.plain_sql import vector_literal
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
 from memories.models import Memory, MemoryTokens
@@ -72,7 +71,7 @@ def tokens_of(
                 "workspace": current_workspace_id(),
                 "model": model,
                 "ids": list(ids),
-                "vector": vector_literal(vector),
+                "vector": PackedVector(vector),
                 "windows": WINDOWS_READ,
             },
         )

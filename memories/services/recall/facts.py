@@ -9,8 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import vector_literal
+from engram.kernel.binary import PackedVector, binary_cursor
 from memories.core import bm25
 from memories.services.index.postings import Vocabulary, bm25_parameters, words_sql
 
@@ -60,7 +59,7 @@ def facts_of(
             bm25_parameters(vocabulary, known)
             | {
                 "ids": list(ids),
-                "vector": None if vector is None else vector_literal(vector),
+                "vector": None if vector is None else PackedVector(vector),
                 "model": model,
             },
         )

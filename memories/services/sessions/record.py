@@ -11,7 +11,7 @@ import numpy as np
 from django.db import connection, transaction
 
 from engram.kernel import telemetry
-from engram.kernel.binary import Packed, packing_cursor
+from engram.kernel.binary import Packed, binary_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
 from memories.services.sessions.ranker_hook import RankerAnswer
@@ -144,7 +144,7 @@ def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
         "width": signals.shape[1],
         "given": [row.memory_id for row in rows if row.was_injected],
     }
-    with packing_cursor() as cursor:
+    with binary_cursor() as cursor:
         cursor.execute(_RECORD, columns | packed | parameters)
 
 
