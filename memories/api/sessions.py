@@ -21,10 +21,11 @@ from engram.kernel.refusals import MissingError
 from memories.models import Session
 from memories.models.session import SessionState
 from memories.serializers import session as shapes
+from memories.services.sessions.access import NO_SUCH_SESSION
 from memories.services.sessions.end import end_session
 from memories.services.sessions.erase import delete_session
 from memories.services.sessions.feedback import give_feedback
-from memories.services.sessions.prompts import NO_SUCH_SESSION, prompt
+from memories.services.sessions.prompts import prompt
 from memories.services.sessions.start import SessionRequest, session_rng, start_session
 
 KEY = OpenApiParameter(

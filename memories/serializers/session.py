@@ -324,8 +324,8 @@ def present_prompted(prompted: PromptResult) -> dict[str, Any]:
             {
                 "id": hit.memory.id,
                 "content": hit.memory.content,
-                "score": hit.score,
-                "relevance": hit.relevance,
+                "score": hit.memory.score,
+                "relevance": hit.memory.relevance,
                 "source": hit.candidate.source if hit.candidate else None,
                 "injected": bool(hit.candidate and hit.candidate.was_injected),
                 "hits": hit.candidate.fts_hit_count if hit.candidate else 0,

@@ -16,7 +16,7 @@ from engram.kernel.models import Role
 from engram.kernel.pagination import LimitOffset
 from engram.kernel.refusals import MissingError
 from memories.api.sessions import KEY
-from memories.services.sessions.prompts import NO_SUCH_SESSION
+from memories.services.sessions.access import NO_SUCH_SESSION
 from predictor.filters import ComparisonFilter
 from predictor.models import Comparison
 from predictor.serializers.comparison import ComparisonSerializer

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.recall.turns import neighbours
 from tests.conftest import NOW, Caller, Tenant, build_tenant, issue_agent
+from tests.memories.session_world import statements
 
 DOG = "The office dog is called Biscuit."
 JUNK = "junk " * 200
@@ -149,11 +149,10 @@ def test_one_conversation_of_one_key_is_still_one(tenant: Tenant) -> None:
 
 def test_the_prompt_of_another_key_reads_and_locks_no_memory(tenant: Tenant, dog: str) -> None:
     other = issue_agent(tenant.workspace)
-    with CaptureQueriesContext(connection) as made:
+    with statements() as sent:
         assert other.post("sessions/s1/prompts", {"prompt": "Is it Biscuit?"}).status_code == 403
-    statements = [query["sql"] for query in made]
-    assert any('FROM "memories_session"' in one for one in statements)
-    for one in statements:
+    assert any("FROM memories_session" in one for one in sent)
+    for one in sent:
         assert "memories_memory" not in one
         assert "memories_posting" not in one
         assert "memories_session" not in one or "FOR " not in one

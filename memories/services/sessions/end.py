@@ -16,7 +16,7 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.causes import OTHER_TRANSCRIPT
-from memories.services.sessions.prompts import lock_session, own_session
+from memories.services.sessions.access import lock_session, own_session
 from memories.signals import session_ended
 
 IDLE_FOR = timedelta(hours=24)

@@ -17,7 +17,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
 from memories.models import Session
-from memories.services.sessions.prompts import lock_session
+from memories.services.sessions.access import lock_session
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out

@@ -12,7 +12,7 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import SessionCandidate
 from memories.services.causes import SESSION_JUDGED
-from memories.services.sessions.prompts import own_session
+from memories.services.sessions.access import own_session
 
 
 @retry_on_collision

@@ -1,0 +1,99 @@
+"""Find the recallable memories that share rare words with a prompt, and lock them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+from uuid import UUID
+
+from engram.kernel.binary import binary_cursor
+from engram.kernel.tenancy import current_workspace_id
+from memories.core import bm25
+from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms
+from memories.core.relevance import CALIBRATIONS, Evidence
+from memories.core.text import terms
+from memories.services.index.postings import GAIN, POSTINGS, bm25_parameters, vocabulary_of
+from memories.services.recall.query import Query, select_recallable
+
+READ_MAX = 200  # best matches by words that are examined
+POSTINGS_A_TERM = 1000  # the highest-weighted per term
+
+_SHARERS = f"""
+    SELECT posting.memory_id, array_agg(asked.term), max(posting.words), sum({GAIN}) AS score
+    FROM {POSTINGS}
+    GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
+    ORDER BY 4 DESC, 1 LIMIT %(limit)s
+"""  # noqa: S608  placeholders only
+# The first of `ids` that are recallable, locked in the order of their ids, as all writers do. What
+# another transaction hides while this one waits for the lock is returned as not recallable.
+_LOCK = """
+    SELECT id, content, {condition} FROM memories_memory
+    WHERE workspace_id = %(workspace)s AND id = ANY(ARRAY(
+        SELECT given.id FROM unnest(%(ids)s::uuid[]) WITH ORDINALITY AS given (id, place)
+        WHERE EXISTS (SELECT 1 FROM memories_memory WHERE id = given.id AND {condition} OFFSET 0)
+        ORDER BY place LIMIT %(most)s
+    ))
+    ORDER BY id FOR NO KEY UPDATE
+"""
+
+
+class MatchedMemory(NamedTuple):
+    """A memory that a prompt matches, as read under its lock."""
+
+    id: UUID
+    content: str
+    is_recallable: bool
+    score: float  # BM25
+    by: Match
+    relevance: float  # probability, from words alone
+
+
+class _Found(NamedTuple):
+    score: float
+    by: Match
+    relevance: float
+
+
+def lock_matches(text: str, now: datetime, *, least: float) -> dict[UUID, MatchedMemory]:
+    """Lock and return the memories that a prompt matches, the best by BM25 first.
+
+    A match by a single word needs the relevance `least` as well.
+    """
+    found = _match(text, least)
+    if not found:
+        return {}
+    condition = select_recallable(Query(""), now).condition
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(
+            _LOCK.format(condition=condition.sql),
+            condition.parameters
+            | {"workspace": current_workspace_id(), "ids": list(found), "most": HITS_MAX},
+        )
+        locked = {row[0]: row for row in cursor.fetchall()}
+    return {i: MatchedMemory._make((*locked[i], *how)) for i, how in found.items() if i in locked}
+
+
+def _match(text: str, least: float) -> dict[UUID, _Found]:
+    vocabulary = vocabulary_of(terms(text))
+    prompted = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    if not prompted.words:
+        return {}
+    limits = {"words": list(prompted.words), "postings": POSTINGS_A_TERM, "limit": READ_MAX}
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(_SHARERS, bm25_parameters(vocabulary, prompted.terms) | limits)
+        rows = cursor.fetchall()
+    shares = bm25.share(
+        {row[0]: row[3] for row in rows},
+        vocabulary.terms,
+        vocabulary.frequencies,
+        vocabulary.memories,
+    )
+    found = {}
+    for memory_id, shared, length, score in rows:
+        by = match_prompt(prompted, shared, length)
+        relevance = CALIBRATIONS[Evidence.WORDS].relevance(
+            shares[memory_id], memories=vocabulary.memories, terms=len(vocabulary.terms)
+        )
+        if by is Match.SEVERAL or (by is Match.SINGLE and relevance >= least):
+            found[memory_id] = _Found(score, by, relevance)
+    return found
