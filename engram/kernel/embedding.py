@@ -1,10 +1,10 @@
 """Embed texts as unit vectors, by the local MiniLM or an OpenAI-compatible endpoint.
 
 `settings.ENGRAM_EMBEDDING` names the provider: ``provider`` ("local" or "openai"), ``model``,
-``base_url``, ``api_key``, ``timeout_seconds`` and, where an endpoint can shorten its vectors,
-``dimensions``. That is the model of a new workspace; each workspace stores its model's name until
-`reembed` changes it, and every function here takes that name. Vectors of different models are never
-compared: the name is stored with each vector.
+``base_url``, ``api_key``, ``timeout_seconds``, the local model's ``threads`` and, where an endpoint
+can shorten its vectors, ``dimensions``. That is the model of a new workspace; each workspace stores
+its model's name until `reembed` changes it, and every function here takes that name. Vectors of
+different models are never compared: the name is stored with each vector.
 
 A call to a model releases the database connection, except within a transaction, because more
 requests may wait for the model than the pool has connections.
@@ -201,8 +201,8 @@ def _options(model: str | None) -> dict[str, Any]:
     configured: dict[str, Any] = settings.ENGRAM_EMBEDDING
     if model is None or model == name_of(configured):
         return configured
-    if model == minilm.NAME:
-        return {"provider": "local", "model": model}
+    if model in minilm.GRAPHS:
+        return {"provider": "local", "model": model, "threads": configured.get("threads")}
     name, _, shortened = model.rpartition("@")
     if name and shortened.isascii() and shortened.isdigit():
         return configured | {"provider": "openai", "model": name, "dimensions": int(shortened)}
@@ -212,7 +212,7 @@ def _options(model: str | None) -> dict[str, Any]:
 def _load(options: dict[str, Any]) -> Provider:
     kind = options["provider"]
     if kind == "local":
-        return LocalProvider(options["model"])
+        return LocalProvider(options["model"], options.get("threads") or minilm.THREADS)
     if kind == "openai":
         return OpenAIProvider(options)
     raise EmbeddingUnavailableError(f"EMBEDDING_PROVIDER must be local or openai, not {kind!r}")

@@ -48,15 +48,13 @@ class Provider(Protocol):
 class LocalProvider:
     """MiniLM in this process."""
 
-    name = minilm.NAME
-
-    def __init__(self, model: str) -> None:
-        if model != minilm.NAME:
-            raise EmbeddingUnavailableError(
-                f"the local provider has only {minilm.NAME}, not {model!r}"
-            )
+    def __init__(self, model: str, threads: int = minilm.THREADS) -> None:
+        if model not in minilm.GRAPHS:
+            known = " and ".join(minilm.GRAPHS)
+            raise EmbeddingUnavailableError(f"the local provider has {known}, not {model!r}")
+        self.name = model
         try:
-            self._model = minilm.MiniLM()
+            self._model = minilm.MiniLM(name=model, threads=threads)
         except (OSError, ValueError) as error:
             raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
         self.windows = self._model.windows

@@ -4,8 +4,9 @@ import threading
 
 import numpy as np
 import pytest
+from celery import signals
 
-from engram.kernel import embedding
+from engram.kernel import embedding, minilm
 from engram.kernel.embedding import (
     EmbeddingUnavailableError,
     embed,
@@ -260,7 +261,7 @@ def test_openai_text_without_white_space_is_cut_all_the_same(server):
     ("options", "message"),
     [
         ({"provider": "abacus", "model": "m"}, "must be local or openai, not 'abacus'"),
-        ({"provider": "local", "model": "other"}, "has only all-MiniLM-L6-v2, not 'other'"),
+        ({"provider": "local", "model": "other"}, "and all-MiniLM-L6-v2-int8, not 'other'"),
     ],
 )
 def test_unknown_providers_and_models_are_named(settings, options, message):
@@ -268,3 +269,28 @@ def test_unknown_providers_and_models_are_named(settings, options, message):
 
     with pytest.raises(EmbeddingUnavailableError, match=message):
         embed(["a"])
+
+
+@pytest.mark.parametrize(("configured", "expected"), [(None, 1), (3, 3)])
+def test_worker_embeds_by_one_thread_unless_configured(settings, configured, expected):
+    settings.ENGRAM_EMBEDDING = LOCAL | {"threads": configured}
+
+    signals.worker_init.send(sender=None)
+
+    assert settings.ENGRAM_EMBEDDING["threads"] == expected
+
+
+def test_threads_are_those_of_the_settings(settings):
+    settings.ENGRAM_EMBEDDING = LOCAL | {"threads": 1, "timeout_seconds": 76.0}
+
+    assert embedding._provider()._model._passes._free_slots == minilm.PROCESSORS
+
+
+def test_quantised_model_is_local(settings):
+    settings.ENGRAM_EMBEDDING = LOCAL | {"threads": 1}
+    name = minilm.QUANTISED_NAME
+
+    assert embedding.has_token_states(name)
+    vector = embedding.embed_query("the deploy key expires in June", name)
+    other = embedding.embed_query("the deploy key expires in June")
+    assert 0.96 < float(vector @ other) < 0.9999

@@ -9,7 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engram.kernel.minilm import DIMENSION, GRAPH, MAX_TOKENS, MiniLM, model_directory
+from engram.kernel.minilm import (
+    DIMENSION,
+    GRAPHS,
+    MAX_TOKENS,
+    NAME,
+    PROCESSORS,
+    QUANTISED_NAME,
+    THREADS,
+    MiniLM,
+    model_directory,
+)
 from tests.kernel.minilm_graph import build
 
 # minilm_reference.npy: (26, 384) float32, BertModel of transformers 5.23 on torch 2.13, eager
@@ -53,6 +63,11 @@ REFERENCE = np.load(Path(__file__).parent / "minilm_reference.npy")
 @pytest.fixture(scope="module")
 def model():
     return MiniLM()
+
+
+@pytest.fixture(scope="module")
+def quantised():
+    return MiniLM(name=QUANTISED_NAME)
 
 
 def memory_kilobytes(kind):
@@ -109,8 +124,41 @@ def test_embed_replaces_lone_surrogates(model):
     assert np.array_equal(model.embed(["a \ud800 b"]), model.embed(["a ? b"]))
 
 
-def test_graph_is_what_its_script_writes():
-    assert build(model_directory() / "model.safetensors") == GRAPH.read_bytes()
+@pytest.mark.parametrize("name", [NAME, QUANTISED_NAME])
+def test_graph_is_what_its_script_writes(name):
+    weights = model_directory() / "model.safetensors"
+
+    assert build(weights, is_quantised=name == QUANTISED_NAME) == GRAPHS[name].read_bytes()
+
+
+def test_quantised_vectors_are_near_those_of_torch(quantised):
+    vectors = quantised.embed(REFERENCE_TEXTS)
+
+    similar = cosines(vectors, REFERENCE)
+    assert similar.min() > 0.96
+    assert similar.mean() > 0.985
+    assert np.abs(vectors - REFERENCE).max() > 0.001  # the other model
+
+
+def test_quantised_vector_does_not_depend_on_other_texts(quantised):
+    alone = np.concatenate([quantised.embed([text]) for text in REFERENCE_TEXTS])
+
+    assert np.array_equal(quantised.embed(REFERENCE_TEXTS), alone)
+    assert quantised._passes._shared_tokens == 0
+
+
+def test_vectors_do_not_depend_on_threads(model, quantised):
+    for one in (model, quantised):
+        name = QUANTISED_NAME if one is quantised else NAME
+        single, double = (MiniLM(name=name, threads=n).embed(REFERENCE_TEXTS) for n in (1, 2))
+        assert np.array_equal(single, double)
+
+
+def test_passes_at_a_time_leave_no_processor_twice(model):
+    single = MiniLM(threads=1)
+
+    assert single._passes._free_slots == PROCESSORS
+    assert model._passes._free_slots == max(1, PROCESSORS // THREADS)
 
 
 def test_links_to_the_weights_are_followed(model, tmp_path):
