@@ -81,8 +81,15 @@ def share(
     n_documents: int,
 ) -> dict[Document, float]:
     """Return BM25 scores divided by the query's Σ idf, cut at 1; in [0, 1]."""
+    largest = largest_score(query_terms, document_frequencies, n_documents)
+    return {document: min(1.0, value / largest) for document, value in scores.items()}
+
+
+def largest_score(
+    query_terms: Collection[str], document_frequencies: Mapping[str, int], n_documents: int
+) -> float:
+    """Return the query's Σ idf, the score whose share is 1."""
     # Sorted, because the sum of floats depends on the order and that of a set changes.
-    wanted = math.fsum(
+    return math.fsum(
         idf(document_frequencies.get(t, 0), n_documents) for t in sorted(set(query_terms))
     )
-    return {document: min(1.0, value / wanted) for document, value in scores.items()}

@@ -1,4 +1,4 @@
-"""Fuse vectors, words, neighbours and trust into one score, and two rankings into one.
+"""Fuse vectors, words, neighbours and trust into one score.
 
 `fuse` keeps each factor, so that a score can be computed again. For one query, and for each
 candidate memory:
@@ -30,31 +30,29 @@ this: single turns .695 / .563, .809 / .647; turns joined by 6 .793 / .683, .856
 same in sessions .629 / .494, .662 / .547; passages .692 / .697, .690 / .697. The texts are LoCoMo's
 development half and passages, composed by `benchmarks/ground/texts.py`. The weights lie in the
 middle of ranges (w .5-.7, l .6-.8, P .2-.5, s .15-.35) within which no kind loses .02.
-
-`rrf` is reciprocal rank fusion (Cormack et al. 2009) with a weight for either ranking. Session
-start fuses the baseline and the learned ranker by it, because their scores have different scales.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 Id = TypeVar("Id", bound=Hashable)
+Floats = NDArray[np.float64]
 
 MIN_FRESHNESS = 0.85
 FRESHNESS_HALF_LIFE_DAYS = 365.0
 MIN_CONFIDENCE_TERM = 0.2
 SESSION_REACH_HOURS = 1.0  # a session key may be reused for other conversations later
-RRF_K = 12
 TAKEN_WORDS = 20
 LENT_WORDS = 30
-_WORD = re.compile(r"[^\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +70,7 @@ class FusionWeights:
 _CHOSEN = FusionWeights()
 
 
-@dataclass(slots=True)  # not frozen: a recall makes hundreds, frozen ones take three times as long
-class Candidate(Generic[Id]):
+class Candidate(NamedTuple, Generic[Id]):
     """A memory from the first stage, with its inputs to the score for this query."""
 
     id: Id
@@ -137,57 +134,45 @@ def fuse(
     named_agents : agents that the query names (`find_named_agents`).
     has_vector, has_terms : whether the query was embedded, and has index terms.
     """
+    if not candidates:
+        return []
     weights = weights or _CHOSEN
     text_weight = _text_weight(weights, has_vector=has_vector, has_terms=has_terms)
-    own = [_own(c, text_weight, weights) for c in candidates]
-    named = frozenset(named_agents)
-    agent = [weights.other_agent if named and c.agent not in named else 1.0 for c in candidates]
-    taken = [math.sqrt(min(1.0, TAKEN_WORDS / max(c.words, 1))) for c in candidates]
-    lent = [min(1.0, LENT_WORDS / max(c.words, 1)) for c in candidates]
-    lendable: dict[Id | None, float] = {
-        c.id: of * share for c, of, share in zip(candidates, own, lent, strict=True)
-    }
-    context = [
-        share
-        * (
-            weights.previous * lendable.get(c.previous, 0.0)
-            + weights.next * lendable.get(c.next, 0.0)
+    scores = _score(candidates, frozenset(named_agents), text_weight, weights)
+    rows = zip(*(column.tolist() for column in scores), strict=True)
+    factors = [
+        Factors(
+            **dict(zip(_Scores._fields, one, strict=True)),
+            id=c.id,
+            text_weight=text_weight,
+            late=c.late,
+            late_weight=0.0 if c.late is None else weights.late,
+            provenance_weight=c.provenance_weight,
+            weight_factor=c.weight_factor,
+            confidence=c.confidence,
+            confidence_factor=c.confidence_factor,
+            freshness=c.freshness,
         )
-        for c, share in zip(candidates, taken, strict=True)
+        for c, one in zip(candidates, rows, strict=True)
     ]
-    turn = [(o + (1 - o) * c) * a for o, c, a in zip(own, context, agent, strict=True)]
-    session = _best_nearby(candidates, turn, lent)
-    factors = []
-    for n, c in enumerate(candidates):
-        session_weight = weights.session * taken[n]
-        fused = (1 - session_weight) * turn[n] + session_weight * session[n]
-        confidence_term = max(MIN_CONFIDENCE_TERM, (0.5 + 0.5 * c.confidence) * c.confidence_factor)
-        trust = c.provenance_weight * c.weight_factor * confidence_term
-        factors.append(
-            Factors(
-                id=c.id,
-                score=fused * trust * c.freshness,
-                fused=fused,
-                turn=turn[n],
-                own=own[n],
-                text=c.text or 0.0,
-                vector=max(0.0, c.cosine or 0.0),
-                text_weight=text_weight,
-                late=c.late,
-                late_weight=0.0 if c.late is None else weights.late,
-                context=context[n],
-                agent=agent[n],
-                session=session[n],
-                session_weight=session_weight,
-                provenance_weight=c.provenance_weight,
-                weight_factor=c.weight_factor,
-                confidence=c.confidence,
-                confidence_factor=c.confidence_factor,
-                confidence_term=confidence_term,
-                freshness=c.freshness,
-            )
-        )
     return sorted(factors, key=lambda f: -f.score)
+
+
+def choose_leading(
+    candidates: Sequence[Candidate[Id]],
+    limit: int,
+    *,
+    named_agents: Iterable[str] = (),
+    has_vector: bool = True,
+    has_terms: bool = True,
+) -> list[Id]:
+    """Return the ids of the best candidates, in the order of `fuse`; their factors are not kept."""
+    if not candidates:
+        return []
+    text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
+    scores = _score(candidates, frozenset(named_agents), text_weight, _CHOSEN)
+    order = np.argsort(-scores.score, kind="stable")[:limit]
+    return [candidates[place].id for place in order.tolist()]
 
 
 def first_scorer(
@@ -196,44 +181,6 @@ def first_scorer(
     """Return the function of cosine and text that is `first` of the module's formula."""
     text_weight = _text_weight(_CHOSEN, has_vector=has_vector, has_terms=has_terms)
     return partial(_first, text_weight)
-
-
-def rrf(
-    baseline: Sequence[Id], predictor: Sequence[Id], *, alpha: float, k: int = RRF_K
-) -> dict[Id, float]:
-    """Fuse two rankings, best first: α/(k + rank in baseline) + (1 - α)/(k + rank in predictor).
-
-    Ranks start at 1; an id that a ranking of n ids lacks has rank n + 1 there. The result is in
-    fused order; ties keep the baseline's order.
-
-    Parameters
-    ----------
-    alpha : the baseline's weight in [0, 1]; 1 gives the baseline's order exactly.
-    """
-    ranks_b = {i: rank for rank, i in enumerate(dict.fromkeys(baseline), 1)}
-    ranks_p = {i: rank for rank, i in enumerate(dict.fromkeys(predictor), 1)}
-    fused = {
-        i: alpha / (k + ranks_b.get(i, len(ranks_b) + 1))
-        + (1 - alpha) / (k + ranks_p.get(i, len(ranks_p) + 1))
-        for i in [*ranks_b, *ranks_p]
-    }
-    return dict(sorted(fused.items(), key=lambda item: -item[1]))
-
-
-def find_named_agents(query: str, agents: Iterable[str]) -> frozenset[str]:
-    """Return those of ``agents`` that the query names.
-
-    All words of the name must be in the query. A name of a single word might be an ordinary
-    word ("build"), so there it must be capitalised ("Build", "Caroline") or marked ("@build").
-    """
-    words = frozenset(_name_words(query))
-    return frozenset(
-        agent
-        for agent in agents
-        if (name := _name_words(agent))
-        and words.issuperset(name)
-        and (len(name) > 1 or _is_written_as_name(name[0], query))
-    )
 
 
 def freshness(age_days: float) -> float:
@@ -250,47 +197,81 @@ def _first(text_weight: float, cosine: float | None, text: float | None) -> floa
     return text_weight * (text or 0.0) + (1 - text_weight) * max(0.0, cosine or 0.0)
 
 
-def _own(candidate: Candidate[Id], text_weight: float, weights: FusionWeights) -> float:
-    first = _first(text_weight, candidate.cosine, candidate.text)
-    if candidate.late is None:
-        return first
-    return (1 - weights.late) * first + weights.late * candidate.late
+class _Scores(NamedTuple):
+    """The computed factors of all candidates, named as in `Factors`."""
+
+    score: Floats
+    fused: Floats
+    turn: Floats
+    own: Floats
+    text: Floats
+    vector: Floats
+    context: Floats
+    agent: Floats
+    session: Floats
+    session_weight: Floats
+    confidence_term: Floats
 
 
-def _best_nearby(
-    candidates: Sequence[Candidate[Id]], turn: Sequence[float], lent: Sequence[float]
-) -> list[float]:
-    """Return each candidate's `session`: the best of its session within an hour, or its own."""
-    sessions: dict[str, list[int]] = defaultdict(list)
-    for n, candidate in enumerate(candidates):
-        if candidate.session:
-            sessions[candidate.session].append(n)
-    best = list(turn)
-    for members in sessions.values():
-        hours = [candidates[n].hour for n in members]
-        lends = [turn[n] * lent[n] for n in members]
-        if max(hours) - min(hours) <= SESSION_REACH_HOURS:  # all of them are near each other
-            most = max(lends)
-            for n in members:
-                best[n] = max(best[n], most)
-            continue
-        for n, hour in zip(members, hours, strict=True):
-            nearby = (
-                lend
-                for lend, other in zip(lends, hours, strict=True)
-                if abs(other - hour) <= SESSION_REACH_HOURS
-            )
-            best[n] = max(best[n], *nearby)
-    return best
-
-
-def _name_words(text: str) -> list[str]:
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def _is_written_as_name(name: str, query: str) -> bool:
-    return any(
-        match.group().casefold() == name
-        and (match.group()[0].isupper() or query[: match.start()].endswith("@"))
-        for match in _WORD.finditer(query)
+def _score(
+    candidates: Sequence[Candidate[Id]],
+    named: frozenset[str],
+    text_weight: float,
+    weights: FusionWeights,
+) -> _Scores:
+    """Compute the module's formula, for all candidates at once."""
+    of: Any = Candidate._make(zip(*candidates, strict=True))  # each field holds the values of all
+    text, vector = _numbers(of.text), np.maximum(_numbers(of.cosine), 0.0)
+    first = text_weight * text + (1 - text_weight) * vector
+    late = np.array(of.late, np.float64)  # NaN where it is None
+    own = np.where(np.isnan(late), first, (1 - weights.late) * first + weights.late * late)
+    words = np.maximum(_numbers(of.words), 1.0)
+    taken, lent = np.sqrt(np.minimum(1.0, TAKEN_WORDS / words)), np.minimum(1.0, LENT_WORDS / words)
+    places = {memory_id: place for place, memory_id in enumerate(of.id)}
+    lendable = np.append(own * lent, 0.0)  # the last is of a missing neighbour
+    previous = lendable[[places.get(i, -1) for i in of.previous]]
+    following = lendable[[places.get(i, -1) for i in of.next]]
+    context = taken * (weights.previous * previous + weights.next * following)
+    is_other = np.array([bool(named) and name not in named for name in of.agent])
+    agent = np.where(is_other, weights.other_agent, 1.0)
+    turn = (own + (1 - own) * context) * agent
+    session = _best_nearby(of.session, _numbers(of.hour), turn, turn * lent)
+    session_weight = weights.session * taken
+    fused = (1 - session_weight) * turn + session_weight * session
+    confidence = (0.5 + 0.5 * _numbers(of.confidence)) * _numbers(of.confidence_factor)
+    confidence_term = np.maximum(MIN_CONFIDENCE_TERM, confidence)
+    trust = _numbers(of.provenance_weight) * _numbers(of.weight_factor) * confidence_term
+    return _Scores(
+        score=fused * trust * _numbers(of.freshness),
+        fused=fused,
+        turn=turn,
+        own=own,
+        text=text,
+        vector=vector,
+        context=context,
+        agent=agent,
+        session=session,
+        session_weight=session_weight,
+        confidence_term=confidence_term,
     )
+
+
+def _numbers(values: Any) -> Floats:
+    """Return values as an array, 0 for None."""
+    found = np.array(values, np.float64)
+    found[np.isnan(found)] = 0.0
+    return found
+
+
+def _best_nearby(sessions: Any, hours: Floats, turn: Floats, lends: Floats) -> Floats:
+    """Return each candidate's `session`: the best of its session within an hour, or its own."""
+    members: dict[str, list[int]] = defaultdict(list)
+    for place, session in enumerate(sessions):
+        if session:
+            members[session].append(place)
+    best = turn.copy()
+    for found in members.values():
+        own, at = lends[found], hours[found]
+        is_near = np.abs(at - at[:, None]) <= SESSION_REACH_HOURS
+        best[found] = np.maximum(turn[found], np.where(is_near, own, 0.0).max(axis=1))
+    return best

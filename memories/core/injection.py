@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.core.diversity import choose_diverse
-from memories.core.fusion import RRF_K, rrf
+from memories.core.rrf import RRF_K, rrf
 
 Id = TypeVar("Id", bound=Hashable)
 InjectionSource = Literal["effective", "predictor", "both", "exploration"]

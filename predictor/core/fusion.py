@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.core.diversity import Id, choose_diverse
-from memories.core.fusion import RRF_K, rrf
+from memories.core.rrf import RRF_K, rrf
 
 __all__ = ["RRF_K", "diversify", "rrf"]
 

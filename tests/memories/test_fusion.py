@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 from memories.core.fusion import (
     Candidate,
     FusionWeights,
-    find_named_agents,
+    choose_leading,
     freshness,
     fuse,
 )
+from memories.core.named_agents import find_named_agents
 
 ALONE = FusionWeights(text=0.5, late=0.5, previous=0.0, next=0.0, session=0.0, other_agent=1.0)
 share = st.floats(0, 1)
@@ -36,7 +37,7 @@ candidates = st.lists(
         confidence_factor=st.floats(0.2, 1),
     ),
     max_size=10,
-).map(lambda found: [replace(c, id=i) for i, c in enumerate(found)])
+).map(lambda found: [c._replace(id=i) for i, c in enumerate(found)])
 
 
 def ids(factors):
@@ -123,6 +124,11 @@ def test_memories_of_other_agents_weigh_less_only_when_one_is_named():
     assert [(f.id, f.agent, f.score) for f in named] == [("b", 1.0, 1.0), ("a", 0.7, 0.7)]
 
 
+@given(candidates, st.integers(0, 10))
+def test_the_leading_candidates_are_the_first_of_the_order(found, limit):
+    assert choose_leading(found, limit) == ids(fuse(found))[:limit]
+
+
 def test_trust_multiplies():
     found = [Candidate("a", 1.0, 1.0, provenance_weight=0.9, confidence=0.5, freshness=0.9)]
 
@@ -155,8 +161,7 @@ def test_every_score_can_be_recomputed_and_stays_in_range(found, named):
 @given(candidates)
 def test_without_distrust_the_order_is_the_fused_order(found):
     trusted = [
-        replace(
-            c,
+        c._replace(
             provenance_weight=1.0,
             weight_factor=1.0,
             confidence=1.0,

@@ -63,11 +63,9 @@ def facts_of(
                 "model": model,
             },
         )
-        rows = [Facts._make(row) for row in cursor.fetchall()]
-    shares = bm25.share(
-        {row.pk: row.words for row in rows if row.words is not None},
-        vocabulary.terms,
-        vocabulary.frequencies,
-        vocabulary.memories,
-    )
-    return {row.pk: row._replace(words=shares.get(row.pk)) for row in rows}
+        rows = cursor.fetchall()
+    largest = bm25.largest_score(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
+    return {
+        row[0]: Facts._make((*row[:-1], None if row[-1] is None else min(1.0, row[-1] / largest)))
+        for row in rows
+    }

@@ -22,7 +22,7 @@ from memories.core import bm25, late
 from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.index.postings import vocabulary_of
-from memories.services.recall.facts import facts_of
+from memories.services.recall.facts import Facts, facts_of
 from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import Query, holds
 
@@ -90,14 +90,20 @@ def gather_then(
     still = set(
         Memory.objects.filter(pk__in=then.memories, forgotten_at=None).values_list("pk", flat=True)
     )
-    kept = still - then.reworded
+    cosines: dict[UUID, float] = {}
     if vector is not None:
-        pool.cosines |= _cosines(kept, vector, model)
+        cosines |= _cosines(still - then.reworded, vector, model)
         for i in still & then.windows.keys():
-            pool.cosines[i] = float(np.max(np.asarray(then.windows[i]) @ vector))
-    pool.words |= _shares(query, [then.memories[i] for i in still])
-    pool.ids |= {i for i in still if i in pool.cosines or i in pool.words}
+            cosines[i] = float(np.max(np.asarray(then.windows[i]) @ vector))
+    shares = _shares(query, [then.memories[i] for i in still])
+    for i in cosines.keys() | shares.keys():
+        pool.facts[i] = _facts_then(then.memories[i], cosines.get(i), shares.get(i))
     return pool
+
+
+def _facts_then(memory: Memory, cosine: float | None, words: float | None) -> Facts:
+    fields = {name: getattr(memory, name) for name in Facts._fields[:-2]}
+    return Facts(**fields, cosine=cosine, words=words)
 
 
 def states_of(then: FormerWordings) -> dict[UUID, list[late.Bytes]]:

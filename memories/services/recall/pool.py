@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -29,19 +29,14 @@ class RecallPool:
     """The memories that recall ranks; all mappings are by memory id."""
 
     vocabulary: Vocabulary
-    cosines: dict[UUID, float] = field(default_factory=dict)
-    words: dict[UUID, float] = field(default_factory=dict)  # bm25.share, 0..1
+    facts: dict[UUID, Facts] = field(default_factory=dict)
     previous: dict[UUID, UUID | None] = field(default_factory=dict)
     next: dict[UUID, UUID | None] = field(default_factory=dict)
-    ids: set[UUID] = field(default_factory=set)
-    facts: dict[UUID, Facts] = field(default_factory=dict)
 
-    def add(self, facts: Mapping[UUID, Facts]) -> None:
-        """Add members."""
-        self.ids |= facts.keys()
-        self.facts |= facts
-        self.cosines |= {i: f.cosine for i, f in facts.items() if f.cosine is not None}
-        self.words |= {i: f.words for i, f in facts.items() if f.words is not None}
+    @property
+    def members(self) -> list[Facts]:
+        """Return the memories in the order of their ids."""
+        return sorted(self.facts.values(), key=lambda found: found.pk.int)
 
 
 def gather(
@@ -67,18 +62,18 @@ def gather(
         elif vector is not None:
             near = nearest_among(queryset_of(recallable), vector, model, breadth)
         found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
-        pool.add(facts_of(found, pool.vocabulary, vector, model))
+        pool.facts |= facts_of(found, pool.vocabulary, vector, model)
         best = _best(pool, has_vector=vector is not None)[:breadth]
         added = _add_neighbours(pool, recallable, {*best, *always})
-        pool.add(facts_of(added, pool.vocabulary, vector, model))
+        pool.facts |= facts_of(added, pool.vocabulary, vector, model)
     return pool
 
 
 def _best(pool: RecallPool, *, has_vector: bool) -> Sequence[UUID]:
     """Return the members by their own score, best first."""
     score = first_scorer(has_vector=has_vector, has_terms=bool(pool.vocabulary.terms))
-    scored = [(-score(pool.cosines.get(i), pool.words.get(i)), i) for i in pool.ids]
-    return [i for _, i in sorted(scored)]
+    best = sorted(pool.members, key=lambda found: -score(found.cosine, found.words))
+    return [found.pk for found in best]
 
 
 def _add_neighbours(pool: RecallPool, recallable: Rows[Memory], ids: Collection[UUID]) -> set[UUID]:
@@ -91,4 +86,4 @@ def _add_neighbours(pool: RecallPool, recallable: Rows[Memory], ids: Collection[
             pool.previous[line[place]] = line[place - 1] if place else None
             pool.next[line[place]] = line[place + 1] if place + 1 < len(line) else None
             around.add(line[place])
-    return around - pool.ids
+    return around - pool.facts.keys()

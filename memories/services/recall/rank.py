@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,10 +16,10 @@ from engram.kernel.embedding import QueryReading
 from engram.kernel.planning import Among
 from memories.core import late
 from memories.core.diversity import DiverseItem, choose_diverse
-from memories.core.fusion import Candidate, Factors, find_named_agents, freshness, fuse
+from memories.core.fusion import Candidate, Factors, choose_leading, freshness, fuse
+from memories.core.named_agents import find_named_agents
 from memories.core.relevance import CALIBRATIONS, Match, evidence_of
-from memories.core.text import terms
-from memories.models import Memory, MemoryVector, Provenance
+from memories.models import MemoryVector, Provenance
 from memories.services.recall import rerank
 from memories.services.recall.facts import Facts
 from memories.services.recall.pool import BREADTH, RecallPool
@@ -40,14 +40,6 @@ class RankRequest:
     model: str
     config: WorkspaceSettings
     now: datetime  # `as_of`, or the present
-
-
-@dataclass(frozen=True, slots=True)
-class PastWordings:
-    """Memories with another wording at `as_of`, and the token states of that wording."""
-
-    memories: Mapping[UUID, Memory] = field(default_factory=dict)
-    states: Mapping[UUID, Sequence[late.Bytes]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +67,6 @@ class _PoolScores:
 
     pool: RecallPool
     stage: str
-    query_terms: int
     cosines: list[float]  # ascending
     words: list[float]
 
@@ -86,94 +77,96 @@ def rank(
     *,
     pinned: Collection[UUID] = (),
     always: Collection[UUID] = (),
-    past: PastWordings | None = None,
+    states: Mapping[UUID, Sequence[late.Bytes]] | None = None,
 ) -> list[RankedMemory]:
     """Return the related memories of a pool, pins first, then by score.
 
     With the second stage only the best `BREADTH` (or `k`, if larger), pins and `always` remain.
+    `states` are the token states of past wordings, which are not stored.
     """
-    past = past or PastWordings()
-    candidates = _candidates(request, pool, past)
-    named = find_named_agents(request.query.text, {c.agent for c in candidates if c.agent})
-    query_terms = len(terms(request.query.text))
-
-    def fuse_candidates(found: Sequence[Candidate[UUID]]) -> list[Factors[UUID]]:
-        return fuse(
-            found,
-            named_agents=named,
-            has_vector=request.reading is not None,
-            has_terms=bool(query_terms),
-        )
-
-    kept = fuse_candidates(candidates)
-    stage = _stage(request)
-    if stage == rerank.ON and request.reading is not None:
-        best = {f.id for f in kept[: max(BREADTH, request.query.k)]} | set(pinned) | set(always)
-        scores = rerank.late_scores(
-            request.reading,
-            request.model,
-            pool=pool,
-            ids=best,
-            besides=past.states,
-        )
-        # Neighbours that were not reranked add nothing: their scores have another scale.
-        chosen = [candidate for candidate in candidates if candidate.id in best]
-        for candidate in chosen:
-            candidate.late = scores.get(candidate.id)
-        kept = fuse_candidates(chosen)
     lasting = {*pinned, *always}
+    members = pool.members
+    stage = _stage(request, pool)
+    kept = _fuse(request, pool, members, lasting, states or {}, is_reranked=stage == rerank.ON)
     related = [f for f in kept if f.score > 0 or f.id in lasting]
-    diverse = _choose_diverse(related, request)
     by_id = {f.id: f for f in related}
     pool_scores = _PoolScores(
-        pool, stage, query_terms, sorted(pool.cosines.values()), sorted(pool.words.values())
+        pool,
+        stage,
+        sorted(member.cosine for member in members if member.cosine is not None),
+        sorted(member.words for member in members if member.words is not None),
     )
     ranked = [
         RankedMemory(
             d.id,
             d.score,
-            pool.cosines.get(d.id),
+            pool.facts[d.id].cosine,
             d.id in pinned,
-            _match(by_id[d.id], pool_scores),
+            _match(by_id[d.id], pool),
             by_id[d.id],
             d,
             pool_scores,
         )
-        for d in diverse
+        for d in _choose_diverse(related, request)
     ]
     return sorted(ranked, key=lambda one: (not one.is_pin, -one.score))
 
 
-def _match(factors: Factors[UUID], pool_scores: _PoolScores) -> Match:
+def _fuse(
+    request: RankRequest,
+    pool: RecallPool,
+    members: Sequence[Facts],
+    lasting: Collection[UUID],
+    states: Mapping[UUID, Sequence[late.Bytes]],
+    *,
+    is_reranked: bool,
+) -> list[Factors[UUID]]:
+    """Score the members; with the second stage the best of them, with their token states."""
+    candidates = _candidates(request, pool, members)
+    score: dict[str, Any] = {
+        "named_agents": find_named_agents(
+            request.query.text, {member.agent for member in members if member.agent}
+        ),
+        "has_vector": request.reading is not None,
+        "has_terms": bool(pool.vocabulary.terms),
+    }
+    if not is_reranked or request.reading is None:
+        return fuse(candidates, **score)
+    best = {*choose_leading(candidates, max(BREADTH, request.query.k), **score), *lasting}
+    scores = rerank.late_scores(request.reading, request.model, pool=pool, ids=best, besides=states)
+    # Neighbours that were not reranked add nothing: their scores have another scale.
+    return fuse([c._replace(late=scores.get(c.id)) for c in candidates if c.id in best], **score)
+
+
+def _match(factors: Factors[UUID], pool: RecallPool) -> Match:
     evidence = evidence_of(text_weight=factors.text_weight, is_reranked=factors.late is not None)
     relevance = CALIBRATIONS[evidence].relevance(
-        factors.own,
-        memories=pool_scores.pool.vocabulary.memories,
-        terms=pool_scores.query_terms,
+        factors.own, memories=pool.vocabulary.memories, terms=len(pool.vocabulary.terms)
     )
     return Match(relevance, factors.fused)
 
 
-def _stage(request: RankRequest) -> str:
+def _stage(request: RankRequest, pool: RecallPool) -> str:
     wanted = request.query.is_reranked
     is_wanted = request.config.rerank_enabled if wanted is None else wanted
-    return rerank.stage(request.reading, request.query.text, request.model, is_wanted=is_wanted)
+    has_terms = bool(pool.vocabulary.terms)
+    return rerank.stage(request.reading, request.model, has_terms=has_terms, is_wanted=is_wanted)
 
 
 def _candidates(
-    request: RankRequest, pool: RecallPool, past: PastWordings
+    request: RankRequest, pool: RecallPool, members: Sequence[Facts]
 ) -> list[Candidate[UUID]]:
-    found = []
     weights = {
         one.value: request.query.provenance_weight(one.value, request.config) for one in Provenance
     }
-    for row in _members(pool, past):
+    found = []
+    for row in members:
         hours = (request.now - row.observed_at).total_seconds() / SECONDS_AN_HOUR
         found.append(
             Candidate(
                 id=row.pk,
-                cosine=pool.cosines.get(row.pk),
-                text=pool.words.get(row.pk),
+                cosine=row.cosine,
+                text=row.words,
                 previous=pool.previous.get(row.pk),
                 next=pool.next.get(row.pk),
                 agent=row.agent,
@@ -190,14 +183,9 @@ def _candidates(
     return found
 
 
-def _is_held(row: Facts | Memory, query: Query) -> bool:
+def _is_held(row: Facts, query: Query) -> bool:
     """Return whether a memory is a pin in the query's place: its score does not decay with age."""
     return row.is_pinned and holds(query, row.scope, row.project)
-
-
-def _members(pool: RecallPool, past: PastWordings) -> list[Facts | Memory]:
-    """Return the memories' ranking features in the order of their ids."""
-    return [past.memories.get(i) or pool.facts[i] for i in sorted(pool.ids)]
 
 
 def _choose_diverse(
@@ -219,15 +207,15 @@ def _choose_diverse(
 def _explain(
     factors: Factors[UUID], diverse: DiverseItem[UUID], pool_scores: _PoolScores
 ) -> dict[str, Any]:
-    pool = pool_scores.pool
+    pool, own = pool_scores.pool, pool_scores.pool.facts[factors.id]
     return {name: getattr(factors, name) for name in _SHOWN} | {
         "diversity": diverse.multiplier,
         "repeats": None if diverse.repeats is None else str(diverse.repeats),
         "rerank": pool_scores.stage,
         "memories": pool.vocabulary.memories,
-        "query_terms": pool_scores.query_terms,
-        "vector_rank": _rank_in(pool_scores.cosines, pool.cosines.get(factors.id)),
-        "text_rank": _rank_in(pool_scores.words, pool.words.get(factors.id)),
+        "query_terms": len(pool.vocabulary.terms),
+        "vector_rank": _rank_in(pool_scores.cosines, own.cosine),
+        "text_rank": _rank_in(pool_scores.words, own.words),
         "neighbours": [
             str(neighbour)
             for neighbour in (pool.previous.get(factors.id), pool.next.get(factors.id))

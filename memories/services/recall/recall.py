@@ -29,7 +29,7 @@ from memories.services.recall.query import (
     select_pins,
     select_recallable,
 )
-from memories.services.recall.rank import PastWordings, RankedMemory, RankRequest, rank
+from memories.services.recall.rank import RankedMemory, RankRequest, rank
 
 PINNED_MAX = 20
 _TRUST = " ".join(f"WHEN '{one.value}' THEN {one.trust}" for one in Provenance)
@@ -151,9 +151,7 @@ def rank_memories(
     pins = unrevised.filter(match_pins(query), is_pinned=True)
     pinned = _leading_pins(condition_of(pins), query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
-    return rank(
-        request, pool, pinned=pinned, past=PastWordings(then.memories, past.states_of(then))
-    )
+    return rank(request, pool, pinned=pinned, states=past.states_of(then))
 
 
 def read_query_of(query: Query, model: str) -> QueryReading | None:

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from engram.kernel.embedding import QueryReading, has_token_states
 from memories.core import bm25, late
-from memories.core.text import terms
 from memories.services.index.tokens import tokens_of
 from memories.services.recall.pool import RecallPool
 
@@ -17,13 +16,13 @@ NO_TOKENS = "off: this embedding model does not tell what it makes of each token
 NO_TERMS = "off: the query holds no index term"
 
 
-def stage(reading: QueryReading | None, query: str, model: str, *, is_wanted: bool) -> str:
+def stage(reading: QueryReading | None, model: str, *, has_terms: bool, is_wanted: bool) -> str:
     """Return whether the second stage runs, and the reason if not."""
     if not is_wanted:
         return NOT_ASKED
     if not has_token_states(model) or (reading is not None and reading.tokens is None):
         return NO_TOKENS
-    return ON if terms(query) and reading is not None else NO_TERMS
+    return ON if has_terms and reading is not None else NO_TERMS
 
 
 def late_scores(

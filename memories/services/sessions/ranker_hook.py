@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from engram.kernel import telemetry
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.fusion import RRF_K
+from memories.core.rrf import RRF_K
 
 STAGE = "predictor_score"
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
-from memories.core.fusion import rrf
+from memories.core.rrf import rrf
 from predictor.core.comparison import TOP, select_judged_pool
 from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sample_labels
 from predictor.core.metrics import ndcg
