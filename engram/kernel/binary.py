@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from struct import pack
 from typing import Any, NamedTuple, Self
+from uuid import UUID
 
 import numpy as np
 from django.db import connection
@@ -15,6 +16,7 @@ from psycopg import Cursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
+_UUID, _ID_SIZE = 2950, pack(">i", 16)
 _ELEMENTS = {"f8": 701, "i4": 23, "b1": 16}  # numpy type → OID of PostgreSQL's type
 
 
@@ -40,6 +42,23 @@ class _Packer(Dumper):
         cells["size"] = kind.itemsize
         cells["value"] = obj.values
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
+
+
+class PackedIds(NamedTuple):
+    """Ids as one array parameter; psycopg would write and quote each as text."""
+
+    ids: Collection[UUID]
+
+
+class _IdPacker(Dumper):
+    format = Format.BINARY
+
+    def dump(self, obj: PackedIds) -> bytes:
+        """Return a one-dimensional array in PostgreSQL's format: each id after its size."""
+        if not obj.ids:
+            return pack(">iii", 0, 0, _UUID)
+        head = pack(">iiiii", 1, 0, _UUID, len(obj.ids), 1)
+        return head + b"".join([_ID_SIZE + one.bytes for one in obj.ids])
 
 
 class PackedVector(NamedTuple):
@@ -77,7 +96,7 @@ class _PreparingCursor(Cursor[Any]):
 
 @contextmanager
 def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
-    """Open Django's cursor with binary results, for `Packed` and `PackedVector` parameters too.
+    """Open Django's cursor with binary results; it accepts parameters of this module.
 
     With `prepares` the connection parses a statement once, and the server keeps its plan where
     `engram.kernel.planning` says so. Only for statements whose best plan does not depend on their
@@ -90,7 +109,7 @@ def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
 
 @contextmanager
 def prepared_cursor() -> Iterator[CursorWrapper]:
-    """Open a cursor that prepares statements, with results in the format that models read."""
+    """Open such a cursor that prepares statements, with results in the format that models read."""
     with _open(_PreparingCursor) as cursor:
         yield cursor
 
@@ -100,5 +119,6 @@ def _open(kind: type[Cursor[Any]]) -> Iterator[CursorWrapper]:
     connection.ensure_connection()
     with kind(connection.connection) as cursor:
         cursor.adapters.register_dumper(Packed, _Packer)
+        cursor.adapters.register_dumper(PackedIds, _IdPacker)
         cursor.adapters.register_dumper(PackedVector, _VectorPacker)
         yield CursorWrapper(cursor, connection)

@@ -18,7 +18,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
-from engram.kernel.binary import prepared_cursor
+from engram.kernel.binary import PackedIds, prepared_cursor
 from engram.kernel.tenancy import current_workspace_id
 
 M = TypeVar("M", bound=Model)
@@ -117,8 +117,8 @@ def rows_of(model: type[M], ids: Collection[UUID]) -> dict[UUID, M]:
     with prepared_cursor() as cursor:
         cursor.execute(
             f"SELECT {columns_of(model, model._meta.db_table)} FROM {table}"  # noqa: S608  names
-            " WHERE workspace_id = %s AND id = ANY(%s::uuid[])",
-            [current_workspace_id(), list(ids)],
+            " WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])",
+            {"workspace": current_workspace_id(), "ids": PackedIds(ids)},
         )
         found = (from_row(model, values) for values in cursor.fetchall())
         return {row.pk: row for row in found}

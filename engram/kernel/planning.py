@@ -124,12 +124,13 @@ def searching(workspace: Tenant | UUID) -> Iterator[None]:
 
 
 @contextmanager
-def writing(workspace: Tenant | UUID) -> Iterator[None]:
+def writing(workspace: Tenant | UUID, *, in_order: bool = False) -> Iterator[None]:
     """Set the current workspace for reads and writes, planned as in `by_index`.
 
-    Prepared statements keep one plan for all parameters.
+    With `in_order` as in `by_index_in_order`. Prepared statements keep one plan for all parameters.
     """
-    with _within(workspace, _BY_INDEX | _KEEP_PLANS, makes_savepoint=True):
+    settings = _BY_INDEX | (_IN_ORDER if in_order else {}) | _KEEP_PLANS
+    with _within(workspace, settings, makes_savepoint=True):
         yield
 
 

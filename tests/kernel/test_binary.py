@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from engram.kernel.binary import Packed, PackedVector, binary_cursor
+from engram.kernel.binary import Packed, PackedIds, PackedVector, binary_cursor
 from engram.kernel.models import Workspace
 from engram.kernel.planning import searching, writing
 
@@ -47,6 +48,15 @@ def test_packed_vectors_arrive_as_they_were() -> None:
     with binary_cursor() as cursor:
         cursor.execute("SELECT (%(vector)s::vector)::real[]", {"vector": PackedVector(vector)})
         assert cursor.fetchone() == (vector.tolist(),)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_packed_ids_arrive_as_they_were(count: int) -> None:
+    ids = [uuid4() for _ in range(count)]
+    with binary_cursor() as cursor:
+        cursor.execute("SELECT %(ids)s::uuid[]", {"ids": PackedIds(ids)})
+        assert cursor.fetchone() == (ids,)
 
 
 @pytest.mark.django_db

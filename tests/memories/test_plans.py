@@ -26,6 +26,7 @@ from memories.services.gate import neighbours
 from memories.services.index import nearest, postings, tokens
 from memories.services.index.search_index import ensure_vector_index
 from memories.services.recall import facts, turns
+from memories.services.sessions import candidates
 from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
@@ -301,7 +302,11 @@ def test_kept_plans_of_the_hot_statements_use_indexes_at_100_000_rows(
             facts._FACTS.format(words=words): {"vector_once_a_window"},
             graph: {NEAREST},
             turns._AROUND.format(condition=condition, reach=turns.REACH): {"memory_session_order"},
-            tokens._NEAREST.format(): {"tokens_once_a_window"},
+            tokens._NEAREST.format(): {"vector_once_a_window"},
+            candidates._BEST.format(condition=condition): {"memory_standing"},
+            candidates._ALWAYS.format(condition=condition): {"memory_always"},
+            candidates._FACTS.format(condition=condition): {"memories_memory_pkey"},
+            candidates._VECTORS.format(): {"vector_once_a_window"},
             neighbours._NEAREST.format(columns="1", condition=condition): {"vector_live"},
         }
         for statement, indexes in hot.items():

@@ -17,18 +17,18 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.kernel.binary import binary_cursor
-from engram.kernel.plain_sql import condition_of
+from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.plain_sql import Selection
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, order_key
 from memories.core.injection import Always
-from memories.core.relevance import CALIBRATIONS, Evidence, select_for_context
-from memories.core.text import terms
+from memories.core.relevance import CALIBRATIONS, MAX_TERMS, Evidence, select_for_context
+from memories.core.text import terms, tokens
 from memories.models import Memory, Provenance
-from memories.models.memory import MemoryQuerySet
 from memories.services.index.nearest import nearest
 from memories.services.index.postings import by_words, vocabulary_of
+from memories.services.recall.query import Query, select_recallable
 
 POOL_MAX = 100
 BEST = 50  # by the baseline, and by cosine
@@ -142,7 +142,7 @@ class SessionCandidates:
 
 def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
     """Return a session's candidates, share-locked until the transaction ends."""
-    recallable = Memory.objects.recallable(now)
+    recallable = select_recallable(Query(""), now)
     parameters = _parameters(place)
     with by_index_in_order():
         ranked = _rows(_BEST, recallable, parameters)
@@ -151,12 +151,14 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         size = (ranked[0][3] or 0) if ranked else 0
         near = _near(recallable, place, size=size)
         chosen = {*best, *near}
-        linked = [row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": list(chosen)})]
+        linked = [
+            row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": PackedIds(chosen)})
+        ]
         of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
         constraints = [i for i, must in named if must]
         always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
         always.update({i: "pin" for i, must in named if not must})
-        parameters["ids"] = _cap(always, [*of_place, *linked], best, near)
+        parameters["ids"] = PackedIds(_cap(always, [*of_place, *linked], best, near))
         facts = [CandidateMemory._make(row) for row in _rows(_FACTS, recallable, parameters)]
         windows = _windows(parameters, place.vector)
     facts.sort(key=lambda f: (-order_key(f.importance, f.observed_at, is_pinned=f.leads), f.id))
@@ -178,7 +180,7 @@ def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
     """Return the constraints that apply in a place, at most `CONSTRAINTS_READ`, in their order."""
     parameters = _parameters(SessionPlace(project, scope, "", None, "")) | {"pins": 0}
     with by_index_in_order():
-        return [i for i, _ in _rows(_ALWAYS, Memory.objects.recallable(now), parameters)]
+        return [i for i, _ in _rows(_ALWAYS, select_recallable(Query(""), now), parameters)]
 
 
 def _parameters(place: SessionPlace) -> dict[str, Any]:
@@ -198,7 +200,7 @@ def _parameters(place: SessionPlace) -> dict[str, Any]:
     }
 
 
-def _near(recallable: MemoryQuerySet, place: SessionPlace, *, size: int) -> Collection[UUID]:
+def _near(recallable: Selection[Memory], place: SessionPlace, *, size: int) -> Collection[UUID]:
     """Return the nearest memories to the context, or the best by words if it has no vector."""
     if place.vector is not None:
         return nearest(recallable, place.vector, place.model, BEST, size=size)
@@ -218,9 +220,9 @@ def _cap(
     return list(found)[:POOL_MAX]
 
 
-def _rows(statement: str, recallable: MemoryQuerySet, parameters: dict[str, Any]) -> list[Any]:
-    condition = condition_of(recallable)
-    with binary_cursor() as cursor:
+def _rows(statement: str, recallable: Selection[Memory], parameters: dict[str, Any]) -> list[Any]:
+    condition = recallable.condition
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(statement.format(condition=condition.sql), condition.parameters | parameters)
         rows: list[Any] = cursor.fetchall()
         return rows
@@ -233,7 +235,7 @@ def _windows(
 
     Vectors of another dimension or with NaN are ignored.
     """
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(_VECTORS, parameters)
         written = cursor.fetchall()
     if not written:
@@ -252,13 +254,23 @@ def _relevances(
     cosines: Sequence[float | None], *, memories: int, context: str
 ) -> list[float | None]:
     calibration = CALIBRATIONS[Evidence.CONTEXT]
-    words = len(terms(context))
+    words = _count_terms(context)
     return [
         None
         if cosine is None
         else calibration.relevance(max(0.0, cosine), memories=memories, terms=words)
         for cosine in cosines
     ]
+
+
+def _count_terms(context: str) -> int:
+    """Return the number of distinct index terms, at most `MAX_TERMS`; more do not matter."""
+    found: set[str] = set()
+    for term in tokens(context):
+        found.add(term)
+        if len(found) == MAX_TERMS:
+            break
+    return len(found)
 
 
 def _cosine(

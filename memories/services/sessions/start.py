@@ -27,8 +27,9 @@ from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
+from engram.kernel.planning import writing
 from engram.kernel.refusals import StaleError
-from engram.kernel.tenancy import before_writing, in_workspace
+from engram.kernel.tenancy import before_writing
 from memories.core import injection
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_KEY_TAKEN
@@ -104,7 +105,7 @@ def _start_once(
     rng: Random,
 ) -> StartedSession:
     """Start the session in one transaction, unless a concurrent request has started it."""
-    with in_workspace(workspace):
+    with writing(workspace, in_order=True):
         one_at_a_time(f"session:{workspace.pk}:{request.session_key}")
         if is_known(request.session_key):
             return read_started(request.session_key, actor, now)
