@@ -98,6 +98,16 @@ def test_asking_takes_one_round_trip_and_none_where_nothing_is_near(tenant: Tena
     assert term_counts(tenant, NEW) == 1
 
 
+def test_asking_takes_no_transaction_of_its_own(tenant: Tenant) -> None:
+    def settings_of(content: str) -> int:
+        with CaptureQueriesContext(connection) as seen:
+            commit(tenant, content, observed_at=MARCH)
+        return sum("engram.workspace" in query["sql"] for query in seen)
+
+    commit(tenant, OLD, observed_at=JANUARY)
+    assert settings_of(NEW) == settings_of("Sourdough needs eighteen hours in the fridge.")
+
+
 @given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
 def test_a_common_word_tells_less_than_a_rare_one(one: int, other: int, memories: int) -> None:
     rare, common = sorted((one, other))

@@ -26,7 +26,12 @@ from memories.core.content import content_hash
 from memories.models import Memory
 from memories.services.commit import second_look
 from memories.services.commit.draft import Draft
-from memories.services.commit.nearby import add_nearby
+from memories.services.commit.nearby import (
+    NearbyPairs,
+    add_nearby,
+    find_nearby,
+    find_nearby_again,
+)
 from memories.services.commit.transaction import Committed, CommitTransaction
 from memories.services.index.statement_hashes import lock_statements
 from memories.services.locks import lock, share_lock
@@ -115,24 +120,28 @@ def write(
     now: datetime,
     is_gated: bool = True,
     is_detected: bool = True,
+    asks: bool = True,
 ) -> list[Committed]:
     """Write prepared drafts in one transaction, all or none.
 
     Memories that concurrent commits wrote are compared afterwards (`second_look`): at once, or in
-    the background when this transaction is part of a larger one.
+    the background when this transaction is part of a larger one. `asks` adds the neighbours whose
+    relation the writer should report.
     """
     is_detected = is_detected and workspace.config.detection_enabled
     written = _write(
         workspace, prepared, Comparer(CHARS_A_CALL),
         actor=actor, now=now, is_gated=is_gated, is_detected=is_detected,
+        asks=asks and is_detected,
     )  # fmt: skip
-    results = written.results
+    results, nearby = written.results, written.nearby
     if written.due and not connection.in_atomic_block:
         found = second_look.look_now_or_later(workspace, written.due, actor=actor, now=now)
         results = [second_look.add_second_look(result, found) for result in results]
+        nearby = find_nearby_again(workspace, results) if asks and is_detected else None
     elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
-    return add_nearby(workspace, results) if is_detected else results
+    return add_nearby(results, nearby)
 
 
 class _Written(NamedTuple):
@@ -141,6 +150,7 @@ class _Written(NamedTuple):
     results: list[Committed]
     due: list[UUID]  # not compared with memories that concurrent commits wrote
     left_for_later: list[UUID]  # not compared with any memory
+    nearby: NearbyPairs | None  # what the writers may be asked about
 
 
 @retry_on_collision
@@ -153,6 +163,7 @@ def _write(
     now: datetime,
     is_gated: bool,
     is_detected: bool,
+    asks: bool,
 ) -> _Written:
     """Write drafts in one transaction.
 
@@ -179,6 +190,7 @@ def _write(
                         raise
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
+        nearby = find_nearby(results, run.words) if asks else None
         run.words.write()
         if run.words.writes > corpus.writes + 1:  # more than this transaction's own write
             due = sorted(run.gated - run.left_for_later)
@@ -199,7 +211,7 @@ def _write(
         replace(result, is_detection_queued=is_detected and result.memory is not None)
         for result in results
     ]
-    return _Written(queued, due, sorted(run.left_for_later))
+    return _Written(queued, due, sorted(run.left_for_later), nearby)
 
 
 def _lock_named(drafts: Sequence[Draft]) -> None:

@@ -104,7 +104,12 @@ def import_file(
         with in_workspace(workspace):
             try:
                 results = write(
-                    workspace, prepared, actor=IMPORTER, now=now, is_detected=is_detected
+                    workspace,
+                    prepared,
+                    actor=IMPORTER,
+                    now=now,
+                    is_detected=is_detected,
+                    asks=False,
                 )
             except InvalidError as error:
                 raise _locate_refusal(batch, error) from error

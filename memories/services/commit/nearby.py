@@ -29,6 +29,7 @@ from memories.models import Memory
 from memories.services.commit.transaction import Committed
 from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory
 from memories.services.index.postings import Vocabulary, vocabulary_of
+from memories.services.index.search_index import WordIndex
 
 log = logging.getLogger(__name__)
 MOST = 2  # questions per commit
@@ -50,25 +51,47 @@ class _Pair:
     relation: Relation | None  # None if the gate did not compare the two
 
 
-def add_nearby(workspace: Workspace, results: Sequence[Committed]) -> list[Committed]:
-    """Return the results with the neighbours whose relation the writer should report.
+@dataclass(frozen=True, slots=True)
+class NearbyPairs:
+    """The pairs that may be selected, by the position of the result, and their shared words."""
 
-    Runs after the transaction that wrote them. Reads the first 1,000 characters of each text; a
-    longer pair is selected only if the gate compared it. Pairs beyond the character budget of
-    `comparer` are left out. Runs one query for all results, none if no pair shares enough words.
+    pairs: Mapping[int, Sequence[_Pair]]
+    vocabulary: Vocabulary
+
+
+def find_nearby(results: Sequence[Committed], words: WordIndex) -> NearbyPairs | None:
+    """Return the pairs of new memories and neighbours that share enough words; None without any.
+
+    Reads the first 1,000 characters of each text; a longer pair is selected only if the gate
+    compared it. Runs one query for all results, none if there is no pair. `words` are changes
+    that are not written yet: writing locks rows that all writers share.
     """
     found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
     if not found:
-        return list(results)
-    words = frozenset[str]().union(*(pair.shared for pairs in found.values() for pair in pairs))
+        return None
+    shared = frozenset[str]().union(*(pair.shared for pairs in found.values() for pair in pairs))
+    return NearbyPairs(found, words.foresee(vocabulary_of(shared)))
+
+
+def find_nearby_again(workspace: Workspace, results: Sequence[Committed]) -> NearbyPairs | None:
+    """Return the pairs of results that changed after their transaction."""
     try:
         with in_workspace(workspace):
-            vocabulary = vocabulary_of(words)
+            return find_nearby(results, WordIndex())
     except Error as error:  # the commit stays; its writer is asked nothing
         log.warning("nothing is asked about a commit: %s", type(error).__name__)
+        return None
+
+
+def add_nearby(results: Sequence[Committed], found: NearbyPairs | None) -> list[Committed]:
+    """Return the results with the neighbours whose relation the writer should report.
+
+    Pairs beyond the character budget of `comparer` are left out.
+    """
+    if found is None:
         return list(results)
     comparer = Comparer(CHARS_A_CALL)
-    asks = {n: _best(pairs, vocabulary, comparer) for n, pairs in found.items()}
+    asks = {n: _best(pairs, found.vocabulary, comparer) for n, pairs in found.pairs.items()}
     return [replace(result, nearby=asks.get(n, ())) for n, result in enumerate(results)]
 
 

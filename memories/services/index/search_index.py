@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 from uuid import UUID
@@ -23,6 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
+from memories.services.index.postings import Vocabulary
 from memories.services.index.tokens import write_tokens
 
 SqlStatement = tuple[str, list[Any]]
@@ -201,6 +203,14 @@ class WordIndex:
         for term in frequencies:
             self._changes[term] += sign
         self._words += sign * frequencies.total()
+
+    def foresee(self, vocabulary: Vocabulary) -> Vocabulary:
+        """Return statistics that were read before `write` as they are after it."""
+        counts = {term: vocabulary.frequencies.get(term, 0) for term in vocabulary.terms}
+        frequencies = {term: count + self._changes[term] for term, count in counts.items()}
+        return replace(
+            vocabulary, frequencies=frequencies, memories=vocabulary.memories + self._memories
+        )
 
     def write(self) -> None:
         """Write postings and counts in one round trip."""
