@@ -4,11 +4,13 @@ A corpus has topics. The embedding of a topic's sentence is the centre of its me
 that a question about the topic, embedded by the local model, falls among them. A memory's text
 holds words of its topic and words of a vocabulary of pseudo-words drawn by rank^-1, some 60 tokens
 in all; twenty memories follow each other in a session. Each has the states of 20 tokens, drawn from
-a stock: what they say is noise, what they cost to read is not.
+a stock: what they say is noise, what they cost to read is not. Memories are written in parts, so
+that a million need no more memory here than a part.
 """
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
@@ -26,7 +28,9 @@ from memories.services.index.search_index import ensure_vector_index
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 SESSION = 20
-WORDS = 34
+WORDS, SHORT_WORDS = 34, 15
+STEP = 20  # seconds from a memory to the next
+PART = 20_000  # memories that are held at once
 TOPIC_WORDS = 6
 VOCABULARY = 40_000
 TOKENS, STOCK = 20, 2_000
@@ -48,7 +52,8 @@ _PARTS = ["tokens", "rows", "letters", "frames", "orders", "tickets", "images", 
 class Corpus:
     """A vocabulary and topics, from a seed."""
 
-    def __init__(self, seed: int, topics: int) -> None:
+    def __init__(self, seed: int, topics: int, words: int = WORDS) -> None:
+        self.words_each = words
         self.rng = np.random.default_rng(seed)
         draw = self.rng.choice
         self.topics = [
@@ -84,7 +89,7 @@ class Corpus:
     def text(self, topic: int) -> str:
         """Return a statement of a topic."""
         of_topic = self.rng.choice(self.topics[topic].split(), size=TOPIC_WORDS)
-        drawn = np.searchsorted(self.weights, self.rng.random(WORDS - TOPIC_WORDS))
+        drawn = np.searchsorted(self.weights, self.rng.random(self.words_each - TOPIC_WORDS))
         return " ".join([*of_topic, *self.words[np.minimum(drawn, VOCABULARY - 1)]])
 
     def question(self) -> str:
@@ -94,16 +99,20 @@ class Corpus:
         return f"which of {topic} is " + " ".join(self.words[np.minimum(drawn, VOCABULARY - 1)])
 
 
-def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
-    """Give each workspace so many memories with vectors, postings and counts; as one COPY.
+def load(
+    corpus: Corpus, workspaces: Sequence[Workspace], each: int, *, are_identical: bool = False
+) -> dict[str, float]:
+    """Give each workspace so many memories with vectors, postings and counts; by COPY.
 
+    Identical memories have one text and one vector, and a scope each, as the unique rule asks.
     COPY is refused under row-level security, so the owner steps out of it for this transaction.
     The graph of vectors is built afterwards, as a restore would; then the tables are vacuumed, as
-    autovacuum would a minute later.
+    autovacuum would a minute later. Returns the seconds of loading and of building the graph.
     """
     model, width = model_name(), corpus.centres.shape[1]
+    start = time.perf_counter()
     with transaction.atomic(), connection.cursor() as cursor:
-        cursor.execute("SET LOCAL maintenance_work_mem = '512MB'")
+        cursor.execute(f"SET LOCAL maintenance_work_mem = '{_graph_mb(each * len(workspaces))}MB'")
         cursor.execute(
             "SELECT indexname FROM pg_indexes WHERE indexname LIKE 'vector\\_nearest\\_%%'"
         )
@@ -112,20 +121,55 @@ def load(corpus: Corpus, workspaces: Sequence[Workspace], each: int) -> None:
         for table in TABLES:
             cursor.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
         for workspace in workspaces:
-            _load_one(cursor, corpus, workspace.pk, each)
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+            _load_one(cursor, corpus, workspace.pk, each, are_identical=are_identical)
+        loaded = time.perf_counter()
         ensure_vector_index(model, width)
+        built = time.perf_counter()
         for table in TABLES:
             cursor.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE " + ", ".join(TABLES))
+    return {"load_s": round(loaded - start, 1), "graph_s": round(built - loaded, 1)}
 
 
-def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # type: ignore[no-untyped-def]
-    rng = corpus.rng
+def _graph_mb(memories: int) -> int:
+    """Return the memory in which a graph is built: 3 kB a vector, so that nothing spills."""
+    return max(512, memories * 3 // 1024)
+
+
+def _load_one(  # type: ignore[no-untyped-def]
+    cursor, corpus: Corpus, workspace: UUID, each: int, *, are_identical: bool
+) -> None:
+    memories_of_term: Counter[str] = Counter()
+    words = 0
+    for first in range(0, each, PART):
+        numbers = range(first, min(first + PART, each))
+        for count in _load_part(cursor, corpus, workspace, numbers, are_identical=are_identical):
+            memories_of_term.update(count.keys())
+            words += count.total()
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")  # the checks of a part, not of them all
+    with cursor.copy("COPY memories_termcount (workspace_id, term, memories) FROM STDIN") as copy:
+        for term, memories in memories_of_term.items():
+            copy.write_row((workspace, term, memories))
+    cursor.execute(
+        "INSERT INTO memories_corpussize (workspace_id, memories, words) VALUES (%s, %s, %s)",
+        [workspace, each, words],
+    )
+
+
+def _load_part(  # type: ignore[no-untyped-def]
+    cursor, corpus: Corpus, workspace: UUID, numbers: range, *, are_identical: bool
+) -> list[Counter[str]]:
+    """Write the memories with these numbers; return the terms of each."""
+    rng, each = corpus.rng, len(numbers)
     topics = np.repeat(rng.integers(len(corpus.topics), size=-(-each // SESSION)), SESSION)[:each]
     ids = [UUID(bytes=rng.bytes(16), version=4) for _ in range(each)]
-    texts = [corpus.text(int(topic)) for topic in topics]
+    vectors = corpus.vectors(topics)
+    if are_identical:
+        texts = [corpus.topics[0]] * each
+        vectors = np.repeat(corpus.centres[:1], each, axis=0)
+    else:
+        texts = [corpus.text(int(topic)) for topic in topics]
     counts = [terms(text) for text in texts]
     order = rng.permutation(each)  # sessions lie scattered, as they do when many agents write
     columns = (
@@ -136,14 +180,15 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
     )
     with cursor.copy(f"COPY memories_memory ({columns}) FROM STDIN") as copy:
         for i in order:
-            at = START + timedelta(seconds=60 * int(i))
+            number = numbers[int(i)]
+            at = START + timedelta(seconds=STEP * number)
+            scope = f"team/{number if are_identical else number % 7}"
             copy.write_row(
                 (ids[i], workspace, ids[i], texts[i], content_hash(texts[i]),
-                 counts[i].total(), f"team/{i % 7}", "", "semantic", "assistant_derived", 0.7, 0.5,
-                 False, "{}", f"agent-{i % 5}", f"session-{i // SESSION}", at, at, at, 1, False,
-                 1.0, 1.0, 0, 0, 0, 0, 0)
+                 counts[i].total(), scope, "", "semantic", "assistant_derived", 0.7, 0.5,
+                 False, "{}", f"agent-{number % 5}", f"session-{number // SESSION}", at, at, at,
+                 1, False, 1.0, 1.0, 0, 0, 0, 0, 0)
             )  # fmt: skip
-    vectors = corpus.vectors(topics)
     width, model = vectors.shape[1], model_name()
     swapped = vectors.astype(">f4")
     _copy_binary(
@@ -170,14 +215,7 @@ def _load_one(cursor, corpus: Corpus, workspace: UUID, each: int) -> None:  # ty
         for i in order:
             for term, frequency in counts[i].items():
                 copy.write_row((workspace, term, ids[i], frequency, counts[i].total()))
-    memories_of_term = Counter(term for count in counts for term in count)
-    with cursor.copy("COPY memories_termcount (workspace_id, term, memories) FROM STDIN") as copy:
-        for term, memories in memories_of_term.items():
-            copy.write_row((workspace, term, memories))
-    cursor.execute(
-        "INSERT INTO memories_corpussize (workspace_id, memories, words) VALUES (%s, %s, %s)",
-        [workspace, each, sum(count.total() for count in counts)],
-    )
+    return counts
 
 
 def _copy_binary(cursor, columns: str, rows: Iterable[tuple[bytes, ...]]) -> None:  # type: ignore[no-untyped-def]

@@ -55,9 +55,8 @@ def test_a_path_is_compared_with_the_sum_of_its_floor() -> None:
     assert floor == {"p50_ms": 15.0, "p95_ms": 20.0, "times_p50": 2.0, "times_p95": 2.0}
 
 
-@pytest.mark.second_stage
-@pytest.mark.parametrize("name", ["recall", "commit", "session_start"])
-def test_a_benchmark_prints_the_floor_and_the_profile_of_its_path(name: str) -> None:
+def run_toy(name: str) -> dict[str, dict[str, Any]]:
+    """Run a benchmark at its smallest size; return the rows that it reports."""
     run = subprocess.run(
         [sys.executable, f"benchmarks/{name}.py"],
         cwd=ROOT,
@@ -70,6 +69,31 @@ def test_a_benchmark_prints_the_floor_and_the_profile_of_its_path(name: str) -> 
     assert run.returncode == 0, run.stderr
     line = next(line for line in run.stdout.splitlines() if line.startswith('{"benchmark"'))
     rows: dict[str, dict[str, Any]] = json.loads(line)["rows"]
+    return rows
+
+
+@pytest.mark.second_stage
+def test_the_cost_of_a_size_is_measured_by_path_and_by_table() -> None:
+    rows = run_toy("cost")
+
+    for title in ("200", "100 identical"):
+        for path in ("recall", "commit", "session start", "detection of one commit"):
+            assert rows[f"{title}: {path}"]["p95_ms"] > 0
+        parts = {
+            name.rpartition(", ")[2]: row["bytes"]
+            for name, row in rows.items()
+            if name.startswith(f"{title}: bytes a memory")
+        }
+        total = parts.pop("all")
+        assert sum(parts.values()) == pytest.approx(total, abs=1)
+        assert min(parts["HNSW graph"], parts["memories_memorytokens"]) > 0
+        assert rows[f"{title}: resident"]["process_mb"] > 50
+
+
+@pytest.mark.second_stage
+@pytest.mark.parametrize("name", ["recall", "commit", "session_start"])
+def test_a_benchmark_prints_the_floor_and_the_profile_of_its_path(name: str) -> None:
+    rows = run_toy(name)
     floors = [row for title, row in rows.items() if title.endswith(": floor")]
     assert floors
     assert all({"p50_ms", "times_p50", "times_p95"} <= row.keys() for row in floors)

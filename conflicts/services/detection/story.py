@@ -8,12 +8,12 @@ from datetime import datetime
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
 from django.db.models import F
 
 from conflicts.core.facts import Fact, Finding
-from engram.kernel.tenancy import current_workspace_id
-from memories.models import Memory, MemoryVector, Observation
+from engram.kernel.planning import by_index_sorted
+from memories.models import Memory, MemoryVector, Observation, Posting, TermCount
+from memories.services.index.nearest import corpus_size, nearest
 
 # Up to here every run reads all memories; the vectors of so many load in half a second.
 WHOLE_STORY_FACTS = 2000
@@ -37,64 +37,38 @@ def story_ids(triggers: Collection[UUID], model: str, now: datetime) -> list[UUI
     if is_short(now):
         return list(recallable.values_list("pk", flat=True))
     nearest_first = dict.fromkeys(
-        [*sorted(triggers), *_near(triggers, model), *sorted(_sharing_rare_words(triggers))]
+        [*sorted(triggers), *_near(triggers, model, now), *sorted(_sharing_rare_words(triggers))]
     )
     live = set(recallable.filter(pk__in=list(nearest_first)).values_list("pk", flat=True))
     return [memory_id for memory_id in nearest_first if memory_id in live][:FACTS_A_RUN]
 
 
-def _near(triggers: Collection[UUID], model: str) -> list[UUID]:
+def _near(triggers: Collection[UUID], model: str, now: datetime) -> list[UUID]:
     """Return the nearest memories of each trigger by meaning, across scopes, nearest first."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            SELECT near.memory_id FROM memories_memoryvector AS own
-            CROSS JOIN LATERAL (
-                SELECT other.memory_id, other.embedding <=> own.embedding AS distance
-                FROM memories_memoryvector AS other
-                WHERE other.workspace_id = %(workspace)s AND other.model = %(model)s
-                    AND other.is_live
-                ORDER BY distance LIMIT %(limit)s
-            ) AS near
-            WHERE own.workspace_id = %(workspace)s AND own.model = %(model)s
-                AND own.position = 0 AND own.memory_id = ANY(%(triggers)s::uuid[])
-            GROUP BY near.memory_id ORDER BY min(near.distance), near.memory_id
-            """,
-            {
-                "workspace": current_workspace_id(),
-                "model": model,
-                "limit": NEIGHBOURS_BY_MEANING,
-                "triggers": list(triggers),
-            },
-        )
-        return [row[0] for row in cursor.fetchall()]
+    size = corpus_size()
+    recallable = Memory.objects.recallable(now).order_by()
+    own = MemoryVector.objects.filter(memory__in=triggers, model=model, position=0)
+    best: dict[UUID, float] = {}
+    for vector in own.order_by("memory").values_list("embedding", flat=True):
+        found = nearest(recallable, np.asarray(vector), model, NEIGHBOURS_BY_MEANING, size=size)
+        for memory_id, cosine in found.items():
+            best[memory_id] = max(cosine, best.get(memory_id, cosine))
+    return sorted(best, key=lambda memory_id: (-best[memory_id], memory_id))
 
 
 def _sharing_rare_words(triggers: Collection[UUID]) -> set[UUID]:
-    """Return memories that share a rare term with a trigger."""
-    with connection.cursor() as cursor:
-        cursor.execute(
-            """
-            WITH rare AS (
-                SELECT DISTINCT posting.term FROM memories_posting AS posting
-                JOIN memories_termcount AS counted
-                    ON counted.workspace_id = posting.workspace_id AND counted.term = posting.term
-                WHERE posting.workspace_id = %s AND posting.memory_id = ANY(%s::uuid[])
-                    AND counted.memories <= %s
-            )
-            SELECT DISTINCT posting.memory_id FROM memories_posting AS posting
-            JOIN rare ON rare.term = posting.term
-            WHERE posting.workspace_id = %s LIMIT %s
-            """,
-            [
-                current_workspace_id(),
-                list(triggers),
-                RARE_TERM_MEMORIES,
-                current_workspace_id(),
-                NEIGHBOURS_BY_WORDS * max(len(triggers), 1),
-            ],
-        )
-        return {row[0] for row in cursor.fetchall()}
+    """Return memories that share a rare term with a trigger.
+
+    The terms are parameters of the second statement: a join of two sets of postings could be
+    planned as a scan of all that the workspace has.
+    """
+    terms = Posting.objects.filter(memory__in=triggers).order_by().values_list("term", flat=True)
+    with by_index_sorted():
+        counted = TermCount.objects.filter(term__in=set(terms), memories__lte=RARE_TERM_MEMORIES)
+        rare = list(counted.values_list("term", flat=True))
+        sharing = Posting.objects.filter(term__in=rare).order_by()
+        most = NEIGHBOURS_BY_WORDS * max(len(triggers), 1)
+        return set(sharing.values_list("memory_id", flat=True).distinct()[:most])
 
 
 @dataclass(frozen=True, slots=True)
