@@ -16,7 +16,7 @@ from psycopg import Cursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-_UUID, _ID_SIZE = 2950, pack(">i", 16)
+_UUID, _ID_SIZE, _ID_CELL = 2950, pack(">i", 16), 20
 _ELEMENTS = {"f8": 701, "i4": 23, "b1": 16}  # numpy type → OID of PostgreSQL's type
 
 
@@ -44,10 +44,20 @@ class _Packer(Dumper):
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
 
 
-class PackedIds(NamedTuple):
-    """Ids as one array parameter; psycopg would write and quote each as text."""
+class PackedIds:
+    """Ids as one array parameter; psycopg would write and quote each as text.
 
-    ids: Collection[UUID]
+    They are read at once: a queryset that is read while a statement is being sent would wait for
+    its own connection for ever.
+    """
+
+    __slots__ = ("encoded",)
+
+    def __init__(self, ids: Collection[UUID]) -> None:
+        cells = b"".join([_ID_SIZE + one.bytes for one in ids])
+        count = len(cells) // _ID_CELL
+        head = pack(">iiiii", 1, 0, _UUID, count, 1) if count else pack(">iii", 0, 0, _UUID)
+        self.encoded = head + cells
 
 
 class _IdPacker(Dumper):
@@ -55,10 +65,7 @@ class _IdPacker(Dumper):
 
     def dump(self, obj: PackedIds) -> bytes:
         """Return a one-dimensional array in PostgreSQL's format: each id after its size."""
-        if not obj.ids:
-            return pack(">iii", 0, 0, _UUID)
-        head = pack(">iiiii", 1, 0, _UUID, len(obj.ids), 1)
-        return head + b"".join([_ID_SIZE + one.bytes for one in obj.ids])
+        return obj.encoded
 
 
 class PackedVector(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
@@ -57,6 +57,24 @@ def test_packed_ids_arrive_as_they_were(count: int) -> None:
     with binary_cursor() as cursor:
         cursor.execute("SELECT %(ids)s::uuid[]", {"ids": PackedIds(ids)})
         assert cursor.fetchone() == (ids,)
+
+
+@pytest.mark.django_db
+def test_packed_ids_are_read_before_the_statement_is_sent() -> None:
+    """A queryset that is read in between would wait for its own connection."""
+    read: list[str] = []
+
+    class Ids(list[UUID]):
+        def __iter__(self) -> Iterator[UUID]:
+            read.append("ids")
+            return super().__iter__()
+
+    packed = PackedIds(Ids([uuid4()]))
+    assert read == ["ids"]
+    with binary_cursor() as cursor:
+        cursor.execute("SELECT cardinality(%(ids)s::uuid[])", {"ids": packed})
+        assert cursor.fetchone() == (1,)
+    assert read == ["ids"]
 
 
 @pytest.mark.django_db
