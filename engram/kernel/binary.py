@@ -44,27 +44,29 @@ class _Packer(Dumper):
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
 
 
-class PackedIds:
-    """Ids as one array parameter; psycopg would write and quote each as text.
+class PackedIds(NamedTuple):
+    """Ids as one array parameter, in PostgreSQL's binary format; see `pack_ids`."""
+
+    encoded: bytes
+
+
+def pack_ids(ids: Collection[UUID]) -> PackedIds:
+    """Return ids as one array parameter; psycopg would write and quote each as text.
 
     They are read at once: a queryset that is read while a statement is being sent would wait for
     its own connection for ever.
     """
-
-    __slots__ = ("encoded",)
-
-    def __init__(self, ids: Collection[UUID]) -> None:
-        cells = b"".join([_ID_SIZE + one.bytes for one in ids])
-        count = len(cells) // _ID_CELL
-        head = pack(">iiiii", 1, 0, _UUID, count, 1) if count else pack(">iii", 0, 0, _UUID)
-        self.encoded = head + cells
+    cells = b"".join([_ID_SIZE + one.bytes for one in ids])
+    count = len(cells) // _ID_CELL
+    head = pack(">iiiii", 1, 0, _UUID, count, 1) if count else pack(">iii", 0, 0, _UUID)
+    return PackedIds(head + cells)
 
 
 class _IdPacker(Dumper):
     format = Format.BINARY
 
     def dump(self, obj: PackedIds) -> bytes:
-        """Return a one-dimensional array in PostgreSQL's format: each id after its size."""
+        """Return a one-dimensional array: each id after its size."""
         return obj.encoded
 
 

@@ -18,7 +18,7 @@ from django.core.exceptions import EmptyResultSet
 from django.db import connection
 from django.db.models import Exists, Model, OuterRef, QuerySet
 
-from engram.kernel.binary import PackedIds, prepared_cursor
+from engram.kernel.binary import pack_ids, prepared_cursor
 from engram.kernel.tenancy import current_workspace_id
 
 M = TypeVar("M", bound=Model)
@@ -118,7 +118,7 @@ def rows_of(model: type[M], ids: Collection[UUID]) -> dict[UUID, M]:
         cursor.execute(
             f"SELECT {columns_of(model, model._meta.db_table)} FROM {table}"  # noqa: S608  names
             " WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s::uuid[])",
-            {"workspace": current_workspace_id(), "ids": PackedIds(ids)},
+            {"workspace": current_workspace_id(), "ids": pack_ids(ids)},
         )
         found = (from_row(model, values) for values in cursor.fetchall())
         return {row.pk: row for row in found}

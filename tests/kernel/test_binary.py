@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from engram.kernel.binary import Packed, PackedIds, PackedVector, binary_cursor
+from engram.kernel.binary import Packed, PackedVector, binary_cursor, pack_ids
 from engram.kernel.models import Workspace
 from engram.kernel.planning import searching, writing
 
@@ -55,7 +55,7 @@ def test_packed_vectors_arrive_as_they_were() -> None:
 def test_packed_ids_arrive_as_they_were(count: int) -> None:
     ids = [uuid4() for _ in range(count)]
     with binary_cursor() as cursor:
-        cursor.execute("SELECT %(ids)s::uuid[]", {"ids": PackedIds(ids)})
+        cursor.execute("SELECT %(ids)s::uuid[]", {"ids": pack_ids(ids)})
         assert cursor.fetchone() == (ids,)
 
 
@@ -69,7 +69,7 @@ def test_packed_ids_are_read_before_the_statement_is_sent() -> None:
             read.append("ids")
             return super().__iter__()
 
-    packed = PackedIds(Ids([uuid4()]))
+    packed = pack_ids(Ids([uuid4()]))
     assert read == ["ids"]
     with binary_cursor() as cursor:
         cursor.execute("SELECT cardinality(%(ids)s::uuid[])", {"ids": packed})

@@ -95,6 +95,15 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
     assert again == body
 
 
+def test_a_session_says_why_it_is_empty(tenant: Tenant, neighbour: Tenant) -> None:
+    commit(neighbour, DOG)
+    assert start(tenant, context="Who feeds the dog?")["reason"].startswith("no memories")
+
+    commit(tenant, DOG)
+    body = start(tenant, session_key="s2", context="Lunar eclipse photography with long exposure")
+    assert (body["memories"], body["reason"][:16]) == ([], "nothing relevant")
+
+
 def test_the_whole_course_of_a_session(tenant: Tenant) -> None:
     dog = commit(tenant, DOG)
     start(tenant)

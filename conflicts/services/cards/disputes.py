@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q
 
 from conflicts.models import ConflictMember
 from conflicts.models.card import WAITING
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.tenancy import current_workspace_id
 from memories.services.disputes import OpenConflict
 
@@ -46,7 +46,7 @@ def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:
     """
     parameters: dict[str, Any] = {
         "workspace": current_workspace_id(),
-        "ids": PackedIds(memory_ids),
+        "ids": pack_ids(memory_ids),
         "waiting": [str(status) for status in WAITING],
     }
     cards: dict[UUID, dict[UUID, bool]] = defaultdict(dict)

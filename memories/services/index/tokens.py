@@ -8,7 +8,7 @@ from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.binary import PackedIds, PackedVector, binary_cursor
+from engram.kernel.binary import PackedVector, binary_cursor, pack_ids
 from engram.kernel.embedding import Windows
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
@@ -70,7 +70,7 @@ def tokens_of(
             {
                 "workspace": current_workspace_id(),
                 "model": model,
-                "ids": PackedIds(ids),
+                "ids": pack_ids(ids),
                 "vector": PackedVector(vector),
                 "windows": WINDOWS_READ,
             },

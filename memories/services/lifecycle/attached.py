@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Observation, Revision
@@ -45,7 +45,7 @@ def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
     if not ids:
         return found
     with binary_cursor(prepares=True) as cursor:
-        cursor.execute(_LINKS, {"workspace": current_workspace_id(), "ids": PackedIds(ids)})
+        cursor.execute(_LINKS, {"workspace": current_workspace_id(), "ids": pack_ids(ids)})
         for memory_id, what, tag, _, other in cursor.fetchall():
             links = found[memory_id]
             if what == "tag":

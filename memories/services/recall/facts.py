@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.binary import PackedIds, PackedVector, binary_cursor
+from engram.kernel.binary import PackedVector, binary_cursor, pack_ids
 from memories.core import bm25
 from memories.services.index.postings import Vocabulary, bm25_parameters, words_sql
 
@@ -58,7 +58,7 @@ def facts_of(
             _FACTS.format(words=words_sql(vocabulary) if known else "NULL::float8"),
             bm25_parameters(vocabulary, known)
             | {
-                "ids": PackedIds(ids),
+                "ids": pack_ids(ids),
                 "vector": None if vector is None else PackedVector(vector),
                 "model": model,
             },

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.plain_sql import Rows, condition_of
 from memories.models import Memory
 
@@ -47,7 +47,7 @@ def neighbours(
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _AROUND.format(condition=condition.sql, reach=REACH),
-            condition.parameters | {"ids": PackedIds(ids)},
+            condition.parameters | {"ids": pack_ids(ids)},
         )
         return {
             memory_id: (previous, following) for memory_id, previous, following in cursor.fetchall()

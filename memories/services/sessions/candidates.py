@@ -17,7 +17,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.plain_sql import Selection
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
@@ -152,13 +152,13 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         near = _near(recallable, place, size=size)
         chosen = {*best, *near}
         linked = [
-            row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": PackedIds(chosen)})
+            row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": pack_ids(chosen)})
         ]
         of_place = [i for i, is_here, *_ in ranked if is_here and i not in chosen][:PLACED_MAX]
         constraints = [i for i, must in named if must]
         always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
         always.update({i: "pin" for i, must in named if not must})
-        parameters["ids"] = PackedIds(_cap(always, [*of_place, *linked], best, near))
+        parameters["ids"] = pack_ids(_cap(always, [*of_place, *linked], best, near))
         facts = [CandidateMemory._make(row) for row in _rows(_FACTS, recallable, parameters)]
         windows = _windows(parameters, place.vector)
     facts.sort(key=lambda f: (-order_key(f.importance, f.observed_at, is_pinned=f.leads), f.id))

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
 from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms
@@ -67,7 +67,7 @@ def lock_matches(text: str, now: datetime, *, least: float) -> dict[UUID, Matche
         cursor.execute(
             _LOCK.format(condition=condition.sql),
             condition.parameters
-            | {"workspace": current_workspace_id(), "ids": PackedIds(found), "most": HITS_MAX},
+            | {"workspace": current_workspace_id(), "ids": pack_ids(found), "most": HITS_MAX},
         )
         locked = {row[0]: row for row in cursor.fetchall()}
     return {i: MatchedMemory._make((*locked[i], *how)) for i, how in found.items() if i in locked}

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from uuid import UUID
 
 from engram.kernel.actors import Actor
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.collisions import retry_on_collision
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
@@ -121,7 +121,7 @@ def _records_of(session: Session, ids: Collection[UUID]) -> dict[UUID, HitRecord
     if not ids:
         return {}
     with binary_cursor(prepares=True) as cursor:
-        cursor.execute(_RECORDS, {"session": session.id, "ids": PackedIds(ids)})
+        cursor.execute(_RECORDS, {"session": session.id, "ids": pack_ids(ids)})
         return {memory_id: HitRecord(*values) for memory_id, *values in cursor.fetchall()}
 
 
@@ -155,7 +155,7 @@ def _count(
             {
                 "workspace": current_workspace_id(),
                 "session": session.id,
-                "ids": PackedIds([*known, *new]),
+                "ids": pack_ids([*known, *new]),
                 "now": now,
             },
         )

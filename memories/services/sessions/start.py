@@ -36,6 +36,7 @@ from memories.services.causes import SESSION_KEY_TAKEN
 from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
 from memories.services.sessions.candidates import (
     CandidateMemory,
+    SessionCandidates,
     SessionPlace,
     candidates_of,
     constraints_at,
@@ -55,6 +56,7 @@ from memories.signals import session_started
 STAGE = "session_start"
 TAKEN = "Another key started a session of this key; choose another session_key."
 NOTHING_RELEVANT = "nothing relevant: no memory is likely to be of use for the context"
+NO_MEMORIES = "no memories: none can be recalled in this project and scope"
 SECONDS_AN_HOUR = 3600.0
 
 
@@ -184,7 +186,7 @@ def _start(
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
     rows = rank_candidates(found, ranker_request, answer, budget, disputes, rng=rng)
     session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)
-    session.reason = NOTHING_RELEVANT if found.facts and not any(found.relevant) else ""
+    session.reason = _reason(found)
     injected = [row for row in rows if row.was_injected]
     started = event(
         "session.started",
@@ -206,6 +208,13 @@ def _start(
     return StartedSession(
         session, offered, decided_since(before.own, now, now=now), left_out, is_new=True
     )
+
+
+def _reason(found: SessionCandidates) -> str:
+    """Return why nothing was chosen for the context; "" if something was."""
+    if not found.facts:
+        return NO_MEMORIES
+    return "" if any(found.relevant) else NOTHING_RELEVANT
 
 
 def _offer(
