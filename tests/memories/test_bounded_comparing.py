@@ -16,11 +16,12 @@ from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing, reading
 from memories.core.comparing import COMPARED_LATER, Comparer
 from memories.models import Memory, MergeSuggestion
-from memories.services.commit import nearby, transaction
+from memories.services.commit import nearby
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from memories.tasks import sweep_second_looks
 from tests.conftest import Tenant, build_tenant
+from tests.memories.test_nearby import NEW, OLD
 
 NAMES = ("north", "south", "west", "east", "harbour", "hill", "river", "market")
 
@@ -106,16 +107,21 @@ def test_a_batch_compares_so_many_characters_and_leaves_the_rest_to_the_backgrou
 def test_nothing_is_compared_for_asks_before_the_transaction_ends(
     transactional_db: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Within it words are looked up; claims are compared when no lock is held any more."""
     within: list[bool] = []
-    asks = nearby._pairs
+    best = nearby._best
 
-    def watched(result: transaction.Committed) -> Any:
+    def watched(*given: Any) -> Any:
         within.append(connection.in_atomic_block)
-        return asks(result)
+        return best(*given)
 
-    monkeypatch.setattr(nearby, "_pairs", watched)
-    batch(build_tenant("asks"), ["The lift is red.", "The lift is made of steel."])
-    assert within == [False, False]
+    monkeypatch.setattr(nearby, "_best", watched)
+    asked = build_tenant("asks").agent
+    for at, text in (("2026-01-10T09:00:00Z", OLD), ("2026-03-20T09:00:00Z", NEW)):
+        sent = asked.post("memories", {"content": text, "observed_at": at})
+        assert sent.status_code == 201
+    assert len(sent.json()["nearby"]) == 1
+    assert within == [False]
 
 
 def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
