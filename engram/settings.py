@@ -271,7 +271,7 @@ ENGRAM_EMBEDDING = {
     "base_url": os.environ.get("OPENAI_BASE_URL") or None,
     "api_key": os.environ.get("OPENAI_API_KEY") or None,
     "timeout_seconds": float(os.environ.get("EMBEDDING_TIMEOUT_SECONDS", "10")),
-    "threads": int(os.environ.get("EMBEDDING_THREADS", "0")) or None,  # None: by processors
+    "threads": int(os.environ.get("EMBEDDING_THREADS", "0")) or None,  # None: one, more in commands
 }
 
 # Language models: any endpoint that speaks OpenAI's chat protocol, used only if one is configured.

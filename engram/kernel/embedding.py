@@ -48,6 +48,7 @@ __all__ = [
     "has_token_states",
     "model_name",
     "read_query",
+    "use_processors",
     "windows",
 ]
 
@@ -168,6 +169,15 @@ def windows(text: str) -> list[str]:
     return _provider().windows(text)
 
 
+def use_processors() -> None:
+    """Embed by several threads in this process, unless the settings give a number.
+
+    For commands that embed much and run alone; call it before the first text is embedded.
+    """
+    configured: dict[str, Any] = settings.ENGRAM_EMBEDDING
+    configured["threads"] = configured.get("threads") or minilm.MOST_THREADS
+
+
 def model_name() -> str:
     """Return the model name of a new workspace, without loading the model."""
     return name_of(settings.ENGRAM_EMBEDDING)
@@ -212,7 +222,7 @@ def _options(model: str | None) -> dict[str, Any]:
 def _load(options: dict[str, Any]) -> Provider:
     kind = options["provider"]
     if kind == "local":
-        return LocalProvider(options["model"], options.get("threads") or minilm.THREADS)
+        return LocalProvider(options["model"], options.get("threads") or 1)
     if kind == "openai":
         return OpenAIProvider(options)
     raise EmbeddingUnavailableError(f"EMBEDDING_PROVIDER must be local or openai, not {kind!r}")

@@ -48,7 +48,7 @@ class Provider(Protocol):
 class LocalProvider:
     """MiniLM in this process."""
 
-    def __init__(self, model: str, threads: int = minilm.THREADS) -> None:
+    def __init__(self, model: str, threads: int = 1) -> None:
         if model not in minilm.GRAPHS:
             known = " and ".join(minilm.GRAPHS)
             raise EmbeddingUnavailableError(f"the local provider has {known}, not {model!r}")

@@ -44,9 +44,10 @@ BATCH_TOKENS = 512  # padded tokens of one batch: activations stay inside the pr
 # takes 6.7 ms, eight together 3.5 ms each; texts of 60 tokens and more gain nothing.
 SHARED_TOKENS = 128
 PROCESSORS = os.cpu_count() or 1
-# Threads of one pass. On two processors a text of 60 tokens takes 20 ms with one and 11 with two;
-# four callers get a tenth fewer texts a second from one pass of two threads than from two of one.
-THREADS = min(4, PROCESSORS)
+# Threads of one pass where nobody else embeds. On two processors a text of 60 tokens takes 20 ms
+# with one and 11 with two; short texts gain less and cost a third more processor time, and four
+# callers get a tenth fewer texts a second, so that a server has one.
+MOST_THREADS = min(4, PROCESSORS)
 MAX_WAITING = 256  # batches: some seconds of work, longer than anybody should wait
 
 
@@ -101,7 +102,7 @@ class MiniLM:
     """
 
     def __init__(
-        self, directory: Path | None = None, *, name: str = NAME, threads: int = THREADS
+        self, directory: Path | None = None, *, name: str = NAME, threads: int = 1
     ) -> None:
         directory = directory or model_directory()
         self._tokenizer = Tokenizer.from_file(str(directory / "tokenizer.json"))

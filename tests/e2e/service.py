@@ -122,7 +122,7 @@ def contradict(service: Service, subject: str) -> tuple[str, str, str]:
         new[:] = [card["id"] for card in service.open_cards() if card["id"] not in known]
         return bool(new)
 
-    assert eventually(arrived)
+    assert eventually(arrived), "\n".join([str(answer), *service.up.lines[-80:]])
     return ids[0], ids[1], new[0]
 
 

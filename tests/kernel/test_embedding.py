@@ -4,7 +4,6 @@ import threading
 
 import numpy as np
 import pytest
-from celery import signals
 
 from engram.kernel import embedding, minilm
 from engram.kernel.embedding import (
@@ -271,11 +270,13 @@ def test_unknown_providers_and_models_are_named(settings, options, message):
         embed(["a"])
 
 
-@pytest.mark.parametrize(("configured", "expected"), [(None, 1), (3, 3)])
-def test_worker_embeds_by_one_thread_unless_configured(settings, configured, expected):
+@pytest.mark.parametrize(
+    ("configured", "expected"), [(None, minilm.MOST_THREADS), (3, 3)], ids=["none", "three"]
+)
+def test_commands_embed_by_several_threads_unless_configured(settings, configured, expected):
     settings.ENGRAM_EMBEDDING = LOCAL | {"threads": configured}
 
-    signals.worker_init.send(sender=None)
+    embedding.use_processors()
 
     assert settings.ENGRAM_EMBEDDING["threads"] == expected
 

@@ -13,10 +13,10 @@ from engram.kernel.minilm import (
     DIMENSION,
     GRAPHS,
     MAX_TOKENS,
+    MOST_THREADS,
     NAME,
     PROCESSORS,
     QUANTISED_NAME,
-    THREADS,
     MiniLM,
     model_directory,
 )
@@ -155,10 +155,10 @@ def test_vectors_do_not_depend_on_threads(model, quantised):
 
 
 def test_passes_at_a_time_leave_no_processor_twice(model):
-    single = MiniLM(threads=1)
+    several = MiniLM(threads=MOST_THREADS)
 
-    assert single._passes._free_slots == PROCESSORS
-    assert model._passes._free_slots == max(1, PROCESSORS // THREADS)
+    assert model._passes._free_slots == PROCESSORS
+    assert several._passes._free_slots == max(1, PROCESSORS // MOST_THREADS)
 
 
 def test_links_to_the_weights_are_followed(model, tmp_path):

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from engram.kernel.bodies import validate
 from engram.kernel.credentials import credential_in
+from engram.kernel.embedding import use_processors
 from engram.kernel.models import Workspace
 from engram.kernel.parsing import parse_json
 from engram.kernel.problems import field_errors
@@ -67,6 +68,7 @@ class Command(BaseCommand):
             raise CommandError(f"{path}: {error.strerror}") from None
         if errors:
             raise CommandError("Nothing was imported.\n" + "\n".join(errors))
+        use_processors()
         with tqdm(total=count, unit=" lines", disable=not sys.stderr.isatty()) as bar:
             try:
                 done = import_file(

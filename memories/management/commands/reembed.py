@@ -12,7 +12,7 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from engram.kernel.actors import SYSTEM
-from engram.kernel.embedding import EmbeddingUnavailableError, embed
+from engram.kernel.embedding import EmbeddingUnavailableError, embed, use_processors
 from engram.kernel.models import Workspace
 from memories.services.index import reembed
 from memories.services.index.search_index import ensure_vector_index
@@ -45,6 +45,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Try the model, then move one workspace after the other."""
         model: str = options["model"]
+        use_processors()
         chosen = Workspace.objects.order_by("slug")
         if options["workspace"]:
             chosen = chosen.filter(slug=options["workspace"])
