@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from itertools import islice
+from threading import Lock
 from typing import NamedTuple
 
 import snowballstemmer  # type: ignore[import-untyped]
@@ -17,6 +18,7 @@ from memories.core.symbols import CAPITAL
 
 _MAX_STEMMED = 40
 _STEMMER = snowballstemmer.stemmer("english")
+_ONE_AT_A_TIME = Lock()  # the stemmer holds the word that it works on
 
 _PIECE = re.compile(r"\w++|[^\w\s]")
 _ABBREVIATIONS = frozenset(
@@ -69,7 +71,8 @@ def stem(word: str) -> str:
 
 @lru_cache(maxsize=65536)  # of short words only, so that no text can fill the memory
 def _stem(word: str) -> str:
-    return str(_STEMMER.stemWord(word))
+    with _ONE_AT_A_TIME:
+        return str(_STEMMER.stemWord(word))
 
 
 def stems(words: str) -> frozenset[str]:
