@@ -103,7 +103,7 @@ def _mentions(statement: Statement, names: frozenset[str]) -> bool:
     return not names.isdisjoint(_WORD.findall(statement.fact.content.lower()))
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _members(text: str) -> dict[str, frozenset[str]]:
     found: dict[str, frozenset[str]] = {}
     for match in _NAMED_MEMBER.finditer(text):

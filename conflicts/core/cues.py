@@ -282,7 +282,7 @@ _NO_RETURN: Final = re.compile(
 )
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
     unconditional = _drop_unreal(text)

@@ -31,7 +31,7 @@ _COMPILED: Final = tuple(
 )
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def qualifiers(text: str) -> frozenset[tuple[int, int]]:
     """Return (family, member) of every limiting word in ``text``."""
     return frozenset(

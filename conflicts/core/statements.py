@@ -15,6 +15,9 @@ from memories.core import claims
 from memories.core.reasons import Difference
 
 LEAD_IN_STEMS: Final = 2
+# Every run reads a whole story of up to 2,000 memories again: parsing one takes a millisecond
+# or two, keeping it some 10 KB.
+_TEXTS_KEPT: Final = 6_000
 _LEADS_IN = re.compile(
     r"(?:starting|beginning|effective|from|since|as\sof|after|with|on|by|in|now)\b", re.I
 )
@@ -114,12 +117,12 @@ class Statement:
         return not self.cues.isdisjoint(wanted)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=_TEXTS_KEPT)
 def _read_claims(text: str) -> claims.Reading:
     return claims.read(text)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=_TEXTS_KEPT)
 def _values(text: str) -> frozenset[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
     for claim in _read_claims(text).claims:
@@ -133,7 +136,7 @@ def _values(text: str) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=_TEXTS_KEPT)
 def _read(
     text: str,
 ) -> tuple[tuple[SentencePart, ...], frozenset[str], tuple[str, ...], frozenset[Cue]]:

@@ -50,7 +50,7 @@ def tokens(text: str) -> list[str]:
     return _TOKEN.findall(text)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def stems(text: str) -> tuple[str, ...]:
     """Return the stems of the content words of ``text`` in order."""
     return tuple(stem for stem, _ in _stemmed(text))

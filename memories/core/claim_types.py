@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from memories.core.measures import Quantity
 
@@ -118,9 +118,19 @@ class Claim:
     topics: frozenset[str] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Compute `keys` and `topics`."""
+        """Compute `keys` and `topics`; hold equal sets once, because many claims are kept."""
         object.__setattr__(self, "keys", frozenset([term.key for term in self.terms]))
         object.__setattr__(self, "topics", self.words | self.subject)
+        held: dict[frozenset[Any], frozenset[Any]] = {_NOTHING: _NOTHING}
+        for name in _SETS:
+            found = getattr(self, name)
+            object.__setattr__(self, name, held.setdefault(found, found))
+
+
+_NOTHING: frozenset[Any] = frozenset()
+_SETS = (
+    "subject", "words", "identifiers", "dates", "versions", "cues", "operators", "keys", "topics"
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

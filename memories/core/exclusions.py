@@ -72,7 +72,7 @@ def _drop_negated(text: str) -> str:
     return ", ".join(piece for piece in _PIECE.findall(text) if not _DENIES.search(piece))
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _evidence(text: str) -> tuple[tuple[str, tuple[_Phrases, _Phrases]], ...]:
     """Return for each family the phrases of a text on either side, if there are any."""
     found = []

@@ -112,12 +112,12 @@ Fillers = dict[str, str]  # by concept, as written
 Slots = dict[str, Fillers]  # by frame
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _filled_by_people(text: str) -> Slots:
     return _fill(text, _FRAMES_OF_PEOPLE, _find_people)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _filled_by_names(text: str) -> Slots:
     return _fill(text, _FRAMES_OF_THINGS, _find_names)
 

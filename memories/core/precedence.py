@@ -52,7 +52,7 @@ def other_winner(a: str, b: str) -> str:
     return Difference(f"which one wins: {wins_a[left]} against {wins_b[right]}", left, right)
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=8192)
 def _order(text: str) -> tuple[dict[str, str], dict[str, str]]:
     """Return the sources that win and those that lose: by concept, as written."""
     return _find_names(text, _WINS), _find_names(text, _LOSES)

@@ -85,7 +85,7 @@ def read_cached(text: str) -> Reading:
     return _read_short(text) if len(text) <= _MAX_KEPT else read(text)
 
 
-@lru_cache(maxsize=2048)
+@lru_cache(maxsize=1024)
 def _read_short(text: str) -> Reading:
     return read(text)
 
