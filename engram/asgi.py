@@ -10,10 +10,10 @@ from typing import Any
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
 
+import django
 from channels.routing import ProtocolTypeRouter
-from django.core.asgi import get_asgi_application
 
-django_application = get_asgi_application()  # loads the apps, which the imports below need
+django.setup(set_prefix=False)  # loads the apps, which the imports below need
 
 from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
@@ -29,6 +29,7 @@ from engram.kernel.embedding import (  # noqa: E402
     model_name,
 )
 from engram.kernel.proxies import TrustedProxies  # noqa: E402
+from engram.kernel.request_threads import ThreadHandler  # noqa: E402
 
 
 async def lifespan(scope: Any, receive: Any, send: Any) -> None:
@@ -66,7 +67,7 @@ def load() -> None:
 protocols: Any = ProtocolTypeRouter(
     {
         "lifespan": lifespan,
-        "http": Alive(BodyLimit(django_application)),
+        "http": Alive(BodyLimit(ThreadHandler())),
         "websocket": websocket_application,
     }
 )

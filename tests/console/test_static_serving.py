@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 from django.conf import settings as django_settings
-from django.test import AsyncClient, Client
+from django.test import Client
+
+from tests.kernel.test_request_threads import Server
 
 SHEET = "/static/console/console.css"
 ON_DISK = (django_settings.BASE_DIR / "static/console/console.css").read_bytes()
@@ -15,11 +17,11 @@ def _uncollected(settings):
     settings.WHITENOISE_AUTOREFRESH = settings.WHITENOISE_USE_FINDERS = True
 
 
-async def test_files_are_served_over_asgi_without_streaming():
-    answer = await AsyncClient().get(SHEET)  # warnings are errors here
-    assert (answer.status_code, answer.streaming, answer.content) == (200, False, ON_DISK)
-    assert answer["Content-Type"] == 'text/css; charset="utf-8"'
-    assert answer["Content-Length"] == str(len(ON_DISK))
+def test_files_are_served_over_asgi_without_streaming():
+    status, headers, body = Server().call(SHEET.removeprefix("/"), method="GET")
+    assert (status, body) == (200, ON_DISK)
+    assert headers[b"Content-Type"] == b'text/css; charset="utf-8"'
+    assert headers[b"Content-Length"] == str(len(ON_DISK)).encode()
 
 
 def test_files_are_served_over_wsgi_in_parts_and_once():
