@@ -25,6 +25,10 @@ STOP_SECONDS = 5
 GIVE_UP_FAILURES = 4  # early exits of a process, before everything was ready once
 EXIT_FAILED = 1
 MODEL_THREADS = 4  # workspaces that can wait for a language model concurrently
+# Detection, judging and training yield the processors to requests that agents wait for. Where Linux
+# shares them among sessions, as on desktops, `nice` counts within the worker's own session only.
+_YIELD = '{ echo 10 > /proc/self/autogroup; } 2> /dev/null; exec nice -n 10 "$@"'
+IN_BACKGROUND = ["sh", "-c", _YIELD, "sh"]
 # Celery warns root, and groups without a name, about pickled messages; Engram's are JSON.
 CELERY_ADVICE = (
     "ignore:You're running the worker with superuser privileges,"
@@ -52,6 +56,8 @@ class Supervisor:
         return {
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
+            # glibc gives each thread a heap of its own, and none returns what it no longer needs.
+            "MALLOC_ARENA_MAX": "2",
             "PYTHONWARNINGS": CELERY_ADVICE,
             **os.environ,
             "ENGRAM_HOME": str(self.plan.home),
@@ -176,7 +182,13 @@ class Supervisor:
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
         web = [*python, "engram.supervisor.web", str(self.listener.fileno())]
-        worker = [*celery, "worker", "--concurrency", str(self.plan.worker_processes)]
+        worker = [
+            *IN_BACKGROUND,
+            *celery,
+            "worker",
+            "--concurrency",
+            str(self.plan.worker_processes),
+        ]
         quiet = ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         schedule = str(application_folder(self.plan.home) / "celerybeat-schedule")
         beat = [*celery, "beat", "--schedule", schedule, "--pidfile", "", "--loglevel", "WARNING"]
