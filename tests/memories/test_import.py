@@ -17,6 +17,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.management.commands.import_memories import parse_line
 from memories.models import Memory
 from memories.services.commit import import_lines
+from memories.services.commit.commit import Prepared
+from memories.services.commit.draft import Draft
 from tests.conftest import NOW, Tenant
 
 
@@ -139,6 +141,27 @@ def test_an_interrupted_import_goes_on_where_it_stopped(
     assert len(stored(tenant)) == 4
     assert run(tenant, path) == "4 lines were imported before.\n1 lines imported: 1 created.\n"
     assert len(stored(tenant)) == 5
+
+
+def test_lines_before_one_that_cannot_be_embedded_are_imported(
+    tenant: Tenant, file: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Embedding is ahead of writing, so that it fails while earlier lines are still written."""
+    monkeypatch.setattr(import_lines, "LINES_A_TRANSACTION", 2)
+    prepare = import_lines.prepare
+
+    def prepare_or_fail(drafts: list[Draft], model: str) -> Prepared:
+        if any("Shelf 4" in draft.content for draft in drafts):
+            raise MemoryError("no room")
+        return prepare(drafts, model)
+
+    monkeypatch.setattr(import_lines, "prepare", prepare_or_fail)
+    path = file(*({"content": f"Shelf {n} holds jars."} for n in range(6)))
+    with pytest.raises(MemoryError):
+        run(tenant, path)
+    assert len(stored(tenant)) == 4
+    monkeypatch.undo()
+    assert run(tenant, path).startswith("4 lines were imported before.\n2 lines imported")
 
 
 def test_a_line_that_is_refused_while_writing_is_named(

@@ -261,6 +261,22 @@ def test_every_neighbour_that_may_say_the_same_is_suggested(tenant: Tenant) -> N
     assert sorted(map(sorted, pairs)) == sorted(sorted([i, draft["memory"]["id"]]) for i in stored)
 
 
+def test_suggestions_of_a_batch_stand_in_the_order_of_its_drafts(tenant: Tenant) -> None:
+    places = [f"team/{n}" for n in range(6)]
+    drafts = [
+        {"content": content, "scope": place, "provenance": provenance}
+        for place in places
+        for content, provenance in ((PLAIN, "user_stated"), (FINER, "assistant_derived"))
+    ]
+    answers = tenant.agent.post("memories/batch", {"memories": drafts}).json()["results"]
+    assert [one["outcome"] for one in answers] == ["created", "suggested"] * len(places)
+    newest_first = [row["memories"][1]["id"] for row in listed(tenant)]
+    assert newest_first == [one["memory"]["id"] for one in reversed(answers[1::2])]
+    events = tenant.reader.get("events", {"type": "merge.suggested"}).json()["results"]
+    noted = [event["data"]["other"] for event in events]
+    assert noted == newest_first
+
+
 def test_an_agent_does_not_reword_what_a_person_wrote(tenant: Tenant) -> None:
     memory = commit(tenant, PLAIN)["memory"]["id"]
     with in_workspace(tenant.workspace):

@@ -190,6 +190,7 @@ def _write(
                         raise
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
+            run.write_suggestions()
         nearby = find_nearby(results, run.words) if asks else None
         run.words.write()
         if run.words.writes > corpus.writes + 1:  # more than this transaction's own write

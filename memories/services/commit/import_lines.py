@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -13,18 +14,20 @@ from django.db import connection
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
+from engram.kernel.planning import writing
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
 from memories.models import ImportProgress, Memory, MemoryVector, Observation, Posting
-from memories.services.commit.commit import prepare, write
+from memories.services.commit.commit import Prepared, prepare, write
 from memories.services.commit.draft import Draft
 from memories.services.index.pending import embed_pending
 
 IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
-LINES_A_TRANSACTION = 100
+LINES_A_TRANSACTION = 50
 LINES_THAT_COUNT = 1_000  # after this many new rows the planner's statistics are too old
 
 ParseLine = Callable[[str], Draft]
+NumberedLine = tuple[int, str]
 
 
 class LineError(ValueError):
@@ -46,7 +49,7 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, str]]:
+def lines_of(path: Path) -> Iterator[NumberedLine]:
     """Yield the number and text of each line that is not blank."""
     with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
         for number, line in enumerate(file, start=1):
@@ -69,7 +72,7 @@ def check(path: Path, parse: ParseLine, *, max_errors: int = 20) -> tuple[int, l
     return count, errors
 
 
-def _locate_refusal(batch: list[tuple[int, str]], error: InvalidError) -> LineError:
+def _locate_refusal(batch: list[NumberedLine], error: InvalidError) -> LineError:
     """Return the error with the number of the line that was refused."""
     _, position, field = error.field.split(".") if "." in error.field else ("", "0", error.field)
     return LineError(f"line {batch[int(position)][0]}: {field}: {error.message}")
@@ -97,11 +100,10 @@ def import_file(
     skipped = progress.lines_done
     advance(skipped)
     outcomes: dict[str, int] = {}
-    waiting = islice(lines_of(path), skipped, None)
-    while batch := list(islice(waiting, LINES_A_TRANSACTION)):
-        prepared = prepare([parse(line) for _, line in batch], workspace.embedding_model)
+    batches = _batches(islice(lines_of(path), skipped, None))
+    for batch, prepared in _prepare_ahead(batches, parse, workspace.embedding_model):
         now = clock()
-        with in_workspace(workspace):
+        with writing(workspace):
             try:
                 results = write(
                     workspace,
@@ -124,6 +126,33 @@ def import_file(
     if done >= LINES_THAT_COUNT:
         _analyse_tables()
     return Imported(done, skipped, outcomes)
+
+
+def _batches(lines: Iterator[NumberedLine]) -> Iterator[list[NumberedLine]]:
+    while batch := list(islice(lines, LINES_A_TRANSACTION)):
+        yield batch
+
+
+def _prepare_ahead(
+    batches: Iterable[list[NumberedLine]], parse: ParseLine, model: str
+) -> Iterator[tuple[list[NumberedLine], Prepared]]:
+    """Yield each batch with its embeddings, which are computed while the one before is written."""
+
+    def prepare_one(batch: list[NumberedLine]) -> Prepared:
+        return prepare([parse(line) for _, line in batch], model)
+
+    thread = ThreadPoolExecutor(1, "embedding")
+    ready: tuple[list[NumberedLine], Future[Prepared]] | None = None
+    try:
+        for batch in batches:
+            coming = batch, thread.submit(prepare_one, batch)
+            if ready is not None:
+                yield ready[0], ready[1].result()
+            ready = coming
+        if ready is not None:
+            yield ready[0], ready[1].result()
+    finally:  # after an error or an interrupt nobody waits for what was begun
+        thread.shutdown(wait=False, cancel_futures=True)
 
 
 def _analyse_tables() -> None:

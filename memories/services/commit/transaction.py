@@ -19,7 +19,7 @@ from memories.services.commit.draft import Draft, without_known_claims
 from memories.services.commit.rows import known_sources, lock_replaced, new_memory, observation_of
 from memories.services.gate import examine
 from memories.services.gate.merge import merge_into
-from memories.services.gate.suggestions import suggest
+from memories.services.gate.suggestions import Proposal, suggest_all
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
 from memories.services.lifecycle.attached import Links
@@ -81,6 +81,7 @@ class CommitTransaction:
         self.gated: set[UUID] = set()  # created memories that passed the gate
         self.left_for_later: set[UUID] = set()  # of `gated`, those not compared with any memory
         self.kept_apart: set[UUID] = set()
+        self._proposals: list[Proposal] = []
 
     def commit_one(self, draft: Draft, digest: str, vectors: np.ndarray | None) -> Committed:
         """Write one draft, or request a review where the caller may not write it alone."""
@@ -173,21 +174,26 @@ class CommitTransaction:
         if report.is_left_for_later:
             self.left_for_later.add(memory.id)
         if report.outcome == "suggested" and report.best is not None:
-            self.suggest(memory, [report.best, *report.also])
+            self._suggest(memory, [report.best, *report.also])
         if report.outcome == "kept_apart":
             self.kept_apart.add(memory.id)
-            self.suggest(memory, report.also)
+            self._suggest(memory, report.also)
         return Committed(report.outcome, memory, report, links=links)
 
-    def suggest(self, memory: Memory, neighbours: Iterable[examine.JudgedNeighbour]) -> None:
+    def _suggest(self, memory: Memory, neighbours: Iterable[examine.JudgedNeighbour]) -> None:
         """Suggest merges with neighbours that probably make the same statement."""
-        for judged in neighbours:
-            suggest(
-                judged.memory, memory,
-                relation=judged.comparison.relation, similarity=judged.similarity,
-                reasons=judged.decision.reasons, detected_by="gate",
-                actor=self.actor, now=self.now,
-            )  # fmt: skip
+        self._proposals += (
+            Proposal(
+                judged.memory, memory, judged.comparison.relation, judged.similarity,
+                judged.decision.reasons, at=self.now,
+            )
+            for judged in neighbours
+        )  # fmt: skip
+
+    def write_suggestions(self) -> None:
+        """Write the suggestions of all drafts, after the last of them."""
+        if self._proposals:
+            suggest_all(self._proposals, actor=self.actor, now=self.now)
 
     def _commit_duplicate(self, memory: Memory, draft: Draft) -> Committed:
         """Observe a duplicate; if it is newer than the memory, detection reads it again."""
@@ -231,7 +237,7 @@ class CommitTransaction:
         )
         if is_reworded:
             reindex_vectors(stored, vectors, self.model)
-            self.suggest(stored, report.also)
+            self._suggest(stored, report.also)
         self.written.append(stored.id)
         return Committed("merged", stored, report)
 

@@ -76,6 +76,7 @@ class Proposal:
     relation: str
     similarity: float | None
     reasons: Sequence[str]
+    at: datetime | None = None  # if not the time of the call
 
 
 def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -> set[str]:
@@ -93,22 +94,24 @@ def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -
             relation=one.relation,
             reasons=list(one.reasons),
             detected_by="gate",
-            created_at=now,
+            created_at=one.at or now,
         )
         for one in proposals
     }
     rejected = rejected_among({row.wordings for row in rows.values()})
-    rows = {pair: row for pair, row in sorted(rows.items()) if row.wordings not in rejected}
+    rows = {pair: row for pair, row in rows.items() if row.wordings not in rejected}
     if not rows:
         return set()
     opened = MergeSuggestion.objects.filter(pair__in=list(rows), status=SuggestionStatus.OPEN)
     reworded = [row.pk for row in opened if row.wordings != rows[row.pair].wordings]
     opened.filter(pk__in=reworded).update(status=SuggestionStatus.LAPSED, decided_at=now)
-    MergeSuggestion.objects.bulk_create(rows.values(), ignore_conflicts=True)
+    # Always in one order, so that two callers cannot wait for each other.
+    ordered = [rows[pair] for pair in sorted(rows)]
+    MergeSuggestion.objects.bulk_create(ordered, ignore_conflicts=True)
     new = set(opened.values_list("pk", flat=True))
     events = [
         event(
-            "merge.suggested", of=("memory", row.memory_id), actor=actor, now=now,
+            "merge.suggested", of=("memory", row.memory_id), actor=actor, now=row.created_at,
             data={"suggestion": str(row.pk), "other": str(row.other_id), "detected_by": "gate"},
         )
         for row in rows.values()
