@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 
 from engram.kernel.models import Workspace
-from engram.kernel.planning import by_index, by_index_in_order, searching
+from engram.kernel.planning import by_index, by_index_in_order, searching, writing
 from tests.conftest import Tenant
 
 
@@ -99,3 +99,14 @@ def test_searching_within_another_transaction_leaves_its_settings_alone() -> Non
     with searching(workspace), by_index():
         assert setting("enable_seqscan") == "off"
     assert setting("enable_seqscan") == "on"
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("block", [searching, writing])
+def test_kept_plans_start_no_parallel_workers(
+    block: Callable[[Workspace], AbstractContextManager[None]],
+) -> None:
+    """A plan for all parameters expects more rows than there are: see `planning`."""
+    with block(Workspace.objects.create(slug="acme", name="Acme")):
+        assert setting("plan_cache_mode") == "force_generic_plan"
+        assert setting("max_parallel_workers_per_gather") == "0"
