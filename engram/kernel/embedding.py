@@ -30,6 +30,7 @@ from engram.kernel.embedding_providers import (
     LocalProvider,
     OpenAIProvider,
     Provider,
+    UnknownTextError,
     name_of,
 )
 from engram.kernel.minilm import Tokens
@@ -40,6 +41,7 @@ __all__ = [
     "Floats",
     "Provider",
     "QueryReading",
+    "UnknownTextError",
     "Windows",
     "embed",
     "embed_first_windows",
@@ -137,7 +139,8 @@ def embed_first_windows(texts: Sequence[str], model: str | None = None) -> list[
 def read_query(text: str, model: str | None = None) -> QueryReading:
     """Return the embedding of a query; recent queries are cached.
 
-    At most QUERY_CHARS are read, and of those as many tokens as the model takes.
+    At most QUERY_CHARS are read, and of those as many tokens as the model takes. Raise
+    `UnknownTextError` when the model knows none of them.
     """
     model = model or model_name()
     text = text[:QUERY_CHARS]
@@ -148,6 +151,8 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
             return known
     release_connection()
     provider = _provider(model)
+    if not provider.knows(text):
+        raise UnknownTextError(f"{model} knows no word of the text")
     vectors, tokens = provider.read([text])
     vector: Floats = _unit(vectors, 1, provider)[0]
     vector.flags.writeable = False

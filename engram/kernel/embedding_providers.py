@@ -22,6 +22,10 @@ class EmbeddingUnavailableError(Exception):
     """The text could not be embedded; the caller continues without a vector and retries later."""
 
 
+class UnknownTextError(EmbeddingUnavailableError):
+    """The model knows no word of the text: its vector would be that of all such texts."""
+
+
 def name_of(options: dict[str, Any]) -> str:
     """Return the name that is stored with the vectors of a model with these options."""
     shortened = options.get("dimensions")
@@ -44,6 +48,9 @@ class Provider(Protocol):
     def windows(self, text: str) -> list[str]:
         """Return overlapping pieces of a text, each short enough to be read whole."""
 
+    def knows(self, text: str) -> bool:
+        """Return whether the model knows at least one word of a text."""
+
 
 class LocalProvider:
     """MiniLM in this process."""
@@ -57,7 +64,7 @@ class LocalProvider:
             self._model = minilm.MiniLM(name=model, threads=threads)
         except (OSError, ValueError) as error:
             raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
-        self.windows = self._model.windows
+        self.windows, self.knows = self._model.windows, self._model.knows
 
     def embed(self, texts: Sequence[str]) -> Floats:
         try:
@@ -104,6 +111,9 @@ class OpenAIProvider:
 
     def read(self, texts: Sequence[str]) -> tuple[Floats, list[Tokens] | None]:
         return self.embed(texts), None
+
+    def knows(self, text: str) -> bool:
+        return True
 
     def windows(self, text: str) -> list[str]:
         return _character_windows(text, REMOTE_WINDOW_CHARS, REMOTE_OVERLAP_CHARS)

@@ -119,6 +119,7 @@ class MiniLM:
             max_waiting=MAX_WAITING,
         )
         self._cls, self._sep = self._tokenizer.encode("").ids
+        self._unknown = self._tokenizer.token_to_id("[UNK]")
 
     def embed(self, texts: Sequence[str]) -> Floats:
         """Unit vectors (n, 384) of ``texts``, in order; each text is read up to 256 tokens."""
@@ -132,6 +133,14 @@ class MiniLM:
         return vectors, [
             Tokens(state, _words(text, encoding, len(state))) for text, encoding, state in rows
         ]
+
+    def knows(self, text: str) -> bool:
+        """Return whether a text has a token that the model knows.
+
+        It knows no emoji, few characters of Chinese, and no word of more than 100 letters; all
+        texts of these have one vector.
+        """
+        return any(token != self._unknown for token in self._encode(text).ids)
 
     def windows(self, text: str) -> list[str]:
         """Cut ``text`` into overlapping pieces that the model reads whole, at word boundaries.

@@ -15,6 +15,8 @@ from memories.models import Memory, RecallRecord
 from memories.serializers import MemorySerializer
 from memories.services.index import postings
 from memories.services.index.pending import embed_pending
+from memories.services.lifecycle import forget
+from memories.services.recall import recall as recalling
 from memories.services.recall.log import count_recalls
 from tests.conftest import Tenant
 
@@ -268,11 +270,10 @@ def test_an_empty_workspace_says_so(tenant: Tenant, neighbour: Tenant) -> None:
 
 def test_a_query_without_words_is_answered_by_meaning(tenant: Tenant) -> None:
     fill(tenant)
-    for query in ("🐶", "what is it about?"):
-        found = recall(tenant, query, explain=True)["results"]
-        assert found != []
-        assert {r["explain"]["text_weight"] for r in found} == {0.0}
-        assert {r["explain"]["rerank"] for r in found} == {"off: the query holds no index term"}
+    found = recall(tenant, "what is it about?", explain=True)["results"]
+    assert found != []
+    assert {r["explain"]["text_weight"] for r in found} == {0.0}
+    assert {r["explain"]["rerank"] for r in found} == {"off: the query holds no index term"}
 
 
 @pytest.mark.parametrize("query", ["", "  ", "\u200b", "\ufe0f\u2060"])
@@ -288,6 +289,21 @@ def test_a_query_of_punctuation_asks_nothing(tenant: Tenant, query: str) -> None
     body = recall(tenant, query)
     assert body["results"] == []
     assert body["reason"].startswith("nothing asked")
+
+
+@pytest.mark.parametrize("query", ["\U0001f680", "\U0001f525\U0001f389", "x" * 300])
+def test_texts_of_unknown_words_are_not_taken_for_each_other(tenant: Tenant, query: str) -> None:
+    """The model knows no emoji and no word of 300 letters: one vector stands for all of them."""
+    for content in ("\U0001f355", "y" * 300, "The mill brings flour."):
+        assert tenant.agent.post("memories", {"content": content}).status_code == 201
+    answer = tenant.agent.post("memories/recall", {"query": query, "min_score": None}).json()
+    assert answer["results"] == []
+    assert answer["reason"] == recalling.NO_KNOWN_WORD
+    assert not tenant.admin.get("analytics/errors").json()["results"]  # no outage
+    forgotten = tenant.agent.post("memories/forget", {"query": query}).json()
+    assert forgotten["reason"] == forget.NO_KNOWN_WORD
+    session = tenant.agent.post("sessions", {"session_key": "s", "context": query})
+    assert session.status_code == 201
 
 
 def test_recalls_are_counted_once_and_only_when_recorded(tenant: Tenant) -> None:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.embedding import EmbeddingUnavailableError, UnknownTextError, embed_query
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
@@ -32,6 +32,7 @@ from memories.services.review.trust import (
 # The most memories that one query forgets, so that a vague query cannot hide a workspace.
 MEANT_MAX = 50
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now; name the ids instead"
+NO_KNOWN_WORD = "query not embeddable: the model knows no word of it; name the ids instead"
 NOTHING_NEAR = "nothing is that near to the query"
 
 
@@ -80,6 +81,8 @@ def match_query(
     """
     try:
         vector = embed_query(query, workspace.embedding_model)
+    except UnknownTextError:
+        return ForgetMatches(reason=NO_KNOWN_WORD)
     except EmbeddingUnavailableError:
         return ForgetMatches(reason=NOT_EMBEDDABLE)
     least = workspace.config.forget_min_relevance if min_relevance is None else min_relevance

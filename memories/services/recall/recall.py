@@ -11,7 +11,12 @@ from uuid import UUID
 from engram.kernel import telemetry
 from engram.kernel.binary import binary_cursor
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.embedding import EmbeddingUnavailableError, QueryReading, read_query
+from engram.kernel.embedding import (
+    EmbeddingUnavailableError,
+    QueryReading,
+    UnknownTextError,
+    read_query,
+)
 from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Condition, Selection, condition_of, rows_of
 from engram.kernel.planning import searching
@@ -46,6 +51,7 @@ EMPTY_QUERY = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOTHING_RELEVANT = "nothing relevant: no memory that was found is likely to be of use"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
+NO_KNOWN_WORD = "query not embeddable: the model knows no word of it, and no memory has one"
 
 __all__ = ["Query", "RecallAnswer", "RecalledMemory", "match_query", "rank_memories", "recall"]
 
@@ -80,8 +86,12 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer
 
 
 def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
-    reading = read_query_of(query, workspace.embedding_model)
-    if reading is None and query.is_meaningful:
+    reading, is_unknown = None, False
+    try:
+        reading = _read(query, workspace.embedding_model)
+    except UnknownTextError:
+        is_unknown = True
+    except EmbeddingUnavailableError:
         telemetry.record_outage(
             "embedding", "embedding_unavailable",
             detail=workspace.embedding_model, now=now, workspace=workspace,
@@ -92,7 +102,10 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         kept = keep(ranked, query, workspace.config.min_relevance)
         best = kept[: query.k]
         if not best:
-            return RecallAnswer((), _reason(query, now, reading, had_any=bool(ranked)))
+            reason = _reason(query, now, reading, had_any=bool(ranked))
+            if is_unknown and reason == NOT_EMBEDDABLE:
+                reason = NO_KNOWN_WORD
+            return RecallAnswer((), reason)
         memories = rows_of(Memory, [one.id for one in best])
         if then is not None:
             memories |= {i: m for i, m in then.memories.items() if i in memories}
@@ -156,12 +169,14 @@ def rank_memories(
 
 def read_query_of(query: Query, model: str) -> QueryReading | None:
     """Return the embedding of a query; None when embedding fails or the query is empty."""
-    if not query.is_meaningful:
-        return None
     try:
-        return read_query(query.text, model)
+        return _read(query, model)
     except EmbeddingUnavailableError:
         return None
+
+
+def _read(query: Query, model: str) -> QueryReading | None:
+    return read_query(query.text, model) if query.is_meaningful else None
 
 
 def _pool(

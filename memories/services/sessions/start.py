@@ -22,7 +22,7 @@ from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import refuse_credentials, without_credentials
-from engram.kernel.embedding import EmbeddingUnavailableError, embed_query
+from engram.kernel.embedding import EmbeddingUnavailableError, UnknownTextError, embed_query
 from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
@@ -122,6 +122,8 @@ def _embed_context(workspace: Workspace, context: str, now: datetime) -> NDArray
     model = workspace.embedding_model
     try:
         return embed_query(context, model)
+    except UnknownTextError:
+        return None
     except EmbeddingUnavailableError:
         telemetry.record_outage(
             "embedding", "embedding_unavailable", detail=model, now=now, workspace=workspace
