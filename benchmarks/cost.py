@@ -26,11 +26,10 @@ from django.utils import timezone
 from benchmarks.ground.corpus import SHORT_WORDS, TABLES, Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.timing import measure, report
+from benchmarks.ground.tokens import agent_token
 from conflicts.services.detection.detect import detect_due
-from engram.kernel import keys
-from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import embed_query
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.janitor.run import preview
 
@@ -48,14 +47,7 @@ class Api:
     """A client of one workspace; every call is checked for its status."""
 
     def __init__(self, workspace: Workspace) -> None:
-        _, token = keys.issue(
-            workspace,
-            name="bench",
-            role=Role.AGENT,
-            actor=SYSTEM,
-            now=timezone.now(),
-            is_exempt_from_throttle=True,
-        )
+        token = agent_token(workspace)
         self._client = Client(headers={"Authorization": f"Bearer {token}"})
         self._numbers = count()
 

@@ -27,16 +27,13 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from django.utils import timezone
-
 from benchmarks.commit import sentence
 from benchmarks.ground.clients import Measured, Texts, run_clients
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL
 from benchmarks.ground.product import SOURCE, Product, manage, running_product
-from engram.kernel import keys
-from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Role, Workspace
+from benchmarks.ground.tokens import agent_token
+from engram.kernel.models import Workspace
 
 MEMORIES, LINES = (10_000, 10_000) if IS_FULL else (200, 20)
 SECONDS, ALONE_SECONDS = (120, 60) if IS_FULL else (2, 2)
@@ -55,14 +52,7 @@ class Load:
         corpus = Corpus(0, topics=max(20, MEMORIES // 200))
         self.workspace = Workspace.objects.create(slug="load", name="Load")
         load(corpus, [self.workspace], MEMORIES)
-        _, self.token = keys.issue(
-            self.workspace,
-            name="load",
-            role=Role.AGENT,
-            actor=SYSTEM,
-            now=timezone.now(),
-            is_exempt_from_throttle=True,
-        )
+        self.token = agent_token(self.workspace)
         rng = random.Random(0)
         needed = 40_000 if IS_FULL else 2_000
         self.texts = Texts(
@@ -124,7 +114,7 @@ class Load:
             print(f"{kind:<16}{figures}")
         for moment, kinds in phase["resident"].items():
             sizes = ", ".join(
-                f"{kind} {size['resident_mb']:.0f} MB, its own {size['own_mb']:.0f}"
+                f"{kind} {size['pss_mb']:.0f} MB, without files {size['pss_anonymous_mb']:.0f}"
                 for kind, size in kinds.items()
             )
             print(f"memory, {moment:<8}{sizes}")

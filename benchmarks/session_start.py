@@ -28,9 +28,9 @@ from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.floor import measure_search
 from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
-from engram.kernel import keys
+from benchmarks.ground.tokens import agent_token
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.api import sessions as views
 from memories.models import Session, SessionCandidate
@@ -63,14 +63,7 @@ def measure_one(size: int, started: Iterator[int]) -> dict[str, dict[str, float]
         cursor.execute(_SPREAD, {"workspace": workspace.pk, "projects": PROJECTS})
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE memories_memory")
-    _, token = keys.issue(
-        workspace,
-        name="bench",
-        role=Role.AGENT,
-        actor=SYSTEM,
-        now=timezone.now(),
-        is_exempt_from_throttle=True,
-    )
+    token = agent_token(workspace)
     client = Client(headers={"Authorization": f"Bearer {token}"})
 
     def start(text: str) -> None:

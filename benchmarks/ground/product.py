@@ -57,19 +57,23 @@ class Product:
         self._ready.set()
 
     def resident(self) -> dict[str, dict[str, float]]:
-        """Return the resident memory of web and workers: all of it, and their own, in MB."""
-        found = {kind: {"resident_mb": 0.0, "own_mb": 0.0} for kind in KINDS}
+        """Return the memory of web and workers in MB: all of it, and what is not of a file.
+
+        A page that several processes map, as forks do, counts as its part in each (PSS), so that
+        the sum counts it once.
+        """
+        found = {kind: {"pss_mb": 0.0, "pss_anonymous_mb": 0.0} for kind in KINDS}
         for pid in self._descendants():
             try:
                 command = Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode()
-                lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+                lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()[1:]
             except OSError:
                 continue
             sizes = dict(line.split(":", 1) for line in lines)
             for kind, pattern in KINDS.items():
-                if re.search(pattern, command) and "VmRSS" in sizes:
-                    found[kind]["resident_mb"] += _megabytes(sizes["VmRSS"])
-                    found[kind]["own_mb"] += _megabytes(sizes["RssAnon"])
+                if re.search(pattern, command) and "Pss" in sizes:
+                    found[kind]["pss_mb"] += _megabytes(sizes["Pss"])
+                    found[kind]["pss_anonymous_mb"] += _megabytes(sizes["Pss_Anon"])
         return {
             kind: {name: round(size, 1) for name, size in sizes.items()}
             for kind, sizes in found.items()
