@@ -61,6 +61,16 @@ def test_a_run_reads_what_is_due_and_stops_waiting(tenant: Tenant) -> None:
     assert backlog.stalled(timezone.now(), 10) == []
 
 
+@pytest.mark.parametrize("seconds", [0.001, 30])
+def test_what_is_written_after_a_runner_looked_at_the_clock_is_read(
+    tenant: Tenant, seconds: float
+) -> None:
+    looked = timezone.now() - timedelta(seconds=seconds)
+    commit_both(tenant)
+    detect.detect_due(tenant.workspace, clock=at(looked))
+    assert counts(tenant) == (0, 1)
+
+
 def test_one_runner_at_a_time(tenant: Tenant) -> None:
     commit_both(tenant)
     now = timezone.now()

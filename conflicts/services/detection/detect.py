@@ -140,7 +140,8 @@ def _fill(
         story = load_facts(ids, workspace.embedding_model)
     renew()
     found = detect(
-        story.facts, story.vectors, now=now, triggers=story.facts_of(triggers),
+        story.facts, story.vectors, now=story.time_of_reading(now),
+        triggers=story.facts_of(triggers),
         settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
     )  # fmt: skip
     findings = [finding for raw in found if (finding := story.in_memories(raw))]

@@ -85,6 +85,14 @@ class Story:
     memory_of: dict[str, str]
     revisions: dict[UUID, int] = field(default_factory=dict)
 
+    def time_of_reading(self, now: datetime) -> datetime:
+        """Return `now`, or the time of the latest fact.
+
+        What is observed later than a story is read is left out of it. A memory may be, when it was
+        committed after the runner looked at the clock, or by a server whose clock is ahead.
+        """
+        return max([now, *(fact.observed_at for fact in self.facts)])
+
     def facts_of(self, memory_ids: Collection[UUID]) -> set[str]:
         """Return the ids of all facts of the memories."""
         wanted = {str(memory_id) for memory_id in memory_ids}
