@@ -84,6 +84,12 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+def press(page: Page, key: str) -> None:
+    """Press a key when the page's scripts run; until then nobody listens to it."""
+    page.wait_for_load_state()
+    page.keyboard.press(key)
+
+
 class Person:
     """Somebody at a browser; what the console complains about is kept in `complaints`."""
 

@@ -9,7 +9,7 @@ import signal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, press
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict, status
 from tests.homes import eventually, processes_of
@@ -32,36 +32,36 @@ def test_keyboard_leads_through_a_decision_and_back(
     page = person.sign_in(TRIAGE)
     first = shown(page)
     assert first is not None
-    page.keyboard.press("j")
+    press(page, "j")
     expect(page.locator("[data-card]")).not_to_have_attribute("data-card", first)
-    page.keyboard.press("k")
+    press(page, "k")
     expect(page.locator("[data-card]")).to_have_attribute("data-card", first)
-    page.keyboard.press("?")
+    press(page, "?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("1")
-    page.keyboard.press("Escape")
+    press(page, "1")
+    press(page, "Escape")
     expect(page.get_by_role("dialog")).to_be_hidden()
     assert status(service, first) == "open"
-    page.keyboard.press("/")
+    press(page, "/")
     expect(page.locator("#search")).to_be_focused()
     page.keyboard.type("123")
-    page.keyboard.press("Escape")
+    press(page, "Escape")
     assert status(service, first) == "open"
-    page.keyboard.press("3")
+    press(page, "3")
     expect(page.get_by_text("Tick “Keep” beside the memories")).to_be_visible()
     assert status(service, first) == "open"
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.locator("[data-undo-bar]")).to_contain_text("Resolved: Yes, it still holds.")
     assert status(service, first) == "resolved"
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
     expect(page.locator("[data-card]")).to_have_attribute("data-card", first)
     assert status(service, first) == "open"
-    page.keyboard.press("s")
+    press(page, "s")
     page.get_by_role("button", name="Tomorrow").click()
     expect(page.locator("[data-undo-bar]")).to_contain_text("Snoozed until")
     assert status(service, first) == "snoozed"
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
     assert person.complaints == []
 
@@ -80,23 +80,23 @@ def test_keyboard_answers_the_gate(service: Service, visit: Visit, subject: str)
     merges = page.locator("[id^=merge-]")
     expect(suggestions).to_have_count(2)
     expect(merges).to_have_count(1)
-    page.keyboard.press("2")  # no pair is chosen yet
-    page.keyboard.press("j")
+    press(page, "2")  # no pair is chosen yet
+    press(page, "j")
     expect(suggestions.nth(0)).to_be_focused()
-    page.keyboard.press("j")
+    press(page, "j")
     expect(suggestions.nth(1)).to_be_focused()
-    page.keyboard.press("k")
-    page.keyboard.press("?")
+    press(page, "k")
+    press(page, "?")
     expect(page.get_by_role("dialog")).to_be_visible()
-    page.keyboard.press("2")
-    page.keyboard.press("Escape")
+    press(page, "2")
+    press(page, "Escape")
     second = suggestions.nth(1).get_attribute("id")
     waiting = merges.nth(0).get_attribute("id")  # the next one is to be judged too, in any order
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.get_by_text("Kept apart: the gate will not ask")).to_be_visible()
     expect(suggestions).to_have_count(1)
     expect(page.locator(f"#{second}")).to_be_focused()
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.get_by_text("Merged. Both texts are kept")).to_be_visible()
     expect(suggestions).to_have_count(0)
     expect(page.locator(f"#{waiting}")).to_be_focused()

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import NARROW
+from tests.e2e.browser import NARROW, press
 from tests.e2e.conftest import Visit
 from tests.e2e.service import FACTS, Service, contradict, status, work
 from tests.homes import eventually
@@ -65,40 +65,40 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     page = person.sign_in(f"{INBOX}?q={subject}")
     seen = [shown(page)]
     for _ in range(2):
-        page.keyboard.press("j")
+        press(page, "j")
         expect(page.locator("[data-card]")).not_to_have_attribute("data-key", str(seen[-1]))
         seen.append(shown(page))
     expected = {f"reviews:{review}", f"conflicts:{card}", f"suggestions:{suggestion}"}
     assert (seen[0], set(seen)) == (f"reviews:{review}", expected)
     page.goto(f"{INBOX}?q={subject}&item=suggestions:{suggestion}")
     expect(page.locator("#question")).to_be_focused()
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.locator(BAR)).to_contain_text("Kept apart.")
     expect(page.locator("#question")).to_be_focused()
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("The last step is undone.")).to_be_visible()
     expect(page.locator("[data-card]")).to_have_attribute("data-key", f"suggestions:{suggestion}")
-    page.keyboard.press("1")
+    press(page, "1")
     expect(page.locator(BAR)).to_contain_text("Merged.")
     page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
-    page.keyboard.press("s")
+    press(page, "s")
     page.get_by_role("button", name="In 3 hours").click()
     expect(page.locator(BAR)).to_contain_text("Snoozed until")
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("The last step is undone.")).to_be_visible()
     page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
-    page.keyboard.press("2")
+    press(page, "2")
     expect(page.locator(BAR)).to_contain_text("Rejected.")
     page.goto(f"{INBOX}?q={subject}&item=conflicts:{card}")
-    page.keyboard.press("c")
+    press(page, "c")
     expect(page.locator("[data-comment]")).to_be_focused()
-    page.keyboard.press("Escape")
-    page.keyboard.press("a")
+    press(page, "Escape")
+    press(page, "a")
     expect(page.get_by_text(f"for {service.person}")).to_be_visible()
-    page.keyboard.press("4")
+    press(page, "4")
     expect(page.locator(BAR)).to_contain_text("Resolved: Both are valid.")
     assert status(service, card) == "resolved"
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.locator("[data-card]")).to_have_attribute("data-key", f"conflicts:{card}")
     assert status(service, card) == "open"
     assert person.complaints == []
@@ -129,7 +129,7 @@ def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
     expect(card).to_contain_text("A day of work: ")
     expect(page.locator(".transcript")).to_contain_text("print it twice")
     assert "The judge said" not in page.content()
-    page.keyboard.press("4")
+    press(page, "4")
     expect(bar).to_contain_text("Labelled 0.75, of much use.")
     expect(bar).to_contain_text(
         re.compile(r"The judge said \d\.\d\d, (the same|0\.\d\d (higher|lower))\.")
@@ -137,13 +137,13 @@ def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
     expect(card).to_have_attribute("data-key", second)
     assert "The judge said" not in card.inner_text()
     expect(page.locator("#question")).to_be_focused()
-    page.keyboard.press("6")
+    press(page, "6")
     expect(bar).to_contain_text("Answered: cannot be told.")
     expect(bar).not_to_contain_text("The judge said")
     expect(card).to_have_attribute("data-key", third)
     other_day = visit().sign_in(f"{INBOX}?source=calibration")
     assert shown(other_day) == third
-    page.keyboard.press("u")
+    press(page, "u")
     expect(page.get_by_text("The last step is undone.")).to_be_visible()
     expect(card).to_have_attribute("data-key", second)
     page.goto(f"{INBOX}?item={first}")
@@ -170,7 +170,7 @@ def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
     expect(badge).to_have_text(str(count(service, "reviews")))
     assert shown(page) == before
     page.get_by_label("Note for the record").blur()
-    page.keyboard.press("n")
+    press(page, "n")
     expect(page.get_by_role("button", name="2 new · show")).to_be_hidden()
     assert shown(page) == before
 
