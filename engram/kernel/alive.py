@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engram.kernel.body_limit import Application, Receive, Send
+from engram.kernel.asgi_messages import Application, Receive, Send
 
 PATH = "/healthz"
 BODY = b'{"status": "ok"}'

@@ -7,18 +7,11 @@ BODY_BYTES and BODY_VALUES; `BodyLimit` checks them before Django spools the bod
 
 from __future__ import annotations
 
-import json
-from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from django.urls import Resolver404, resolve
 
-from engram.kernel.problems import CONTENT_TYPE, document
-
-AsgiMessage = Mapping[str, Any]
-Receive = Callable[[], Awaitable[AsgiMessage]]
-Send = Callable[[AsgiMessage], Awaitable[None]]
-Application = Callable[[dict[str, Any], Receive, Send], Awaitable[None]]
+from engram.kernel.asgi_messages import Application, AsgiMessage, Receive, Send, send_problem
 
 BODY_BYTES = 256 * 1024  # enough for 20,000 characters, each escaped as two surrogates
 DISCARDED_BYTES = (
@@ -100,7 +93,4 @@ class BodyLimit:
             await self._refuse(send, max_bytes)
 
     async def _refuse(self, send: Send, max_bytes: int) -> None:
-        body = json.dumps(document(413, too_large(max_bytes))).encode()
-        headers = [(b"content-type", CONTENT_TYPE.encode()), (b"connection", b"close")]
-        await send({"type": "http.response.start", "status": 413, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        await send_problem(send, 413, too_large(max_bytes), (b"connection", b"close"))

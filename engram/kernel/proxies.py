@@ -8,7 +8,7 @@ from typing import Any, cast
 from django.http import HttpRequest
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from engram.kernel.body_limit import Application, Receive, Send
+from engram.kernel.asgi_messages import Application, Receive, Send
 
 FORWARDED_HEADERS = frozenset(
     {

@@ -9,7 +9,6 @@ request on a machine where a recall takes 17.
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -22,8 +21,7 @@ from django.core.handlers.base import BaseHandler
 from django.http.response import HttpResponseBase
 from django.urls import set_script_prefix
 
-from engram.kernel.body_limit import Receive, Send
-from engram.kernel.problems import CONTENT_TYPE, document
+from engram.kernel.asgi_messages import Receive, Send, send_problem
 
 log = logging.getLogger(__name__)
 
@@ -48,7 +46,8 @@ class ThreadHandler(ASGIHandler):
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve a request; one whose client leaves before a thread is free is dropped."""
         if self._requests >= self._most_requests:
-            await _refuse(send)
+            again = b"retry-after", str(RETRY_SECONDS).encode()
+            await send_problem(send, 503, "Too many requests wait; try again.", again)
             return
         self._requests += 1
         try:
@@ -95,13 +94,3 @@ class ThreadHandler(ASGIHandler):
         if response.streaming:
             raise TypeError("a response must be whole: its iterator would outlive the request")
         return response
-
-
-async def _refuse(send: Send) -> None:
-    body = json.dumps(document(503, "Too many requests wait; try again.")).encode()
-    headers = [
-        (b"content-type", CONTENT_TYPE.encode()),
-        (b"retry-after", str(RETRY_SECONDS).encode()),
-    ]
-    await send({"type": "http.response.start", "status": 503, "headers": headers})
-    await send({"type": "http.response.body", "body": body})
