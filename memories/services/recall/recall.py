@@ -86,12 +86,13 @@ def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer
 
 
 def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
-    reading, is_unknown = None, False
+    reading, why_unread = None, ""
     try:
         reading = _read(query, workspace.embedding_model)
     except UnknownTextError:
-        is_unknown = True
+        why_unread = NO_KNOWN_WORD
     except EmbeddingUnavailableError:
+        why_unread = NOT_EMBEDDABLE
         telemetry.record_outage(
             "embedding", "embedding_unavailable",
             detail=workspace.embedding_model, now=now, workspace=workspace,
@@ -102,10 +103,7 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         kept = keep(ranked, query, workspace.config.min_relevance)
         best = kept[: query.k]
         if not best:
-            reason = _reason(query, now, reading, had_any=bool(ranked))
-            if is_unknown and reason == NOT_EMBEDDABLE:
-                reason = NO_KNOWN_WORD
-            return RecallAnswer((), reason)
+            return RecallAnswer((), _reason(query, now, why_unread, had_any=bool(ranked)))
         memories = rows_of(Memory, [one.id for one in best])
         if then is not None:
             memories |= {i: m for i, m in then.memories.items() if i in memories}
@@ -202,8 +200,8 @@ def _leading_pins(pins: Condition, query: Query) -> list[UUID]:
         return [memory_id for (memory_id,) in cursor.fetchall()]
 
 
-def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_any: bool) -> str:
-    """Return the reason why there are no results."""
+def _reason(query: Query, now: datetime, why_unread: str, *, had_any: bool) -> str:
+    """Return the reason why there are no results; `why_unread` is empty for an embedded query."""
     if had_any:
         return NOTHING_RELEVANT if query.min_score == AUTO else BELOW_MIN_SCORE
     recallable = Memory.objects.recallable(now)
@@ -215,4 +213,4 @@ def _reason(query: Query, now: datetime, reading: QueryReading | None, *, had_an
         return ALL_FILTERED
     if not query.is_meaningful:
         return EMPTY_QUERY
-    return NOT_EMBEDDABLE if reading is None else NOTHING_RELATED
+    return why_unread or NOTHING_RELATED
