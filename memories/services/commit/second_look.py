@@ -40,7 +40,7 @@ from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
 from memories.services.gate.neighbours import NearMemory
-from memories.services.gate.suggestions import Proposal, pair_of, suggest_all
+from memories.services.gate.suggestions import pair_of, suggest_all
 from memories.services.locks import lock
 from memories.signals import memories_written
 
@@ -231,9 +231,7 @@ def _file(
     ]
     suggested = suggest_all(
         (
-            Proposal(
-                one.memory, memory, one.comparison.relation, one.similarity, one.decision.reasons
-            )
+            one.as_proposal(memory, now)
             for memory, one in pairs
             if one.decision.outcome != "kept_apart"
         ),

@@ -182,13 +182,7 @@ class CommitTransaction:
 
     def _suggest(self, memory: Memory, neighbours: Iterable[examine.JudgedNeighbour]) -> None:
         """Suggest merges with neighbours that probably make the same statement."""
-        self._proposals += (
-            Proposal(
-                judged.memory, memory, judged.comparison.relation, judged.similarity,
-                judged.decision.reasons, at=self.now,
-            )
-            for judged in neighbours
-        )  # fmt: skip
+        self._proposals += (judged.as_proposal(memory, self.now) for judged in neighbours)
 
     def write_suggestions(self) -> None:
         """Write the suggestions of all drafts, after the last of them."""

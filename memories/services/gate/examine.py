@@ -21,7 +21,7 @@ from memories.core.relations import Relation
 from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
 from memories.services.gate.neighbours import NearMemory, find_neighbours
-from memories.services.gate.suggestions import kept_apart_from
+from memories.services.gate.suggestions import Proposal, kept_apart_from
 from memories.services.review.trust import is_decided_by_person, why_untrusted
 
 NEIGHBOURS = 5
@@ -48,6 +48,13 @@ class JudgedNeighbour:
     similarity: float | None
     comparison: ClaimComparison
     decision: GateDecision
+
+    def as_proposal(self, statement: Memory, at: datetime) -> Proposal:
+        """Return the proposal to merge the neighbour with the memory that makes the statement."""
+        return Proposal(
+            self.memory, statement, self.comparison.relation, self.similarity,
+            self.decision.reasons, at,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class Proposal:
     relation: str
     similarity: float | None
     reasons: Sequence[str]
-    at: datetime | None = None  # if not the time of the call
+    at: datetime
 
 
 def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -> set[str]:
@@ -94,7 +94,7 @@ def suggest_all(proposals: Iterable[Proposal], *, actor: Actor, now: datetime) -
             relation=one.relation,
             reasons=list(one.reasons),
             detected_by="gate",
-            created_at=one.at or now,
+            created_at=one.at,
         )
         for one in proposals
     }
