@@ -258,8 +258,11 @@ SPECTACULAR_SETTINGS = {
         "SeverityEnum": "conflicts.models.card.Severity",
         "UrgencyEnum": "engram.console.inbox.source.SEVERITIES",
         "RelationEnum": "memories.models.gate.Relation",
+        "JudgedRelationEnum": "conflicts.models.JudgedRelation",
         "SuggestionStatusEnum": "memories.models.gate.SuggestionStatus",
         "SuggestedByEnum": "memories.serializers.gate.SUGGESTED_BY",
+        "AnswerSourceEnum": "memories.core.answer_sources.SOURCES",
+        "SourceEnum": "memories.models.session.CandidateSource",
         "GateOutcomeEnum": "memories.services.gate.replay.GATED",
     },
 }
@@ -316,7 +319,10 @@ ENGRAM_METRICS_TOKEN = os.environ.get("ENGRAM_METRICS_TOKEN", "")
 # The seams: what upper apps plug into lower ones, by name.
 ENGRAM_RECALL_ANNOTATORS = ["conflicts.services.cards.disputes.annotate"]
 ENGRAM_DISPUTED_PAIRS = "conflicts.services.cards.disputes.in_one_conflict"
+ENGRAM_CARDED_PAIRS = "conflicts.services.cards.disputes.have_card"
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.verdicts.decided_since.decided_since"]
+# Which names a setting of a workspace may list.
+ENGRAM_KNOWN_NAMES = {"muted_rules": "conflicts.core.muting.MUTEABLE"}
 # The learned ranker at session start; empty: the baseline alone.
 ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.rank_session"
 

@@ -13,7 +13,8 @@ memories_written = Signal()
 memories_hidden = Signal()
 memories_revived = Signal()
 
-# Memories are about to be erased. Arguments: memory_ids, quoted_in (returns whether a text contains
+# Memories are about to be erased. Arguments: memory_ids, answering (other memories, which have lost
+# answers that an erased statement brought them), quoted_in (returns whether a text contains
 # any of their wordings), pieces (patterns: every text that quotes a wording contains one of them,
 # in any case; "" where there is none), first_seq (sequence number of the first event about an
 # object that held one of their wordings; 0 if unknown), now.

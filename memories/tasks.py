@@ -12,7 +12,7 @@ from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services.commit import second_look
-from memories.services.index import pending, reembed
+from memories.services.index import answers, pending, reembed
 from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
@@ -36,6 +36,8 @@ def embed_pending() -> None:
         reembed.mark_stragglers(workspace, now=now)
     for workspace in due_workspaces(pending.select_due, "updated_at"):
         pending.embed_pending(workspace, seconds=pending.TURN_SECONDS)
+    for workspace in due_workspaces(answers.select_due, "memory__updated_at"):
+        answers.embed_questions(workspace, seconds=pending.TURN_SECONDS)
     ensure_indexes_in_use()
     for workspace in pending.without_tokens():
         while fill_tokens(workspace):

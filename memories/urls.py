@@ -3,11 +3,12 @@
 from django.urls import path
 
 from engram.kernel import paths  # noqa: F401  it knows `session`
-from memories.api import forgetting, gate, janitor, memories, recall, reviews, sessions
+from memories.api import asks, forgetting, gate, janitor, memories, recall, reviews, sessions
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
     path("memories/batch", memories.MemoryBatch.as_view(), name="memories-batch"),
+    path("memories/asks", asks.AskCollection.as_view(), name="memories-asks"),
     path("memories/recall", recall.Recall.as_view(), name="memories-recall"),
     path("memories/forget", forgetting.Forget.as_view(), name="memories-forget"),
     path("memories/restore", forgetting.Restore.as_view(), name="memories-restore"),

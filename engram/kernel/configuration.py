@@ -1,6 +1,6 @@
 """The settings of a workspace: one validated object, each value with its range and meaning."""
 
-from typing import Literal
+from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -81,6 +81,12 @@ class WorkspaceSettings(BaseModel):
         description="Requests of a key that may wait for a person at a time; further ones are "
         "refused. Requests to forget do not count.",
     )
+    ask_days: int = Field(
+        14,
+        ge=1,
+        le=365,
+        description="Days after which a question to a writer about two memories expires.",
+    )
     detection_enabled: bool = Field(True, description="Whether the detective reads new memories.")
     detection_min_confidence: float = Field(
         0.5,
@@ -88,8 +94,19 @@ class WorkspaceSettings(BaseModel):
         le=1.0,
         description="Confidence below which what the rules find opens no card.",
     )
+    muted_rules: list[Annotated[str, Field(min_length=1, max_length=48)]] = Field(
+        default_factory=list,
+        max_length=100,
+        description="Rules, or tiers (rules, narrative), whose findings open no cards. People "
+        "fill it by accepting proposals in the inbox.",
+    )
     narrative_enabled: bool = Field(
         True, description="Whether a language model reads the story, when one is configured."
+    )
+    answers_by_model: bool = Field(
+        True,
+        description="Whether a language model writes down what new memories answer, when one is "
+        "configured and their writers did not; it counts against narrative_daily_usd.",
     )
     narrative_daily_usd: float = Field(
         1.0, ge=0, le=1000, description="US dollars that language models may cost in a day (UTC)."
@@ -102,6 +119,13 @@ class WorkspaceSettings(BaseModel):
     )
     judgements_per_hour: int = Field(
         120, ge=1, le=100_000, description="Relations a key may judge in an hour."
+    )
+    undecided_cards_per_key: int = Field(
+        10,
+        ge=0,
+        le=10_000,
+        description="Undecided conflicts that a key may have opened before people have decided "
+        "eight of its reports; 0: what a new key reports opens no conflict by itself.",
     )
     predictor_mode: Literal["off", "collect", "on"] = Field(
         "collect",

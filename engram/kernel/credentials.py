@@ -49,12 +49,16 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
         ),
     ),
 )
+# Names of secrets, without regard to case.
+LABELS = (
+    r"pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
+    r"mot de passe|contraseña|contrasena|senha|wachtwoord|lozinka|hasło|secret(?:[ _-]?key)?|"
+    r"api[ _-]?key|access[ _-]?key|access[ _-]?token|auth[ _-]?token|client[ _-]?secret"
+)
 # A label, a link ("is", ":", "="), and the first word of the value.
 _LABELLED = re.compile(
     r"(?:(?<![A-Za-z0-9])|(?<=[a-z])(?=(?-i:[A-Z])))"
-    r"(?P<label>pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
-    r"mot de passe|contraseña|contrasena|senha|wachtwoord|lozinka|hasło|secret(?:[ _-]?key)?|"
-    r"api[ _-]?key|access[ _-]?key|access[ _-]?token|auth[ _-]?token|client[ _-]?secret)"
+    rf"(?P<label>{LABELS})"
     r"(?:[\"'`]|\*{1,2})?"
     r"(?P<place>(?:\s(?:for|of|on|at|to|für|von|zum|zur)\s(?:[\w./-]{1,40}\s){0,3}?[\w./-]{1,40})?)"
     r"(?P<link>\s{0,3}(?:=>|:=|={1,2}|:|：|→|->)\s{0,3}"

@@ -50,6 +50,7 @@ __all__ = [
     "has_token_states",
     "model_name",
     "read_query",
+    "token_words",
     "use_processors",
     "windows",
 ]
@@ -172,6 +173,11 @@ def embed_query(text: str, model: str | None = None) -> Floats:
 def windows(text: str) -> list[str]:
     """Cut a text into overlapping pieces that the model reads whole."""
     return _provider().windows(text)
+
+
+def token_words(text: str, model: str) -> tuple[str, ...]:
+    """Return the word of each token of a text's first window; () if the model has no states."""
+    return _provider(model).words(text) if has_token_states(model) else ()
 
 
 def use_processors() -> None:

@@ -51,6 +51,9 @@ class Provider(Protocol):
     def knows(self, text: str) -> bool:
         """Return whether the model knows at least one word of a text."""
 
+    def words(self, text: str) -> tuple[str, ...]:
+        """Return the word of each token that `read` has a state of; () without token states."""
+
 
 class LocalProvider:
     """MiniLM in this process."""
@@ -65,6 +68,7 @@ class LocalProvider:
         except (OSError, ValueError) as error:
             raise EmbeddingUnavailableError(f"MiniLM cannot be loaded: {error}") from error
         self.windows, self.knows = self._model.windows, self._model.knows
+        self.words = self._model.words
 
     def embed(self, texts: Sequence[str]) -> Floats:
         try:
@@ -114,6 +118,9 @@ class OpenAIProvider:
 
     def knows(self, text: str) -> bool:
         return True
+
+    def words(self, text: str) -> tuple[str, ...]:
+        return ()
 
     def windows(self, text: str) -> list[str]:
         return _character_windows(text, REMOTE_WINDOW_CHARS, REMOTE_OVERLAP_CHARS)

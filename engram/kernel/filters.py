@@ -9,10 +9,11 @@ from typing import Any
 import django_filters
 from django.core.exceptions import ValidationError
 from django.forms import ChoiceField, Field
+from django.utils import timezone
 from django_filters.fields import IsoDateTimeField
 from drf_spectacular.utils import extend_schema_field
 
-from engram.kernel.fields import choices_message
+from engram.kernel.fields import CLOCK_SKEW, choices_message
 from engram.kernel.literals import decimal_number, moment
 
 ALL = "all"
@@ -29,6 +30,20 @@ class MomentField(IsoDateTimeField):
             return moment(str(value))
         except ValueError:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from None
+
+
+class PastMomentField(MomentField):
+    """A form field of a time in UTC that is not in the future (a minute of skew is accepted)."""
+
+    def to_python(self, value: Any) -> datetime | None:
+        """Return the time, not later than now."""
+        found = super().to_python(value)
+        if found is None:
+            return None
+        now = timezone.now()
+        if found > now + CLOCK_SKEW:
+            raise ValidationError("Must not be in the future.", code="invalid")
+        return min(found, now)
 
 
 class NumberField(Field):
@@ -57,6 +72,12 @@ class MomentFilter(django_filters.IsoDateTimeFilter):
     """Compares with a time (ISO 8601)."""
 
     field_class = MomentField
+
+
+class PastMomentFilter(MomentFilter):
+    """Takes a time (ISO 8601) that is not in the future."""
+
+    field_class = PastMomentField
 
 
 class StateFilter(django_filters.ChoiceFilter):

@@ -134,6 +134,11 @@ class MiniLM:
             Tokens(state, _words(text, encoding, len(state))) for text, encoding, state in rows
         ]
 
+    def words(self, text: str) -> tuple[str, ...]:
+        """Return the word of each token whose state `read` returns, without embedding the text."""
+        encoding = self._encode(text)
+        return _words(text, encoding, min(len(encoding.ids), MAX_TOKENS - 2))
+
     def knows(self, text: str) -> bool:
         """Return whether a text has a token that the model knows.
 

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.history import record
+from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
@@ -28,6 +29,7 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
     """Return every setting with its value, default, meaning and range."""
     values = workspace.config.model_dump()
     properties = WorkspaceSettings.model_json_schema()["properties"]
+    defaults = WorkspaceSettings.model_validate({}).model_dump()
     return {
         "workspace": workspace.slug,
         "settings": values,
@@ -35,7 +37,7 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
             {
                 "name": name,
                 "value": values[name],
-                "default": shape.get("default"),
+                "default": defaults[name],
                 "meaning": shape.get("description", ""),
                 "range": {word: shape[key] for key, word in _RANGE_WORDS.items() if key in shape},
             }
@@ -49,11 +51,13 @@ def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Work
     if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
         raise InvalidError(unknown[0], "There is no such setting.")
     try:
-        return WorkspaceSettings.model_validate({**stored, **changes}, strict=True)
+        config = WorkspaceSettings.model_validate({**stored, **changes}, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "settings"
         raise InvalidError(field, first["msg"]) from None
+    refuse_unknown_names(config, stored)
+    return config
 
 
 def change_settings(

@@ -28,6 +28,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.models.memory import in_scope
+from memories.serializers.memory import present_answers
 from memories.services.gate.suggestions import in_status
 from memories.services.index.filters import with_words
 from memories.services.lifecycle import attached, forget
@@ -190,6 +191,7 @@ class MemoryAdmin(RoleAdmin):
             "memory": memory,
             "state": memory.state(),
             "tags": [row.tag for row in memory.tags.all()],
+            "answers": present_answers(memory.content, attached.links_of([memory.pk])[memory.pk]),
             "sources": [row.source for row in memory.derived_from.select_related("source")],
             "derived": [row.derived for row in memory.derivations.select_related("derived")],
             "suggestions": in_status(SuggestionStatus.OPEN, timezone.now())

@@ -33,6 +33,12 @@ def visible_to(role: Role) -> Any:
     return memories if role.includes(Role.AGENT) else memories.filter(forgotten_at=None)
 
 
+def _embedded(fields: dict[str, Any]) -> str:
+    """Return what will be embedded of a body, for its charge."""
+    questions = (answer.question for answer in fields.get("answers", ()))
+    return "".join([fields.get("content", ""), *questions])
+
+
 class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     """The memories of the workspace."""
 
@@ -60,7 +66,7 @@ class MemoryCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     def post(self, request: Request) -> Response:
         """Commit one memory."""
         body = validate_body(shapes.DraftSerializer, request)
-        self.charge([body.validated_data["content"]])
+        self.charge([_embedded(body.validated_data)])
         result = commit(self.workspace, body.as_draft(), actor=self.actor, now=timezone.now())
         if result.review is not None:
             return Response({"status": "pending", "review": result.review}, status=202)
@@ -87,7 +93,7 @@ class MemoryBatch(MemoryCollection):
         """Commit up to 500 memories, all or none; the results are in the order of the request."""
         body = validate_body(shapes.BatchSerializer, request)
         drafts = [shapes.draft_of(fields) for fields in body.validated_data["memories"]]
-        self.charge(draft.content for draft in drafts)
+        self.charge(_embedded(fields) for fields in body.validated_data["memories"])
         results = commit_all(self.workspace, drafts, actor=self.actor, now=timezone.now())
         shown = zip(self.show(results), results, strict=True)
         answers = [answer | {"review": result.review} for answer, result in shown]
@@ -114,7 +120,7 @@ class MemoryDetail(WorkspaceView):
     def patch(self, request: Request, memory_id: UUID) -> Response:
         """Change a memory: a new revision, the old wording stays in its history."""
         body = validate_body(shapes.RevisionSerializer, request)
-        self.charge([body.validated_data.get("content", "")])
+        self.charge([_embedded(body.validated_data)])
         memory = revise(
             self.workspace, memory_id, body.validated_data, actor=self.actor, now=timezone.now()
         )

@@ -25,7 +25,9 @@ from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import CaseReading, Relation, relate
+from memories.core.slots import slot_of
 from memories.core.spelling import same_letters
+from memories.core.topics import announces_change, other_topic
 from memories.core.word_order import difference_of_texts
 
 __all__ = ["Claim", "ClaimComparison", "Contradiction", "Modality", "Quantity", "Reading",
@@ -62,6 +64,9 @@ class ClaimComparison:
         chance; 1 otherwise. Texts that no rule can judge may still say the same in other words.
     contradiction : str or None
         For `contradicts`, the way that the first reason describes.
+    is_announced : bool
+        For `contradicts`, whether a text says that something else held before: then one replaces
+        the other.
     """
 
     relation: Relation
@@ -71,6 +76,7 @@ class ClaimComparison:
     pair: tuple[int, int] | None
     likeness: float = 1.0
     contradiction: Contradiction | None = None
+    is_announced: bool = False
 
 
 def compare(a: Reading | str, b: Reading | str) -> ClaimComparison:
@@ -136,6 +142,7 @@ def _flip(found: ClaimComparison, left: Reading, right: Reading) -> ClaimCompari
         pair,
         found.likeness,
         contradiction,
+        found.is_announced,
     )
 
 
@@ -155,11 +162,21 @@ def _compare(a: Reading, b: Reading) -> ClaimComparison:
     ]
     if against:
         _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
-        return _answer(verdicts[pair], pair)
+        return _in_context(a, b, _answer(verdicts[pair], pair))
     found = _agreement(a, b, verdicts)
     if found.relation != "different" and (reason := difference_of_texts(a.text, b.text)):
         found = ClaimComparison("different", (reason,), 0.4, None, found.pair)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
+
+
+def _in_context(a: Reading, b: Reading, found: ClaimComparison) -> ClaimComparison:
+    """Return a contradiction of two claims as one of their texts, or why these are different."""
+    i, j = found.pair or (0, 0)
+    are_slots = slot_of(a.claims[i].text) and slot_of(b.claims[j].text)  # which name their things
+    if not are_slots and (reason := other_topic(a, b, found.contradiction)):
+        return replace(found, relation="different", reasons=(reason,), confidence=0.7,
+                       contradiction=None)  # fmt: skip
+    return replace(found, is_announced=announces_change(a) or announces_change(b))
 
 
 def _verdicts(a: Reading, b: Reading) -> dict[tuple[int, int], CaseReading] | None:

@@ -7,6 +7,8 @@ import hashlib
 from memories.core.spelling import letters
 from memories.core.symbols import CAPITAL
 
+QUOTE_CHARS = 16  # a shorter text is no quote: others say the same by themselves
+
 
 def normalise_quote(content: str) -> str:
     """Return a text in the form in which quotes of it are searched, without case and spacing.

@@ -1,10 +1,11 @@
-"""Fuse vectors, words, neighbours and trust into one score.
+"""Fuse vectors, words, questions, neighbours and trust into one score.
 
 `fuse` keeps each factor, so that a score can be computed again. For one query, and for each
 candidate memory:
 
     first   = w·text + (1 - w)·vector       text: `bm25.share`, vector: max(0, cosine); missing: 0
-    own     = (1 - l)·first + l·late        late: `memories.core.late`; l is 0 where late is None
+    said    = (1 - l)·first + l·late        late: `memories.core.late`; l is 0 where late is None
+    own     = max(said, q·question^1.5)     question: cosine of the nearest question it answers
     context = (P·own(previous)·lent(previous) + N·own(next)·lent(next)) · taken
                                             previous, next: the turns around it in its session
     turn    = (own + (1 - own) · context) · agent        agent: A when the query names another agent
@@ -14,6 +15,10 @@ candidate memory:
               confidence term = max(0.2, (0.5 + 0.5 · confidence) · confidence factor)
     taken   = min(1, 20 / words)^½          words: index terms of the memory
     lent    = min(1, 30 / words)
+
+A question that the memory's writer said it answers is another text of it. q is small, so that a
+memory without answers keeps its place before those whose question is merely of the same kind
+(`benchmarks/expansion.py`).
 
 A short turn ("Yes, in May") is understood from those around it; a long one stands for itself, and
 that it matches says little about its neighbours.
@@ -53,6 +58,7 @@ MIN_CONFIDENCE_TERM = 0.2
 SESSION_REACH_HOURS = 1.0  # a session key may be reused for other conversations later
 TAKEN_WORDS = 20
 LENT_WORDS = 30
+QUESTION_POWER = 1.5  # two questions on one subject have a cosine of .5, whatever they ask
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class FusionWeights:
 
     text: float = 0.6
     late: float = 0.65
+    question: float = 0.6
     previous: float = 0.4
     next: float = 0.2
     session: float = 0.25
@@ -88,6 +95,7 @@ class Candidate(NamedTuple, Generic[Id]):
     words: int = 0  # its length in index terms
     weight_factor: float = 1.0  # lowered by the janitor
     confidence_factor: float = 1.0
+    question: float | None = None  # None: no question of it is embedded, or not the query
 
 
 @dataclass(slots=True)
@@ -104,6 +112,8 @@ class Factors(Generic[Id]):
     text_weight: float
     late: float | None
     late_weight: float
+    question: float | None
+    question_weight: float
     context: float
     agent: float
     session: float
@@ -147,6 +157,8 @@ def fuse(
             text_weight=text_weight,
             late=c.late,
             late_weight=0.0 if c.late is None else weights.late,
+            question=None if c.question is None else max(0.0, c.question),
+            question_weight=0.0 if c.question is None else weights.question,
             provenance_weight=c.provenance_weight,
             weight_factor=c.weight_factor,
             confidence=c.confidence,
@@ -225,6 +237,8 @@ def _score(
     first = text_weight * text + (1 - text_weight) * vector
     late = np.array(of.late, np.float64)  # NaN where it is None
     own = np.where(np.isnan(late), first, (1 - weights.late) * first + weights.late * late)
+    asked = np.maximum(_numbers(of.question), 0.0) ** QUESTION_POWER
+    own = np.maximum(own, weights.question * asked)
     words = np.maximum(_numbers(of.words), 1.0)
     taken, lent = np.sqrt(np.minimum(1.0, TAKEN_WORDS / words)), np.minimum(1.0, LENT_WORDS / words)
     places = {memory_id: place for place, memory_id in enumerate(of.id)}

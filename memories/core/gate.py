@@ -12,6 +12,7 @@ from typing import Literal
 
 from memories.core.claims import Claim, ClaimComparison, Reading
 from memories.core.function_words import POINTERS
+from memories.core.likelihood import Likelihood
 
 Side = Literal["stored", "incoming"]
 GateOutcome = Literal["created", "merged", "kept_apart", "suggested"]
@@ -23,6 +24,19 @@ CLEARLY_DIFFERENT = 0.5  # confidence from which a `different` is not suggested
 # words two texts share, the closer their vectors must be. Measured on the gate pairs and on
 # memories that are near each other by chance.
 ALIKE = 1.1
+# A pair that no rule decides is kept apart from this likelihood of a contradiction. Below it, it is
+# suggested when it is likely enough the same, or when one text most likely holds the other. All
+# were chosen together on the estimates of authors left out (`benchmarks/likelihood.py`), so what
+# is measured there is a little too good.
+APART = 0.77
+MAY_BE_SAME = 0.2
+# "The same" may be this much less likely than a contradiction: a person decides about a suggestion,
+# and what is not suggested no one sees.
+SHARE_OF_CONTRADICTION = 0.8
+MAY_BE_HELD = 0.85  # the same, or one says more
+NO_CONTRADICTION = 0.1
+UNLIKELY = 0.3  # likelihood below which a contradiction found by rule is not trusted
+DOUBTFUL = 0.5  # likelihood of a contradiction from which two texts do not merge by themselves
 _HEDGES = frozenset(
     ["maybe", "perhaps", "probably", "possibly", "likely", "apparently", "seemingly", "presumably",
      "roughly", "approximately", "about", "around", "somewhat", "fairly", "seems", "seem",
@@ -54,6 +68,7 @@ def decide(
     provenance_stored: str,
     provenance_incoming: str,
     better: Side = "stored",
+    chances: Likelihood | None = None,
 ) -> GateDecision:
     """Decide the outcome for an incoming memory.
 
@@ -72,6 +87,8 @@ def decide(
     better : {"stored", "incoming"}
         The better wording (see `choose_better_wording`), used where the relation is `same` and the
         classes are equal.
+    chances : Likelihood or None
+        How the two texts relate where no rule decides; None without an estimate.
 
     Returns
     -------
@@ -84,17 +101,43 @@ def decide(
     if math.isnan(cosine) or cosine < threshold:
         return GateDecision("created", "stored", ("no stored memory is close enough",))
     if comparison.relation == "contradicts":
-        return GateDecision("kept_apart", "stored", comparison.reasons)
+        return _decide_contradiction(comparison, chances)
     if comparison.relation == "different":
-        is_clear = comparison.confidence >= CLEARLY_DIFFERENT
-        is_alike = cosine + comparison.likeness >= ALIKE
-        outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
-        return GateDecision(outcome, "stored", comparison.reasons)
+        return _decide_undecided(comparison, cosine, chances)
     survivor = choose_surviving_wording(comparison, provenance_stored, provenance_incoming, better)
     reason = _why_not_merge(comparison, policy, provenance_stored, provenance_incoming)
+    if chances and chances.contradicts >= DOUBTFUL:
+        reason = reason or "the two may contradict each other"
     if reason:
         return GateDecision("suggested", survivor, (*comparison.reasons, reason))
     return GateDecision("merged", survivor, comparison.reasons)
+
+
+def _decide_contradiction(comparison: ClaimComparison, chances: Likelihood | None) -> GateDecision:
+    """Keep a contradiction apart; an announced change and an unlikely one are only stored."""
+    if comparison.is_announced:
+        return GateDecision("created", "stored", (*comparison.reasons, "a change is announced"))
+    if chances and chances.contradicts < UNLIKELY:
+        return GateDecision("created", "stored", (*comparison.reasons, "but this is unlikely"))
+    return GateDecision("kept_apart", "stored", comparison.reasons)
+
+
+def _decide_undecided(
+    comparison: ClaimComparison, cosine: float, chances: Likelihood | None
+) -> GateDecision:
+    """Decide about a pair that the rules call different, which may only mean undecided."""
+    is_clear = comparison.confidence >= CLEARLY_DIFFERENT
+    if chances is None:
+        is_alike = cosine + comparison.likeness >= ALIKE
+    elif chances.contradicts >= APART:
+        reasons = (*comparison.reasons, "they probably contradict each other")
+        return GateDecision("kept_apart", "stored", reasons)
+    else:
+        is_same = chances.same >= max(MAY_BE_SAME, SHARE_OF_CONTRADICTION * chances.contradicts)
+        is_held = chances.same + chances.refines >= MAY_BE_HELD
+        is_alike = is_same or (is_held and chances.contradicts < NO_CONTRADICTION)
+    outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
+    return GateDecision(outcome, "stored", comparison.reasons)
 
 
 def _rank(provenance: str) -> int:

@@ -31,13 +31,18 @@ Floats = NDArray[np.float32]
 REACH_BEFORE = 0.8
 REACH_AFTER = 0.7
 QUERY_TOKENS = 48  # those of the largest weights; only pasted texts have more
-_LENGTH_SQUARED = 127 * 127  # states are unit vectors times 127
+LENGTH_SQUARED = 127 * 127  # states are unit vectors times 127
 
 
 def choose(states: Bytes, words: Sequence[str]) -> Bytes:
     """Return the token states to store of a window: those of index terms, all when it has none."""
+    return states[chosen(words)]
+
+
+def chosen(words: Sequence[str]) -> list[int]:
+    """Return the positions of the tokens whose states are stored, by the word of each token."""
     wanted = [position for position, word in enumerate(words) if _terms(word)]
-    return states[wanted] if wanted else states
+    return wanted or list(range(len(words)))
 
 
 def weigh(words: Sequence[str], weights: Mapping[str, float], unknown: float) -> Floats:
@@ -104,7 +109,7 @@ def _best_cosines(query: Bytes, windows: Sequence[Bytes]) -> NDArray[np.float64]
     flat = np.concatenate(windows).astype(np.float32)
     # Whole numbers below 2**24, which float32 holds exactly: the sums do not depend on their order.
     products = query.astype(np.float32) @ flat.T
-    best = np.maximum.reduceat(products, starts, axis=1).T.astype(np.float64) / _LENGTH_SQUARED
+    best = np.maximum.reduceat(products, starts, axis=1).T.astype(np.float64) / LENGTH_SQUARED
     squared: NDArray[np.float64] = np.clip(best, 0, 1) ** 2
     return squared
 

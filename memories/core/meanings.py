@@ -295,6 +295,7 @@ EXCLUSIVE_OBJECT = {
     "own": "by to",
     "report": "to",
     "keep": "in on at",
+    "archive": "in on at",
     "write": "in",
     "expire": "after on at in",
     "weigh": "",

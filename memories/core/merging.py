@@ -6,7 +6,7 @@ is exact, whatever was merged before and after, except for fields that somebody 
 between: those keep the changed value.
 
 Fields are plain JSON: content, provenance, confidence, importance, kind, pinned, metadata, source,
-expires_at (RFC 3339 in UTC, or None), tags, derived_from.
+expires_at (RFC 3339 in UTC, or None), tags, derived_from, answers (records).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
+from memories.core.answers import as_records, carry_over, from_records, unite
 from memories.core.gate import PROVENANCE_RANK
 
 Fields = Mapping[str, Any]
@@ -28,7 +29,8 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
     The wording is the incoming one when `takes_wording`. The more trusted class stays, with that
     statement's confidence (the higher one on a tie). No other field is lost: tags and sources of
     derivation are united, a constraint stays a constraint and a pin a pin, the greater importance
-    and the later expiry are kept, and metadata are united (the stored value of a name wins).
+    and the later expiry are kept, and metadata and answers are united (of one name, and of one
+    question, the stored one wins).
     """
     provenance, confidence = _choose_trusted(stored, incoming)
     return {
@@ -43,6 +45,9 @@ def fold(stored: Fields, incoming: Fields, *, takes_wording: bool) -> dict[str, 
         "expires_at": _later(stored["expires_at"], incoming["expires_at"]),
         "tags": sorted({*stored["tags"], *incoming["tags"]}),
         "derived_from": sorted({*stored["derived_from"], *incoming["derived_from"]}),
+        "answers": as_records(
+            unite(from_records(stored["answers"]), from_records(incoming["answers"]))
+        ),
     }
 
 
@@ -77,6 +82,11 @@ class MergeStep:
     before: Fields
     incoming: Fields
     after: Fields
+
+    @classmethod
+    def stored(cls, before: Fields, incoming: Fields, after: Fields) -> Self:
+        """Return a merge as it was stored; one of before answers existed has none."""
+        return cls({"answers": [], **before}, incoming, {"answers": [], **after})
 
     @property
     def takes_wording(self) -> bool:
@@ -126,6 +136,12 @@ def _apply_changes(fields: dict[str, Any], recorded: Fields, found: Fields) -> s
     kept = set()
     for name, value in list(fields.items()):
         if found[name] != recorded[name]:
+            if name == "answers":
+                carried = (from_records(one) for one in (value, recorded[name], found[name]))
+                answers, is_mixed = carry_over(*carried)
+                fields[name] = as_records(answers)
+                kept |= {name} if is_mixed else set()
+                continue
             if value != recorded[name]:
                 kept.add(name)
             fields[name] = found[name]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from memories.core.claim_types import Modality
@@ -45,11 +46,16 @@ _REPORTING = frozenset(
     ["said", "says", "claimed", "claims", "argues", "argued", "thinks", "thought", "believes",
      "believed", "mentioned", "guesses", "heard", "told"]
 )  # fmt: skip
+_WAS = frozenset(["was", "were", "had"])
+_PERIODS = frozenset(
+    ["spring", "summer", "autumn", "fall", "winter", "week", "month", "quarter", "term", "season",
+     "semester", "year"]
+)  # fmt: skip
 _BE = FORMS_OF_BE - {"being"} | {"get", "gets"}
 
 
-def modality_of(clause: Clause, sentence: str) -> Modality:
-    """Return the modality of a clause; `sentence` is the sentence that contains it."""
+def modality_of(clause: Clause, sentence: str, opening: Sequence[str]) -> Modality:
+    """Return the modality of a clause of a sentence that begins with the words `opening`."""
     if sentence.rstrip("\"') ").endswith("?"):
         return "question"
     lowers = [token.lower for token in clause.tokens]
@@ -59,6 +65,8 @@ def modality_of(clause: Clause, sentence: str) -> Modality:
     ranks = [rank for index in heads for rank in _cues_at(lowers, index)]
     if ranks:
         return _CUES[min(ranks)][0]
+    if not clause.is_passive and _WAS & set(lowers) and _tells_past_period(lowers, opening):
+        return "history"
     return _from_verbs(clause, lowers)
 
 
@@ -73,7 +81,7 @@ def _cues_at(lowers: Sequence[str], index: int) -> list[int]:
 def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     """Return the modality by verbs and tense, for a clause without a fixed cue."""
     present = frozenset(lowers)
-    if _used_to(lowers) or ("until" in present and present & {"was", "were", "had"}):
+    if _used_to(lowers) or ("until" in present and present & _WAS):
         return "history"
     if present & _REPORTING and _reports(lowers):
         return "quote"
@@ -91,6 +99,15 @@ def _used_to(lowers: Sequence[str]) -> bool:
         and lowers[index + 1 : index + 2] == ["to"]
         and (index == 0 or lowers[index - 1] not in _BE | {"never", "not", "only", "also"})
         for index, lower in enumerate(lowers)
+    )
+
+
+def _tells_past_period(lowers: Sequence[str], opening: Sequence[str]) -> bool:
+    """Return True for "Last winter, ..." in the sentence's first words, and in the clause."""
+    return any(
+        before == "last" and period in _PERIODS
+        for words in (lowers, opening)
+        for before, period in itertools.pairwise(words)
     )
 
 

@@ -1,8 +1,8 @@
 """Find reasons not to suggest to a person that two texts say the same.
 
 Used only for pairs that no rule could judge. A paraphrase does not repeat a part of the sentence
-with a different rest, does not deny what the other text states, and has neither an antonym nor
-another member of one kind.
+with a different rest or with two words exchanged, does not deny what the other text states, and has
+neither an antonym nor another member of one kind.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from memories.core.function_words import (
     PRONOUNS,
 )
 from memories.core.lexicon import GRADED, concept_of, opposites_of
+from memories.core.replaced import is_exchanged, words_in_order
 from memories.core.spelling import collapse, normalise
 from memories.core.tokeniser import Token, tokenise
 
@@ -98,21 +99,27 @@ def objection(a: Reading, b: Reading) -> str:
     """Return a reason why two texts do not say the same, "" when none is found."""
     one, other = collapse(a.text), collapse(b.text)
     return (
-        _same_frame(one, other)
-        or _find_denial(one, other)
-        or _find_denial(other, one)
+        shares_frame(one, other)
+        or denies_other(one, other)
         or _find_opposites(a, b)
         or _alternative(one, other)
         or find_exclusion(one, other)
         or other_name(one, other)
+        or _exchange(a.text, b.text)
     )
+
+
+def _exchange(a: str, b: str) -> str:
+    """Return a reason when two words changed places: "by ping first and by rank second"."""
+    is_found = is_exchanged(words_in_order(a), words_in_order(b))
+    return "two words changed places" if is_found else ""
 
 
 def _tokens(text: str) -> list[Token]:
     return tokenise(normalise(text))
 
 
-def _same_frame(a: str, b: str) -> str:
+def shares_frame(a: str, b: str) -> str:
     """Return a reason when both share a part of a sentence and each has a different rest."""
     left, right = _tokens(a), _tokens(b)
     content_a, content_b = frozenset(_content(left)), frozenset(_content(right))
@@ -138,6 +145,11 @@ def _content(tokens: Iterable[Token]) -> Iterator[str]:
     for token in tokens:
         if token.kind != "symbol" and token.lower not in _SMALL:
             yield concept_of(token.lower)
+
+
+def denies_other(a: str, b: str) -> str:
+    """Return a reason when one text denies what the other mentions, else ""."""
+    return _find_denial(a, b) or _find_denial(b, a)
 
 
 def _find_denial(denying: str, other: str) -> str:

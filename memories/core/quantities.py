@@ -58,14 +58,14 @@ def range_at(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None
     """Read "3-5 days", "3 to 5 days" or "between 3 and 5 days" that starts at a token."""
     start = index + (tokens[index].lower == "between")
     links = ("and",) if start > index else ("-", "\u2013", "to")
-    low = number_at(tokens, start)
+    low = _signed_at(tokens, start)
     if low is None:
         return None
     first = quantity_at(tokens, start)
     link = low[0] if first is None or first[1].unit == "count" else first[0]
     if link >= len(tokens) or tokens[link].lower not in links:
         return None
-    high = number_at(tokens, link + 1) if link + 1 < len(tokens) else None
+    high = _signed_at(tokens, link + 1)
     last = quantity_at(tokens, link + 1) if high else None
     if first is None or high is None or last is None or not high[1]:
         return None
@@ -200,6 +200,14 @@ def _read_worded(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | 
         text = between(tokens, index, index + 2)
         return (index + 2, Quantity(seconds, "s", text)) if seconds else None
     return _every(tokens, index) if first.lower in ("every", "each") else None
+
+
+def _signed_at(tokens: Sequence[Token], index: int) -> tuple[int, float] | None:
+    """Return the end and value of a number, which may have a sign, that starts at a token."""
+    has_sign = index < len(tokens) and _sign(tokens, index)
+    start = index + has_sign
+    number = number_at(tokens, start) if start < len(tokens) else None
+    return number and (number[0], -number[1] if has_sign else number[1])
 
 
 def _sign(tokens: Sequence[Token], index: int) -> bool:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Literal
 
 from memories.core.claim_types import Claim, Reading, Term, Transition
@@ -61,9 +61,11 @@ def read(text: str) -> Reading:
     claims: list[Claim] = []
     for sentence in sentences(plain):
         tokens = tokenise(sentence)
+        words_read = (token.lower for token in tokens if token.kind != "symbol")
+        opening = tuple(islice(words_read, 2))
         for start in range(0, len(tokens), _MAX_TOKENS):
             for clause in split(fold_phrases(tokens[start : start + _MAX_TOKENS])):
-                claims.append(_claim(clause, sentence, claims[-1] if claims else None))
+                claims.append(_claim(clause, sentence, opening, claims[-1] if claims else None))
     words = frozenset(word for claim in claims for word in claim.words)
     keys = frozenset(term.key for claim in claims for term in claim.terms if term.weight == 1)
     return Reading(text, tuple(claims), words, keys)
@@ -90,7 +92,7 @@ def _read_short(text: str) -> Reading:
     return read(text)
 
 
-def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
+def _claim(clause: Clause, sentence: str, opening: Sequence[str], previous: Claim | None) -> Claim:
     change = change_in(clause)
     parsed = read_terms(clause, change)
     terms = parsed.terms
@@ -108,7 +110,7 @@ def _claim(clause: Clause, sentence: str, previous: Claim | None) -> Claim:
         dates=frozenset(term.key for term in terms if term.kind == "date"),
         versions=frozenset(term.key for term in terms if term.kind == "version"),
         polarity=parsed.polarity,
-        modality=modality_of(clause, sentence),
+        modality=modality_of(clause, sentence, opening),
         transition=_transition(clause.tokens, change, terms),
         terms=terms,
         verb=verb,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from memories.core import one_value
 from memories.core.agreements import agreement
 from memories.core.alignment import TermPair
 from memories.core.cases import (
@@ -38,7 +39,10 @@ def relate(a: Claim, b: Claim) -> CaseReading:
     CaseReading
         `contradicts` and `same` are symmetric; `refines` names the finer side.
     """
-    case = build_case(a, b)
+    return one_value.find(a, b) or _relate_cases(a, b, build_case(a, b))
+
+
+def _relate_cases(a: Claim, b: Claim, case: Case) -> CaseReading:
     if not on_topic(case):
         # A paraphrase may have few common words; different values as well make it unlikely.
         is_clear = bool(case.found.clashes or case.found.opposed)

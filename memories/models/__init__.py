@@ -1,6 +1,9 @@
 """Models of memories, their search index, history, reviews, merges and sessions."""
 
 from engram.kernel.models import Provenance
+from memories.models.answer import MemoryAnswer
+from memories.models.ask import Ask
+from memories.models.asked import AskedAnswers
 from memories.models.gate import Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.index import (
     CorpusSize,
@@ -29,6 +32,8 @@ from memories.models.review import Review, ReviewKind, ReviewStatus
 from memories.models.session import CandidateSource, Session, SessionCandidate
 
 __all__ = [
+    "Ask",
+    "AskedAnswers",
     "CandidateSource",
     "CorpusSize",
     "Derivation",
@@ -37,6 +42,7 @@ __all__ = [
     "JanitorRun",
     "Kind",
     "Memory",
+    "MemoryAnswer",
     "MemoryQuerySet",
     "MemoryTag",
     "MemoryTokens",

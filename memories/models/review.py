@@ -17,6 +17,7 @@ class ReviewKind(models.TextChoices):
     """The kind of request."""
 
     SUPERSEDE = "supersede", "Replace a more trusted memory"
+    REPLACE = "replace", "Let a stored memory replace another"
     REVISE = "revise", "Change a more trusted memory"
     FORGET = "forget", "Forget a more trusted memory"
     REVIVE = "revive", "Bring back what a person forgot"

@@ -23,6 +23,7 @@ from engram.kernel.fields import (
 )
 from memories.models import Kind, Provenance
 from memories.models.memory import CONTENT_MAX_CHARS
+from memories.serializers.answers import AnswersField
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.commit.commit import Committed
 from memories.services.commit.draft import Draft
@@ -52,6 +53,13 @@ class MemoryFields(serializers.Serializer[Any]):
     )
     source = Text(  # type: ignore[assignment]  # the contract's word, DRF's attribute
         max_length=2000, required=False, allow_null=True, help_text="Evidence: path, URL, call."
+    )
+
+    answers = AnswersField(
+        required=False,
+        help_text="Up to three questions that the statement answers, each with the answer: two"
+        " memories that answer one question differently are a conflict. Leave it out for questions,"
+        " proposals and quotes, and for what you do not know.",
     )
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -96,7 +104,7 @@ class DraftSerializer(MemoryFields):
 def draft_of(fields: dict[str, Any]) -> Draft:
     """Return validated fields as a draft."""
     values = dict(fields)
-    for name in ("tags", "derived_from"):
+    for name in ("tags", "derived_from", "answers"):
         values[name] = tuple(values.get(name, ()))
     return Draft(**values)
 
@@ -134,13 +142,14 @@ class GateSerializer(serializers.Serializer[Any]):
 
 
 class NearbySerializer(serializers.Serializer[Any]):
-    """A memory on the same subject that the rules could not judge."""
+    """A memory on the same subject that the rules could not judge: whose, since when, and why."""
 
-    id = serializers.UUIDField()
-    content = serializers.CharField()
-    scope = serializers.CharField()
-    agent = serializers.CharField()
-    observed_at = serializers.DateTimeField()
+    id = serializers.UUIDField(source="memory.id")
+    content = serializers.CharField(source="memory.content")
+    scope = serializers.CharField(source="memory.scope")
+    agent = serializers.CharField(source="memory.agent")
+    observed_at = serializers.DateTimeField(source="memory.observed_at")
+    why = serializers.CharField(help_text="Why it is asked about: shared words, and nearness.")
 
 
 class DetectionStatusSerializer(serializers.Serializer[Any]):
@@ -186,7 +195,7 @@ def present_committed(results: Iterable[Committed]) -> list[dict[str, Any]]:
             "outcome": result.outcome,
             "memory": shown[str(result.memory.id)] if result.memory else None,
             "gate": result.gate.as_record(),
-            "nearby": [nearby.to_representation(memory) for memory in result.nearby],
+            "nearby": [nearby.to_representation(near) for near in result.nearby],
             "detection": {"status": "queued" if result.is_detection_queued else "off"},
         }
         for result in ordered

@@ -11,7 +11,9 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from engram.kernel.answers import to_json
+from memories.core.answer_sources import sources_of
 from memories.models import Kind, Memory, Provenance, State
+from memories.serializers.answers import ShownAnswerSerializer
 from memories.services.disputes import disputes_of
 from memories.services.lifecycle.attached import Links, links_of
 
@@ -39,6 +41,11 @@ class MemorySerializer(serializers.Serializer[Memory]):
     supersedes = serializers.UUIDField(allow_null=True, read_only=True)
     superseded_by = serializers.UUIDField(source="superseded_by_id", allow_null=True)
     derived_from = serializers.ListField(child=serializers.UUIDField(), read_only=True)
+    answers = ShownAnswerSerializer(
+        many=True,
+        read_only=True,
+        help_text="What it answers; with the answers of repetitions and merged statements.",
+    )
     observed_at = serializers.DateTimeField()
     expires_at = serializers.DateTimeField(allow_null=True)
     created_at = serializers.DateTimeField()
@@ -97,6 +104,7 @@ def _present(memory: Memory, links: Links, conflicts: list[UUID], now: datetime)
         "supersedes": links.replaced,
         "superseded_by": None if memory.superseded_by_id is None else str(memory.superseded_by_id),
         "derived_from": links.sources,
+        "answers": present_answers(memory.content, links),
         "observed_at": to_json(memory.observed_at),
         "expires_at": to_json(memory.expires_at),
         "created_at": to_json(memory.created_at),
@@ -111,6 +119,17 @@ def _present(memory: Memory, links: Links, conflicts: list[UUID], now: datetime)
         "disputed": bool(conflicts),
         "conflicts": conflicts,
     }
+
+
+def present_answers(content: str, links: Links) -> list[dict[str, Any]]:
+    """Return the JSON of what a memory answers."""
+    sources = sources_of(
+        links.answers, content, model_digest=links.model_digest, is_set=links.has_set_answers
+    )
+    return [
+        answer.as_record() | {"source": source}
+        for answer, source in zip(links.answers, sources, strict=True)
+    ]
 
 
 def present_one(memory: Memory) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from uuid import UUID
 from django.utils import timezone
 
 from engram.kernel.literals import moment
+from memories.core.answers import Answer, from_records
 from memories.models import Review, ReviewKind
 from memories.serializers.withheld import visible_parts
 
@@ -64,9 +65,15 @@ def _in_words(name: str, value: Any) -> str:
     if value in NOTHING:
         return "–"
     if isinstance(value, list):
-        return ", ".join(str(item) for item in value)
+        answers = from_records(value) if name == "answers" else ()
+        return "; ".join(map(_answer_in_words, answers)) or ", ".join(str(item) for item in value)
     if isinstance(value, dict):
         return ", ".join(f"{key}: {inner}" for key, inner in value.items())
     if name.endswith("_at"):
         return f"{timezone.localtime(moment(value)):%-d %b %Y, %H:%M}"
     return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)
+
+
+def _answer_in_words(answer: Answer) -> str:
+    was = f" (was: {answer.was})" if answer.was else ""
+    return f"{answer.question} {answer.answer}{was}"

@@ -71,7 +71,10 @@ def _visible(review: Review, is_forgotten_wording: bool) -> VisibleParts:
         return VisibleParts(is_withheld=False, fields=fields, note=review.note)
     if review.status != ReviewStatus.PENDING:
         return VisibleParts(is_withheld=True, fields={}, note="")
-    wording = normalise_quote(str(fields.get("content") or ""))
-    if is_forgotten_wording or (memory is not None and normalise_quote(memory.content) in wording):
+    texts = strings_in([fields.get("content") or "", fields.get("answers") or []])
+    if is_forgotten_wording or (
+        memory is not None
+        and any(normalise_quote(memory.content) in normalise_quote(t) for t in texts)
+    ):
         fields = {name: value for name, value in fields.items() if name in WITHOUT_TEXT}
     return VisibleParts(is_withheld=True, fields=fields, note=review.note)

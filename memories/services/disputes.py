@@ -2,7 +2,8 @@
 
 `settings.ENGRAM_RECALL_ANNOTATORS` names callables that take ids of memories and return the open
 conflicts of each; `settings.ENGRAM_DISPUTED_PAIRS` names one callable that returns the filter for a
-query over pairs of memories.
+query over pairs of memories, and `settings.ENGRAM_CARDED_PAIRS` that for pairs which people are
+asked about or have decided.
 """
 
 from __future__ import annotations
@@ -85,6 +86,14 @@ def in_one_conflict(one: str, other: str) -> Q:
     `one` and `other` are the field paths of the two memories in the query.
     """
     return cast("Q", import_string(settings.ENGRAM_DISPUTED_PAIRS)(one, other))
+
+
+def have_card(one: str, other: str) -> Q:
+    """Return the filter for pairs about which people are asked, or were asked and decided.
+
+    `one` and `other` are the field paths of the two memories in the query.
+    """
+    return cast("Q", import_string(settings.ENGRAM_CARDED_PAIRS)(one, other))
 
 
 def disputes_with_quotes(memory_ids: Collection[UUID], *, now: datetime) -> dict[UUID, Dispute]:

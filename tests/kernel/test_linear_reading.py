@@ -17,7 +17,9 @@ import pytest
 from conflicts.core.detective import Fact, detect
 from conflicts.core.questions import ask_ambiguity
 from conflicts.core.wording import word_diff
+from engram.kernel.asked_credentials import read_together
 from engram.kernel.credentials import credential_in, without_credentials
+from memories.core.answers import question_hash
 from memories.core.claims import compare, read, why_too_long
 from memories.core.content import normalise_quote
 from memories.core.objections import objection
@@ -39,7 +41,8 @@ PARTS = (
     "a and ", "a is b, ", "a is b and ", "a is not b. ", "when a, ", "It is 5 m. ", "5 to ",
     "5 MB/kg ", "5mb", "ten Mb/", "per ",
     "at most 5 ", "every 5 minutes ", "moved from a to b ", "Bob's ", "web-1 ",
-    "staging production ", "password is ", "token = a", "https://a:b", "-----BEGIN ", "user: ",
+    "staging production ", "password is ", "the password of ", "token = a",
+    "https://a:b", "-----BEGIN ", "user: ",
     "the deadline is 3 May 2026 and ", "Requests expire after 30 days. ",
     "Alice approves invoices of the platform team, ",
 )  # fmt: skip
@@ -78,6 +81,8 @@ ENTRIES: dict[str, Callable[[str, str], object]] = {
         [fact(0, a), fact(1, b)], np.ones((2, 4), np.float32) / 2, now=NOW
     ),
     "credential_in": lambda a, _: credential_in(a),
+    "read_together": lambda a, b: [credential_in(text) for text in read_together(a, b)],
+    "question_hash": lambda a, _: question_hash(a),
     "without_credentials": lambda a, _: without_credentials(a),
     "normalised": lambda a, _: normalise_quote(a),
     "terms": lambda a, _: terms(a),

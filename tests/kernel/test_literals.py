@@ -119,7 +119,9 @@ def test_list_reads_or_refuses_what_is_asked(
     assert tenant.admin.get(route, query).status_code == 200
     for text in nasty(name, schema):
         answer = tenant.admin.get(route, {**query, name: text})
-        assert answer.status_code in {200, 422}, (text, answer.content)
+        # A single question, looked up as of a time before its answers, is not there.
+        may_miss = {404} if (path, name) == ("questions/{question_id}", "as_of") else set()
+        assert answer.status_code in {200, 422} | may_miss, (text, answer.content)
         rows = answer.json().get("results", []) if answer.status_code == 200 else []
         if name in {"limit", "k", "weeks", "offset"} and answer.status_code == 200:
             assert int(text) <= schema["maximum"], text

@@ -17,7 +17,7 @@ from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.utils import timezone
 
-from conflicts.models import Conflict, ConflictComment, Decision
+from conflicts.models import Conflict, ConflictComment, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
@@ -45,6 +45,7 @@ ANYBODY = "anybody"
 EXPECTED: dict[str, dict[str, str]] = {
     "memories": {"get": "reader", "post": "agent"},
     "memories/batch": {"post": "agent"},
+    "memories/asks": {"get": "agent"},
     "memories/recall": {"post": "reader"},
     "memories/forget": {"post": "agent"},
     "memories/restore": {"post": "agent"},
@@ -74,6 +75,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     "conflicts/<uuid:conflict_id>/snooze": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/assign": {"post": "reviewer"},
     "conflicts/<uuid:conflict_id>/comments": {"post": "reviewer"},
+    "questions": {"get": "reader"},
+    "questions/<uuid:question_id>": {"get": "reader"},
     "sessions": {"get": "reader", "post": "agent"},
     "sessions/<session:session_key>": {"get": "reader", "delete": "admin"},
     "sessions/<session:session_key>/prompts": {"post": "agent"},
@@ -95,6 +98,10 @@ EXPECTED: dict[str, dict[str, str]] = {
     "predictor/calibration": {"get": "reader"},
     "predictor/calibration/sample": {"get": "reviewer", "post": "reviewer"},
     "predictor/calibration/<uuid:calibration_id>/label": {"post": "reviewer"},
+    "mutings": {"get": "reader"},
+    "mutings/unmute": {"post": "reviewer"},
+    "mutings/<uuid:muting_id>/accept": {"post": "reviewer"},
+    "mutings/<uuid:muting_id>/reject": {"post": "reviewer"},
     "detections": {"get": "reader"},
     "detections/<uuid:run_id>": {"get": "reader"},
     "keys": {"get": "admin", "post": "admin"},
@@ -140,6 +147,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "merge-suggestions/<uuid:suggestion_id>/reject"): {},
     ("post", "gate/audit/<uuid:merge_id>"): {"correct": False, "split": True},
     ("get", "conflicts/<uuid:conflict_id>"): {},
+    ("get", "questions/<uuid:question_id>"): {},
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
     ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
     ("post", "janitor/actions/<uuid:janitor_action_id>/undo"): {},
@@ -156,6 +164,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "predictor/comparisons/<uuid:comparison_id>"): {},
     ("get", "predictor/audit/<session:session_key>"): {},
     ("get", "detections/<uuid:run_id>"): {},
+    ("post", "mutings/<uuid:muting_id>/accept"): {},
+    ("post", "mutings/<uuid:muting_id>/reject"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
 }
@@ -189,6 +199,8 @@ class Ids:
     session_key: str
     calibration_id: str
     comparison_id: str
+    muting_id: str
+    question_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -208,13 +220,16 @@ def of_nobody() -> Ids:
 
 def furnish(tenant: Tenant) -> Ids:
     """Fill a workspace with one of everything, told apart by its secret."""
-    low = tenant.agent.post("memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x"})
+    answers = [{"question": f"How many codes of {SECRET}?", "answer": "1000"}]
+    low = tenant.agent.post(
+        "memories", {"content": f"{SECRET}: 1000 of them.", "scope": "x", "answers": answers}
+    )
     tenant.agent.post("memories", {"content": f"{SECRET}: 5000 of them.", "scope": "y"})
     memory_id = low.json()["memory"]["id"]
     tenant.agent.post(
         "memories", {"content": f"{SECRET}: 1000 of them at 14:00 UTC.", "scope": "x"}
     )
-    finer = {"content": f"{SECRET}: 5000 of them with a cork.", "provenance": "user_stated"}
+    finer = {"content": f"{SECRET}: 5000 of them at 14:00 UTC.", "provenance": "user_stated"}
     tenant.agent.post("memories", {**finer, "scope": "y"})
     other = tenant.agent.get("memories").json()["results"][0]["id"]
     card = tenant.agent.post("conflicts", {"memory_ids": [memory_id, other]})
@@ -246,7 +261,16 @@ def furnish(tenant: Tenant) -> Ids:
         session_key,
         ask_about(tenant, session_key),
         compared(tenant, session_key),
+        proposed(tenant),
+        tenant.reader.get("questions").json()["results"][0]["id"],
     )
+
+
+def proposed(tenant: Tenant) -> str:
+    """Let a rule be proposed for muting; return the proposal's id."""
+    with in_workspace(tenant.workspace):
+        made = Muting.objects.create(rule=SECRET[:48], decided=40, created_at=timezone.now())
+        return str(made.pk)
 
 
 def ask_about(tenant: Tenant, session_key: str) -> str:
@@ -307,6 +331,7 @@ def kept_rows(tenant: Tenant) -> list[Any]:
             list(SessionCandidate.objects.order_by("pk").values()),
             list(CalibrationItem.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
+            list(Muting.objects.order_by("pk").values()),
         ]
 
 

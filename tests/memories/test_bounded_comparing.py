@@ -128,9 +128,9 @@ def test_what_was_left_is_compared_in_the_background_also_with_its_own_batch(
     stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memories.services.commit.commit.CHARS_A_CALL", 0)
-    one = "The deploy of the harbour depot runs on Thursday."
-    other = "The harbour depot's deploy runs on Thursday."
-    against = "The deploy of the harbour depot runs on Monday."
+    one = "The office is in Berlin."
+    other = "Our office is located in Berlin."
+    against = "The office is in Lisbon."
     results = batch(stored, [one, other, against])
     assert [row["outcome"] for row in results] == ["created"] * 3
     sweep_second_looks()

@@ -159,9 +159,26 @@ def test_habits_are_no_transition() -> None:
         ("If we were rich we would buy it.", "hypothetical"),
         ("Ana says the bridge opens on Friday.", "quote"),
         ("The blog used to run on Hugo.", "history"),
+        ("Last winter the office hour was on Tuesdays.", "history"),
+        ("The office was in Oslo last year.", "history"),
+        ("The limit was raised to 5 last week.", "fact"),
         ("We plan to move to Oslo.", "plan"),
         ("The flag is on.", "fact"),
     ],
 )
 def test_modality(text: str, modality: str) -> None:
     assert read(text).claims[0].modality == modality
+
+
+def test_a_past_period_is_read_behind_a_bracket_or_quotation_mark() -> None:
+    for opening in ("Last winter", "(Last winter)", '"Last winter"'):
+        claims = read(f"{opening}, the office hour was on Tuesdays.").claims
+        assert claims[-1].modality == "history"
+
+
+def test_what_was_in_a_past_period_does_not_contradict_the_present() -> None:
+    now = "Dr. Bauer's office hour is on Wednesdays."
+    assert compare(now, "Last winter, Dr. Bauer's office hour was on Tuesdays.").relation == (
+        "different"
+    )
+    assert compare(now, "Dr. Bauer's office hour is on Tuesdays.").relation == "contradicts"

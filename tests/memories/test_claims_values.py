@@ -76,6 +76,14 @@ def test_bounds_are_kept(text: str, bound: str) -> None:
     assert claim.polarity is True
 
 
+@pytest.mark.parametrize(
+    "text", ["between -25 and -15 degrees", "minus 25 to minus 15 degrees", "-25 to -15 °C"]
+)
+def test_ranges_may_be_negative(text: str) -> None:
+    (claim,) = read(f"The freezer is kept {text}.").claims
+    assert [(q.value, q.upper, q.unit) for q in claim.quantities] == [(-25.0, -15.0, "celsius")]
+
+
 @pytest.mark.parametrize("text", ["3-5 days", "3 to 5 days", "between 3 and 5 days", "3–5 days"])
 def test_a_range_is_one_quantity_with_an_upper_end(text: str) -> None:
     (claim,) = read(f"Delivery takes {text}.").claims

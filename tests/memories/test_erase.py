@@ -75,7 +75,14 @@ def log_files_holding(needle: str) -> list[str]:
 
 def let_it_take_part(tenant: Tenant) -> dict[str, Any]:
     """Let the canary leave its words wherever memories leave them."""
-    place = {"scope": "tower", "tags": [CANARY], "metadata": {"word": CANARY}, "source": CANARY}
+    asked = {"question": f"What does {CANARY} open?", "answer": "the vault", "was": CANARY}
+    place = {
+        "answers": [asked],
+        "scope": "tower",
+        "tags": [CANARY],
+        "metadata": {"word": CANARY},
+        "source": CANARY,
+    }
     memory = commit(
         tenant.agent,
         "The vault word of the north tower is secret for now.",
@@ -109,7 +116,8 @@ def test_a_canary_is_nowhere_after_erasing(tenant: Tenant) -> None:
     memory = let_it_take_part(tenant)
     assert set(tables_holding(CANARY)) >= {
         "memories_memory", "memories_observation", "memories_revision", "memories_posting",
-        "memories_termcount", "memories_memorytag", "memories_review", "conflicts_conflict",
+        "memories_termcount", "memories_memoryanswer", "memories_memorytag",
+        "memories_review", "conflicts_conflict",
         "conflicts_conflictcomment", "conflicts_decision", "kernel_idempotentanswer",
     }  # fmt: skip
     assert tenant.admin.delete(f"memories/{memory['id']}").status_code == 204

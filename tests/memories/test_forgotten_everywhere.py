@@ -36,14 +36,18 @@ def furnish(tenant: Tenant) -> dict[str, Any]:
     """Let the canary take part wherever memories do, then forget it."""
     in_session = {"scope": "tower", "session_key": "night"}
     commit(tenant.agent, "Guard duty starts at dusk.", **in_session)
-    memory = commit(tenant.agent, STATEMENT, tags=["vault"], **in_session)
+    asked = {"question": f"What does {CANARY} open?", "answer": "the vault", "was": CANARY}
+    memory = commit(tenant.agent, STATEMENT, tags=["vault"], answers=[asked], **in_session)
     tenant.agent.patch(f"memories/{memory['id']}", {"importance": 0.9})
     rival = commit(tenant.agent, RIVAL, **in_session)
     third = commit(tenant.agent, "The tower has two doors.", scope="tower")
     ids = [memory["id"], rival["id"], third["id"]]
     card = tenant.agent.post("conflicts", {"memory_ids": ids, "note": ""}).json()
+    also = {"question": f"Who knows {CANARY}?", "answer": "the guard"}
     keyed = {"Idempotency-Key": "once"}
-    tenant.agent.post("memories", {"content": STATEMENT, "scope": "tower"}, **keyed)
+    tenant.agent.post(
+        "memories", {"content": STATEMENT, "scope": "tower", "answers": [also]}, **keyed
+    )
     tenant.reader.post("memories/recall", {"query": STATEMENT})
     detect_due(tenant.workspace, clock=timezone.now)
     count_recalls(tenant.workspace)

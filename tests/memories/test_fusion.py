@@ -35,6 +35,7 @@ candidates = st.lists(
         words=st.integers(0, 2000),
         weight_factor=st.floats(0.2, 1),
         confidence_factor=st.floats(0.2, 1),
+        question=st.none() | st.floats(-1, 1),
     ),
     max_size=10,
 ).map(lambda found: [c._replace(id=i) for i, c in enumerate(found)])
@@ -124,6 +125,27 @@ def test_memories_of_other_agents_weigh_less_only_when_one_is_named():
     assert [(f.id, f.agent, f.score) for f in named] == [("b", 1.0, 1.0), ("a", 0.7, 0.7)]
 
 
+def test_a_question_that_a_memory_answers_is_another_text_of_it():
+    weights = replace(ALONE, question=0.6)
+    found = [
+        Candidate("told", cosine=0.2, text=0.0, question=0.81),
+        Candidate("other", cosine=0.2, text=0.0, question=0.1),
+        Candidate("opposite", cosine=0.2, text=0.0, question=-0.9),
+        Candidate("silent", cosine=0.2, text=0.0),
+    ]
+    told, *rest = fuse(found, weights=weights)
+    assert (told.id, told.own) == ("told", pytest.approx(0.6 * 0.81**1.5))
+    assert (told.question, told.question_weight) == (0.81, 0.6)
+    assert ids(rest) == ["other", "opposite", "silent"]
+    assert [f.own for f in rest] == pytest.approx([0.1] * 3)
+    assert [(f.question, f.question_weight) for f in rest] == [(0.1, 0.6), (0.0, 0.6), (None, 0.0)]
+
+
+def test_a_question_does_not_lower_a_memory_that_matches_by_itself():
+    [factors] = fuse([Candidate("a", cosine=0.9, text=0.9, question=0.5)], weights=ALONE)
+    assert factors.own == pytest.approx(0.9)
+
+
 @given(candidates, st.integers(0, 10))
 def test_the_leading_candidates_are_the_first_of_the_order(found, limit):
     assert choose_leading(found, limit) == ids(fuse(found))[:limit]
@@ -148,7 +170,8 @@ def test_ties_keep_the_order_they_came_in():
 def test_every_score_can_be_recomputed_and_stays_in_range(found, named):
     for f in fuse(found, named_agents=named):
         first = f.text_weight * f.text + (1 - f.text_weight) * f.vector
-        own = (1 - f.late_weight) * first + f.late_weight * (f.late or 0.0)
+        said = (1 - f.late_weight) * first + f.late_weight * (f.late or 0.0)
+        own = max(said, f.question_weight * (f.question or 0.0) ** 1.5)
         turn = (own + (1 - own) * f.context) * f.agent
         fused = (1 - f.session_weight) * turn + f.session_weight * f.session
         term = max(0.2, (0.5 + 0.5 * f.confidence) * f.confidence_factor)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from memories.core.merging import MergeStep, fold, without
 
+QUESTIONS = ["Who?", "What?", "When?"]
 CLASSES = ["user_stated", "episode_summary", "assistant_derived"]
 
 
@@ -27,9 +28,18 @@ def statements(draw: Any) -> dict[str, Any]:
         "expires_at": draw(st.sampled_from([None, "2026-01-01T00:00:00+00:00"])),
         "tags": sorted(draw(st.sets(st.sampled_from("pqr")))),
         "derived_from": [],
+        "answers": [
+            {"question": question, "answer": draw(st.sampled_from(["yes", "no"])), "was": None}
+            for question in draw(st.lists(st.sampled_from(QUESTIONS), unique=True))
+        ],
     }
 
 
+BASE = {
+    "importance": 0.5, "kind": "semantic", "pinned": False, "metadata": {}, "source": None,
+    "expires_at": None, "tags": [], "derived_from": [], "answers": [],
+    "provenance": "assistant_derived", "confidence": 0.7,
+}  # fmt: skip
 MERGED = st.lists(st.tuples(statements(), st.booleans()), min_size=1, max_size=4)
 
 
@@ -70,11 +80,42 @@ def test_what_was_changed_by_hand_stays_and_is_named(
     assert undone.kept == (("content",) if is_spared else ())
 
 
+def test_answers_that_were_added_later_stay_when_a_merge_is_undone() -> None:
+    asked = {q: {"question": q, "answer": "yes", "was": None} for q in QUESTIONS}
+    first = {**BASE, "content": "a", "answers": [asked["Who?"]]}
+    (step,) = merged(first, [({**BASE, "content": "b", "answers": [asked["What?"]]}, False)])
+    added = {**step.after, "answers": [*step.after["answers"], asked["When?"]]}
+    undone = without(step, [], added)
+    assert undone.fields["answers"] == [asked["Who?"], asked["When?"]]
+    assert undone.kept == ()
+
+
+def test_an_answer_of_a_merge_that_was_changed_by_hand_stays_and_is_named() -> None:
+    who, what = ({"question": q, "answer": "yes", "was": None} for q in QUESTIONS[:2])
+    first = {**BASE, "content": "a", "answers": [who]}
+    (step,) = merged(first, [({**BASE, "content": "b", "answers": [what]}, False)])
+    changed = {**step.after, "answers": [who, what | {"answer": "no"}]}
+    undone = without(step, [], changed)
+    assert undone.fields["answers"] == [who, what | {"answer": "no"}]
+    assert undone.kept == ("answers",)
+
+
+def test_a_merge_stored_before_there_were_answers_is_undone() -> None:
+    who = {"question": "Who?", "answer": "yes", "was": None}
+    before = {name: value for name, value in BASE.items() if name != "answers"} | {"content": "a"}
+    step = MergeStep.stored(before, {**BASE, "content": "b"}, {**before, "tags": ["x"]})
+    undone = without(step, [], {**BASE, "content": "a", "tags": ["x"], "answers": [who]})
+    assert (undone.fields["tags"], undone.fields["answers"]) == ([], [who])
+
+
 @given(statements(), statements(), st.booleans())
 def test_merging_loses_nothing_beside_the_wording(
     a: dict[str, Any], b: dict[str, Any], takes: bool
 ) -> None:
     both = fold(a, b, takes_wording=takes)
+    asked = [{one["question"] for one in fields["answers"]} for fields in (a, b, both)]
+    assert asked[2] == asked[0] | asked[1]
+    assert all(one in both["answers"] for one in a["answers"])
     assert set(both["tags"]) == {*a["tags"], *b["tags"]}
     assert both["metadata"].keys() == a["metadata"].keys() | b["metadata"].keys()
     assert both["pinned"] == (a["pinned"] or b["pinned"])
@@ -88,7 +129,7 @@ def test_merging_loses_nothing_beside_the_wording(
 def test_the_survivor_keeps_the_higher_class_with_that_rows_confidence() -> None:
     base = {
         "importance": 0.5, "kind": "semantic", "pinned": False, "metadata": {}, "source": None,
-        "expires_at": None, "tags": [], "derived_from": [],
+        "expires_at": None, "tags": [], "derived_from": [], "answers": [],
     }  # fmt: skip
     derived = {**base, "content": "a", "provenance": "assistant_derived", "confidence": 0.9}
     stated = {**base, "content": "b", "provenance": "user_stated", "confidence": 0.6}
@@ -103,7 +144,7 @@ def test_metadata_that_would_outgrow_its_limit_stay_as_stored() -> None:
     base = {
         "content": "a", "provenance": "user_stated", "confidence": 1.0, "importance": 0.5,
         "kind": "semantic", "pinned": False, "source": None, "expires_at": None, "tags": [],
-        "derived_from": [],
+        "derived_from": [], "answers": [],
     }  # fmt: skip
     stored, incoming = {"x": "s" * 5000}, {"y": "i" * 5000}
     both = fold({**base, "metadata": stored}, {**base, "metadata": incoming}, takes_wording=False)

@@ -15,7 +15,7 @@ from django.core.management import CommandError, call_command
 from conflicts.models import DetectionDue
 from engram.kernel.tenancy import in_workspace
 from memories.management.commands.import_memories import parse_line
-from memories.models import Memory
+from memories.models import Memory, MemoryAnswer
 from memories.services.commit import import_lines
 from memories.services.commit.commit import Prepared
 from memories.services.commit.draft import Draft
@@ -46,6 +46,31 @@ def stored(tenant: Tenant) -> list[str]:
         return list(
             Memory.objects.order_by("created_at", "observed_at").values_list("content", flat=True)
         )
+
+
+def test_lines_bring_what_they_answer(tenant: Tenant, file: Callable[..., Path]) -> None:
+    colour = {"question": "Which colour is the kiln?", "answer": "blue", "was": "white"}
+    path = file({"content": "The kiln is blue now.", "answers": [colour]}, {"content": "No."})
+    assert run(tenant, path) == "2 lines imported: 2 created.\n"
+    with in_workspace(tenant.workspace):
+        row = MemoryAnswer.objects.get()
+        assert (row.question, row.answer, row.was) == tuple(colour.values())
+        assert row.embedding is not None  # an import waits for vectors anyway
+    bad = [colour, colour | {"answer": "green"}]
+    path = file({"content": "The kiln is hot."}, {"content": "The kiln is green.", "answers": bad})
+    with pytest.raises(CommandError, match=r"line 2: answers.1.answer: Contradicts answer 0"):
+        run(tenant, path)
+    assert stored(tenant) == ["The kiln is blue now.", "No."]
+
+
+def test_a_secret_that_question_and_answer_give_together_is_refused(
+    tenant: Tenant, file: Callable[..., Path]
+) -> None:
+    bare = {"question": "What is the password of staging?", "answer": "hunter2-x9Q"}
+    path = file({"content": "No."}, {"content": "Staging is closed.", "answers": [bare]})
+    with pytest.raises(CommandError, match="line 2: answers: This looks like a password"):
+        run(tenant, path)
+    assert stored(tenant) == []
 
 
 def test_lines_become_memories_with_their_fields(tenant: Tenant, file: Callable[..., Path]) -> None:

@@ -20,6 +20,8 @@ EXCLUDING = [
      "The lathe in hall 2 is reserved for whoever has booked it."),
     ("The side gate is open on Sundays for walkers.",
      "For walkers the side gate stays shut on Sundays."),
+    ("The matchmaking sorts by ping first and by rank second.",
+     "The matchmaking sorts by rank first and by ping second."),
 ]  # fmt: skip
 IN_OTHER_WORDS = [
     ("Deleted files can be restored for 30 days.",
@@ -27,6 +29,7 @@ IN_OTHER_WORDS = [
     ("Guests without a badge wait at the desk.", "At the desk guests wait who have no badge."),
     ("No more than 5 guests fit in the boat.", "The boat takes up to five guests."),
     ("The archive is closed on Friday.", "No service at the archive on Friday, it is closed."),
+    ("Ana and Bert decide about the budget.", "Bert and Ana decide about the budget."),
 ]  # fmt: skip
 
 

@@ -304,7 +304,10 @@ def test_kept_plans_of_the_hot_statements_use_indexes_at_100_000_rows(
             postings._BEST.format(
                 condition=condition, gain=postings.GAIN, postings=postings.POSTINGS
             ): {"posting_best", "memories_memory_pkey"},
-            facts._FACTS.format(words=words): {"vector_once_a_window"},
+            facts._FACTS.format(words=words, asked=facts._ASKED): {
+                "vector_once_a_window",
+                "answer_of_memory",
+            },
             graph: {NEAREST},
             turns._AROUND.format(condition=condition, reach=turns.REACH): {"memory_session_order"},
             tokens._NEAREST.format(): {"vector_once_a_window"},

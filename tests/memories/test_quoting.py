@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 
 import pytest
 
-from conflicts.core import narrative
+from conflicts.core import model_prompt, narrative
 from conflicts.core.facts import Fact
+from conflicts.core.model_prompt import Reading
 from memories.core.briefing import BriefingEntry, write_briefing
 from memories.core.quoting import quote_fields, visible
 from predictor.core import judging
@@ -36,7 +37,7 @@ def prompts(text: str) -> list[str]:
     """Return what a model is sent of a text: by whatever asks one, and to paste before a prompt."""
     fact = replace(FACT, content=text, scope=text, agent=text, session_key=text, project=text)
     told = [
-        narrative.messages([fact]),
+        model_prompt.messages(Reading((fact,), date(2026, 5, 5), frozenset(["1"]))),
         judging.build_messages([text], "Nothing. " * 100),
         judging.build_messages(["Nothing."], text * 10),
     ]

@@ -71,7 +71,8 @@ def test_the_best_answer_comes_first(tenant: Tenant, query: str, expected: int) 
 def recomputed(why: dict[str, Any]) -> float:
     """Multiply a score out, as `memories.core.fusion` and `memories.core.diversity` say it."""
     first = why["text_weight"] * why["text"] + (1 - why["text_weight"]) * why["vector"]
-    own = (1 - why["late_weight"]) * first + why["late_weight"] * (why["late"] or 0)
+    said = (1 - why["late_weight"]) * first + why["late_weight"] * (why["late"] or 0)
+    own = max(said, why["question_weight"] * (why["question"] or 0) ** 1.5)
     turn = (own + (1 - own) * why["context"]) * why["agent"]
     fused = (1 - why["session_weight"]) * turn + why["session_weight"] * why["session"]
     assert (own, turn, fused) == pytest.approx((why["own"], why["turn"], why["fused"]), abs=1e-12)

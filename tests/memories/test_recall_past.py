@@ -167,7 +167,7 @@ def test_what_was_merged_then_is_told_once_after_a_split(tenant: Tenant) -> None
 
 
 def test_what_a_reviewer_merged_then_is_told_once_after_a_split(tenant: Tenant) -> None:
-    plain, finer = "The pier is painted.", "The pier is painted with red lead."
+    plain, finer = "The pier is painted.", "The pier is painted by Helvetia."
     older = commit(tenant, plain, 10, provenance="user_stated")
     newer = commit(tenant, finer, 11)
     (row,) = tenant.reader.get("merge-suggestions").json()["results"]

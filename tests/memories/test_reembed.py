@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -19,38 +17,13 @@ from memories.models import Memory, MemoryVector
 from memories.services.commit.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index import pending, reembed
-from memories.services.index.search_index import ensure_vector_index
 from tests.conftest import NOW, Tenant
-from tests.homes import PATIENCE_SECONDS
+from tests.memories.other_model import LOCAL, OTHER, letters
 from tests.model_server import Answer, ModelServer, Request
 
-LOCAL = "all-MiniLM-L6-v2"
-OTHER = "spelling@8"  # the stand-in's model: nearness is shared letters
+pytestmark = pytest.mark.usefixtures("index_of_other_model")
+
 TEXTS = ["Postgres is the database", "The kettle is in the kitchen", "Deploys run on Tuesday"]
-
-
-def letters(texts: list[str]) -> list[list[float]]:
-    """Return how often each of eight groups of letters stands in a text."""
-    groups = ["abc", "def", "ghi", "jkl", "mno", "pqr", "stu", "vwxyz"]
-    return [[1.0 + sum(text.lower().count(c) for c in group) for group in groups] for text in texts]
-
-
-@pytest.fixture(autouse=True)
-def index(db: None) -> None:
-    """Make the index of the other model while nothing is stored: a test is one transaction."""
-    ensure_vector_index(OTHER, 8)
-
-
-@pytest.fixture
-def server(settings: Any) -> Iterator[ModelServer]:
-    with ModelServer() as running:
-        running.answer_embeddings(letters)
-        settings.ENGRAM_EMBEDDING = settings.ENGRAM_EMBEDDING | {
-            "base_url": running.base_url,
-            "api_key": "sk-test",
-            "timeout_seconds": PATIENCE_SECONDS,
-        }
-        yield running
 
 
 @pytest.fixture

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.utils import timezone
 
+from memories.models import Memory
+from memories.services.lifecycle import rollback
+from memories.services.locks import lock
 from tests.conftest import Caller, Tenant, issue_agent
 
 
@@ -65,6 +70,31 @@ def test_what_somebody_replaced_again_stays_replaced(tenant: Tenant) -> None:
     last = commit(tenant.agent, "The office is in Liege.", agent="alice", supersedes=bad["id"])
     roll_back(tenant, since, agent="mallory", confirm=True)
     assert [state(tenant, m) for m in (first, bad, last)] == ["superseded", "forgotten", "active"]
+
+
+@pytest.mark.parametrize("by_word", [False, True])
+def test_what_somebody_replaces_before_the_locks_stays_replaced(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, by_word: bool
+) -> None:
+    other = issue_agent(tenant.workspace)
+    first = commit(other, "The office is in Ghent.")
+    last = commit(other, "The office is in Liege.")
+    known = commit(other, "The office is in Bruges.") if by_word else None
+    since = timezone.now().isoformat()
+    bad = commit(tenant.agent, "The office is in Bruges.", supersedes=first["id"])
+    assert (known is None) or known["id"] == bad["id"]
+    assert state(tenant, first) == "superseded"
+
+    def lock_late(ids: Collection[UUID]) -> list[Memory]:
+        Memory.objects.filter(pk=first["id"]).update(superseded_by=last["id"])
+        return lock(ids)
+
+    monkeypatch.setattr(rollback, "lock", lock_late)
+    keys = tenant.admin.get("keys").json()["results"]
+    key_id = next(row["id"] for row in keys if row["name"] == "acme agent")
+    done = roll_back(tenant, since, key_id=key_id, confirm=True)
+    assert (done["forgotten"], done["brought_back"]) == (0 if by_word else 1, 0)
+    assert state(tenant, first) == "superseded"
 
 
 def test_a_wording_that_the_writer_changed_goes_back(tenant: Tenant) -> None:

@@ -11,6 +11,8 @@ from memories.models import Session
 from tests.conftest import Tenant
 
 SECRET = "password: hunter2"
+BARE = {"question": "What is the password of the staging database?", "answer": "hunter2-x9Q"}
+BARE_BEFORE = BARE | {"answer": "none", "was": "hunter2-x9Q"}
 CONTENT = "The crane of berth 4 was greased."
 
 
@@ -28,6 +30,10 @@ CONTENT = "The crane of berth 4 was greased."
         ("metadata", {"password": "hunter2"}),
         ("metadata", {"deep": [{"note": SECRET}]}),
         ("metadata", {SECRET: 1}),
+        ("answers", [{"question": "How does one enter?", "answer": SECRET}]),
+        ("answers", [{"question": SECRET, "answer": "yes"}]),
+        ("answers", [BARE]),
+        ("answers", [BARE_BEFORE]),
     ],
 )
 def test_commit_refuses_a_secret_in_any_field(tenant: Tenant, field: str, value: Any) -> None:
@@ -42,7 +48,15 @@ def test_commit_refuses_a_secret_in_any_field(tenant: Tenant, field: str, value:
 
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("scope", SECRET), ("tags", [SECRET]), ("metadata", {"pwd": "letmein9"}), ("source", SECRET)],
+    [
+        ("scope", SECRET),
+        ("tags", [SECRET]),
+        ("metadata", {"pwd": "letmein9"}),
+        ("source", SECRET),
+        ("answers", [{"question": "How does one enter?", "answer": "by key", "was": SECRET}]),
+        ("answers", [BARE]),
+        ("answers", [BARE_BEFORE]),
+    ],
 )
 def test_change_refuses_a_secret_in_any_field(tenant: Tenant, field: str, value: Any) -> None:
     made = tenant.agent.post("memories", {"content": CONTENT}).json()["memory"]["id"]

@@ -15,6 +15,7 @@ from unfold.widgets import (
     UnfoldAdminTextareaWidget,
 )
 
+from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
@@ -50,9 +51,11 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
         if not isinstance(found, dict):
             raise forms.ValidationError("This must be a JSON object.")
         try:
-            Workspace(settings=found).config  # noqa: B018  reading it validates
-        except ValueError as error:
+            refuse_unknown_names(Workspace(settings=found).config, self.instance.settings)
+        except ValueError as error:  # reading the config validates
             raise forms.ValidationError(str(error)) from None
+        except InvalidError as error:
+            raise forms.ValidationError(error.detail) from None
         return found
 
 

@@ -29,6 +29,9 @@ def _in_subject(terms: Sequence[Term]) -> list[Term]:
 
 def _shares_object(case: Case) -> bool:
     return any(
-        pair.a.region == pair.b.region == "predicate" and pair.a.weight == 1 and not pair.a.is_verb
+        pair.a.region == pair.b.region == "predicate"
+        and pair.a.weight == 1
+        and not pair.a.is_verb
+        and pair.a.kind not in ("date", "quantity")  # two people may work on Mondays
         for pair in case.found.same
     )

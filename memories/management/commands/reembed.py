@@ -15,6 +15,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import EmbeddingUnavailableError, embed, use_processors
 from engram.kernel.models import Workspace
 from memories.services.index import reembed
+from memories.services.index.answers import embed_questions
 from memories.services.index.search_index import ensure_vector_index
 
 
@@ -94,5 +95,6 @@ class Command(BaseCommand):
     def _finish(self, workspace: Workspace, *, keep_old: bool) -> None:
         """Embed what late writers added, and let the old vectors go."""
         reembed.embed_missing(workspace, workspace.embedding_model, advance=lambda _: None)
+        embed_questions(workspace)
         if not keep_old and (dropped := reembed.drop_other_vectors(workspace)):
             self.stdout.write(f"{workspace.slug}: {dropped} old vectors removed.")

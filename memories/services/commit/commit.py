@@ -34,6 +34,7 @@ from memories.services.commit.nearby import (
 )
 from memories.services.commit.transaction import Committed, CommitTransaction
 from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.answers import forgotten_quotes, refuse_quotes
 from memories.services.locks import lock, share_lock
 from memories.signals import memories_written
 
@@ -141,7 +142,7 @@ def write(
         nearby = find_nearby_again(workspace, results) if asks and is_detected else None
     elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
-    return add_nearby(results, nearby)
+    return add_nearby(workspace, results, nearby, actor=actor, now=now)
 
 
 class _Written(NamedTuple):
@@ -179,11 +180,13 @@ def _write(
             workspace, prepared.model, known, corpus.size, actor=actor, now=now,
             is_gated=is_gated, comparer=comparer,
         )  # fmt: skip
+        forgotten = forgotten_quotes(a for draft in prepared.drafts for a in draft.answers)
         rows = zip(prepared.drafts, prepared.hashes, prepared.windows, strict=True)
         results = []
         with by_index():  # once for all drafts
             for position, (draft, digest, vectors) in enumerate(rows):
                 try:
+                    refuse_quotes(draft.answers, forgotten)
                     results.append(run.commit_one(draft, digest, vectors))
                 except InvalidError as error:
                     if len(prepared.drafts) == 1:

@@ -10,7 +10,9 @@ from uuid import UUID
 
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import strings_in
+from memories.core.answers import Answer, as_records, from_records
 from memories.models import Kind, Memory, Provenance
+from memories.services.lifecycle.answers import texts_to_check
 
 DEFAULT_CONFIDENCE = {Provenance.USER_STATED: 1.0}
 OTHER_CONFIDENCE = 0.7
@@ -38,6 +40,7 @@ class Draft:
     source: str | None = None
     derived_from: tuple[UUID, ...] = ()
     is_revival: bool = False
+    answers: tuple[Answer, ...] = ()
 
     def texts(self) -> Iterator[tuple[str, str]]:
         """Yield the name and text of each text field."""
@@ -46,6 +49,8 @@ class Draft:
         for name in ("tags", "metadata"):
             for text in strings_in(getattr(self, name)):
                 yield name, text
+        for text in texts_to_check(self.answers):
+            yield "answers", text
 
     @property
     def other_fields(self) -> dict[str, Any]:
@@ -62,6 +67,7 @@ class Draft:
             "expires_at": self.expires_at.isoformat() if self.expires_at else None,
             "supersedes": str(self.supersedes) if self.supersedes else None,
             "derived_from": [str(source) for source in self.derived_from],
+            "answers": as_records(self.answers),
         }
 
     def as_json(self) -> dict[str, Any]:
@@ -78,6 +84,7 @@ class Draft:
         if values.get("supersedes") is not None:
             values["supersedes"] = UUID(values["supersedes"])
         values["tags"] = tuple(values.get("tags", ()))
+        values["answers"] = from_records(values.get("answers", ()))
         values["derived_from"] = tuple(UUID(i) for i in values.get("derived_from", ()))
         return cls(**values)
 
@@ -93,6 +100,8 @@ def _plain(value: Any) -> Any:
     """Return a field's value, JSON serialisable."""
     if isinstance(value, UUID):
         return str(value)
+    if isinstance(value, Answer):
+        return value.as_record()
     if isinstance(value, datetime):
         return value.isoformat()
     if isinstance(value, tuple):

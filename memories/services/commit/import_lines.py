@@ -17,9 +17,17 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import writing
 from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
-from memories.models import ImportProgress, Memory, MemoryVector, Observation, Posting
+from memories.models import (
+    ImportProgress,
+    Memory,
+    MemoryAnswer,
+    MemoryVector,
+    Observation,
+    Posting,
+)
 from memories.services.commit.commit import Prepared, prepare, write
 from memories.services.commit.draft import Draft
+from memories.services.index.answers import embed_questions
 from memories.services.index.pending import embed_pending
 
 IMPORTER = Actor(kind="system", id="", label="import", role=Role.ADMIN)
@@ -122,6 +130,7 @@ def import_file(
             outcomes[result.outcome] = outcomes.get(result.outcome, 0) + 1
         advance(len(batch))
     embed_pending(workspace)
+    embed_questions(workspace)
     done = progress.lines_done - skipped
     if done >= LINES_THAT_COUNT:
         _analyse_tables()
@@ -158,5 +167,5 @@ def _prepare_ahead(
 def _analyse_tables() -> None:
     """Run ANALYZE on the tables that grew, without waiting for autovacuum."""
     with connection.cursor() as cursor:
-        for model in (Memory, MemoryVector, Posting, Observation):
+        for model in (Memory, MemoryVector, MemoryAnswer, Posting, Observation):
             cursor.execute(f"ANALYZE {model._meta.db_table}")

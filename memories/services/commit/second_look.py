@@ -36,11 +36,14 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.gate import GateOutcome
+from memories.core.likelihood import MAX_ESTIMATED
+from memories.core.token_matches import WordStates
 from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
 from memories.services.gate.neighbours import NearMemory
 from memories.services.gate.suggestions import pair_of, suggest_all
+from memories.services.index.tokens import word_states_of
 from memories.services.locks import lock
 from memories.signals import memories_written
 
@@ -140,9 +143,10 @@ def look_again(
     while claims are compared. Memories beyond the budget of one call stay due and a worker is
     woken.
     """
+    comparer = Comparer(CHARS_A_CALL)
     with in_workspace(workspace):
         neighbours = _unseen(workspace, ids, now=now)
-    comparer = Comparer(CHARS_A_CALL)
+        comparer.states = _states(neighbours, workspace.embedding_model)
     judged: dict[Memory, list[examine.JudgedNeighbour]] = {}
     left: set[UUID] = set()
     for memory, near in neighbours.items():
@@ -197,6 +201,12 @@ def _unseen(
     for memory_id, other_id, cosine in rows:
         found[memories[memory_id]].append((memories[other_id], cosine))
     return found
+
+
+def _states(neighbours: Mapping[Memory, list[NearMemory]], model: str) -> dict[str, WordStates]:
+    """Return the token states of memories and of their neighbours, by content."""
+    near = {other for found in neighbours.values() for other, _ in found}
+    return word_states_of(near | neighbours.keys(), model, most_chars=MAX_ESTIMATED)
 
 
 def _judge(

@@ -14,6 +14,7 @@ from engram.kernel.history import record, send
 from engram.kernel.inserting import insert
 from engram.kernel.models import Workspace
 from memories.core.comparing import Comparer
+from memories.core.typed_answers import typed_answers
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services.commit.draft import Draft, without_known_claims
 from memories.services.commit.rows import known_sources, lock_replaced, new_memory, observation_of
@@ -24,6 +25,7 @@ from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
 from memories.services.lifecycle.attached import Links
 from memories.services.lifecycle.create import create
+from memories.services.lifecycle.repeated import add_missing_answers
 from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 from memories.services.review.ask import request_review
@@ -40,6 +42,14 @@ LOOKS = 3  # attempts when the neighbour changes while the gate compares
 
 
 @dataclass(frozen=True, slots=True)
+class NearbyMemory:
+    """A memory on the subject of a new one that no rule could judge, and why it is asked about."""
+
+    memory: Memory
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class Committed:
     """The result of committing one draft."""
 
@@ -47,8 +57,8 @@ class Committed:
     memory: Memory | None
     gate: examine.GateReport = field(default_factory=examine.GateReport)
     is_detection_queued: bool = False
-    nearby: tuple[Memory, ...] = ()  # not judged by a rule: the writer may report the relation
-    links: Links | None = None  # tags and sources of a new memory
+    nearby: tuple[NearbyMemory, ...] = ()  # the writer may report how they relate
+    links: Links | None = None  # tags, sources and answers of a new memory
     review: UUID | None = None  # the pending review, when the outcome is `pending`
 
 
@@ -196,10 +206,11 @@ class CommitTransaction:
         replaced = lock_replaced(draft)
         if replaced is not None and replaced.id != memory.id:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=memory)
-        self._observe(memory, draft, "duplicate")
-        if (draft.observed_at or self.now) > memory.observed_at:
+        observation = self._observe(memory, draft, "duplicate")
+        answered = self._add_answers(memory, observation, draft)
+        if answered is not None or (draft.observed_at or self.now) > memory.observed_at:
             self.written.append(memory.id)
-        return Committed("duplicate", memory)
+        return Committed("duplicate", answered or memory)
 
     def _revive(self, memory: Memory, draft: Draft) -> Committed | None:
         """Restore a forgotten memory; None if it is also retired or superseded."""
@@ -211,9 +222,18 @@ class CommitTransaction:
             return None
         if replaced is not None:
             hide([replaced], "superseded_at", actor=self.actor, now=self.now, successor=locked)
-        self._observe(locked, draft, "revived")
+        observation = self._observe(locked, draft, "revived")
+        answered = self._add_answers(locked, observation, draft)
         self.written.append(locked.id)
-        return Committed("created", locked)
+        return Committed("created", answered or locked)
+
+    def _add_answers(self, memory: Memory, observation: Observation, draft: Draft) -> Memory | None:
+        """Add to a memory what a repetition of it answers besides; None if nothing changed."""
+        if not draft.answers:
+            return None
+        return add_missing_answers(
+            memory.id, draft.answers, sent=observation, actor=self.actor, now=self.now
+        )
 
     def _merge(
         self, stored: Memory, draft: Draft, vectors: np.ndarray, report: examine.GateReport
@@ -248,6 +268,7 @@ class CommitTransaction:
             tags=sorted(set(draft.tags)),
             sources=known_sources(draft),
             replaced=replaced.id if replaced else None,
+            answers=list(draft.answers or typed_answers(draft.content)),
         )
         create(
             memory,

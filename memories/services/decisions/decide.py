@@ -24,8 +24,10 @@ from memories.services.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index.statement_hashes import forgotten_wordings, lock_statements
 from memories.services.lifecycle.forget import restore
+from memories.services.lifecycle.replace import carry_out
 from memories.services.lifecycle.revise import apply_revision, embed_wording, revision_of
 from memories.services.lifecycle.states import hide
+from memories.services.locks import lock
 from memories.services.review.ask import close, fingerprint_of, lock_with_memory
 
 CHANGED = "What this is about has changed meanwhile; the request has lapsed."
@@ -46,6 +48,7 @@ class _Ready:
     changes: dict[str, Any] | None = None
     vectors: Any = None
     hashes: tuple[str, ...] = ()
+    memories: tuple[UUID, ...] = ()  # to lock together, in the order of their ids
 
 
 def accept(
@@ -62,7 +65,7 @@ def accept(
     ready = _prepare(pending, workspace)
     try:
         with in_workspace(workspace):
-            review, memory = _lock_review(review_id, ready.hashes)
+            review, memory = _lock_review(review_id, ready.hashes, ready.memories)
             if not _is_unchanged(review, memory, now):
                 raise LapsedError(CHANGED, [memory.id] if memory else [])
             if any(at >= review.created_at for at in forgotten_wordings(ready.hashes).values()):
@@ -99,9 +102,13 @@ def _find_review(review_id: UUID) -> Review:
     return review
 
 
-def _lock_review(review_id: UUID, hashes: Sequence[str] = ()) -> tuple[Review, Memory | None]:
-    """Lock statements, the memory and its pending review, in this order; return the last two."""
+def _lock_review(
+    review_id: UUID, hashes: Sequence[str] = (), memories: Sequence[UUID] = ()
+) -> tuple[Review, Memory | None]:
+    """Lock statements, memories and the pending review, in this order; return its memory, too."""
     lock_statements(hashes)
+    if memories:
+        lock(memories)
     review, memory = lock_with_memory(review_id)
     if review.status != ReviewStatus.PENDING:
         raise StaleError(f"This review is {review.status} already.", cause=REVIEW_CLOSED)
@@ -112,6 +119,9 @@ def _prepare(review: Review, workspace: Workspace) -> _Ready:
     fields = review.request.get("fields", {})
     if review.status != ReviewStatus.PENDING or not fields:
         return _Ready()
+    if review.kind == ReviewKind.REPLACE:
+        named = (review.memory_id, UUID(fields["replaced_by"]))
+        return _Ready(memories=tuple(one for one in named if one is not None))
     if review.kind == ReviewKind.REVISE:
         changes = revision_of(fields)
         content = changes.get("content")
@@ -152,6 +162,11 @@ def _perform(
     if memory is not None and review.kind == ReviewKind.FORGET:
         hide([memory], "forgotten_at", actor=requester, now=now, because=because)
         return None
+    if memory is not None and review.kind == ReviewKind.REPLACE:
+        successor = carry_out(review, memory, actor=requester, now=now, because=because)
+        if successor is None:
+            raise LapsedError(CHANGED, [memory.id])
+        return successor
     if memory is not None and ready.changes is not None:
         return apply_revision(
             workspace, memory, ready.changes, ready.vectors, actor=requester, now=now

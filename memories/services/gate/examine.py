@@ -15,6 +15,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from memories.core.claims import ClaimComparison
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
 from memories.core.gate import GateDecision, GateOutcome, Side, choose_better_wording, decide
+from memories.core.likelihood import MAX_ESTIMATED, Likelihood
 from memories.core.objections import objection
 from memories.core.reasons import distinct
 from memories.core.relations import Relation
@@ -22,6 +23,7 @@ from memories.models import Memory, Provenance
 from memories.services.disputes import disputes_of
 from memories.services.gate.neighbours import NearMemory, find_neighbours
 from memories.services.gate.suggestions import Proposal, kept_apart_from
+from memories.services.index.tokens import incoming_states, word_states_of
 from memories.services.review.trust import is_decided_by_person, why_untrusted
 
 NEIGHBOURS = 5
@@ -130,6 +132,10 @@ def examine(
     near = _near(here, config)
     if not comparer.has_room([memory.content for memory, _ in near], statement.content):
         return _postpone(statement, near[0], around, config)
+    compared = [memory for memory, _ in estimated(near, [config])]
+    if compared:
+        comparer.states |= incoming_states(statement.content, vectors)
+        comparer.states |= word_states_of(compared, model, most_chars=MAX_ESTIMATED)
     judged = _respect_decisions(statement, _judge(statement, near, config, comparer), actor)
     if not judged:
         return GateReport(around=around)
@@ -234,6 +240,14 @@ def near_texts(found: Iterable[NearMemory], config: WorkspaceSettings) -> list[s
     return [memory.content for memory, _ in _near(found, config)]
 
 
+def estimated(
+    found: Iterable[NearMemory], configs: Iterable[WorkspaceSettings]
+) -> list[NearMemory]:
+    """Return the neighbours whose relation is estimated under any of these settings."""
+    every = list(configs)
+    return [row for row in found if any(_is_compared(row[1], config) for config in every)]
+
+
 def _near(found: Iterable[NearMemory], config: WorkspaceSettings) -> list[NearMemory]:
     """Return the neighbours above the threshold, and always the nearest: its relation is shown."""
     rows = list(found)
@@ -255,6 +269,11 @@ def _judge(
         decision = _decide(
             statement, memory, cosine, comparison, config,
             better="stored" if better == "a" else "incoming",
+            chances=(
+                comparer.estimate(memory.content, statement.content, cosine)
+                if _is_compared(cosine, config)
+                else None
+            ),
         )  # fmt: skip
         if decision.outcome == "suggested" and comparison.relation == "different":
             decision = _leave_to_people(decision, objection(stored, incoming))
@@ -270,6 +289,7 @@ def _decide(
     config: WorkspaceSettings,
     *,
     better: Side,
+    chances: Likelihood | None = None,
 ) -> GateDecision:
     return decide(
         comparison,
@@ -279,7 +299,12 @@ def _decide(
         provenance_stored=memory.provenance,
         provenance_incoming=statement.provenance,
         better=better,
+        chances=chances,
     )
+
+
+def _is_compared(cosine: float, config: WorkspaceSettings) -> bool:
+    return config.gate_policy != "off" and cosine >= config.gate_threshold
 
 
 def _leave_to_people(decision: GateDecision, objection: str) -> GateDecision:

@@ -22,6 +22,7 @@ from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
 from memories.core.comparing import Comparer
 from memories.core.gate import GateOutcome
+from memories.core.likelihood import MAX_ESTIMATED
 from memories.models import (
     Memory,
     MemoryVector,
@@ -32,6 +33,7 @@ from memories.models import (
 )
 from memories.services.gate import examine
 from memories.services.gate.suggestions import wordings_of
+from memories.services.index.tokens import word_states_of
 
 COMMITS_READ = 1000  # the newest
 CHARS_COMPARED = 1_000_000  # both texts of each pair count; takes some seconds
@@ -96,8 +98,13 @@ class PastCommits:
     comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
 
 
-def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> PastCommits:
-    """Read the commits and memories of a replay, within the caller's transaction."""
+def read_commits(
+    workspace: Workspace, *configs: WorkspaceSettings, since: datetime, until: datetime
+) -> PastCommits:
+    """Read the commits and memories of a replay, within the caller's transaction.
+
+    Commits beyond CHARS_COMPARED under the loosest settings are left out, the oldest first.
+    """
     commits = Observation.objects.filter(created_at__gte=since, created_at__lt=until)
     # Successors, revivals and duplicates do not pass the gate.
     gated = commits.filter(
@@ -107,28 +114,45 @@ def read_commits(workspace: Workspace, *, since: datetime, until: datetime) -> P
     is_cut = len(rows) > COMMITS_READ
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
-    return PastCommits(
+    past = PastCommits(
         commits=commits.exclude(outcome="absorbed").count(),
         replayed=[(row, store.neighbours(row)) for row in rows],
         keys=ApiKey.objects.in_bulk(),
         is_cut=is_cut or store.is_cut,
     )
+    _keep_to_budget(past, _loosest(configs))
+    # A set would keep one of a memory and the copy with its past wording, which has no states.
+    near = [
+        memory
+        for row, found in past.replayed
+        for other, _ in examine.estimated(found, configs)
+        for memory in (row.memory, other)
+    ]
+    past.comparer.states = word_states_of(near, workspace.embedding_model, most_chars=MAX_ESTIMATED)
+    return past
 
 
-def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
-    """Compare the commits once, with no transaction open.
-
-    Commits beyond CHARS_COMPARED are left out, the oldest first.
-    """
-    loosest = min(configs, key=lambda config: config.gate_threshold)
+def _keep_to_budget(past: PastCommits, loosest: WorkspaceSettings) -> None:
+    """Leave out the oldest commits that the comparer has no room for."""
     for position, (row, found) in enumerate(past.replayed):
-        texts = examine.near_texts(found, loosest)
-        if not past.comparer.has_room(texts, row.content):
+        if not past.comparer.has_room(examine.near_texts(found, loosest), row.content):
             del past.replayed[position:]
             past.is_cut = True
             return
-        for text in texts:
+
+
+def _loosest(configs: Iterable[WorkspaceSettings]) -> WorkspaceSettings:
+    return min(configs, key=lambda config: config.gate_threshold)
+
+
+def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
+    """Compare and estimate the commits once, with no transaction open."""
+    loosest = _loosest(configs)
+    for row, found in past.replayed:
+        for text in examine.near_texts(found, loosest):
             past.comparer.compare(text, row.content)
+        for memory, cosine in examine.estimated(found, configs):
+            past.comparer.estimate(memory.content, row.content, cosine)
 
 
 def replay_gate(

@@ -19,6 +19,7 @@ from engram.kernel.ids import next_id
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
+from memories.core.answers import from_records
 from memories.core.content import content_hash
 from memories.core.merging import Undone, without
 from memories.models import Memory, Merge, MergeSuggestion, Observation, SuggestionStatus
@@ -196,10 +197,10 @@ def _create_separated(
         updated_at=now,
     )
     known = Memory.objects.filter(pk__in=fields["derived_from"]).values_list("pk", flat=True)
-    create(
-        memory, Links(sorted(set(fields["tags"])), sorted(known)), found, workspace.embedding_model,
-        words=words,
-    )  # fmt: skip
+    links = Links(
+        sorted(set(fields["tags"])), sorted(known), answers=list(from_records(fields["answers"]))
+    )
+    create(memory, links, found, workspace.embedding_model, words=words)
     return memory
 
 

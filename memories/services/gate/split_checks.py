@@ -57,7 +57,7 @@ def later_merges(merge: Merge) -> list[Merge]:
 
 def step_of(merge: Merge) -> MergeStep:
     """Return a merge as the change of fields that it was."""
-    return MergeStep(merge.before, sent_fields(statement_of(merge)), merge.after)
+    return MergeStep.stored(merge.before, sent_fields(statement_of(merge)), merge.after)
 
 
 def undone_by(merge: Merge, survivor: Memory) -> Undone:

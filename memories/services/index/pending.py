@@ -22,7 +22,6 @@ from engram.kernel.due import due_workspaces
 from engram.kernel.embedding import (
     EmbeddingUnavailableError,
     Windows,
-    embed,
     embed_windows,
     has_token_states,
 )
@@ -30,6 +29,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
+from memories.services.index.accepted import embed_accepted
 from memories.services.index.search_index import EMBED_TASK, models_in_use, reindex_vectors
 from memories.services.index.tokens import write_tokens
 from memories.services.locks import lock
@@ -40,7 +40,6 @@ TOKEN_BATCH = 16  # memories whose token states are written at once
 CHARS_A_STEP = 8_000  # one memory of full length: at most 42 windows, some seconds
 TURN_SECONDS = 5.0
 LOCK_SECONDS = 60  # a lock that is not renewed for so long expires
-PROBE_TEXT = "Is anybody there?"
 
 Renew = Callable[[], bool]
 Position = tuple[datetime, UUID]  # position in the queue
@@ -141,20 +140,15 @@ def _steps(waiting: Sequence[Memory]) -> Iterator[list[Memory]]:
 
 
 def _embed_batch(waiting: Sequence[Memory], model: str) -> dict[UUID, Windows]:
-    """Embed a step; when it fails, retry its halves to isolate the failing text.
-
-    Raise `EmbeddingUnavailableError` when the provider is down.
-    """
-    try:
-        found = embed_windows([memory.content for memory in waiting], model)
-    except EmbeddingUnavailableError as error:
-        embed([PROBE_TEXT], model)
-        if len(waiting) == 1:
-            log.warning("memory %s is still not embedded: %s", waiting[0].id, error)
-            return {}
-        middle = len(waiting) // 2
-        return _embed_batch(waiting[:middle], model) | _embed_batch(waiting[middle:], model)
-    return {memory.id: windows for memory, windows in zip(waiting, found, strict=True)}
+    """Embed a step, without the texts that the provider refuses."""
+    found = embed_accepted([memory.content for memory in waiting], model, embed_windows)
+    embedded = {
+        m.id: windows for m, windows in zip(waiting, found, strict=True) if windows is not None
+    }
+    for memory in waiting:
+        if memory.id not in embedded:
+            log.warning("memory %s is still not embedded", memory.id)
+    return embedded
 
 
 def _write(workspace: Workspace, waiting: Sequence[Memory], windows: dict[UUID, Windows]) -> int:

@@ -1,4 +1,4 @@
-"""Store and read the token states of memories, for recall's second stage."""
+"""Store and read the token states of memories, for recall's second stage and the gate."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from uuid import UUID
 import numpy as np
 
 from engram.kernel.binary import PackedVector, binary_cursor, pack_ids
-from engram.kernel.embedding import Windows
+from engram.kernel.embedding import Windows, has_token_states, token_words
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
+from memories.core.token_matches import WordStates, stored_states, word_states
 from memories.models import Memory, MemoryTokens
 
 # Of long memories the windows that are nearest to the query: one of them is the best in nearly all
@@ -57,6 +58,43 @@ def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) ->
         unique_fields=["memory", "model", "position"],
         update_fields=["count", "width", "states"],
     )
+
+
+def word_states_of(
+    memories: Collection[Memory], model: str, *, most_chars: int
+) -> dict[str, WordStates]:
+    """Return the stored token states of memories with their words, by content.
+
+    Longer memories, those of several windows and those that are not embedded yet are left out. So
+    are copies that are not the stored row, such as past wordings: the states are of the present
+    one, and the same number of words would not tell the two apart.
+    """
+    if not has_token_states(model):
+        return {}
+    wanted = {
+        memory.id: memory
+        for memory in memories
+        if not memory._state.adding and len(memory.content) <= most_chars
+    }
+    rows = defaultdict(list)
+    for row in MemoryTokens.objects.filter(memory__in=list(wanted), model=model) if wanted else ():
+        rows[row.memory_id].append(row)
+    found: dict[str, WordStates] = {}
+    for memory_id, (row, *more) in rows.items():
+        text = wanted[memory_id].content
+        states = np.frombuffer(row.states, dtype=np.int8).reshape(row.count, row.width)
+        if not more and (kept := stored_states(states, token_words(text, model))) is not None:
+            found[text] = kept
+    return found
+
+
+def incoming_states(content: str, vectors: np.ndarray) -> dict[str, WordStates]:
+    """Return the token states of a text that was just embedded, by content; {} without any."""
+    tokens = vectors.tokens if isinstance(vectors, Windows) else None
+    if tokens is None or len(tokens) != 1:
+        return {}
+    states = word_states(tokens[0].states, tokens[0].words)
+    return {} if states is None else {content: states}
 
 
 def tokens_of(

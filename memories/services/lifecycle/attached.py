@@ -1,10 +1,13 @@
-"""Read what belongs to memories beside their rows: tags, sources, what they replaced, history."""
+"""Read what belongs to memories beside their rows: tags, sources, answers, history."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
+from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -12,6 +15,7 @@ from django.db.models import QuerySet
 from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id
+from memories.core.answers import Answer
 from memories.models import Observation, Revision
 
 _LINKS = """
@@ -26,22 +30,34 @@ _LINKS = """
     SELECT superseded_by_id, 'replaced', '', observed_at, id
     FROM memories_memory
     WHERE workspace_id = %(workspace)s AND superseded_by_id = ANY(%(ids)s::uuid[])
+    UNION ALL
+    SELECT answer.memory_id, 'answer', json_build_array(
+        position, question, answer, was, coalesce(asked.answers_hash, ''), asked.content_hash = ''
+    )::text, NULL, NULL
+    FROM memories_memoryanswer AS answer
+    LEFT JOIN memories_askedanswers AS asked
+        ON asked.memory_id = answer.memory_id AND asked.workspace_id = answer.workspace_id
+    WHERE answer.workspace_id = %(workspace)s AND answer.memory_id = ANY(%(ids)s::uuid[])
     ORDER BY tag, at, other
 """
 
 
 @dataclass(slots=True)
 class Links:
-    """The tags, sources and superseded memory of one memory."""
+    """The tags, sources, answers and superseded memory of one memory."""
 
     tags: list[str] = field(default_factory=list)  # sorted
     sources: list[UUID] = field(default_factory=list)
     replaced: UUID | None = None  # the newest memory that it superseded
+    answers: list[Answer] = field(default_factory=list)
+    model_digest: str = ""  # of the answers that a model wrote; see `core/answer_sources.py`
+    has_set_answers: bool = False
 
 
 def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
     """Return the links of each memory; empty links for a memory that has none."""
     found: dict[UUID, Links] = defaultdict(Links)
+    numbered: dict[UUID, list[list[Any]]] = defaultdict(list)  # rows of _LINKS
     if not ids:
         return found
     with binary_cursor(prepares=True) as cursor:
@@ -52,8 +68,14 @@ def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
                 links.tags.append(tag)
             elif what == "source":
                 links.sources.append(other)
+            elif what == "answer":
+                numbered[memory_id].append(json.loads(tag))
             else:
                 links.replaced = other
+    for memory_id, rows in numbered.items():
+        links = found[memory_id]
+        links.answers = [Answer(*row[1:4]) for row in sorted(rows, key=itemgetter(0))]
+        links.model_digest, links.has_set_answers = rows[0][4], bool(rows[0][5])
     return found
 
 

@@ -13,6 +13,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryTag
 from memories.services.index.search_index import EMBED_TASK, WordIndex, is_due, vector_rows
 from memories.services.index.tokens import token_rows
+from memories.services.lifecycle.answers import answer_rows
 from memories.services.lifecycle.attached import Links
 
 
@@ -25,7 +26,7 @@ def create(
     words: WordIndex,
     extra_rows: Sequence[Model] = (),
 ) -> None:
-    """Insert a memory with its vectors, tags, sources and `extra_rows` in one round trip.
+    """Insert a memory with all that belongs to it, and `extra_rows`, in one round trip.
 
     Its words are indexed when the caller writes `words`. Windows missing from `vectors` are marked
     as due.
@@ -37,6 +38,7 @@ def create(
         rows += [*vector_rows(memory, vectors, model), *token_rows(memory, vectors, model)]
     rows += [MemoryTag(memory=memory, tag=tag) for tag in links.tags]
     rows += [Derivation(source_id=source, derived=memory) for source in links.sources]
+    rows += answer_rows(memory, links.answers)
     insert([*rows, *extra_rows])
     if memory.is_embedding_due and vectors is not None:  # after an outage the sweep embeds it
         wake(EMBED_TASK, current_workspace_id())

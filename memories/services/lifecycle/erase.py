@@ -17,7 +17,7 @@ from engram.kernel.idempotency import forget_answers, forget_quotes
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.core.content import content_hash, normalise_quote
+from memories.core.content import QUOTE_CHARS, content_hash, normalise_quote
 from memories.core.text import terms
 from memories.models import (
     Memory,
@@ -30,13 +30,12 @@ from memories.models import (
 )
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.erase_answers import answering_elsewhere, erase_answers
 from memories.services.lifecycle.states import absorbed_ids
 from memories.services.locks import lock
 from memories.services.review.ask import flag_derived
 from memories.services.sessions.erase import erase_quotes, pieces_of
 from memories.signals import memories_erased
-
-QUOTE_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,9 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         lock_statements([digest])
         same = Memory.objects.filter(Q(pk=memory_id) | Q(content_hash=digest))
         said_so = list(same.values_list("pk", flat=True))
-        copies = Memory.objects.filter(pk__in=[*said_so, *absorbed_ids(said_so)])
-        memories = lock(list(copies.values_list("pk", flat=True)), to_erase=True)
+        copies = {*said_so, *absorbed_ids(said_so)}
+        locked = lock({*copies, *answering_elsewhere(copies)}, to_erase=True)
+        memories = [memory for memory in locked if memory.id in copies]
         if memory_id not in {memory.id for memory in memories}:
             raise MissingError("There is no such memory.")
         ids = [memory.id for memory in memories]
@@ -84,15 +84,18 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         # Before the signal: a writer of a session locks it. It has either committed by now, and
         # receivers of the signal find its rows, or it waits and then finds the transcript erased.
         sessions = erase_quotes(wordings.quoted_in, wordings.texts)
+        answering = erase_answers(ids, wordings.hashes)
         memories_erased.send(
             Memory,
             memory_ids=ids,
+            answering=answering,
             quoted_in=wordings.quoted_in,
             pieces=pieces_of(wordings.texts),
             first_seq=_first_seq(ids, wordings, sessions),
             now=now,
         )
         _erase_elsewhere(ids, wordings)
+        forget_answers(answering)
         _erase_traces(ids)
         words = WordIndex()
         for memory in memories:

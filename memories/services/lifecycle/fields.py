@@ -8,10 +8,12 @@ from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import Actor
+from memories.core.answers import as_records, from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Observation, Revision
 from memories.services.index.search_index import WordIndex
+from memories.services.lifecycle.answers import answers_of, write_answers
 
 
 def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -> None:
@@ -30,6 +32,7 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
             "importance": memory.importance,
             "pinned": memory.is_pinned,
             "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
+            "answers": as_records(answers_of(memory)),
         },
         reason=reason,
         actor_label=actor.label,
@@ -56,6 +59,7 @@ def fields_of(memory: Memory) -> dict[str, Any]:
                 "source_id", flat=True
             )
         ),
+        "answers": as_records(answers_of(memory)),
     }
 
 
@@ -75,6 +79,7 @@ def sent_fields(observation: Observation) -> dict[str, Any]:
         "expires_at": _moment(datetime.fromisoformat(expires_at)) if expires_at else None,
         "tags": sorted(set(sent.get("tags", ()))),
         "derived_from": sorted(set(sent.get("derived_from", ()))),
+        "answers": sent.get("answers", []),
     }
 
 
@@ -122,6 +127,8 @@ def write_fields(
     )  # fmt: skip
     _write_tags(memory, set(before["tags"]), set(after["tags"]))
     _write_sources(memory, set(before["derived_from"]), set(after["derived_from"]))
+    if before["answers"] != after["answers"]:
+        write_answers(memory, from_records(after["answers"]))
     return is_reworded
 
 

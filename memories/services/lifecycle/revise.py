@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,13 +16,23 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
+from memories.core.answers import Answer, as_records, from_records, still_told
 from memories.core.content import content_hash
 from memories.core.text import terms
+from memories.core.typed_answers import typed_answers
 from memories.models import Memory, MemoryTag, Provenance, Review, ReviewKind, State
 from memories.services.causes import FORGOTTEN_BEFORE, NOT_LIVE, SAME_STATEMENT
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, lock_statements
+from memories.services.lifecycle.answers import (
+    answers_of,
+    forgotten_quotes,
+    refuse_quotes,
+    texts_to_check,
+    write_answers,
+)
 from memories.services.lifecycle.fields import keep_revision
+from memories.services.lifecycle.model_answers import are_by_model, note_set_by_writer
 from memories.services.locks import lock
 from memories.services.review.ask import lapse_reviews, request_review
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
@@ -42,6 +52,7 @@ CHANGEABLE = frozenset(
         "expires_at",
         "source",
         "tags",
+        "answers",
     }
 )
 
@@ -55,9 +66,11 @@ def revise(
     now: datetime,
 ) -> Memory | Review:
     """Apply changes (names from CHANGEABLE) to a memory, or return the review that it needs."""
-    for name, value in changes.items():
+    for name, value in _as_json(changes).items():
         for text in strings_in(value):
             refuse_credentials({name: text})
+    for text in texts_to_check(changes.get("answers", ())):
+        refuse_credentials({"answers": text})
     vectors = embed_wording(changes.get("content"), workspace.embedding_model)
     try:
         with in_workspace(workspace):
@@ -119,10 +132,12 @@ def apply_revision(
             "Exactly this was forgotten before; restore it instead.",
             cause=FORGOTTEN_BEFORE,
         )
+    answers: Sequence[Answer] = changes.get("answers", ())
+    refuse_quotes(answers, forgotten_quotes(answers))
     keep_revision(memory, "revise", actor=actor, now=now)
-    before = memory.content
+    before, hash_before = memory.content, memory.content_hash
     for name, value in changes.items():
-        if name in CHANGEABLE - {"tags"}:
+        if name in CHANGEABLE - {"tags", "answers"}:
             setattr(memory, name, value)
     is_reworded = memory.content != before
     words = WordIndex()
@@ -137,6 +152,14 @@ def apply_revision(
         MemoryTag.objects.bulk_create(
             MemoryTag(memory=memory, tag=tag) for tag in dict.fromkeys(changes["tags"])
         )
+    if "answers" in changes:
+        write_answers(memory, answers)
+        note_set_by_writer(memory)
+    elif is_reworded:
+        present = answers_of(memory)
+        derived = _are_derived(memory, present, before, hash_before)
+        kept = () if derived else still_told(present, memory.content)
+        write_answers(memory, kept or typed_answers(memory.content))
     if is_reworded:
         reindex_vectors(memory, vectors, workspace.embedding_model)
         words.reword(memory.id, before, memory.content)
@@ -149,9 +172,18 @@ def apply_revision(
     )
     lapse_reviews([memory.id], now=now)
     words.write()
-    if is_reworded:
+    if is_reworded or "answers" in changes:
         memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
     return memory
+
+
+def _are_derived(
+    memory: Memory, present: tuple[Answer, ...], before: str, hash_before: str
+) -> bool:
+    """Return whether a reworded memory's answers are of rules or a model, by its former wording."""
+    if present == typed_answers(before):
+        return True
+    return memory.content_hash != hash_before and are_by_model(memory, present)
 
 
 def _changeable(memory_id: UUID, now: datetime) -> Memory:
@@ -171,10 +203,11 @@ def _changeable(memory_id: UUID, now: datetime) -> Memory:
 
 def _as_json(changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return changes, JSON serialisable."""
-    return {
+    plain: dict[str, Any] = {
         name: value.isoformat() if isinstance(value, datetime) else value
         for name, value in changes.items()
     }
+    return plain | {"answers": as_records(plain["answers"])} if "answers" in plain else plain
 
 
 def revision_of(kept: Mapping[str, Any]) -> dict[str, Any]:
@@ -182,4 +215,6 @@ def revision_of(kept: Mapping[str, Any]) -> dict[str, Any]:
     changes = dict(kept)
     if changes.get("expires_at") is not None:
         changes["expires_at"] = datetime.fromisoformat(changes["expires_at"])
+    if "answers" in changes:
+        changes["answers"] = from_records(changes["answers"])
     return changes

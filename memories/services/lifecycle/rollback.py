@@ -17,18 +17,23 @@ from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
+from memories.core.answers import from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, Merge, Observation, State
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.answers import write_answers
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
+from memories.services.lifecycle.rollback_answers import take_out
 from memories.services.lifecycle.rollback_plan import (
     Kept,
     Outcomes,
     Wording,
     Writer,
+    answers_to_take_out,
+    changes_from,
     find_outcomes,
     rests_of_others,
     superseded_by,
@@ -76,6 +81,8 @@ def _roll_back(
     replaced, changed = _lock_all(writer, since)
     locked = {memory.id: memory for memory in lock(changed)}
     outcomes = find_outcomes(writer, since, locked)  # read again under the locks
+    still = superseded_by(outcomes, writer, since).filter(pk__in=replaced)
+    replaced = list(still.values_list("pk", flat=True))
     _release_absorbed(outcomes, replaced, now)
     to_hide = [locked[i] for i in outcomes.forgotten]
     forgotten = hide(to_hide, "forgotten_at", actor=actor, now=now, because=because)
@@ -90,7 +97,12 @@ def _roll_back(
             rest, workspace.embedding_model, words=words, actor=actor, now=now, because=because
         )
     reworded |= {rest.memory.id for rest in (*outcomes.shared, *rests) if rest.is_reworded}
-    back = _bring_back(lock(replaced), actor=actor, now=now, because=because)
+    added = answers_to_take_out(outcomes, writer, since)
+    others = lock(added.keys() & locked.keys())  # as the steps before left them
+    reworded |= take_out(added, others, actor=actor, now=now, because=because)
+    back = _bring_back(
+        lock(replaced), outcomes.undone, actor=actor, now=now, because=because
+    )  # fmt: skip
     done = RolledBack(
         rollback_id,
         len(forgotten),
@@ -125,9 +137,10 @@ def _lock_all(writer: Writer, since: datetime) -> tuple[list[UUID], set[UUID]]:
     outcomes = find_outcomes(writer, since)
     rests = [*outcomes.shared, *rests_of_others(outcomes, writer, since)]
     changes = wordings_to_restore(writer, since)
-    replaced = list(superseded_by(outcomes).values_list("pk", flat=True))
+    replaced = list(superseded_by(outcomes, writer, since).values_list("pk", flat=True))
     lock_statements(_hashes(replaced, changes) | wordings(rests))
     others = {*(wording.memory_id for wording in changes), *(rest.memory.id for rest in rests)}
+    others |= answers_to_take_out(outcomes, writer, since).keys()
     return replaced, {*outcomes.undone, *outcomes.spared, *replaced, *others}
 
 
@@ -148,7 +161,12 @@ def _release_absorbed(outcomes: Outcomes, replaced: Collection[UUID], now: datet
 
 
 def _bring_back(
-    replaced: Sequence[Memory], *, actor: Actor, now: datetime, because: dict[str, Any]
+    replaced: Sequence[Memory],
+    undone: Collection[UUID],
+    *,
+    actor: Actor,
+    now: datetime,
+    because: dict[str, Any],
 ) -> int:
     """Restore superseded memories, unless the same statement was committed again."""
     back = 0
@@ -163,7 +181,11 @@ def _bring_back(
             {"superseded_at": None, "superseded_by_id": None},
             actor=actor,
             now=now,
-            because=because | {"was_by": str(memory.superseded_by_id)},
+            because={
+                **because,
+                "was_by": str(memory.superseded_by_id),
+                "by_word": memory.superseded_by_id not in undone,
+            },
         )
         back += 1
     return back
@@ -179,18 +201,18 @@ def _reword(
     now: datetime,
     because: dict[str, Any],
 ) -> set[UUID]:
-    """Restore former wordings; words are indexed at once, vectors in the background."""
+    """Restore former wordings and answers; words are indexed at once, vectors later."""
     done: set[UUID] = set()
     for wording in wordings:
         memory = locked.get(wording.memory_id)
-        if (
-            memory is None
-            or memory.revision != wording.revision
-            or is_wording_taken(memory, wording.before.content)
-        ):
+        if memory is None or memory.revision != wording.revision:
+            continue
+        before, kept = memory.content, wording.before
+        changes = changes_from(kept, memory)
+        if "content" in changes and is_wording_taken(memory, kept.content):
             continue
         keep_revision(memory, "rollback", actor=actor, now=now)
-        before, kept = memory.content, wording.before
+        write_answers(memory, from_records(kept.fields.get("answers", ())))
         memory.content, memory.content_hash = kept.content, content_hash(kept.content)
         memory.word_count = terms(kept.content).total()
         memory.provenance = kept.fields.get("provenance", memory.provenance)
@@ -198,14 +220,15 @@ def _reword(
         memory.revision += 1
         memory.updated_at = now
         memory.save()
-        reindex_vectors(memory, None, workspace.embedding_model)
-        words.reword(memory.id, before, memory.content)
+        if "content" in changes:
+            reindex_vectors(memory, None, workspace.embedding_model)
+            words.reword(memory.id, before, memory.content)
         record(
             "memory.revised",
             of=("memory", memory.id),
             actor=actor,
             now=now,
-            data={"revision": memory.revision, "fields": ["content"], **because},
+            data={"revision": memory.revision, "fields": changes, **because},
         )
         done.add(memory.id)
     return done
@@ -227,12 +250,19 @@ def undo(workspace: Workspace, rollback_id: UUID, *, actor: Actor, now: datetime
         ids = [UUID(i) for i in _objects(of_it, "memory.forgotten")]
         replaced = [UUID(i) for i in _objects(of_it, "memory.restored")]
         restored = restore(workspace, ids, actor=actor, now=now)
-        successors = {e.object_id: e.data["was_by"] for e in of_it.filter(type="memory.restored")}
-        came_back = {memory.id: memory for memory in restored.memories}
-        for memory in lock(replaced):
-            successor = came_back.get(UUID(successors[str(memory.id)]))
+        events = {UUID(e.object_id): e.data for e in of_it.filter(type="memory.restored")}
+        successors = {pk: UUID(data["was_by"]) for pk, data in events.items()}
+        by_word = {successors[pk] for pk, data in events.items() if data.get("by_word")}
+        present = {memory.id: memory for memory in restored.memories}
+        locked = lock({*replaced, *by_word})  # in the order of ids
+        present |= {m.id: m for m in locked if m.id in by_word and m.state(now) == State.ACTIVE}
+        for memory in [memory for memory in locked if memory.id in events]:
+            successor = present.get(successors[memory.id])
             if successor is not None and memory.state(now) == State.ACTIVE:
-                hide([memory], "superseded_at", actor=actor, now=now, successor=successor)
+                hide(
+                    [memory], "superseded_at", actor=actor, now=now, successor=successor,
+                    because={"undone": str(rollback_id)},
+                )  # fmt: skip
         return restored
 
 

@@ -8,10 +8,16 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.db.models import Q
+
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core.answers import Answer, from_records
 from memories.models import Memory, MemoryQuerySet, Observation, Revision
 from memories.models.memory import LIVE
+from memories.services.lifecycle.answers import answers_of
+from memories.services.lifecycle.rollback_answers import added_answers
+from memories.services.lifecycle.rollback_replaced import replaced_by_word
 from memories.services.lifecycle.withdraw import (
     Remainder,
     changed_by_others,
@@ -104,10 +110,11 @@ def preview(workspace: Workspace, writer: Writer, since: datetime) -> RollbackPl
         reworded = {wording.memory_id for wording in wordings_to_restore(writer, since)}
         rests = rests_of_others(outcomes, writer, since)
         reworded |= {r.memory.id for r in (*rests, *outcomes.shared) if r.is_reworded}
+        reworded |= answers_to_take_out(outcomes, writer, since).keys()
         return RollbackPlan(
             newest=list(written.exclude(pk__in=[one.id for one in kept])[:SHOWN_MAX]),
             total=len(outcomes.forgotten),
-            superseded=superseded_by(outcomes).count(),
+            superseded=superseded_by(outcomes, writer, since).count(),
             reworded=len(reworded),
             taken_out=sum(len(rest.removed) for rest in rests),
             kept=kept,
@@ -153,11 +160,26 @@ def rests_of_others(outcomes: Outcomes, writer: Writer, since: datetime) -> list
     return [remainder_of_others(memory, taken[memory.id]) for memory in memories]
 
 
-def superseded_by(outcomes: Outcomes) -> MemoryQuerySet:
-    """Return the memories of others that the writer's memories supersede."""
+def answers_to_take_out(
+    outcomes: Outcomes, writer: Writer, since: datetime
+) -> dict[UUID, set[Answer]]:
+    """Return memories of others with the answers that the writer's repetitions since added."""
+    written = [*outcomes.undone, *outcomes.spared]
+    return added_answers(writer.names, since, besides=written, key_id=writer.key_id)
+
+
+def superseded_by(outcomes: Outcomes, writer: Writer, since: datetime) -> MemoryQuerySet:
+    """Return the memories of others that the writer's memories supersede, or others' by its word.
+
+    Who related two memories, is identified by the key alone.
+    """
     live = Memory.objects.filter(LIVE, pk__in=outcomes.undone).order_by().values("pk")
-    replaced = Memory.objects.filter(superseded_by__in=live)
-    return replaced.exclude(pk__in=[*outcomes.undone, *outcomes.spared])
+    own = [*outcomes.undone, *outcomes.spared]
+    is_replaced = Q(superseded_by__in=live) & ~Q(pk__in=own)
+    if writer.key_id is not None and writer.names.keys() == {"key_id"}:
+        said = replaced_by_word(writer.key_id, since, besides=own)
+        is_replaced |= Q(pk__in=said.difference(outcomes.forgotten))
+    return Memory.objects.filter(is_replaced)
 
 
 def wordings_to_restore(writer: Writer, since: datetime) -> list[Wording]:
@@ -179,9 +201,19 @@ def wordings_to_restore(writer: Writer, since: datetime) -> list[Wording]:
     found = []
     for memory in others.order_by("pk"):
         before = _before(memory, times.get(memory.id, set()), numbers.get(memory.id, set()))
-        if before is not None and before.content != memory.content:
+        if before is not None and changes_from(before, memory):
             found.append(Wording(memory.id, memory.revision, before))
     return found
+
+
+def changes_from(before: Revision, memory: Memory) -> list[str]:
+    """Return what a memory says otherwise than before: its wording, what it answers, or both."""
+    answers = from_records(before.fields.get("answers", ()))
+    is_changed = {
+        "answers": answers != answers_of(memory),
+        "content": before.content != memory.content,
+    }
+    return [name for name, changed in is_changed.items() if changed]
 
 
 def _before(memory: Memory, times: set[datetime], numbers: set[int]) -> Revision | None:

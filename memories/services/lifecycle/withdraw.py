@@ -14,6 +14,7 @@ from django.db.models import Q
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Event
+from memories.core.answers import as_records, from_records, unite
 from memories.core.content import content_hash
 from memories.core.merging import MergeStep, fold, keep_as_witness, without
 from memories.models import Memory, Merge, Observation
@@ -22,6 +23,7 @@ from memories.services.index.statement_hashes import forgotten_memory
 from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields
 from memories.services.review.trust import by_persons
 
+Records = Sequence[Mapping[str, Any]]
 _FIELD = {"is_pinned": "pinned"}  # fields that revisions name differently
 
 
@@ -70,7 +72,7 @@ def changed_by_others(ids: Collection[UUID], key_id: UUID | None) -> dict[UUID, 
     revised = Event.objects.filter(by, type="memory.revised", object_id__in=[str(i) for i in ids])
     found: dict[UUID, set[str]] = defaultdict(set)
     for event in revised:
-        if "rollback" not in event.data:
+        if "rollback" not in event.data and "observation" not in event.data:
             found[UUID(event.object_id)] |= {_FIELD.get(n, n) for n in event.data["fields"]}
     return dict(found)
 
@@ -111,6 +113,7 @@ def remainder_of_own(
     kept = []
     for sent in others[1:]:
         if (row := rows.pop(sent.id, None)) is None:
+            fields["answers"] = _with_repeated(fields["answers"], sent, before["answers"])
             continue
         step, row.before = _step(row), dict(fields)
         if step.folds:
@@ -121,6 +124,12 @@ def remainder_of_own(
         fields["content"] = before["content"]
     after = {name: before[name] if name in changed else value for name, value in fields.items()}
     return Remainder(memory, before, after, tuple(rows.values()), tuple(kept), others[0])
+
+
+def _with_repeated(answers: Records, sent: Observation, present: Records) -> list[dict[str, Any]]:
+    """Add the answers that the memory has from a repetition of its statement."""
+    taken = [one for one in sent_fields(sent)["answers"] if one in present]
+    return as_records(unite(from_records(answers), from_records(taken)))
 
 
 def is_wording_taken(memory: Memory, content: str) -> bool:
@@ -171,7 +180,7 @@ def _merges_into(memory: Memory) -> list[Merge]:
 
 def _step(row: Merge) -> MergeStep:
     assert row.observation is not None  # noqa: S101  a merge is deleted with its observation
-    return MergeStep(row.before, sent_fields(row.observation), row.after)
+    return MergeStep.stored(row.before, sent_fields(row.observation), row.after)
 
 
 def _keep_if_taken(

@@ -2,7 +2,7 @@
 
 Memories revised since are read from their revisions, with scope, provenance and expiry of that
 time, and their old wording is embedded on the fly. All others are compared as stored. Memories
-forgotten by now are never returned.
+forgotten by now are never returned. Questions do not count: an answer may have been written later.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from memories.core import bm25, late
 from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.index.postings import vocabulary_of
-from memories.services.recall.facts import Facts, facts_of
+from memories.services.recall.facts import OWN_FIELDS, Facts, facts_of
 from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import Query, holds
 
@@ -102,7 +102,7 @@ def gather_then(
 
 
 def _facts_then(memory: Memory, cosine: float | None, words: float | None) -> Facts:
-    fields = {name: getattr(memory, name) for name in Facts._fields[:-2]}
+    fields = {name: getattr(memory, name) for name in OWN_FIELDS}
     return Facts(**fields, cosine=cosine, words=words)
 
 
@@ -163,7 +163,7 @@ def _matches(memory: Memory, query: Query) -> bool:
 
 def _cosines(ids: Collection[UUID], vector: np.ndarray, model: str) -> dict[UUID, float]:
     """Return the cosine of the nearest window of each memory with vectors."""
-    found = facts_of(ids, vocabulary_of(()), vector, model)
+    found = facts_of(ids, vocabulary_of(()), vector, model, has_questions=False)
     return {i: facts.cosine for i, facts in found.items() if facts.cosine is not None}
 
 

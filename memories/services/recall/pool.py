@@ -51,7 +51,8 @@ def gather(
 ) -> RecallPool:
     """Return the nearest memories, the best by words, their session neighbours, and `always`.
 
-    `is_present` is False when `recallable` contains memories that are hidden by now.
+    `is_present` is False when `recallable` contains memories that are hidden by now, as of a moment
+    before: questions are not compared then, because an answer may have been written later.
     """
     with by_index_in_order():
         pool = RecallPool(vocabulary_of(query_terms))
@@ -62,10 +63,10 @@ def gather(
         elif vector is not None:
             near = nearest_among(queryset_of(recallable), vector, model, breadth)
         found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
-        pool.facts |= facts_of(found, pool.vocabulary, vector, model)
+        pool.facts |= facts_of(found, pool.vocabulary, vector, model, has_questions=is_present)
         best = _best(pool, has_vector=vector is not None)[:breadth]
         added = _add_neighbours(pool, recallable, {*best, *always})
-        pool.facts |= facts_of(added, pool.vocabulary, vector, model)
+        pool.facts |= facts_of(added, pool.vocabulary, vector, model, has_questions=is_present)
     return pool
 
 

@@ -177,6 +177,7 @@ def _candidates(
                 weight_factor=row.weight_factor,
                 confidence=row.confidence,
                 confidence_factor=row.confidence_factor,
+                question=row.question_cosine,
                 freshness=1.0 if _is_held(row, request.query) else freshness(hours / HOURS_A_DAY),
             )
         )
@@ -209,6 +210,7 @@ def _explain(
 ) -> dict[str, Any]:
     pool, own = pool_scores.pool, pool_scores.pool.facts[factors.id]
     return {name: getattr(factors, name) for name in _SHOWN} | {
+        "nearest_question": own.question,
         "diversity": diverse.multiplier,
         "repeats": None if diverse.repeats is None else str(diverse.repeats),
         "rerank": pool_scores.stage,

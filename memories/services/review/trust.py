@@ -86,13 +86,21 @@ def demand_claims(provenance: str, fields: Mapping[str, Any], *, actor: Actor) -
 
 def demand_trust(memory: Memory, *, kind: str, provenance: str, actor: Actor) -> None:
     """Raise `ReviewNeededError` when an agent may not replace or change a locked memory alone."""
+    if reason := _why_not_alone(memory, provenance, actor):
+        raise ReviewNeededError(kind, memory, reason)
+
+
+def may_change(memory: Memory, *, provenance: str, actor: Actor) -> bool:
+    """Return whether a caller may change a locked memory alone, by what it states."""
+    return not _why_not_alone(memory, provenance, actor)
+
+
+def _why_not_alone(memory: Memory, provenance: str, actor: Actor) -> str:
     if actor.is_reviewer:
-        return
-    reason = why_untrusted(memory, provenance, actor) or (
+        return ""
+    return why_untrusted(memory, provenance, actor) or (
         _PERSONS if is_decided_by_person(memory) else ""
     )
-    if reason:
-        raise ReviewNeededError(kind, memory, reason)
 
 
 def demand_pin(memory: Memory, changes: Mapping[str, Any], *, actor: Actor) -> None:

@@ -1,0 +1,88 @@
+"""Score how much a pair of memories is worth a question to its writer, and say why it is asked.
+
+The score is the cosine plus a share of the rarity of the shared words. The age of the older memory
+has no part in it: contradictions are as likely within a day as within a year, and a weight for age
+that fits stories told over months never asks about yesterday. The threshold is the score at which
+0.25 questions a commit are asked in 250 labelled stories; see
+`benchmarks/results/asking.json`.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping
+from functools import lru_cache
+from typing import Final
+
+from memories.core.text import tokens
+
+WORTH_ASKING: Final = 0.65
+RARE: Final = 0.08  # the cosine has weight 1
+LEAST_RARITY: Final = 1.0  # as rare as one word of two memories; no expected pair has less
+NAMED_MAX = 3  # shared words that the reason names
+RARE_WORD: Final = 0.5  # rarity from which the reason calls a word rare
+WORD_CHARS: Final = 64
+# A workspace counts as this much larger than it is, so that no word of a small one is common.
+PRIOR_MEMORIES: Final = 16.0
+_WORD: Final = re.compile(r"\w+")
+
+
+@lru_cache(maxsize=2048)
+def words_of(text: str) -> frozenset[str]:
+    """Return the terms of a text without numbers: two statements share those by chance."""
+    return frozenset(term for term in tokens(text) if any(map(str.isalpha, term)))
+
+
+def score(cosine: float, rare: float) -> float:
+    """Return how much a pair is worth asking about; `rare` is `rarity` of the shared words.
+
+    Statements of one pattern ("depot 12 keeps 36 crates") are near each other and share words that
+    many memories have: without a rare word a pair is never asked about.
+    """
+    return cosine + RARE * rare if rare >= LEAST_RARITY else -math.inf
+
+
+def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:
+    """Return the summed rarity of shared words, each from about 0 (common) to 1 (rare).
+
+    Inverse document frequency; `frequencies` do not count the new statement, so one is added.
+    """
+    return math.fsum(rarities(shared, frequencies, memories).values())
+
+
+def rarities(
+    shared: Collection[str], frequencies: Mapping[str, int], memories: int
+) -> dict[str, float]:
+    """Return the rarity of each shared word; see `rarity`."""
+    total = memories + 1 + PRIOR_MEMORIES
+    most = math.log(total / 2)
+    return {w: math.log(total / max(frequencies.get(w, 0) + 1, 2)) / most for w in shared}
+
+
+def explain(text: str, rare: Mapping[str, float], cosine: float) -> str:
+    """Return in a sentence why a pair is asked about: the rarest shared words, and the nearness.
+
+    `text` is the new statement, from which the words are quoted as they are written there.
+    """
+    named = _written(text, rare)[:NAMED_MAX]
+    quoted = [f"\u201c{written}\u201d" for _, written in named]
+    is_rare = all(rare[word] >= RARE_WORD for word, _ in named)
+    near = f"close in meaning (cosine {cosine:.2f}), and no rule can tell how they relate."
+    if not quoted:
+        return f"The two are {near}"
+    words = quoted[0] if len(quoted) == 1 else f"{', '.join(quoted[:-1])} and {quoted[-1]}"
+    seldom = ", which few memories here say" if is_rare else ""
+    return f"Both say {words}{seldom}; they are {near}"
+
+
+def _written(text: str, rare: Mapping[str, float]) -> list[tuple[str, str]]:
+    """Return the terms with the first word of the text that each comes from, the rarest first."""
+    first: dict[str, str] = {}
+    for match in _WORD.finditer(text):
+        for term in tokens(match[0]):
+            first.setdefault(term, match[0][:WORD_CHARS])
+    found = {first[term]: term for term in first if term in rare}
+    return sorted(
+        ((term, word) for word, term in found.items()), key=lambda row: -rare[row[0]]
+    )  # stable: in the order of the text

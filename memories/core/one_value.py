@@ -1,0 +1,34 @@
+"""Both sides give a value to an attribute of a thing, whichever of them stands first."""
+
+from __future__ import annotations
+
+from memories.core.cases import CaseReading, Contradiction, contradicts, different
+from memories.core.claim_types import Claim
+from memories.core.slot_types import Slot
+from memories.core.slots import are_exclusive, are_other_slots, are_other_things, slot_of
+
+_SURE = 0.85
+_OF_NOUNS = 0.65  # two plain nouns may be two words for one value
+
+
+def find(a: Claim, b: Claim) -> CaseReading | None:
+    """Compare "The capital of X is Y" with "Z is the capital of X" by thing, then by value."""
+    if not (a.polarity and b.polarity and a.modality == b.modality == "fact"):
+        return None
+    left, right = slot_of(a.text), slot_of(b.text)
+    if left is None or right is None:
+        return None
+    if are_other_slots(left, right):
+        is_other_thing = are_other_things(left, right)
+        reason = f"other subject: {_thing(left)} vs {_thing(right)}"
+        return different(reason if is_other_thing else "another attribute", confidence=0.7)
+    if not are_exclusive(left, right):
+        return None
+    reason = f"one value at a time: {left.written} vs {right.written}"
+    confidence = _OF_NOUNS if left.kind == "plain" else _SURE
+    way: Contradiction = "number" if left.kind == "number" else "one-at-a-time"
+    return contradicts(way, reason, confidence=confidence)
+
+
+def _thing(slot: Slot) -> str:
+    return " ".join(sorted(slot.thing))

@@ -1,0 +1,100 @@
+"""Statements that give a thing the one value of an attribute: "The capital of X is Y".
+
+`slot_of` says which part of a sentence names the thing, which the attribute and which the value,
+whichever stands first; `memories/core/slot_frames.py` has the sentence forms.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Final
+
+from memories.core.function_words import PREPOSITIONS
+from memories.core.slot_frames import ARTICLES, IDLE, IN_NAMES, NAME, PLACE, frames_of
+from memories.core.slot_types import Frame, Slot
+
+_MAX_WORDS: Final = 24
+_MAX_NAME: Final = 5  # words of a value
+_MAX_PLAIN: Final = 3  # words of a value that is no name
+_WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
+_PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
+
+
+def are_other_slots(left: Slot, right: Slot) -> bool:
+    """Return whether two slots are of two things, or of two attributes of one thing."""
+    if are_other_things(left, right):
+        return True
+    return left.thing == right.thing and left.attribute != right.attribute
+
+
+def are_other_things(left: Slot, right: Slot) -> bool:
+    """Return whether each thing has a word of its own: "room 12", "room 14"; not "Acme Group"."""
+    return not (left.thing <= right.thing or right.thing <= left.thing)
+
+
+def are_exclusive(left: Slot, right: Slot) -> bool:
+    """Return whether two slots give one attribute of one thing different values."""
+    if left.thing != right.thing or left.attribute != right.attribute or left.kind != right.kind:
+        return False
+    if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
+        return False
+    if left.kind == "number" and left.unit != right.unit:
+        return False
+    return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
+
+
+@lru_cache(maxsize=4096)  # of short texts only
+def slot_of(text: str) -> Slot | None:
+    """Return the slot that one sentence fills, None when it has another form."""
+    words = _WORD.findall(text.strip().rstrip(".!"))
+    if not 3 <= len(words) <= _MAX_WORDS or len(text) > sum(map(len, words)) + len(words) + 1:
+        return None  # longer, or with another clause behind a comma
+    return next((slot for frame in frames_of(words) if (slot := _slot(frame))), None)
+
+
+def _slot(frame: Frame) -> Slot | None:
+    if not frame.attribute or not frame.thing or not frame.value:
+        return None
+    words = frame.value[1:] if frame.value[0].lower() in ARTICLES else frame.value
+    sort = ""
+    if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
+        sort, words = words[0], words[2:]
+    if not words:
+        return None
+    written = " ".join(words)
+    attribute = sort if frame.attribute == PLACE and sort not in ("", *IDLE) else frame.attribute
+    if _NUMBER.fullmatch(words[0]):
+        if len(words) > 2:
+            return None
+        number = frozenset([words[0].replace(",", "")])
+        return Slot(attribute, frame.thing, number, written, "number", sort, frame.when,
+                    " ".join(words[1:]).lower())  # fmt: skip
+    value = _names(words)
+    if value and len(words) <= _MAX_NAME:
+        is_named_alike = value <= frame.thing or frame.thing <= value
+        kind = "" if is_named_alike else "name"
+    else:
+        value, kind = frozenset(words), "plain" if _are_plain(words) else ""
+    if not kind:
+        return None
+    return Slot(attribute, frame.thing, value, written, kind, sort, frame.when)
+
+
+def _names(words: Sequence[str]) -> frozenset[str]:
+    """Return the words of a name; nothing when there are others than a name has."""
+    named = [word for word in words if NAME.fullmatch(word)]
+    if any(word not in named and word not in IN_NAMES for word in words):
+        return frozenset()
+    return frozenset(word.lower() for word in named)
+
+
+def _are_plain(words: Iterable[str]) -> bool:
+    """Return whether words are one plain noun phrase: "association football"."""
+    found = list(words)
+    return len(found) <= _MAX_PLAIN and all(
+        _PLAIN.fullmatch(word) and word not in PREPOSITIONS and not word.endswith(("ed", "ly"))
+        for word in found
+    )

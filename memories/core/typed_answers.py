@@ -1,0 +1,104 @@
+"""Read from plain statements what they answer: who owns, which version, where kept, when open.
+
+Only statements of one short sentence in the present count, without a condition, a change or a
+negation: then question and answer are parts of the sentence. What a writer says comes first.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memories.core.answers import Answer
+from memories.core.lexicon import concept_of, is_product
+from memories.core.reading import read_cached
+
+MAX_CHARS: Final = 160
+_NAME: Final = r"[A-Z][\w-]{0,30}(?:\s[A-Z][\w-]{0,30}){0,2}"
+_DETERMINED: Final = r"(?:[Tt]he|[Oo]ur)\s[\w-]{1,30}(?:\s[\w-]{1,30}){0,3}"
+_THING: Final = r"(?P<thing>(?!(?:From|In|On|At|For|With|By|Of)\s)[^,;:()]{2,80}?)"
+_WHO: Final = rf"(?P<who>{_DETERMINED}|{_NAME})"
+_ACTS: Final = {
+    "owns": "owned", "maintains": "maintained", "approves": "approved", "leads": "led",
+    "manages": "managed", "reviews": "reviewed", "coordinates": "coordinated",
+}  # fmt: skip
+_DOES: Final = rf"{'|'.join(_ACTS)}|is\sresponsible\sfor|is\sin\scharge\sof|signs\soff"
+_PARTICIPLES: Final = {done: acts for acts, done in _ACTS.items()}
+_KEPT: Final = r"kept|stored|located|hosted|filed|archived"
+_TIME: Final = r"\d{1,2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?|noon|midnight"
+_PLACE: Final = r"(?:in|at|on|under)\s(?:the\s|our\s|a\s|an\s|room\s|(?=[A-Z]))[^,;:()\d]{2,60}"
+
+_PATTERNS: Final = tuple(
+    (kind, re.compile(pattern))
+    for kind, pattern in (
+        ("owner", rf"{_WHO}\s(?P<does>{_DOES})\s"
+         rf"(?P<thing>(?:the|our|all)\s[^,;:()]{{2,80}}|{_NAME})"),
+        ("owned", rf"{_THING}\s(?:is|are)\s(?P<done>{'|'.join(_PARTICIPLES)})\sby\s{_WHO}"),
+        ("version", rf"{_THING}\s(?:runs\son|runs|uses|is\son|requires)\s"
+         r"(?P<product>[A-Z][\w+#.-]{1,30})\s(?:version\s|v)?(?P<version>\d{1,4}(?:\.\d{1,4}){0,3})"),
+        ("kept", rf"{_THING}\s(?P<be>is|are)\s(?P<kept>{_KEPT})\s(?P<place>{_PLACE})"),
+        ("lives", rf"(?P<thing>{_NAME})\slives\sin\s(?P<place>{_NAME})"),
+        ("hours", rf"{_THING}\s(?P<verb>open|close|start|begin)(?P<s>s?)\sat\s(?P<time>{_TIME})"),
+    )
+)  # fmt: skip
+_NOT_PLAIN: Final = re.compile(
+    r"\b(?:not|never|no|if|unless|until|except|when|while|should|could|might|may|would|will|was|"
+    r"were|had|used|now|again|instead|longer|also|too|only|or|and|maybe|perhaps|proposal|draft|"
+    r"temporar\w*|today|this|next|last)\b|[?\"“”]",
+    re.IGNORECASE,
+)
+_POINTER: Final = re.compile(
+    r"^(?:it|he|she|they|this|that|these|those|we|i|you|who|which)\b", re.IGNORECASE
+)
+
+
+# Articles, and plural nouns ("Refunds"), which open a sentence with a capital.
+_COMMON: Final = re.compile(r"The|Our|A|An|All|Their|My|[A-Z][a-z]{2,}s")
+
+
+def typed_answers(content: str) -> tuple[Answer, ...]:
+    """Return what a statement answers, at most one answer; empty where no rule is sure."""
+    text = content.strip().rstrip(".!").strip()
+    if len(text) > MAX_CHARS or "\n" in text or _NOT_PLAIN.search(text) or _POINTER.match(text):
+        return ()
+    for kind, pattern in _PATTERNS:
+        found = pattern.fullmatch(text)
+        if found is not None and _is_sure(kind, found) and _is_fact(content):
+            return (_answer(kind, found),)
+    return ()
+
+
+def _is_sure(kind: str, found: re.Match[str]) -> bool:
+    """Return whether a number is a version: of known software, or by its form."""
+    if kind != "version":
+        return True
+    return is_product(concept_of(found["product"].lower())) or "." in found["version"]
+
+
+def _is_fact(content: str) -> bool:
+    claims = read_cached(content).claims
+    return len(claims) == 1 and claims[0].modality == "fact" and claims[0].transition is None
+
+
+def _answer(kind: str, found: re.Match[str]) -> Answer:
+    """Return the question that a match answers."""
+    part = found.groupdict()
+    thing = _in_question(part["thing"])
+    if kind == "owner":
+        return Answer(f"Who {part['does'].lower()} {thing}?", part["who"])
+    if kind == "owned":
+        return Answer(f"Who {_PARTICIPLES[part['done'].lower()]} {thing}?", part["who"])
+    if kind == "version":
+        return Answer(f"Which version of {part['product']} does {thing} use?", part["version"])
+    if kind == "kept":
+        return Answer(f"Where {part['be'].lower()} {thing} {part['kept'].lower()}?", part["place"])
+    if kind == "lives":
+        return Answer(f"Where does {thing} live?", part["place"])
+    does = "does" if part["s"] else "do"
+    return Answer(f"When {does} {thing} {part['verb'].lower()}?", part["time"])
+
+
+def _in_question(thing: str) -> str:
+    """Return a subject as it stands inside a sentence: "The depot" as "the depot"."""
+    first, blank, rest = thing.partition(" ")
+    return f"{first.lower()}{blank}{rest}" if _COMMON.fullmatch(first) else thing

@@ -1,0 +1,95 @@
+"""Serializers of what a memory answers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema_field
+from rest_framework import serializers
+
+from engram.kernel.fields import Text
+from memories.core.answer_sources import SOURCES
+from memories.core.answers import (
+    ANSWER_MAX_CHARS,
+    MAX_ANSWERS,
+    QUESTION_MAX_CHARS,
+    Answer,
+    find_contradiction,
+    is_answer_to_itself,
+    is_unchanged,
+    unite,
+)
+
+SOURCE_HELP = (
+    "`written`: its writer, or a repetition of the statement, sent it; `rule`: a rule reads it from"
+    " the plain statement; `model`: a language model wrote it down."
+)
+
+
+class MemoryAnswerSerializer(serializers.Serializer[Any]):
+    """One question that a memory answers."""
+
+    question = Text(
+        max_length=QUESTION_MAX_CHARS,
+        help_text="The plain question that somebody would ask to learn this, about one fact, with"
+        " the thing's full name: `Who approves refunds?`. Word it as another writer who knows only"
+        " the subject would.",
+    )
+    answer = Text(
+        max_length=ANSWER_MAX_CHARS,
+        help_text="What the memory says, as short as it can be: `the support lead`, `30 days`.",
+    )
+    was = Text(
+        max_length=ANSWER_MAX_CHARS,
+        required=False,
+        allow_null=True,
+        allow_blank=True,
+        default=None,
+        help_text="The earlier answer, only when the memory itself says that something changed.",
+    )
+
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF's attribute
+        SOURCES,
+        required=False,
+        help_text="Ignored, so that answers can be sent as they were read.",
+    )
+
+    def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Refuse an answer that says nothing."""
+        answer = _answer_of(fields)
+        for name in ("question", "answer"):
+            if not any(map(str.isalnum, fields[name])):
+                raise serializers.ValidationError({name: "Must have a letter or a digit."})
+        if is_answer_to_itself(answer):
+            raise serializers.ValidationError({"answer": "Must not repeat the question."})
+        if is_unchanged(answer):
+            raise serializers.ValidationError({"was": "Must differ from the answer."})
+        return fields
+
+
+class ShownAnswerSerializer(MemoryAnswerSerializer):
+    """One question that a memory answers, and who says so."""
+
+    source = serializers.ChoiceField(SOURCES, help_text=SOURCE_HELP)
+
+
+@extend_schema_field(MemoryAnswerSerializer(many=True))
+class AnswersField(serializers.ListField):
+    """Up to three answers of one memory; the same one twice counts once."""
+
+    def __init__(self, **kwargs: Any):
+        super().__init__(child=MemoryAnswerSerializer(), max_length=MAX_ANSWERS, **kwargs)
+
+    def to_internal_value(self, value: Any) -> list[Answer]:
+        """Return the answers."""
+        answers = [_answer_of(fields) for fields in super().to_internal_value(value)]
+        if (found := find_contradiction(answers)) is not None:
+            first, second = found
+            raise serializers.ValidationError(
+                {str(second): {"answer": f"Contradicts answer {first} to the same question."}}
+            )
+        return list(unite(answers, ()))
+
+
+def _answer_of(fields: dict[str, Any]) -> Answer:
+    return Answer(fields["question"], fields["answer"], fields["was"] or None)

@@ -1,0 +1,100 @@
+"""Read and write the answers of a memory; their questions are embedded later."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+
+from engram.kernel.asked_credentials import read_together
+from engram.kernel.refusals import InvalidError
+from engram.kernel.tenancy import current_workspace_id
+from memories.core.answers import Answer, first_group
+from memories.core.content import QUOTE_CHARS, content_hash, normalise_quote
+from memories.models import Memory, MemoryAnswer
+from memories.services.causes import FORGOTTEN_BEFORE
+from memories.services.index.statement_hashes import forgotten_wordings
+
+FIELDS = ("position", "question", "answer", "was")
+
+
+def answers_of(memory: Memory) -> tuple[Answer, ...]:
+    """Return the answers of a memory, in order."""
+    rows = MemoryAnswer.objects.filter(memory=memory).order_by("position")
+    return tuple(Answer(*row) for row in rows.values_list("question", "answer", "was"))
+
+
+def answer_rows(memory: Memory, answers: Sequence[Answer]) -> list[MemoryAnswer]:
+    """Return the rows of a new memory's answers, not saved."""
+    return [_row(memory, position, answer) for position, answer in enumerate(answers)]
+
+
+def write_answers(memory: Memory, answers: Sequence[Answer]) -> None:
+    """Replace the answers of a locked memory; a question that stays keeps its embedding."""
+    stored = {row.question_hash: row for row in MemoryAnswer.objects.filter(memory=memory)}
+    wanted = {answer.identity: answer for answer in answers}
+    if gone := [row.pk for digest, row in stored.items() if digest not in wanted]:
+        MemoryAnswer.objects.filter(pk__in=gone).delete()
+    new, kept = [], []
+    for position, (digest, answer) in enumerate(wanted.items()):
+        if (row := stored.get(digest)) is None:
+            new.append(_row(memory, position, answer))
+        elif _place(row) != (position, answer):
+            row.position = position
+            row.question, row.answer, row.was = answer.question, answer.answer, answer.was
+            kept.append(row)
+    if kept:
+        MemoryAnswer.objects.bulk_update(kept, FIELDS)
+    if new:
+        MemoryAnswer.objects.bulk_create(new)
+
+
+def _place(row: MemoryAnswer) -> tuple[int, Answer]:
+    return row.position, Answer(row.question, row.answer, row.was)
+
+
+def _row(memory: Memory, position: int, answer: Answer) -> MemoryAnswer:
+    return MemoryAnswer(
+        memory=memory,
+        position=position,
+        question=answer.question,
+        question_hash=answer.identity,
+        question_group=first_group(current_workspace_id(), answer.identity),
+        answer=answer.answer,
+        was=answer.was,
+    )
+
+
+def texts_to_check(answers: Iterable[Answer]) -> Iterator[str]:
+    """Yield the texts in which a credential is looked for: each alone, and with its question."""
+    for answer in answers:
+        yield answer.question
+        for told in (answer.answer, answer.was):
+            if told:
+                yield told
+                yield from read_together(answer.question, told)
+
+
+def forgotten_quotes(answers: Iterable[Answer]) -> frozenset[str]:
+    """Return the hashes of those texts in answers that are exactly a forgotten statement.
+
+    Short texts are left out: who forgets a name does not forbid it as an answer.
+    """
+    hashes = {content_hash(text) for answer in answers for text in _quoting(answer)}
+    return frozenset(forgotten_wordings(hashes))
+
+
+def quotes_forgotten(answer: Answer, forgotten: Collection[str]) -> bool:
+    """Return whether a text of an answer has one of the hashes of `forgotten_quotes`."""
+    return bool(forgotten) and any(content_hash(text) in forgotten for text in _quoting(answer))
+
+
+def refuse_quotes(answers: Iterable[Answer], forgotten: Collection[str]) -> None:
+    """Raise `InvalidError` if a text in answers has one of the hashes of `forgotten_quotes`."""
+    if any(quotes_forgotten(answer, forgotten) for answer in answers):
+        raise InvalidError(
+            "answers", "One of them is exactly what was forgotten before.", cause=FORGOTTEN_BEFORE
+        )
+
+
+def _quoting(answer: Answer) -> list[str]:
+    texts = (answer.question, answer.answer, answer.was or "")
+    return [text for text in texts if len(normalise_quote(text)) >= QUOTE_CHARS]

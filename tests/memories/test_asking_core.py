@@ -1,0 +1,71 @@
+"""How much a pair is worth a question, and the sentence that says why it is asked."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core import asking
+
+RARE = {"halden": 1.0, "checkout": 0.9, "review": 0.7, "chair": 0.6}
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.integers(0, 10**6))
+def test_a_common_word_tells_less_than_a_rare_one(one: int, other: int, memories: int) -> None:
+    rare, common = sorted((one, other))
+    memories = max(memories, common)
+    of_rare = asking.rarity({"w"}, {"w": rare}, memories)
+    of_common = asking.rarity({"w"}, {"w": common}, memories)
+    assert 0 < of_common <= of_rare <= 1
+
+
+def test_a_word_of_two_memories_weighs_one_in_any_workspace() -> None:
+    found = [asking.rarity({"w"}, {"w": 1}, memories) for memories in (1, 100, 100_000)]
+    assert found == pytest.approx([1, 1, 1])
+
+
+def test_nearness_and_rare_words_make_a_pair_worth_asking_about() -> None:
+    assert asking.score(0.7, 1.0) >= asking.WORTH_ASKING
+    assert asking.score(0.4, 4.0) >= asking.WORTH_ASKING
+    assert asking.score(0.4, 1.0) < asking.WORTH_ASKING
+
+
+def test_without_a_rare_word_nothing_is_worth_asking_about() -> None:
+    assert asking.score(1.0, 0.99) < 0
+    assert asking.score(0.7, asking.rarity({"w"}, {"w": 1}, 10_000)) >= asking.WORTH_ASKING
+
+
+def test_numbers_are_no_shared_words_and_names_with_numbers_are() -> None:
+    assert asking.words_of("Gate 3 of PLAT-311 opens at 17:30.") == {
+        "gate",
+        "plat",
+        "plat-311",
+        "open",
+    }
+
+
+def test_the_reason_names_the_rarest_words_as_the_statement_writes_them() -> None:
+    told = asking.explain("Reviews of the Halden Checkout are chaired by Ingrid.", RARE, 0.7149)
+    assert told == (
+        "Both say “Halden”, “Checkout” and “Reviews”, which few memories here say; they are close "
+        "in meaning (cosine 0.71), and no rule can tell how they relate."
+    )
+
+
+def test_common_words_are_not_called_rare() -> None:
+    told = asking.explain("The team meets.", {"team": 0.2, "meet": 0.1}, 0.8)
+    assert told.startswith("Both say “team” and “meets”; they are close")
+
+
+@pytest.mark.parametrize("text", ["", "…", "Nothing of that is here."])
+def test_a_reason_without_words_says_that_they_are_near(text: str) -> None:
+    assert asking.explain(text, RARE, 0.8).startswith("The two are close in meaning (cosine 0.80)")
+
+
+@given(st.text(max_size=300))
+def test_a_reason_is_one_short_line_whatever_the_text(text: str) -> None:
+    rare = asking.rarities(asking.tokens(text), {}, 1)
+    told = asking.explain(text, rare, 0.5)
+    assert len(told) < 400
+    assert "\n" not in told

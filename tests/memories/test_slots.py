@@ -1,0 +1,76 @@
+"""Which part of a sentence names the thing, which the attribute, and which the value."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.core.claims import compare
+from memories.core.slots import slot_of
+
+
+@pytest.mark.parametrize(
+    ("text", "attribute", "thing", "value"),
+    [
+        ("The capital of Ostria is Remol.", "capital", {"ostria"}, {"remol"}),
+        ("Remol is the capital of Ostria.", "capital", {"ostria"}, {"remol"}),
+        ("Ostria's capital is Remol.", "capital", {"ostria"}, {"remol"}),
+        ("The novel Fraim was written by Ana Kolb.", "by write", {"fraim"}, {"ana", "kolb"}),
+        ("The author of the novel Fraim is Ana Kolb.", "by write", {"fraim"}, {"ana", "kolb"}),
+        ("Ana Kolb wrote the novel Fraim.", "by write", {"fraim"}, {"ana", "kolb"}),
+        ("Ana Kolb was born in the city of Remol.", "birth", {"ana", "kolb"}, {"remol"}),
+        ("Ana Kolb plays the position of goalkeeper.", "play posit", {"ana", "kolb"},
+         {"goalkeeper"}),
+        ("The CEO of Tolka Works is Ana Kolb.", "chief execut", {"tolka", "works"},
+         {"ana", "kolb"}),
+    ],
+)  # fmt: skip
+def test_each_part_is_read(text: str, attribute: str, thing: set[str], value: set[str]) -> None:
+    slot = slot_of(text)
+    assert slot is not None
+    assert (slot.attribute, slot.thing, slot.value) == (attribute, thing, value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "The capital of Ostria is not Remol.",
+        "Tank alpha's limit is 10 litres.",
+        "Backups are kept in S3, and logs in GCS.",
+        "the of is",
+        "is " * 200,
+        "Ana speaks the language of Gork.",  # one of many
+    ],
+)
+def test_other_sentences_fill_no_slot(text: str) -> None:
+    assert slot_of(text) is None
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("The capital of Ostria is Remol.", "Tolba is the capital of Ostria."),
+        ("Fraim was founded by Ana Kolb.", "The founder of Fraim is Bert Moser."),
+        ("Ana Kolb was born in the city of Remol.", "The birthplace of Ana Kolb is Tolba."),
+        ("Fraim was founded in 1820.", "The founding year of Fraim is 1904."),
+        ("The hub of the airline Tolka is Remol.", "The airline Tolka has its hub in Gorsk."),
+    ],
+)
+def test_a_second_value_contradicts_in_another_sentence_shape(a: str, b: str) -> None:
+    assert compare(a, b).relation == compare(b, a).relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Ana Kolb was born in Remol.", "Bert Moser died in Remol."),
+        ("Ana Kolb was born in Remol.", "Ana Kolb died in Tolba."),
+        ("Ana Kolb is the mayor of Remol.", "Bert Moser is the treasurer of Remol."),
+        ("Chapter 3 is written by Ana.", "Chapter 4 is written by Bert."),
+        ("The chairperson of Fraim is Ana.", "The chairperson of Fraim is Ana Kolb."),
+        ("The mayor of Remol was Ana Kolb.", "The mayor of Remol is Bert Moser."),
+        ("Fraim is located in the city of Remol.", "Fraim is located in the country of Ostria."),
+    ],
+)
+def test_another_thing_attribute_or_time_does_not_contradict(a: str, b: str) -> None:
+    assert compare(a, b).relation != "contradicts"

@@ -1,0 +1,120 @@
+"""Plain statements say by themselves what they answer: owners, versions, places, hours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from django.test import Client
+
+from memories.core.answers import Answer
+from memories.core.typed_answers import typed_answers
+from tests.conftest import Tenant
+
+
+@pytest.mark.parametrize(
+    ("statement", "question", "answer"),
+    [
+        ("The platform team owns the DNS zones.", "Who owns the DNS zones?", "The platform team"),
+        ("The DNS zones are owned by the network team.", "Who owns the DNS zones?",
+         "the network team"),
+        ("Sunniva leads the network squad.", "Who leads the network squad?", "Sunniva"),
+        ("pricing-engine runs on Python 3.11.",
+         "Which version of Python does pricing-engine use?", "3.11"),
+        ("Consent forms are kept in the locked cabinet.", "Where are Consent forms kept?",
+         "in the locked cabinet"),
+        ("Ana Reis lives in Madrid.", "Where does Ana Reis live?", "Madrid"),
+        ("The depot opens at 07:45.", "When does the depot open?", "07:45"),
+    ],
+)  # fmt: skip
+def test_a_plain_statement_answers_its_question(statement: str, question: str, answer: str) -> None:
+    assert typed_answers(statement) == (Answer(question, answer),)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "The platform team no longer owns the DNS zones.",
+        "The platform team might own the DNS zones.",
+        "If the rota is empty, the lead owns the pager.",
+        "A failed scan leads to the PIN.",
+        "The frozen hall is kept at minus eighteen.",
+        "Preview server runs on port 4100.",
+        "From October to April the shop closes at 17:00.",
+        "It runs on Python 3.11.",
+        "The depot opens at 07:45, the yard at 8.",
+        "Who owns the DNS zones?",
+        "DNSゾーンはネットワークチームが所有しています。",
+        "x" * 8_000,
+        "",
+    ],
+)
+def test_what_no_rule_is_sure_of_answers_nothing(statement: str) -> None:
+    assert typed_answers(statement) == ()
+
+
+def test_a_commit_without_answers_gets_those_of_its_text(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": "The depot opens at 07:45."}).json()["memory"]
+    told = {
+        "question": "When does the depot open?",
+        "answer": "07:45",
+        "was": None,
+        "source": "rule",
+    }
+    assert made["answers"] == [told]
+
+
+def test_an_answer_that_a_rule_reads_says_so_wherever_it_is_shown(
+    tenant: Tenant, member: Callable[[str], Client]
+) -> None:
+    made = tenant.agent.post("memories", {"content": "The depot opens at 07:45."}).json()["memory"]
+    [listed] = tenant.reader.get("memories").json()["results"]
+    [recalled] = tenant.reader.post("memories/recall", {"query": "depot"}).json()["results"]
+    [known] = tenant.reader.get("questions").json()["results"]
+    [given] = tenant.reader.get(f"questions/{known['id']}").json()["history"]
+    for shown in (*listed["answers"], *recalled["memory"]["answers"], known, given):
+        assert shown["source"] == "rule"
+    pages = (
+        f"/admin/memories/memory/{made['id']}/change/",
+        f"/console/questions/{known['id']}/",
+    )
+    client = member("reader")
+    for page in pages:
+        assert "read from the statement by a rule" in client.get(page).content.decode()
+
+
+def test_answers_may_be_sent_as_they_were_read(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": "The depot opens at 07:45."}).json()["memory"]
+    path, told = f"memories/{made['id']}", made["answers"]
+    again = tenant.agent.patch(path, {"answers": told})
+    assert (again.status_code, again.json()["answers"]) == (
+        200,
+        [told[0] | {"source": "written"}],
+    )
+    wrong = tenant.agent.patch(path, {"answers": [told[0] | {"source": "guess"}]})
+    assert wrong.status_code == 422
+
+
+def test_what_a_writer_says_comes_first(tenant: Tenant) -> None:
+    own = {
+        "question": "When can vans come to the depot?",
+        "answer": "07:45",
+        "was": None,
+        "source": "written",
+    }
+    body = {"content": "The depot opens at 07:45.", "answers": [own]}
+    made = tenant.agent.post("memories", body).json()["memory"]
+    assert made["answers"] == [own]
+    path = f"memories/{made['id']}"
+    same = tenant.agent.patch(path, {"content": "Our depot opens at 07:45."}).json()
+    assert same["answers"] == [own]
+    other = tenant.agent.patch(path, {"content": "The depot opens at 8."}).json()
+    assert [one["answer"] for one in other["answers"]] == ["8"]
+
+
+def test_a_new_wording_answers_anew(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": "The depot opens at 07:45."}).json()["memory"]
+    path = f"memories/{made['id']}"
+    changed = tenant.agent.patch(path, {"content": "The depot opens at 08:15."}).json()
+    assert [one["answer"] for one in changed["answers"]] == ["08:15"]
+    assert tenant.agent.patch(path, {"content": "The depot is closed."}).json()["answers"] == []
