@@ -1,18 +1,26 @@
-"""Filters of the list of conflicts."""
+"""Filters of the lists of conflicts and of questions."""
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
 import django_filters
 from django.db.models import QuerySet
+from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.services.cards.queue import found_by_rule
-from engram.kernel.filters import MomentFilter, StateFilter, StrictFilterSet
-from memories.models import Memory
+from conflicts.services.questions.select import (
+    TEXT_MAX_CHARS,
+    Wanted,
+    refuse_many_words,
+    select_questions,
+)
+from engram.kernel.filters import MomentFilter, PastMomentFilter, StateFilter, StrictFilterSet
+from memories.models import Memory, MemoryAnswer
 from memories.models.memory import in_scope
 
 
@@ -49,3 +57,40 @@ class ConflictFilter(StrictFilterSet):
         """Keep cards with this member."""
         members = ConflictMember.objects.filter(memory=value)
         return queryset.filter(pk__in=members.values("conflict_id"))
+
+
+class QuestionFilter(StrictFilterSet):
+    """Filters of `GET /questions`."""
+
+    q = django_filters.CharFilter(
+        max_length=TEXT_MAX_CHARS,
+        validators=[refuse_many_words],
+        label="Words that a question and one of its answers have, all of them",
+    )
+    scope = django_filters.CharFilter(
+        max_length=300, label="The scope of a memory that answers it, or below"
+    )
+    disputed = django_filters.ChoiceFilter(
+        choices=[("true", "True"), ("false", "False")],
+        label="Whether a card asks which answer holds",
+    )
+    as_of = PastMomentFilter(label="What was known then; what was forgotten since stays forgotten")
+
+    class Meta:
+        model = MemoryAnswer
+        fields: list[str] = []
+
+    @property
+    def wanted(self) -> Wanted:
+        """Return the filters; only after `is_valid`."""
+        fields = self.form.cleaned_data
+        return Wanted(
+            text=fields["q"],
+            scope=fields["scope"],
+            is_disputed={"true": True, "false": False}.get(fields["disputed"]),
+            as_of=fields["as_of"],
+        )
+
+    def filter_queryset(self, queryset: Any) -> QuerySet[MemoryAnswer]:
+        """Return the newest answer to each question that matches all filters."""
+        return select_questions(self.wanted, now=timezone.now())

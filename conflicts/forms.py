@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,9 +13,11 @@ from conflicts.core.rules.registry import RULES
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import ALL, CardFilter
+from conflicts.services.questions.select import TEXT_MAX_CHARS, Wanted, refuse_many_words
 
 MORNING = time(8)
 LATER = timedelta(hours=3)
+EARLIEST_DAY = date(1900, 1, 1)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
@@ -117,3 +119,41 @@ class QueueForm(forms.Form):
             text=fields.get("q", ""),
             assignee_id=user_id if fields.get("mine") else None,
         )
+
+
+class QuestionForm(forms.Form):
+    """Filters of the questions, from the address."""
+
+    q = forms.CharField(
+        max_length=TEXT_MAX_CHARS, required=False, label="Search", validators=[refuse_many_words]
+    )
+    scope = forms.CharField(max_length=300, required=False, label="Scope")
+    as_of = forms.DateField(
+        required=False, label="As of", error_messages={"invalid": "Give a day, as 2026-05-31."}
+    )
+    disputed = forms.BooleanField(required=False, label="Disputed")
+
+    @property
+    def given(self) -> dict[str, str]:
+        """Return the filters that the address sets, as written."""
+        return {name: self.data[name] for name in self.fields if self.data.get(name)}
+
+    @property
+    def wanted(self) -> Wanted:
+        """Return the filters; only of a valid form."""
+        fields = self.cleaned_data
+        return Wanted(
+            text=fields["q"],
+            scope=fields["scope"],
+            is_disputed=True if fields["disputed"] else None,
+            as_of=fields["as_of"],
+        )
+
+    def clean_as_of(self) -> datetime | None:
+        """Return the end of the day in the pages' time zone, not later than now."""
+        day: date | None = self.cleaned_data["as_of"]
+        if day is None:
+            return None
+        if not EARLIEST_DAY <= day <= timezone.localdate():
+            raise forms.ValidationError("Choose a day from 1900 until today.")
+        return min(timezone.make_aware(datetime.combine(day, time.max)), timezone.now())

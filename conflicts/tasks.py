@@ -10,7 +10,7 @@ from django.utils import timezone
 from conflicts.models import NarrativeLease
 from conflicts.services.cards import snooze
 from conflicts.services.detection import backlog, turns
-from conflicts.services.detection.narrative import NARRATE_TASK, drop_waiting, is_on
+from conflicts.services.detection.narrative import NARRATE_TASK, drop_unwanted
 from conflicts.services.due import DETECT_TASK
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
@@ -44,10 +44,8 @@ def sweep_detection() -> None:
         pk__in=backlog.stalled(now, SWEEP_LIMIT, NarrativeLease)
     ):
         # Without a configured model no worker may consume the queue of models.
-        if is_on(workspace):
+        if drop_unwanted(workspace):
             wake(NARRATE_TASK, workspace.pk)
-        else:
-            drop_waiting(workspace)
 
 
 @shared_task(name="conflicts.wake_snoozed")

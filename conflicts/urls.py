@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conflicts.api import cards, detections, relations
+from conflicts.api import cards, detections, muting, questions, relations
 
 urlpatterns = [
     path(
@@ -35,6 +35,12 @@ urlpatterns = [
         cards.ConflictComments.as_view(),
         name="conflict-comments",
     ),
+    path("mutings", muting.MutingCollection.as_view(), name="mutings"),
+    path("mutings/unmute", muting.Unmute.as_view(), name="mutings-unmute"),
+    path("mutings/<uuid:muting_id>/accept", muting.AcceptMuting.as_view(), name="muting-accept"),
+    path("mutings/<uuid:muting_id>/reject", muting.RejectMuting.as_view(), name="muting-reject"),
+    path("questions", questions.QuestionCollection.as_view(), name="questions"),
+    path("questions/<uuid:question_id>", questions.QuestionDetail.as_view(), name="question"),
     path("detections", detections.DetectionCollection.as_view(), name="detections"),
     path("detections/<uuid:run_id>", detections.DetectionDetail.as_view(), name="detection"),
 ]

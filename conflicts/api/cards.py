@@ -66,8 +66,9 @@ class ConflictCollection(ConflictAnswer, ListAPIView):  # type: ignore[type-arg]
     def post(self, request: Request) -> Response:
         """Report that memories contradict each other; opens a card or joins a waiting one.
 
-        202: stored without a card, because few reports of this key were confirmed; a card is opened
-        when somebody else reports the same.
+        202: stored without a card, because few reports of this key were confirmed (`kept`: a card
+        is opened when somebody else reports the same), or because as many conflicts of a new key
+        as it may open wait for people (`capped`).
         """
         body = validate_body(shapes.ReportSerializer, request).validated_data
         reported = report.report(

@@ -8,7 +8,8 @@ from typing import Final
 from conflicts.core.dates import dates_of
 from conflicts.core.statements import Statement
 from conflicts.core.topic_words import stems, tokens
-from memories.core.lexicon import concept_of
+from memories.core.claim_types import Claim
+from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 
 _OBSERVED: Final = re.compile(
     r"\b(?:takes?|took|peaked|fell|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
@@ -36,7 +37,7 @@ _JOINED: Final = re.compile(
 )
 _NAME_PARTS: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,80}")
 _LETTERS: Final = re.compile(r"[a-z]{2,30}")
-_IDLE: Final = frozenset(
+IDLE_MODIFIERS: Final = frozenset(
     {"new", "own", "old", "other", "same", "next", "whole", "entire", "usual", "normal",
      "current", "full", "spare", "second"}
 )  # fmt: skip
@@ -61,9 +62,25 @@ def is_other_part(a: Statement, b: Statement) -> bool:
 
 
 def is_other_head(a: Statement, b: Statement) -> bool:
-    """Return whether the subject of either text is absent from the other: "the cache"."""
+    """Return whether the subject of either text is absent from the other, or has a part as its own.
+
+    "The cache", "the queue"; "orders", "order events".
+    """
     mine, theirs = _heads(a), _heads(b)
-    return bool(mine and theirs and mine.isdisjoint(b.stems) and theirs.isdisjoint(a.stems))
+    if not mine or not theirs or not mine.isdisjoint(theirs):
+        return False
+    is_mine_absent, is_other_absent = mine.isdisjoint(b.stems), theirs.isdisjoint(a.stems)
+    if is_mine_absent and is_other_absent:
+        return True
+    return (is_other_absent and mine <= _modifiers_of(b, theirs)) or (
+        is_mine_absent and theirs <= _modifiers_of(a, mine)
+    )
+
+
+def _modifiers_of(statement: Statement, heads: frozenset[str]) -> frozenset[str]:
+    """Return the words right before some nouns: "order" of "order events"."""
+    found = _modifiers(statement)
+    return frozenset(word for head in heads for word in found.get(head, ()))
 
 
 def is_about_other(a: Statement, b: Statement) -> bool:
@@ -96,6 +113,55 @@ def _heads(statement: Statement) -> frozenset[str]:
         ]
         found.update(words[-1:])
     return frozenset(found)
+
+
+def is_other_activity(a: Statement, b: Statement) -> bool:
+    """Return whether somebody does two things, or two people do one: "Ana operates on Mondays"."""
+    one, other = a.reading.claims, b.reading.claims
+    if len(one) != 1 or len(other) != 1 or not (_is_active(one[0]) and _is_active(other[0])):
+        return False
+    if _subject_keys(one[0]).isdisjoint(_subject_keys(other[0])):
+        return _is_named_actor(one[0]) and _is_named_actor(other[0])
+    mine, theirs = _objects(one[0]), _objects(other[0])
+    is_one_verb = one[0].verb == other[0].verb or interchangeable(one[0].verb, other[0].verb)
+    if not is_one_verb:
+        return mine.isdisjoint(theirs)
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def _is_active(claim: Claim) -> bool:
+    return bool(claim.verb) and not claim.agent_prep
+
+
+def _subject_keys(claim: Claim) -> frozenset[str]:
+    return frozenset(term.key for term in claim.terms if term.region == "subject")
+
+
+def _is_named_actor(claim: Claim) -> bool:
+    """Return whether a sentence opens with a name that does something: "Ana bakes bread"."""
+    words = claim.text.split()
+    subject = [term for term in claim.terms if term.region == "subject"]
+    verb = next((term for term in claim.terms if term.is_verb), None)
+    return (
+        len(subject) == 1
+        and verb is not None
+        and words[:2] == [subject[0].text, verb.text]
+        and verb.text.endswith("s")
+        and not verb.text.endswith("ss")
+        and claim.verb not in EXCLUSIVE_SUBJECT
+    )
+
+
+def _objects(claim: Claim) -> frozenset[str]:
+    """Return the words of the object: what a verb takes without a preposition."""
+    return frozenset(
+        term.key
+        for term in claim.terms
+        if term.region == "predicate"
+        and not term.prep
+        and not term.is_verb
+        and term.kind in ("word", "name")
+    )
 
 
 def is_other_name(a: Statement, b: Statement) -> bool:
@@ -133,7 +199,7 @@ def _modifiers(statement: Statement) -> dict[str, set[str]]:
         for before, noun in zip(claim.terms, claim.terms[1:], strict=False):
             is_pair = f"{before.text} {noun.text}".lower() in claim.text.lower()
             is_plain = {before.kind, noun.kind} <= {"word", "name"}
-            is_telling = before.text.lower() not in _IDLE
+            is_telling = before.text.lower() not in IDLE_MODIFIERS
             if is_pair and is_plain and is_telling and not before.is_verb and not noun.is_verb:
                 found.setdefault(noun.key, set()).add(before.key)
     return found

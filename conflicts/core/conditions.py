@@ -14,10 +14,11 @@ _OF_DEGREE: Final = (
     r"earlier|more|less|fewer"
 )
 _CONDITIONS: Final = re.compile(
-    r"\b(?:without\s(?!anyone\b|anybody\b)(?P<lacking>[^.,;:]{1,60})"
+    r"\b(?:without\s(?!anyone\b|anybody\b|exceptions?\b|fail\b|doubt\b)(?P<lacking>[^.,;:]{1,60})"
     rf"|(?P<degree>(?:{_OF_DEGREE})\sthan\s(?!once\b|one\b)[^.,;:]{{1,30}})"
     r"|(?P<bound>(?:below|under|above|over|beyond|exceeding|up\sto)\s(?:[$€£]\s?)?\d[^.,;:]{0,20})"
-    r"|(?:if|unless|provided\sthat|as\slong\sas|except)\s(?P<clause>[^.,;:]{1,80})"
+    r"|(?:if\s(?!you(?:\sare|['’]re)?\s(?:look|need|want|search|wonder))|unless\s|provided\sthat\s|"
+    r"as\slong\sas\s|except\s)(?P<clause>[^.,;:]{1,80})"
     r"|(?:in|during)\s(?:the\s)?(?P<season>spring|summer|autumn|fall|winter))",
     re.IGNORECASE,
 )
@@ -30,6 +31,13 @@ _IN_ANY_CASE: Final = re.compile(
     r"regardless|at\sall\stimes|without\sexception)\b",
     re.IGNORECASE,
 )
+# What follows from the condition begins without a comma: "if you are on call you will be phoned".
+_CONSEQUENCE: Final = re.compile(
+    r"(?<=\w)\s(?:(?:you|we|they|he|she|it|one)\s(?:will|can|may|must|should|have\sto|need)|"
+    r"(?:the|our|an?)\s\w{1,40}\s(?:is|are|was|were|has|have|goes|go|will|can|may|must|should))\b",
+    re.IGNORECASE,
+)
+_POSSESSIVE: Final = re.compile(r"['’]s$")
 _MOSTLY: Final = 0.5
 
 
@@ -59,7 +67,9 @@ def _adds_condition(a: Statement, b: Statement) -> bool:
 
 def _is_mentioned(condition: str, other: Statement) -> bool:
     """Return whether another text has most words of a condition, in whatever form."""
-    words = [word for word in tokens(condition.lower()) if len(word) > 3 or word.isdigit()]
+    condition = _CONSEQUENCE.split(condition, maxsplit=1)[0]
+    found = (_POSSESSIVE.sub("", word) for word in tokens(condition.lower()))
+    words = [word for word in found if len(word) > 3 or word.isdigit()]
     text = other.fact.content.lower()
     mentioned = sum(word in text or concept_of(word) in other.stems for word in words)
     return mentioned >= _MOSTLY * len(words)

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
+from memories.core.slots import slot_of
 
 
 class Cue(Enum):
@@ -83,7 +84,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | revert(?:ed|s|ing)?\b | roll(?:ed|ing)?[- ]?back | restor(?:ed|es)\b | resum(?:ed|es)\b
         | reinstat | re-?enabled | re-?activated | return(?:ed|s|ing)\sto\b | brought\sback
         | undone\b | undid\b | after\sall\b | as\s(?:originally|before)
-        | original\s(?:date|plan|value|setting) | came\sback
+        | original\s(?:date|plan|value|setting) | came\sback(?!\s(?:clean|clear
+            |negative|positive|normal|empty|with)\b)
         | (?:moved|put|switched|turned|went|pulled)\s(?:\w+\s){0,3}back\b | revived
         | reintroduced | re-?adopted | we(?:'re|\sare)\sback | return\sto\b
     """,
@@ -97,7 +99,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | tore\s(?:\w+\s)?down | terminated | \bended\b | expired | lapsed | ran\sout
         | run\sout | discontinued | retired | (?:was|is|been|being)\ssunset\b | dissolved
         | bankrupt | insolvent | (?:was|were|been|got)\ssold | sold\s(?:to|off)
-        | (?:handed|given|gave|sent|went)\sback\sto | handed\sback
+        | (?:handed|given|gave|sent|went)\sback\sto\b(?!\s(?:us|me|work)\b) | handed\sback
         | (?:took|taken)\s(?:[\w\s'-]{1,60}\s)?(?:off\sthe|down|offline)
         | sealed\soff | burned\sdown
         | (?<!then\s)(?<!then\sit\s)(?<!then\sthey\s)(?:is|are|was|were)\sgone\b
@@ -105,7 +107,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | moved\s(?:away|out)\b | \bis\sover\b | \bdied\b | stopped\sall | wound\sup
         | powered\sdown | revoked | withdrawn | no\s\w+\sleft\b
         | there\sis\sno\b(?!\s(?:other|need|way|reason|\w+\s(?:in\sbetween|behind)))
-        | closed\s(?:down|since|for\sgood) | (?:is|are|was|were)\sclosed\b
+        | closed\s(?:down|since|for\sgood)
+        | (?:is|are|was|were)\sclosed\b(?!\s(?:on|every|at|between|over)\b)
         | (?:ceased|closing\sdown) | evicted | removed\sfor\sgood
         | \bformer\b | moved\sto\s(?=(?-i:[A-Z][a-z])) | unplugged | dropped\ssupport
         | taken\saway | (?:gave|given|giving)\sup\s(?:the|its|their|our)\b
@@ -121,7 +124,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | thrown\s(?:out|away) | unpublished
         | (?:took|taken|pulled)\s(?:[\w\s'-]{1,60}\s)?out\sof\s(?:service|use|production)
         | ceased\b | torn\sout
-        | (?:ripped|torn|tore|pulled|stripped|cut)\s(?:[\w\s'-]{1,60}\s)?out\b
+        | (?:ripped|torn|tore|pulled|stripped|cut)\s(?!an?\s|some\s)(?:[\w\s'-]{1,60}\s)?out\b
         | offboarded | vanished
         | lost\s(?:its|their|the)\s(?:licen[cs]e|lease|permit)
         | (?<!\bis\s)(?<!\bare\s)removed\b | (?:is|are)\sout\b(?=\s?(?:$|[.,;:]|and\b))
@@ -154,7 +157,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         temporar | \binterim\b | meanwhile | for\snow\b | for\sthe\stime\sbeing
         | while\s\w+\b(?=[^.;,]{0,60}\b(?:away|leave|holiday|off|out|ill
             |sick|closed|down|repair\w*|renovat\w*|rebuil\w*|built|construction|migrat\w*|abroad
-            |travel\w*|lasts?|being)\b) | \bpaused\b | stand(?:s|ing)?[- ]in
+            |travel\w*|lasts?|being)\b) | \bpaused\b | stand-in\b | stand(?:s|ing)?\sin\sfor\b
         | (?:until|till)\s(?:{_DATE}|he|she|they|it|we|then)\b
         | until\s[\w\s]{{1,60}}\s(?:is|are)\s(?:back|done|fixed|ready) | \bonly,?\sfrom\b
         | \b(?:holiday|sick)\scover\b | \bfreeze\b | sabbatical | parental\sleave | short-?term
@@ -171,10 +174,13 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | would\sbe\b | should\swe\b | do\swe\b
         | \bif\swe\s(?:were|did|had|could|would|\w+ed)\b | \bto\stry\b | trial\srun
         | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
-        | \bdraft\b | quoted\b | game\s?day | tabletop | exercise\b | simulat | hypothetical
-        | scenario | \bplan(?:s|ned)?\sto\b | \bwants?\sto\b | compared\b | \basked\swhether
+        | \bdraft\b | quoted\b | game\s?day | tabletop
+        | (?<!writing\s)(?<!written\s)exercise\b | simulat | hypothetical
+        | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)\bwants?\sto\b | compared\b
+        | \basked\swhether
         | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s(?:about|of)
-        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\sof\sconcept | \bmock\b | \bjoke\b
+        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\sof\sconcept
+        | \bmock\b(?!-?ups?\b) | \bjoke\b
         | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s(?:are|is)\b | was\sasked\sabout
         | wishes?\b | (?:thanks|thank\syou|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
     """,
@@ -258,7 +264,10 @@ def _is_event(text: str) -> bool:
 
 # "closed for two weeks" ends by itself, "kept for two weeks" is a standing rule.
 _SPAN: Final = re.compile(
-    r"\b(?:for|next)\s(?:an?|one|two|three|four|five|six|\d+)\s(?:days?|weeks?)\b", re.IGNORECASE
+    r"\b(?:for|next)\s(?:an?|one|two|three|four|five|six|\d+)\s(?:days?|weeks?)\b|"
+    rf"(?<!ed\s)\bfrom\s(?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?(?:\s{MONTH_PATTERN})?\s(?:to|until|till)\s"
+    rf"(?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s{MONTH_PATTERN}\b",
+    re.IGNORECASE,
 )
 _KEEPING: Final = re.compile(
     r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?|"
@@ -293,7 +302,7 @@ def cues(text: str) -> frozenset[Cue]:
     }
     if _SPAN.search(text) and not _KEEPING.search(text):
         found.add(Cue.TEMPORARY)
-    if _is_event(text):
+    if _is_event(text) and slot_of(text) is None:  # "X was founded by Y" is said of X
         found.add(Cue.EVENT)
     if Cue.AGAIN in found and _NO_RETURN.search(text):
         found.discard(Cue.AGAIN)

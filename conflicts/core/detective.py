@@ -11,9 +11,12 @@ from datetime import datetime
 from typing import Final
 
 from conflicts.core.ambiguities import find_clash
+from conflicts.core.answered import find_in_answers, join_reversals
+from conflicts.core.answers.index import QuestionVectors
+from conflicts.core.clash_groups import join_clashes
 from conflicts.core.facts import DetectiveSettings, Fact, Finding
 from conflicts.core.findings import of_clashes
-from conflicts.core.rules import gone_then_used, state_returns, value_returns
+from conflicts.core.rules import gone_then_used, state_returns, value_returns, version_left
 from conflicts.core.rules.pair import Clash
 from conflicts.core.states import state_of
 from conflicts.core.subjects import are_of_one_subject
@@ -23,7 +26,7 @@ from memories.core.claims import why_too_long
 __all__ = ["DetectiveSettings", "Fact", "Finding", "detect", "left_unread"]
 
 _DEFAULTS: Final = DetectiveSettings()
-SAME_MATTER_COSINE: Final = 0.70
+_NO_QUESTIONS: Final[QuestionVectors] = {}
 
 
 def detect(
@@ -33,6 +36,7 @@ def detect(
     now: datetime,
     triggers: Collection[str] | None = None,
     settings: DetectiveSettings = _DEFAULTS,
+    questions: QuestionVectors = _NO_QUESTIONS,
 ) -> list[Finding]:
     """Find reversals, ambiguities and stale claims among live facts.
 
@@ -50,6 +54,9 @@ def detect(
         neighbourhoods are read. None reads everything.
     settings
         Thresholds.
+    questions
+        Unit vector (dimension,) of each question that the facts answer; a question without one
+        is the same as another only in the same words.
 
     Returns
     -------
@@ -72,17 +79,27 @@ def detect(
     else:
         fresh = {timeline.position[t] for t in triggers if t in timeline.position}
     timeline.prepare(i for i in fresh if i not in states)
-    returns = value_returns.find(timeline, fresh, states.keys())
+    muted = settings.muted_rules
+    returns = _unmuted(value_returns.find(timeline, fresh, states.keys()), muted)
     taken = [{timeline.position[i] for i in finding.fact_ids} for finding in returns]
     found = [
-        *state_returns.find(timeline, fresh, states),
+        *_unmuted(state_returns.find(timeline, fresh, states), muted),
         *returns,
         *_pair_findings(timeline, fresh, states.keys(), taken),
+        *_unmuted(find_in_answers(timeline, fresh, questions), muted),
     ]
     return sorted(
-        (finding for finding in found if finding.confidence >= settings.min_confidence),
+        (
+            finding
+            for finding in join_reversals(found)
+            if finding.confidence >= settings.min_confidence
+        ),
         key=lambda f: tuple(timeline.position[i] for i in (f.fact_ids[0], f.fact_ids[-1])),
     )
+
+
+def _unmuted(findings: Iterable[Finding], muted: Collection[str]) -> list[Finding]:
+    return [finding for finding in findings if finding.rules[0] not in muted]
 
 
 def left_unread(facts: Iterable[Fact]) -> frozenset[str]:
@@ -90,56 +107,40 @@ def left_unread(facts: Iterable[Fact]) -> frozenset[str]:
     return frozenset(fact.id for fact in facts if why_too_long(fact.content))
 
 
+def _find_stale(timeline: Timeline, older: int, newer: int) -> Finding | None:
+    """Return what makes the older fact stale, by the rules that are not muted."""
+    muted = timeline.settings.muted_rules
+    if gone_then_used.RULE.id not in muted and (
+        ending := gone_then_used.find(timeline, older, newer)
+    ):
+        return gone_then_used.finding_of(timeline, ending)
+    return None if version_left.RULE.id in muted else version_left.find(timeline, older, newer)
+
+
 def _pair_findings(
     timeline: Timeline, fresh: set[int], states: Collection[int], taken: Sequence[set[int]]
 ) -> list[Finding]:
     """Stale claims and ambiguities among the pairs that hold a trigger."""
+    past = {i for i, fact in enumerate(timeline.facts) if fact.is_past}
     free = fresh.difference(states)
     pairs = {(min(i, j), max(i, j)) for i in free for j in timeline.neighbours(i)}
     findings: list[Finding] = []
     clashes: list[Clash] = []
+    muted = timeline.settings.muted_rules
     for older, newer in sorted(pairs):
         if older in states or newer in states or any({older, newer} <= f for f in taken):
             continue
-        ending = gone_then_used.find(timeline, older, newer)
-        clash = None if ending else find_clash(timeline, older, newer)
-        facts = (timeline.facts[older], timeline.facts[newer])
-        if not (ending or clash) or not are_of_one_subject(facts):
+        if older in past or newer in past:
             continue
-        if ending:
-            findings.append(gone_then_used.finding_of(timeline, ending))
+        stale = _find_stale(timeline, older, newer)
+        clash = None if stale else find_clash(timeline, older, newer)
+        if clash and clash.rule.id in muted:
+            clash = None
+        facts = (timeline.facts[older], timeline.facts[newer])
+        if not (stale or clash) or not are_of_one_subject(facts):
+            continue
+        if stale:
+            findings.append(stale)
         if clash:
             clashes.append(clash)
-    return findings + [of_clashes(timeline, group) for group in _join_clashes(timeline, clashes)]
-
-
-def _is_one_matter(timeline: Timeline, older: int, newer: int) -> bool:
-    """Return whether two facts of one subject are near in meaning or disagree."""
-    if not are_of_one_subject(timeline.facts[i] for i in (older, newer)):
-        return False
-    is_near = timeline.cosine(older, newer) >= SAME_MATTER_COSINE
-    return is_near or find_clash(timeline, older, newer) is not None
-
-
-def _join_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> list[list[Clash]]:
-    """Join clashes about one matter, so that N disagreeing values are one finding.
-
-    A clash joins a group that it shares a fact with when its other fact disagrees with, or is
-    very near to, every member: a chain of different matters stays apart.
-    """
-    pairs = {frozenset((clash.older, clash.newer)) for clash in clashes}
-    groups: list[list[Clash]] = []
-    for clash in clashes:
-        both = {clash.older, clash.newer}
-        for group in groups:
-            members = {i for c in group for i in (c.older, c.newer)}
-            others = [(i, j) for i in both - members for j in members - both]
-            if both & members and all(
-                frozenset(pair) in pairs or _is_one_matter(timeline, *sorted(pair))
-                for pair in others
-            ):
-                group.append(clash)
-                break
-        else:
-            groups.append([clash])
-    return groups
+    return findings + [of_clashes(timeline, group) for group in join_clashes(timeline, clashes)]

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
+from memories.core.answers import Answer
+
 FindingKind = Literal["reversal", "ambiguity", "stale"]
 Severity = Literal["low", "medium", "high"]
 Suggestion = Literal["yes", "no", "both_valid"]
@@ -13,12 +15,13 @@ Suggestion = Literal["yes", "no", "both_valid"]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """One live memory as the detective sees it.
+    """One live memory, or a past one, as the detective sees it.
 
     ``lineage`` names the chain of versions, ``id`` this version; ``observed_at`` is aware or
     naive, but the same for all facts of a call; ``supersedes`` is the id of the fact that this
     one replaces explicitly; ``writer`` names the key that wrote it: the same ``session_key`` of
-    another writer is another session.
+    another writer is another session; ``answers`` are the questions that its writer says it
+    answers; ``is_past`` is true of what was replaced since: only a return to it is looked for.
     """
 
     id: str
@@ -33,6 +36,8 @@ class Fact:
     supersedes: str | None = None
     kind: str = "semantic"
     writer: str = ""
+    answers: tuple[Answer, ...] = ()
+    is_past: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,10 @@ class Finding:
     """Facts that contradict each other, or leave open which of them is true.
 
     ``fact_ids`` are all that take part, oldest first; ``yes_keeps`` the facts that say what the
-    question names; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and
-    never a decision; ``rules`` are the ids of the rules that found it, first the one whose reason
-    the question gives.
+    question names; ``unlisted`` are more facts that disagree with them, since a card lists only so
+    many; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and never a
+    decision; ``rules`` are the ids of the rules that found it, first the one whose reason the
+    question gives.
     """
 
     kind: FindingKind
@@ -54,6 +60,7 @@ class Finding:
     confidence: float
     suggestion: Suggestion | None
     rules: tuple[str, ...]
+    unlisted: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +79,11 @@ class DetectiveSettings:
         Longest pause within one conversation.
     min_confidence
         Findings below are not reported.
+    question_margin
+        Added to the cosines from which two questions are the same, in [-0.2, 0.2]: above 0 fewer
+        are.
+    muted_rules
+        Ids of rules that find nothing; others may still find something in the same facts.
     """
 
     neighbour_cosine: float = 0.45
@@ -80,3 +92,5 @@ class DetectiveSettings:
     min_term_facts: int = 30
     session_minutes: float = 15.0
     min_confidence: float = 0.5
+    question_margin: float = 0.0
+    muted_rules: frozenset[str] = frozenset()

@@ -8,7 +8,8 @@ from typing import Final
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
-from conflicts.core.questions import ask_ambiguity
+from conflicts.core.parts import MAX_MEMBERS
+from conflicts.core.questions import OF_SOME, ask_ambiguity
 from conflicts.core.rules.pair import Clash
 from conflicts.core.severity import severity_of
 from conflicts.core.subjects import LocatedText, group_by_subject
@@ -19,7 +20,10 @@ SAME_SIDE_COSINE: Final = 0.70
 
 
 def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
-    """Return one finding of several clashes; yes keeps the newest and those that agree with it."""
+    """Return one finding of several clashes; yes keeps the newest and those that agree with it.
+
+    Of many members it lists the two that the question names, and the newest others.
+    """
     members = sorted({i for clash in clashes for i in (clash.older, clash.newer)})
     named = members[-1]
     against = [clash for clash in clashes if clash.newer == named]
@@ -30,12 +34,14 @@ def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
         for i in members
         if i not in opposed and (i == named or timeline.cosine(i, named) >= SAME_SIDE_COSINE)
     ]
+    others = [i for i in members if i not in (named, best.older)]
+    listed = sorted({named, best.older, *others[2 - MAX_MEMBERS :]})
     reasons = distinct(reason for clash in clashes for reason in clash.reasons)
     rules = dict.fromkeys(clash.rule.id for clash in (best, *clashes))
     return Finding(
         kind="ambiguity",
-        fact_ids=_ids(timeline, members),
-        yes_keeps=_ids(timeline, sides),
+        fact_ids=_ids(timeline, listed),
+        yes_keeps=_ids(timeline, set(sides).intersection(listed)),
         question=ask_ambiguity(timeline.facts[named].content, timeline.facts[best.older].content),
         reasoning=f"These memories disagree ({'; '.join(reasons[:2])}) and no later memory "
         "settles which one holds.",
@@ -43,6 +49,7 @@ def of_clashes(timeline: Timeline, clashes: Sequence[Clash]) -> Finding:
         confidence=round(best.strength, 3),
         suggestion=None,
         rules=tuple(rules),
+        unlisted=_ids(timeline, set(members).difference(listed)),
     )
 
 
@@ -83,5 +90,7 @@ def _part(
         fact_ids=tuple(group),
         yes_keeps=for_yes,
         question=ask_ambiguity(claim, notes[against[-1]].content),
+        reasoning=OF_SOME,
         suggestion=None,
+        unlisted=finding.unlisted if finding.fact_ids[-1] in group else (),
     )

@@ -1,48 +1,62 @@
-"""Split a finding with too many members into findings that fit on a card.
+"""Bound what a card lists: a person reads all of it to answer.
 
-Each part has members of both sides, so that it is a question by itself.
+Of a finding with more members than a card lists, the newest of both sides are listed and the others
+counted (`unlisted`). What a caller reported by name is listed all the same: on a further card, if
+its card is full.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 from conflicts.core.facts import Finding
-from conflicts.core.questions import ask_ambiguity
+from conflicts.core.questions import OF_SOME, ask_ambiguity
 
-MAX_MEMBERS: Final = 20  # lineages of a card: a person reads them all to answer
+MAX_MEMBERS: Final = 12  # lineages that a card lists
+MAX_UNLISTED: Final = 1000  # further lineages that a card counts
 
 
-def parts_of(
-    finding: Finding, full: frozenset[str], lineage_of: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    """Return the groups of facts of each card, in the order of the finding.
-
-    The members of a full card stay on it; when too many are left for one card, the newest come
-    first. Each further group gets one fact of the other side.
-    """
+def shorten(
+    finding: Finding, lineage_of: Mapping[str, str], claim_of: Mapping[str, str]
+) -> Finding:
+    """Return the finding about the newest facts of both sides, as many as a card lists."""
     facts = finding.fact_ids
-    held = [i for i in facts if lineage_of[i] in full]
-    if held:
-        return [_with_other_side(finding, [i for i in facts if i not in held], held)]
-    sides = _sides(finding, facts)
-    first = {side[-1] for side in sides if side}
+    if len({lineage_of[i] for i in facts}) <= MAX_MEMBERS:
+        return finding
+    chosen = {side[-1] for side in _sides(finding, facts) if side}
     for i in reversed(facts):
-        if len({lineage_of[j] for j in first | {i}}) <= MAX_MEMBERS:
-            first.add(i)
-    kept = tuple(i for i in facts if i in first)
-    return [kept, _with_other_side(finding, [i for i in facts if i not in first], kept)]
+        if len({lineage_of[j] for j in chosen | {i}}) <= MAX_MEMBERS:
+            chosen.add(i)
+    listed = tuple(i for i in facts if i in chosen)
+    others = tuple(i for i in facts if i not in chosen)
+    return replace(
+        _about(finding, listed, lineage_of, claim_of), unlisted=(*finding.unlisted, *others)
+    )
 
 
-def _with_other_side(
-    finding: Finding, facts: Sequence[str], held: Sequence[str]
-) -> tuple[str, ...]:
-    """Return facts with the newest of `held` that is on the other side than their newest."""
+def beside_full_card(
+    finding: Finding,
+    full: Collection[str],
+    lineage_of: Mapping[str, str],
+    claim_of: Mapping[str, str],
+) -> Finding:
+    """Return the finding about the facts that a full card lacks, with one of its other side."""
+    held = [i for i in finding.fact_ids if lineage_of[i] in full]
+    facts = [i for i in finding.fact_ids if i not in held]
     says_yes = facts[-1] in finding.yes_keeps
     other = [i for i in held if (i in finding.yes_keeps) != says_yes] or held
-    return tuple(i for i in finding.fact_ids if i in facts or i == other[-1])
+    kept = tuple(i for i in finding.fact_ids if i in facts or i == other[-1])
+    return _about(finding, kept, lineage_of, claim_of)
+
+
+def seat(members: Collection[str], lineages: Sequence[str]) -> tuple[str, ...]:
+    """Return which lineages a card lists after they join: its members, then the newest of these."""
+    newcomers = [lineage for lineage in lineages if lineage not in members]
+    room = max(MAX_MEMBERS - len(members), 0)
+    admitted = newcomers[len(newcomers) - room :] if len(newcomers) > room else newcomers
+    return tuple(lineage for lineage in lineages if lineage in members or lineage in admitted)
 
 
 def _sides(finding: Finding, facts: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -52,7 +66,7 @@ def _sides(finding: Finding, facts: Sequence[str]) -> tuple[list[str], list[str]
     return for_yes, against
 
 
-def about(
+def _about(
     finding: Finding,
     facts: tuple[str, ...],
     lineage_of: Mapping[str, str],
@@ -67,5 +81,6 @@ def about(
         fact_ids=facts,
         yes_keeps=tuple(i for i in facts if i in for_yes),
         question=ask_ambiguity(named, other),
+        reasoning=OF_SOME,
         suggestion=None,
     )

@@ -8,16 +8,23 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memories.core.quoting import visible
+
 MAX_CHARS: Final = 300
+ANSWER_CHARS: Final = 100  # of a question or an answer of a writer that a reasoning quotes
+# Of some members of a finding: its reasoning may quote the others.
+OF_SOME: Final = "These memories disagree and no later memory settles which one holds."
 _RAW_ID = re.compile(
     r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", re.IGNORECASE
 )
-_UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]+")
 
 
 def quote(text: str, limit: int) -> str:
-    """Return ``text`` as one quoted line of at most ``limit`` characters (``limit`` > 10)."""
-    line = _UNPRINTABLE.sub(" ", _RAW_ID.sub("…", text))
+    """Return ``text`` as one quoted line of at most ``limit`` characters (``limit`` > 10).
+
+    Without control characters, and without those that would reorder the words around the quote.
+    """
+    line = visible(_RAW_ID.sub("…", text))
     line = " ".join(line.replace("“", "'").replace("”", "'").replace('"', "'").split())
     line = line.rstrip(" .!;,:?") or "…"
     room = limit - 2

@@ -35,6 +35,11 @@ class Record:
         return self.confirmed + self.dismissed
 
     @property
+    def is_established(self) -> bool:
+        """Return whether people have decided about enough reports to know the reporter."""
+        return self.decided_count >= ENOUGH_DECIDED
+
+    @property
     def weight(self) -> float:
         """Return the expected share of confirmed reports, in (0, 1)."""
         known = self.decided_count + PRIOR_CONFIRMED + PRIOR_DISMISSED
@@ -43,7 +48,7 @@ class Record:
     @property
     def may_open(self) -> bool:
         """Return whether a report opens a card without another caller's confirmation."""
-        if self.decided_count < ENOUGH_DECIDED:
+        if not self.is_established:
             return True
         return wilson(self.confirmed, self.decided_count, z=_Z_80).low >= LEAST_SHARE
 

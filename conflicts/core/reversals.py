@@ -143,7 +143,7 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
         or strength < MIN_RESTATED
     ):
         return None
-    if _is_taken_back(timeline, old.stems - topic, change, restated):
+    if is_taken_back(timeline, old.stems - topic, change, restated):
         return None
     return Reversal(earlier, change, restated, strength)
 
@@ -226,7 +226,7 @@ def takes_third_value(a: Statement, b: Statement) -> bool:
     return bool((mine & theirs) - shared)
 
 
-def _is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restated: int) -> bool:
+def is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restated: int) -> bool:
     """Return whether a fact after the change reports the return, or a later one settles it."""
     for i in sorted({*timeline.neighbours(change), *timeline.neighbours(restated)}):
         if i <= change or i == restated:

@@ -95,6 +95,11 @@ class Statement:
         found = (claim.transition.old for claim in self.reading.claims if claim.transition)
         return frozenset[str]().union(*found)
 
+    @property
+    def states_fact(self) -> bool:
+        """Return whether a claim of the text is a fact by its grammar: no question, no proposal."""
+        return any(claim.modality == "fact" for claim in self.reading.claims)
+
     def stems_with_cue(self, *wanted: Cue) -> frozenset[str]:
         """Stems of the clauses that carry one of the cues, and of those they point back to."""
         found: set[str] = set()

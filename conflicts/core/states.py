@@ -14,6 +14,8 @@ from typing import Final
 MAX_CHARS: Final = 200  # of a text that declares a state and nothing else
 _ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
 _VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s?[.!]?\s?$"
+# "Terraform state is kept in S3" says where a thing named "state" is.
+_WHERE = r"(?!\w{1,20}(?:ed|pt|ld|en)\s(?:in|on|at|by|with|inside)\b)"
 _MENTION = re.compile(r"\b(?:status|state|phase|stage|lifecycle|maturity)\b", re.IGNORECASE)
 _FORMS = (
     re.compile(
@@ -28,7 +30,7 @@ _FORMS = (
     ),
     re.compile(
         rf"^\s?(?P<subject>.{{1,80}}?)(?:['’]s)?\s?[:,]?\s(?:current\s)?{_ATTRIBUTE}"
-        rf"\s?(?:\sis|:|=)\s?(?:now\s|currently\s)?{_VALUE}",
+        rf"\s?(?:\sis|:|=)\s?(?:now\s|currently\s)?{_WHERE}{_VALUE}",
         re.IGNORECASE,
     ),
 )

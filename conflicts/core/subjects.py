@@ -7,7 +7,8 @@ Only clear signs count; without one the texts may have the same subject:
 - one noun with other names: "the tank of Etna", "the tank of Ural";
 - one sentence without a name, noted in two places: "The tank holds 10 litres" in `plant/etna` and
   in `plant/ural`;
-- different members of one kind in scopes and texts: `svc:billing`, "tenant Acme".
+- different members of one kind in scopes and texts: `svc:billing`, "tenant Acme";
+- values of two things or attributes: "The mother of X is …", "X died in …".
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from conflicts.core.statements import Statement, read
 from conflicts.core.topic_words import MEASURES, stems
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
+from memories.core.slots import are_other_slots, slot_of
 
 MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
 # Statements of one field stay above it in the built-in model, whatever they say of it.
@@ -85,7 +87,17 @@ def are_of_other_subjects(a: LocatedText, b: LocatedText) -> bool:
 
 @lru_cache(maxsize=4096)  # of short texts only
 def _clearly_differ(a: LocatedText, b: LocatedText) -> bool:
-    return _name_other_things(a.content, b.content) or _are_of_other_places(a, b)
+    return (
+        _fill_other_slots(a.content, b.content)
+        or _name_other_things(a.content, b.content)
+        or _are_of_other_places(a, b)
+    )
+
+
+def _fill_other_slots(a: str, b: str) -> bool:
+    """Return whether the texts give values to two things, or to two attributes of a thing."""
+    left, right = slot_of(a), slot_of(b)
+    return left is not None and right is not None and are_other_slots(left, right)
 
 
 def are_of_one_subject(facts: Iterable[Noted]) -> bool:

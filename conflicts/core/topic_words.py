@@ -78,6 +78,7 @@ def _stemmed(text: str) -> Iterator[tuple[str, str]]:
                 yield concept_of(lower), part
 
 
+@lru_cache(maxsize=16384)
 def names(text: str) -> frozenset[str]:
     found: set[str] = set()
     for sentence in _SENTENCE.split(text):

@@ -1,4 +1,5 @@
-"""Tables of conflicts: cards, members, decisions, judgements, and detection's queue and runs."""
+"""Tables of conflicts: cards, members, decisions, judgements, proposals to mute, and
+detection's queue and runs."""
 
 from conflicts.models.card import Conflict, ConflictComment, ConflictMember, ConflictPair
 from conflicts.models.decision import Decision
@@ -11,6 +12,7 @@ from conflicts.models.detection import (
     NarrativeLease,
 )
 from conflicts.models.judgement import JudgedRelation, Judgement
+from conflicts.models.muting import Muting, MutingStatus
 
 __all__ = [
     "Awaits",
@@ -24,6 +26,8 @@ __all__ = [
     "DetectionRun",
     "JudgedRelation",
     "Judgement",
+    "Muting",
+    "MutingStatus",
     "Narrative",
     "NarrativeLease",
 ]

@@ -73,6 +73,7 @@ class Conflict(WorkspaceModel):
     )
     question = models.CharField(max_length=400)
     reasoning = models.TextField(blank=True)
+    model_reasoning = models.TextField(blank=True, db_default="")  # of the language model, if any
     severity = models.CharField(max_length=6, choices=Severity.choices, default=Severity.MEDIUM)
     detected_by = ArrayField(models.CharField(max_length=12), default=list)
     # Why it was opened, and by which other rules it was found since: ids of `core/rules/registry`.
@@ -80,6 +81,8 @@ class Conflict(WorkspaceModel):
     further_rules = ArrayField(models.CharField(max_length=48), default=list, db_default=[])
     confidence = models.FloatField(default=0.5)
     suggested_verdict = models.CharField(max_length=12, blank=True)
+    # Lineages that disagree with the members and are not listed: a card lists so many memories.
+    unlisted = ArrayField(models.UUIDField(), default=list, db_default=[])
     version = models.PositiveIntegerField(default=1)
     assignee = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"

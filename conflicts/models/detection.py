@@ -18,6 +18,7 @@ class Awaits(models.TextChoices):
     """Which tiers have still to read a memory."""
 
     ALL = "all", "Rules and model"
+    ANSWERS = "answers", "The model is asked what it answers; then the rules read it again"
     MODEL = "model", "The model only: rules have read it, the model could not be asked"
 
 
@@ -44,7 +45,7 @@ class DetectionDue(WorkspaceModel):
     memory = models.OneToOneField(Memory, models.CASCADE, related_name="detection_due")
     turn = models.PositiveIntegerField(default=1)
     is_first_in_line = models.BooleanField(default=False)
-    awaits = models.CharField(max_length=5, choices=Awaits.choices, db_default=Awaits.ALL)
+    awaits = models.CharField(max_length=7, choices=Awaits.choices, db_default=Awaits.ALL)
     since = models.DateTimeField()
     run = models.ForeignKey(
         "conflicts.DetectionRun", models.SET_NULL, null=True, related_name="reads"
@@ -65,7 +66,7 @@ class ReadingLease(WorkspaceLease):
 
     # A failure is retried within a day; a due time beyond twice that comes from a wrong clock.
     planned_ahead = timedelta(days=2)
-    awaits: ClassVar[Awaits]
+    awaits: ClassVar[tuple[Awaits, ...]]
 
     class Meta(WorkspaceLease.Meta):
         abstract = True
@@ -74,13 +75,13 @@ class ReadingLease(WorkspaceLease):
 class DetectionLease(ReadingLease):
     """Lease of detection by rules."""
 
-    awaits = Awaits.ALL
+    awaits = (Awaits.ALL,)
 
 
 class NarrativeLease(ReadingLease):
-    """Lease of the narrative pass; separate, so that a slow model does not delay rules."""
+    """Lease of all that a model does; separate, so that a slow model does not delay rules."""
 
-    awaits = Awaits.MODEL
+    awaits = (Awaits.ANSWERS, Awaits.MODEL)
 
 
 class DetectionRun(WorkspaceModel):

@@ -19,13 +19,15 @@ class JudgedRelation(models.TextChoices):
     SAME = "same", "Same"
     REFINES = "refines", "Refines"
     CONTRADICTS = "contradicts", "Contradicts"
+    REPLACES = "replaces", "Replaces"
     DIFFERENT = "different", "Different"
 
 
 class Judgement(WorkspaceModel):
     """One agent's answer about a pair; a later answer by the same key replaces it.
 
-    It changes no memory: a contradiction leads to a card, `same` to a merge suggestion.
+    A contradiction leads to a card, `same` to a merge suggestion, `replaces` to a supersession or
+    to a review.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

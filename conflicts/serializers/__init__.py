@@ -25,10 +25,18 @@ from conflicts.serializers.judgement import (
     ReportKeptSerializer,
     present_judged,
 )
+from conflicts.serializers.muting import MutingSerializer, UnmuteSerializer, present_muting
 from conflicts.serializers.quality import (
     QualityPeriodSerializer,
     QualitySerializer,
     present_quality,
+)
+from conflicts.serializers.question import (
+    KnownQuestionSerializer,
+    QuestionDetailSerializer,
+    QuestionQuerySerializer,
+    present_question,
+    present_questions,
 )
 
 __all__ = [
@@ -39,17 +47,25 @@ __all__ = [
     "DetectAnswerSerializer",
     "DetectSerializer",
     "DetectionRunSerializer",
+    "KnownQuestionSerializer",
+    "MutingSerializer",
     "QualityPeriodSerializer",
     "QualitySerializer",
+    "QuestionDetailSerializer",
+    "QuestionQuerySerializer",
     "RelatedSerializer",
     "RelationSerializer",
     "ReportKeptSerializer",
     "ReportSerializer",
     "ReportedSerializer",
     "SnoozeSerializer",
+    "UnmuteSerializer",
     "VerdictSerializer",
     "present",
     "present_judged",
+    "present_muting",
     "present_one",
     "present_quality",
+    "present_question",
+    "present_questions",
 ]

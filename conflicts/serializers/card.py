@@ -21,6 +21,7 @@ from conflicts.services.cards.consequences import (
 )
 from conflicts.services.cards.finders import rules_of
 from conflicts.services.cards.show import WITHHELD, closing_reason, readable_note, remarks
+from conflicts.services.cards.unlisted import say_unlisted
 from engram.kernel.refusals import InvalidError
 from memories.models import State
 
@@ -80,7 +81,16 @@ class ConflictSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(ConflictStatus.choices)
     question = serializers.CharField()
     reasoning = serializers.CharField(allow_blank=True)
+    model_reasoning = serializers.CharField(
+        allow_blank=True,
+        help_text="How a language model reasoned that found the conflict, also one that the rules "
+        "had found; otherwise empty.",
+    )
     memories = MemberSerializer(many=True)
+    unlisted_count = serializers.IntegerField(
+        help_text="How many more memories disagree than the card lists; they are asked about next "
+        "once it is decided, unless it is dismissed or all are valid."
+    )
     detected_by = serializers.ListField(
         child=serializers.ChoiceField(["rules", "narrative", "agent", "person"])
     )
@@ -197,8 +207,10 @@ def _shape(card: Conflict) -> dict[str, Any]:
         "kind": card.kind,
         "status": card.status,
         "question": WITHHELD if is_withheld else card.question,
-        "reasoning": "" if is_withheld else card.reasoning,
+        "reasoning": "" if is_withheld else say_unlisted(card, card.reasoning),
+        "model_reasoning": "" if is_withheld else card.model_reasoning,
         "memories": [_member(member) for member in members],
+        "unlisted_count": len(card.unlisted),
         "detected_by": card.detected_by,
         "rule": rules[0],
         "further_rules": rules[1:],

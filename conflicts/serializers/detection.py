@@ -24,13 +24,14 @@ class DetectAnswerSerializer(serializers.Serializer[Any]):
 
 
 class DetectionRunSerializer(serializers.ModelSerializer[DetectionRun]):
-    """One detection run, by the rules or (reason `narrative`) by a model.
+    """One detection run, by the rules or (reasons `answers` and `narrative`) by a model.
 
     `narrative` is the status of the model's part: `waiting` (queued), `done`, `capped`, `failed`
     (retried later), `not_needed`, `off`. `survivors` are the memories in the batches that the model
     answered about, when the memories exceeded its token budget; otherwise empty. `dropped` counts
-    its findings that name none of the memories it was shown. `left_unread` counts the new memories
-    that are too long for the rules (more than 2,000 words and signs) and were not checked.
+    its findings that name none of the memories it was shown, or its answers that were refused.
+    `left_unread` counts the new memories that are too long for the rules (more than 2,000 words and
+    signs) and were not checked.
     """
 
     class Meta:

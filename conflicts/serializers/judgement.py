@@ -13,7 +13,7 @@ from engram.kernel.fields import Id, Text
 
 
 class RelationSerializer(serializers.Serializer[Any]):
-    """How a memory relates to another; `refines` means that it adds details to it."""
+    """How a memory relates to another: `refines` adds details, `replaces` says what changed."""
 
     other = Id()
     relation = serializers.ChoiceField(JudgedRelation.choices)
@@ -29,7 +29,7 @@ class RelatedSerializer(serializers.Serializer[Any]):
     relation = serializers.ChoiceField(JudgedRelation.choices)
     reason = serializers.CharField(allow_blank=True)
     weight = serializers.FloatField(help_text="Weight by the caller's record, in (0, 1).")
-    outcome = serializers.ChoiceField(list(DETAIL))
+    outcome = serializers.ChoiceField([name for name in DETAIL if name != "pending"])
     detail = serializers.CharField()
     conflict = serializers.UUIDField(allow_null=True)
     suggestion = serializers.UUIDField(allow_null=True)
@@ -43,9 +43,11 @@ class ReportedSerializer(ConflictDetailSerializer):
 
 
 class ReportKeptSerializer(serializers.Serializer[Any]):
-    """A report that opens no card until somebody else reports the same."""
+    """A report that opens no card: until somebody else reports the same (`kept`), or until people
+    have decided about other reports of a new key (`capped`).
+    """
 
-    outcome = serializers.ChoiceField(["kept"])
+    outcome = serializers.ChoiceField(["kept", "capped"])
 
 
 def present_judged(judged: RecordedRelation) -> dict[str, Any]:

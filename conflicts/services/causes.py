@@ -41,6 +41,13 @@ MEMBERS_CHANGED = Cause(
     "overwrite that change.",
     "Read the memories that `errors` names; put them right by hand.",
 )
+MUTING_SETTLED = Cause(
+    "muting-settled",
+    409,
+    "The proposal is settled",
+    "The proposal to mute a rule was answered already, or that answer was changed since.",
+    "Read the proposals (`GET /mutings`); a muted rule is let go on by `POST /mutings/unmute`.",
+)
 KEEP_NEEDED = Cause(
     "keep-needed",
     422,

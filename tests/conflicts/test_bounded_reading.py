@@ -173,7 +173,9 @@ PERSON = Actor(kind="user", id="1", label="ana", role=Role.REVIEWER)
 
 
 def test_what_does_not_fit_on_a_card_is_asked_on_another(tenant: Tenant) -> None:
-    ids = [UUID(i) for i in write(tenant, *(ROOMS.format("north", n) for n in range(22)))]
+    ids = [
+        UUID(i) for i in write(tenant, *(ROOMS.format("north", n) for n in range(MAX_MEMBERS + 2)))
+    ]
 
     def report_card(*memories: UUID) -> Conflict:
         found = reports.report(

@@ -171,49 +171,68 @@ def test_each_pair_is_given_to_one_card_only(groups: list[set[str]], card: set[s
 MANY = [f"m{n:02}" for n in range(3 * MAX_MEMBERS)]
 
 
-def file_all(findings: list[Finding], held: dict[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Return the members of each card after the findings were placed."""
+Cards = dict[str, OpenCard]
+
+
+def file_all(findings: list[Finding], held: Cards, *, is_reported: bool = False) -> Cards:
+    """Return the cards after the findings were placed."""
     found = place(
         findings,
         lineage_of={name: name for name in MANY},
         claim_of={name: f"The limit is {name}." for name in MANY},
-        open_cards=[OpenCard(card, names) for card, names in held.items()],
+        open_cards=list(held.values()),
         decided=(),
         same_claim=str.__eq__,
+        is_reported=is_reported,
     )
     cards = dict(held)
     for placement in found:
-        assert set(placement.finding.fact_ids) <= set(placement.lineages)
+        assert set(placement.finding.fact_ids) <= {*placement.lineages, *placement.unlisted}
+        assert set().union(*placement.pairs) <= set(placement.lineages)
         yes = set(placement.finding.yes_keeps)
         assert yes, "somebody says yes"
         assert yes < set(placement.finding.fact_ids), "and somebody says no"
-        card = placement.card or f"new {len(cards)}"
-        cards[card] = cards.get(card, frozenset()).union(placement.lineages)
+        if is_reported:
+            assert not placement.unlisted
+        name = placement.card or f"new {len(cards)}"
+        card = cards.get(name, OpenCard(name, frozenset()))
+        members = card.lineages.union(placement.lineages)
+        cards[name] = OpenCard(name, members, (card.unlisted | placement.unlisted) - members)
     return cards
 
 
-@given(
-    st.lists(
-        st.lists(st.sampled_from(MANY), min_size=2, unique=True).map(sorted), min_size=1, max_size=6
-    ),
-    st.integers(1, 5),
+STORIES = st.lists(
+    st.lists(st.sampled_from(MANY), min_size=2, unique=True).map(sorted), min_size=1, max_size=6
 )
-def test_no_card_grows_without_bound_and_nobody_is_left_out(
-    stories: list[list[str]], yes: int
+
+
+@given(STORIES, st.integers(1, 5), st.booleans())
+def test_no_card_lists_too_many_and_nobody_is_left_out(
+    stories: list[list[str]], yes: int, is_reported: bool
 ) -> None:
-    cards: dict[str, frozenset[str]] = {}
-    for story in stories:
+    cards: Cards = {}
+    for whole in stories:
+        story = whole[:MAX_MEMBERS] if is_reported else whole
         keeps = tuple(story[-min(yes, len(story) - 1) :])
         asked = replace(finding(*story), yes_keeps=keeps)
-        cards = file_all([asked], cards)
-        assert max(map(len, cards.values())) <= MAX_MEMBERS
-        assert set(story) <= set().union(*cards.values())
-        assert file_all([asked], cards) == cards, "asked once"
+        cards = file_all([asked], cards, is_reported=is_reported)
+        assert max(len(card.lineages) for card in cards.values()) <= MAX_MEMBERS
+        assert set(story) <= set().union(*(card.known for card in cards.values()))
+        if is_reported:
+            assert set(story) <= set().union(*(card.lineages for card in cards.values()))
+        assert file_all([asked], cards, is_reported=is_reported) == cards, "asked once"
 
 
-@given(st.lists(st.lists(st.sampled_from(MANY), min_size=2, unique=True).map(sorted), max_size=6))
+@given(STORIES)
 def test_findings_of_one_run_share_the_room_of_a_card(stories: list[list[str]]) -> None:
-    held = {"K": frozenset(MANY[: MAX_MEMBERS - 1])}
+    held = {"K": OpenCard("K", frozenset(MANY[: MAX_MEMBERS - 1]))}
     cards = file_all([finding(*story) for story in stories], held)
-    assert max(map(len, cards.values())) <= MAX_MEMBERS
-    assert set().union(*map(set, stories)) <= set().union(*cards.values())
+    assert max(len(card.lineages) for card in cards.values()) <= MAX_MEMBERS
+    assert set().union(*map(set, stories)) <= set().union(*(c.known for c in cards.values()))
+
+
+def test_a_new_value_of_a_full_card_is_counted_there() -> None:
+    full = OpenCard("K", frozenset(MANY[:MAX_MEMBERS]), frozenset(MANY[MAX_MEMBERS:20]))
+    for near in (MANY[0], MANY[15]):  # listed, counted
+        cards = file_all([finding(MANY[16], near, MANY[30])], {"K": full})
+        assert cards == {"K": replace(full, unlisted=full.unlisted | {MANY[30]})}

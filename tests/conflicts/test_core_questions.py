@@ -28,6 +28,11 @@ def test_pair_questions_are_one_short_line_that_asks(named: str, other: str) -> 
         assert question.splitlines() == [question]
 
 
+def test_a_quote_has_no_characters_that_change_what_stands_around_it() -> None:
+    text = "The \u202elead\u2069 \x1b[1mapproves\x00\u2028 re\u200bfunds\ud800."
+    assert quote(text, 100) == "“The lead [1mapproves refunds”"
+
+
 @given(ANY_TEXT, ANY_TEXT, ANY_TEXT, ANY_TEXT)
 def test_state_questions_are_one_short_line_that_asks(
     subject: str, attribute: str, value: str, between: str

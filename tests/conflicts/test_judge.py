@@ -398,3 +398,47 @@ def test_a_card_that_has_grown_asks_for_the_smaller_ones(tenant: Tenant) -> None
     # The pairs are the wider card's: its verdict answers them all.
     decide(tenant, whole["id"], "both_valid")
     assert judge(tenant.agent, third, barn).json()["outcome"] == "decided"
+
+
+def contradict(tenant: Tenant, caller: Caller) -> tuple[str, str, dict[str, Any]]:
+    """Let a caller relate two new memories; return them and what came of it."""
+    one = commit(tenant, f"Shelf of hall {uuid4().hex} holds pears.")
+    other = commit(tenant, f"Hall {uuid4().hex}: nothing but plums.")
+    return one, other, judge(caller, other, one).json()
+
+
+def cap(tenant: Tenant, most: int) -> None:
+    tenant.workspace.settings = {"undecided_cards_per_key": most}
+    tenant.workspace.save()
+
+
+def test_a_new_key_opens_so_many_undecided_cards(tenant: Tenant) -> None:
+    cap(tenant, 2)
+    [first, _] = [contradict(tenant, tenant.agent)[2] for _ in range(2)]
+    one, other, third = contradict(tenant, tenant.agent)
+    assert (third["outcome"], third["conflict"]) == ("capped", None)
+    assert third["detail"].startswith("Recorded. As many conflicts")
+    reported = tenant.agent.post("conflicts", {"memory_ids": [one, other]})
+    assert (reported.status_code, reported.json()) == (202, {"outcome": "capped"})
+    assert len(cards(tenant, status="open")) == 2
+    decide(tenant, first["conflict"], "both_valid")
+    assert judge(tenant.agent, other, one).json()["outcome"] == "opened"
+
+
+def test_what_joins_a_card_is_not_capped_and_people_are_not(tenant: Tenant) -> None:
+    cap(tenant, 0)
+    one, other, capped = contradict(tenant, tenant.agent)
+    assert capped["outcome"] == "capped"
+    assert tenant.reviewer.post("conflicts", {"memory_ids": [one, other]}).status_code == 201
+    assert judge(tenant.agent, other, one).json()["outcome"] == "joined"
+
+
+def test_new_keys_do_not_lift_each_others_cap_and_a_known_one_does(tenant: Tenant) -> None:
+    known = another_agent(tenant, "known")
+    earn(tenant, known, ["yes"] * 8)
+    cap(tenant, 0)
+    one, other, _ = contradict(tenant, tenant.agent)
+    assert judge(another_agent(tenant, "new too"), other, one).json()["outcome"] == "capped"
+    assert judge(known, other, one).json()["outcome"] == "opened"
+    third, fourth, _ = contradict(tenant, known)
+    assert judge(tenant.agent, fourth, third).json()["outcome"] == "known"

@@ -13,7 +13,7 @@ import pytest
 from django.utils import timezone
 
 from conflicts import tasks
-from conflicts.core.narrative import PROMPT_VERSION
+from conflicts.core.model_prompt import PROMPT_VERSION
 from conflicts.models import (
     Awaits,
     Conflict,
@@ -74,6 +74,14 @@ def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServe
         yield server
 
 
+@pytest.fixture
+def tenant(tenant: Tenant) -> Tenant:
+    """Return a workspace whose memories no model answers for: that is another call."""
+    tenant.workspace.settings["answers_by_model"] = False
+    tenant.workspace.save()
+    return tenant
+
+
 def commit(tenant: Tenant, content: str, **fields: Any) -> str:
     answer = tenant.agent.post("memories", {"content": content, **fields})
     assert answer.status_code in {200, 201}, answer.json()
@@ -113,7 +121,7 @@ def cards(tenant: Tenant) -> list[dict[str, Any]]:
 
 
 def story_of(request: Request) -> dict[int, dict[str, str]]:
-    lines = request.body["messages"][1]["content"].split("\n")
+    _, *lines = request.body["messages"][1]["content"].split("\n")
     return {int(one.split(" ", 1)[0]): json.loads(one.split(" ", 1)[1]) for one in lines}
 
 
@@ -151,6 +159,75 @@ def test_both_tiers_join_in_one_card(tenant: Tenant, model: ModelServer) -> None
     [card] = cards(tenant)
     assert card["detected_by"] == ["rules", "narrative"]
     assert (run.opened, run.joined) == (0, 1)
+
+
+REASONING = "The note of 10 January 2026 names the garden newsletter, the later one a town crier."
+
+
+def test_the_models_reasoning_is_kept_with_the_card(
+    tenant: Tenant, model: ModelServer, member: Callable[[str], Any]
+) -> None:
+    commit_both(tenant)
+    told = "Note 1 names the garden newsletter, the later one a town crier."
+    model.answer_chat(answer_with(finding([1, 2], [1], reasoning=told)))
+    read(tenant)
+    [card] = cards(tenant)
+    assert (card["reasoning"], card["model_reasoning"]) == (REASONING, REASONING)
+    page = member("reviewer").get(f"/console/conflicts/{card['id']}/").content.decode()
+    assert page.count(REASONING) == 1
+
+
+def test_the_models_reasoning_stands_beside_that_of_the_rules_until_a_member_goes(
+    tenant: Tenant, model: ModelServer, member: Callable[[str], Any]
+) -> None:
+    ids = [
+        commit(tenant, LOW, observed_at="2026-01-10T09:00:00Z"),
+        commit(tenant, HIGH, observed_at="2026-03-10T09:00:00Z"),
+    ]
+    kept = "Both notes name an API rate limit, and neither gives way."
+    model.answer_chat(answer_with(finding([1, 2], [2], reasoning=kept)))
+    read(tenant)
+    [card] = cards(tenant)
+    assert card["reasoning"].startswith("These memories disagree")
+    assert card["model_reasoning"] == kept
+    page = member("reviewer").get(f"/console/conflicts/{card['id']}/").content.decode()
+    assert kept in page
+    tenant.agent.post("memories/forget", {"ids": ids[:1], "confirm": True})
+    [card] = cards(tenant)
+    assert (card["reasoning"], card["model_reasoning"]) == ("", "")
+
+
+def test_a_settled_matter_is_no_finding_and_none_that_was_dropped(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    commit_both(tenant)
+    model.answer_chat(answer_with(finding([1, 2], [], kind="settled", question="")))
+    [run] = read(tenant)
+    assert (run.narrative, run.dropped, cards(tenant), waiting(tenant)) == ("done", 0, [], [])
+
+
+def test_the_model_is_told_today_what_is_new_and_what_people_decided(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    ids = commit_both(tenant)
+    model.answer_chat(answer_with(finding([1, 2], [1])))
+    read(tenant)
+    [card] = cards(tenant)
+    done = tenant.reviewer.post(f"conflicts/{card['id']}/resolve", {"verdict": "both_valid"})
+    assert done.status_code == 200
+    now = timezone.now()
+    commit(tenant, "Bread is baked on Tuesday.", observed_at="2026-04-10T09:00:00Z")
+    read(tenant, now + timedelta(minutes=1))
+    head, *_ = model.requests[-1].body["messages"][1]["content"].split("\n")
+    assert json.loads(head) == {"today": now.date().isoformat(), "decided": [[1, 2]]}
+    assert {n: told.get("new") for n, told in story_of(model.requests[-1]).items()} == {
+        1: None, 2: None, 3: "yes",
+    }  # fmt: skip
+    tenant.reviewer.patch(f"memories/{ids[0]}", {"content": "Releases are announced by post."})
+    commit(tenant, "Bread is baked daily.", observed_at="2026-05-10T09:00:00Z")
+    read(tenant, now + timedelta(minutes=2))
+    head, *_ = model.requests[-1].body["messages"][1]["content"].split("\n")
+    assert json.loads(head)["decided"] == []
 
 
 def test_a_coherent_story_is_read_once(tenant: Tenant, model: ModelServer) -> None:
@@ -389,6 +466,22 @@ def test_without_a_model_nothing_stays_due(
     state = narrative.narrative_state(fresh(tenant), now=timezone.now())
     assert (state.is_on, state.why_off) == (False, way)
     assert state.how_to_switch_on.startswith(("Set OPENAI_API_KEY", "Switch the setting"))
+
+
+def test_a_muted_tier_is_not_asked_and_a_muted_rule_of_it_opens_no_card(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    tenant.admin.patch("workspace/settings", {"muted_rules": ["model.ambiguity"]})
+    commit_both(tenant)
+    model.answer_chat(answer_with(finding([1, 2], [1])))
+    [run] = read(tenant)
+    assert (run.narrative, run.opened, cards(tenant), waiting(tenant)) == ("done", 0, [], [])
+    tenant.admin.patch("workspace/settings", {"muted_rules": ["narrative"]})
+    commit(tenant, "Bread is baked on Tuesday.")
+    assert read(tenant) == []
+    assert len(model.requests) == 1
+    state = narrative.narrative_state(fresh(tenant), now=timezone.now())
+    assert (state.why_off, state.how_to_switch_on[:16]) == ("muted", "It is muted here")
 
 
 def test_the_state_says_model_spend_and_cap(tenant: Tenant, model: ModelServer) -> None:
@@ -670,8 +763,7 @@ def test_a_reversal_over_eight_months_is_found_in_a_story_that_is_too_long(
     found = [card for card in cards(tenant) if "narrative" in card["detected_by"]]
     assert [card["kind"] for card in found] == ["reversal"]
     assert [m["content"] for m in found[0]["memories"]] == list(ARC)
-    assert run.batches > 1
-    assert len(model.requests) == run.batches
+    assert run.batches == len(model.requests) == 1
     assert run.facts_considered + run.facts_forgotten == 252
     assert run.facts_forgotten > 150
     with in_workspace(tenant.workspace):
@@ -725,21 +817,42 @@ def test_a_story_within_its_budget_is_told_whole_to_one_call(
 TOWELS = ["Locker {n} near door {m} keeps towels.", "Swimmers of club {m} use locker {n} at noon."]
 
 
-def test_one_failed_batch_keeps_the_story_due_and_files_what_the_others_found(
-    tenant: Tenant, model: ModelServer
-) -> None:
-    tenant.admin.patch("workspace/settings", {"story_budget_tokens": 500})
+def of_both_sentences(request: Request) -> Answer:
+    """Answer with the first line of each sentence; nothing where all lines are of one."""
+    first: dict[str, int] = {}
+    for number, told in story_of(request).items():
+        first.setdefault(told["says"].split()[0], number)
+    numbers = sorted(first.values())
+    return answer_with(finding(numbers, numbers[:1])) if len(numbers) > 1 else answer_with()
+
+
+def fail_one_story(failure: Answer) -> Callable[[Request], Answer]:
+    """Answer with a failure about the story that is asked first, however often it is."""
+    failing: list[str] = []
+
+    def answer(request: Request) -> Answer:
+        told = request.body["messages"][1]["content"]
+        failing.append(told)
+        return failure if told == failing[0] else of_both_sentences(request)
+
+    return answer
+
+
+def batches_of_lockers(tenant: Tenant) -> None:
+    tenant.admin.patch("workspace/settings", {"story_budget_tokens": 1000})
     memories = [
         {"content": TOWELS[n % 2].format(n=n, m=n * 7), "session_key": f"s{n}"} for n in range(40)
     ]
     tenant.agent.post("memories/batch", {"memories": memories})
+    detect.detect_due(fresh(tenant), clock=timezone.now)
 
-    def answer(request: Request) -> Answer:
-        said = " ".join(told["says"] for told in story_of(request).values())
-        return completion("{") if "Locker 0 " in said else answer_with(finding([1, 2], [1]))
 
-    model.answer_chat(answer)
-    [run] = read(tenant)
+def test_one_failed_batch_keeps_the_story_due_and_files_what_the_others_found(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    batches_of_lockers(tenant)
+    model.answer_chat(fail_one_story(completion("{")))
+    [run] = narrate.narrate_due(fresh(tenant), clock=timezone.now)
     assert (run.narrative, run.opened > 0, len(waiting(tenant))) == ("failed", True, 40)
 
 
@@ -764,14 +877,20 @@ def read_while(tenant: Tenant, happens: Callable[[], Any]) -> list[DetectionRun]
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "reasoning"),
     [
-        {"reasoning": f"Note 1 says: {SECRET}"},
-        {"question": "Are releases announced by Zebulon in the garden newsletter?"},
+        (
+            {"reasoning": f"Note 1 says: {SECRET}"},
+            "The narrative pass read these notes as different answers",
+        ),
+        (
+            {"question": "Are releases announced by Zebulon in the garden newsletter?"},
+            "Two places are named.",
+        ),
     ],
 )
 def test_a_card_never_quotes_a_memory_that_it_does_not_hold(
-    tenant: Tenant, model: ModelServer, words: dict[str, str]
+    tenant: Tenant, model: ModelServer, words: dict[str, str], reasoning: str
 ) -> None:
     """Pitfall 39: what is erased while the model reads is told by no card after."""
     secret = commit(tenant, SECRET, observed_at="2026-01-01T09:00:00Z")
@@ -782,7 +901,7 @@ def test_a_card_never_quotes_a_memory_that_it_does_not_hold(
     assert erased in ([200], [204])
     [card] = cards(tenant)
     assert "Zebulon" not in json.dumps(card)
-    assert card["reasoning"].startswith("The narrative pass read these notes as different answers")
+    assert card["reasoning"].startswith(reasoning)
 
 
 def test_findings_about_reworded_memories_are_dropped_and_the_rest_is_read_again(
@@ -801,15 +920,6 @@ def test_findings_about_reworded_memories_are_dropped_and_the_rest_is_read_again
         ELSE,
     ]
     assert waiting(tenant) == [("all", 0)]
-
-
-def batches_of_lockers(tenant: Tenant) -> None:
-    tenant.admin.patch("workspace/settings", {"story_budget_tokens": 500})
-    memories = [
-        {"content": TOWELS[n % 2].format(n=n, m=n * 7), "session_key": f"s{n}"} for n in range(90)
-    ]
-    tenant.agent.post("memories/batch", {"memories": memories})
-    detect.detect_due(fresh(tenant), clock=timezone.now)
 
 
 def test_who_asks_for_a_pause_has_it_and_the_longest_counts(
@@ -842,13 +952,8 @@ def test_an_odd_answer_is_an_outage_and_the_others_are_filed(
 ) -> None:
     batches_of_lockers(tenant)
 
-    def answer(request: Request) -> Answer:
-        said = " ".join(told["says"] for told in story_of(request).values())
-        return Answer("[" * 200_000) if "Locker 0 " in said else answer_with(finding([1, 2], [1]))
-
-    model.answer_chat(answer)
-    # Random ids decide whether the first or the second run reads that locker: it ends the work.
-    *_, run = narrate.narrate_due(fresh(tenant), clock=timezone.now)
+    model.answer_chat(fail_one_story(Answer("[" * 200_000)))
+    [run] = narrate.narrate_due(fresh(tenant), clock=timezone.now)
     assert (run.narrative, run.opened > 0) == ("failed", True)
     assert run.error == "gpt-4o-mini did not answer: RecursionError"
     with in_workspace(tenant.workspace):

@@ -11,9 +11,8 @@ from conflicts.core.absence import absent_stems
 from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.facts import Finding
-from conflicts.core.questions import ask_stale
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
-from conflicts.core.severity import severity_of
+from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import stems
@@ -45,6 +44,7 @@ _REPLACES: Final = (
     Cue.AGAIN,
     Cue.END,
 )
+_WHERE: Final = frozenset({"in", "to", "into", "at"})
 _MOVED: Final = re.compile(
     r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]{0,120}\b(?:from|to|by|with)\b",
     re.IGNORECASE,
@@ -76,12 +76,13 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
         (old.stems & gone.stems_with_cue(Cue.END))
         - scope_words(old.fact)
         - frozenset(old.order[:1])
+        - _places(gone)
     )
     named = thing & (old.names | gone.names)
     weight = timeline.overlap(thing)
     if thing & absent_stems(old) or not _is_thing(timeline, gone, thing, named, cosine):
         return None
-    if weight < MIN_THING_WEIGHT or _is_replaced(timeline, leaning, end, thing):
+    if weight < MIN_THING_WEIGHT or is_replaced(timeline, leaning, end, thing):
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)
     return Ending(leaning, end, thing, min(0.95, strength))
@@ -90,18 +91,14 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
 def finding_of(timeline: Timeline, ending: Ending) -> Finding:
     """Return a finding of a claim that relies on something gone; yes keeps the claim."""
     old, gone = timeline.facts[ending.leaning], timeline.facts[ending.end]
-    return Finding(
-        kind="stale",
-        fact_ids=(old.id, gone.id),
-        yes_keeps=(old.id,),
-        question=ask_stale(old.content, gone.content),
+    return make_stale(
+        old,
+        gone,
         reasoning=f"The claim of {old.observed_at:{DATE_FORMAT}} leans on something that is "
         f"reported gone on {gone.observed_at:{DATE_FORMAT}}, and no memory says what took "
         "its place.",
-        severity=severity_of([old, gone]),
         confidence=round(ending.strength, 3),
-        suggestion="no",
-        rules=(RULE.id,),
+        rule_id=RULE.id,
     )
 
 
@@ -123,6 +120,13 @@ def _is_object(timeline: Timeline, gone: Statement, thing: frozenset[str]) -> bo
     """Return whether the verb of the end encloses the thing: "took the shuttle out of service"."""
     enclosed = stems(enclosed_by(Cue.END, gone.fact.content))
     return any(stem in enclosed and timeline.is_shared_by_two(stem) for stem in thing)
+
+
+def _places(gone: Statement) -> frozenset[str]:
+    """Return the words for where something ended or went: "died in Berlin", "moved to Berlin"."""
+    terms = [term for claim in gone.reading.claims for term in claim.terms]
+    stay = {term.key for term in terms if term.prep not in _WHERE}
+    return frozenset(term.key for term in terms if term.prep in _WHERE) - stay
 
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:
@@ -147,7 +151,7 @@ def _comes_back(gone: Statement) -> bool:
     )
 
 
-def _is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str]) -> bool:
+def is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str]) -> bool:
     """Return whether another fact names a replacement for the leaning claim."""
     old = timeline.statements[leaning]
     purpose = old.stems - thing - scope_words(old.fact)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from conflicts.core.apart import is_observed
+from conflicts.core.comparable import scope_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
@@ -32,13 +33,34 @@ _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|before
 
 def find(pair: FactPair) -> Clash | None:
     """Compare the amounts of a unit of which each text gives only one."""
-    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
+    is_near = pair.cosine >= MIN_COSINE or _is_named_by_scope(pair)
+    if not is_near or is_observed(pair.a, pair.b):
         return None
     for mine, theirs in _comparable(pair.a, pair.b):
         text = f"other value: {mine.text} against {theirs.text}"
         reason = Difference(text, measures.amount(mine), measures.amount(theirs))
         return pair.clash(RULE, reason, strength=STRENGTH)
     return None
+
+
+def _is_named_by_scope(pair: FactPair) -> bool:
+    """Return whether a text leaves its thing to its scope, and the other names it.
+
+    "The limit is 1,000 requests per second" in the scope "auth", and "Auth allows 5,000".
+    """
+    return _leaves_to_scope(pair.a, pair.b) or _leaves_to_scope(pair.b, pair.a)
+
+
+def _leaves_to_scope(a: Statement, b: Statement) -> bool:
+    named = scope_words(a.fact)
+    rates = [
+        {q.unit for claim in s.reading.claims for q in claim.quantities if "/" in q.unit}
+        for s in (a, b)
+    ]
+    opening = b.order[:1]
+    return bool(
+        named and rates[0] & rates[1] and named.isdisjoint(a.stems) and named.intersection(opening)
+    )
 
 
 def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity]]:

@@ -9,6 +9,7 @@ from conflicts.core.opposites import denied_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from memories.core.frames import people
+from memories.core.topics import other_topic
 
 RULE: Final = Rule(
     id="ambiguity.other-words.negation",
@@ -28,6 +29,7 @@ def find(pair: FactPair) -> Clash | None:
     if (
         not pair.shares_much
         or _are_of_other_people(pair)
+        or other_topic(pair.a.reading, pair.b.reading, None)
         or absent_stems(pair.a) & absent_stems(pair.b)
     ):
         return None

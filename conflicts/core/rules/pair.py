@@ -21,7 +21,9 @@ MIN_MATTER_WEIGHT: Final = 2.9
 MIN_SLOT_NEARNESS: Final = 0.76
 MIN_SLOT_WEIGHT: Final = 1.9
 MIN_SHARED_WEIGHT: Final = 4.5
-_OTHER_SUBJECT: Final = "other subject"  # how a reason of claim comparison begins
+# How reasons of claim comparison begin.
+_OTHER_SUBJECT: Final = "other subject"
+_OTHER_ITEM: Final = "other item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +80,21 @@ class FactPair:
     def names_exclude(self) -> bool:
         """Return whether other names exclude each other; the names of two subjects do not."""
         return not self.comparison.reasons[0].startswith(_OTHER_SUBJECT)
+
+    @cached_property
+    def is_of_other_thing(self) -> bool:
+        """Return whether claim comparison reads the only claims of both as on two things.
+
+        Between sentences with other verbs another subject may be the same thing otherwise named.
+        """
+        one, other = self.a.reading.claims, self.b.reading.claims
+        if len(one) != 1 or len(other) != 1:
+            return False
+        reason = self.comparison.reasons[0]
+        is_one_frame = one[0].verb == other[0].verb
+        return reason.startswith(_OTHER_ITEM) or (
+            is_one_frame and reason.startswith(_OTHER_SUBJECT)
+        )
 
     @cached_property
     def is_one_slot(self) -> bool:

@@ -1,7 +1,7 @@
 """All rules in the order in which they run, and those of findings that others report.
 
 `detective.py` runs the rules over stories first, then per pair `gone_then_used`, `one_sentence` and
-`OTHER_WORDS`, until one finds something.
+`OTHER_WORDS`, until one finds something; last the rules over what writers say that facts answer.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from collections.abc import Callable
 from typing import Final
 
 from conflicts.core.rules import (
+    answer_gone,
+    answer_returns,
     gone_then_used,
     one_sentence,
     other_choice,
@@ -25,7 +27,9 @@ from conflicts.core.rules import (
     other_way,
     reported,
     state_returns,
+    two_answers,
     value_returns,
+    version_left,
 )
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
@@ -47,14 +51,23 @@ _OTHER_WORDS: Final = (
 OTHER_WORDS: Final[tuple[Callable[[FactPair], Clash | None], ...]] = tuple(
     rule.find for rule in _OTHER_WORDS
 )
+# Those whose values may be names; the others do not compare texts with names of their own.
+NAMES_DIFFER: Final = tuple(
+    rule.find for rule in (other_person, other_precedence, other_name, other_choice)
+)
 RULES: Final[tuple[Rule, ...]] = (
     state_returns.RULE,
     value_returns.RULE,
     gone_then_used.RULE,
+    version_left.RULE,
     *one_sentence.RULES.values(),
     *(rule.RULE for rule in _OTHER_WORDS),
+    answer_returns.RULE,
+    two_answers.RULE,
+    answer_gone.RULE,
     *reported.RULES,
 )
+BY_ANSWERS: Final = frozenset({answer_returns.RULE.id, two_answers.RULE.id, answer_gone.RULE.id})
 _BY_ID: Final = {rule.id: rule for rule in RULES}
 
 

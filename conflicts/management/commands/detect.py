@@ -36,7 +36,9 @@ class Command(BaseCommand):
         except RefusalError as error:
             raise CommandError(error.detail) from None
         runs = detect_due(workspace, clock=timezone.now)
-        runs += narrate_due(workspace, clock=timezone.now)
+        # The rules read again what the model answers; then it reads the story.
+        while by_model := narrate_due(workspace, clock=timezone.now):
+            runs += [*by_model, *detect_due(workspace, clock=timezone.now)]
         if failed := [run for run in runs if run.status == "failed"]:
             raise CommandError(failed[0].error)
         if not runs and queued:

@@ -10,7 +10,9 @@ from django.db.models import Q
 from conflicts.core.identity import DecidedPair
 from conflicts.models import ConflictMember, ConflictPair, Decision
 from conflicts.models.card import ConflictStatus
-from memories.models import Memory, Revision
+from conflicts.services.cards.answered_anew import pairs_answered_anew
+from conflicts.services.cards.former import read_former
+from memories.models import Memory
 
 DECIDED = (ConflictStatus.RESOLVED, ConflictStatus.DISMISSED)
 
@@ -36,6 +38,7 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
     of_them = {decision.conflict_id for decision in decisions}
     members = list(ConflictMember.objects.filter(conflict__in=of_them).select_related("memory"))
     texts = wordings(members)
+    anew = pairs_answered_anew(members)
     found: list[DecidedPair] = []
     for decision in decisions:
         own = [m for m in members if m.conflict_id == decision.conflict_id]
@@ -52,7 +55,12 @@ def decided_pairs(lineages: Iterable[str]) -> list[DecidedPair]:
             if claims.keys() >= set(pair):  # else a member was erased, with its text
                 both = {lineage: claims[lineage] for lineage in pair}
                 lost_of_pair = frozenset(rejected.intersection(pair))
-                found.append(DecidedPair(str(decision.conflict_id), both, lost_of_pair))
+                is_anew = (decision.conflict_id, frozenset(pair)) in anew
+                found.append(
+                    DecidedPair(
+                        str(decision.conflict_id), both, lost_of_pair, answered_anew=is_anew
+                    )
+                )
     return found
 
 
@@ -70,9 +78,5 @@ def _by_answer(
 
 def wordings(members: list[ConflictMember]) -> dict[int, str]:
     """Return by member the text it had when the card's question was made, or decided."""
-    changed = [m for m in members if m.memory.revision != m.revision]
-    kept = {
-        (row.memory_id, row.number): row.content
-        for row in Revision.objects.filter(memory__in=[m.memory_id for m in changed])
-    }
+    kept = read_former(members, "content")
     return {m.pk: kept.get((m.memory_id, m.revision), m.memory.content) for m in members}

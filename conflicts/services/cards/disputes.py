@@ -1,4 +1,7 @@
-"""Find the open conflicts of recalled memories; `ENGRAM_RECALL_ANNOTATORS` names `annotate`."""
+"""Find the open conflicts of recalled memories, and the pairs that have a card.
+
+`ENGRAM_RECALL_ANNOTATORS`, `ENGRAM_DISPUTED_PAIRS` and `ENGRAM_CARDED_PAIRS` name these functions.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +11,9 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Greatest, Least
 
-from conflicts.models import ConflictMember
+from conflicts.models import ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.tenancy import current_workspace_id
@@ -37,6 +41,18 @@ def in_one_conflict(one: str, other: str) -> Q:
         Exists(other_member), memory=OuterRef(one), conflict__status__in=WAITING
     )
     return Q(Exists(members))
+
+
+def have_card(one: str, other: str) -> Q:
+    """Return the condition that a card covers the memories in two fields of a row.
+
+    It waits, or people decided about it; one that was closed without a verdict does not count.
+    """
+    ends = [OuterRef(f"{field}__lineage") for field in (one, other)]
+    covering = ConflictPair.objects.filter(
+        lineage_low=Least(*ends), lineage_high=Greatest(*ends), conflict__is_lapsed=False
+    )
+    return Q(Exists(covering)) | in_one_conflict(one, other)
 
 
 def annotate(memory_ids: Collection[UUID]) -> dict[UUID, list[OpenConflict]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -21,20 +21,27 @@ def note_erased(
     sender: Any,
     *,
     memory_ids: Sequence[UUID],
+    answering: Collection[UUID] = (),
     quoted_in: Callable[[Any], bool],
     now: datetime,
     **_: Any,
 ) -> None:
-    """Remove memories about to be erased from their cards, and quotes of them from every card."""
+    """Remove memories about to be erased from their cards, and quotes of them from every card.
+
+    The cards of memories that lost answers with them are written anew, too.
+    """
     named = {str(memory_id) for memory_id in memory_ids}
-    theirs = Q(members__memory__in=memory_ids) | Q(decisions__answer__in=memory_ids)
+    members = Q(members__memory__in=[*memory_ids, *answering])
+    theirs = members | Q(decisions__answer__in=memory_ids)
     own = set(Conflict.objects.filter(theirs).values_list("pk", flat=True))
     quoting = own | _find_quoting(quoted_in)
     for card in Conflict.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
-        card.question, card.reasoning = ERASED, ""
+        card.question, card.reasoning, card.model_reasoning = ERASED, "", ""
         card.version += 1
         card.updated_at = now
-        card.save(update_fields=["question", "reasoning", "version", "updated_at"])
+        card.save(
+            update_fields=["question", "reasoning", "model_reasoning", "version", "updated_at"]
+        )
         _leave(card, memory_ids)
         if card.status in WAITING:
             if len(live_members(card, now)) < 2:
@@ -55,8 +62,9 @@ def note_erased(
 
 def _find_quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:
     """Return the ids of all cards whose question or reasoning quotes the erased text."""
-    rows = Conflict.objects.order_by().values_list("pk", "question", "reasoning")
-    return {pk for pk, *texts in rows.iterator() if quoted_in(texts)}
+    texts = ("question", "reasoning", "model_reasoning")
+    rows = Conflict.objects.order_by().values_list("pk", *texts)
+    return {pk for pk, *written in rows.iterator() if quoted_in(written)}
 
 
 def _erase_quotes(quoted_in: Callable[[Any], bool]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
 from conflicts.services.cards.decided import decided_pairs
 from conflicts.services.cards.finders import further_rules
+from conflicts.services.cards.judged import replaced_pairs
 from conflicts.services.cards.lapse import absorb
 from conflicts.services.cards.question import (
     QUESTION_MAX_CHARS,
@@ -25,6 +26,7 @@ from conflicts.services.cards.question import (
     save_question,
     set_question_from_finding,
 )
+from conflicts.services.cards.unlisted import count_unlisted
 from conflicts.services.due import note_written
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
@@ -32,6 +34,8 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.services.locks import lock
+
+NARRATIVE = "narrative"  # found by a language model
 
 
 @dataclass(slots=True)
@@ -59,8 +63,9 @@ def file_findings(
     """File findings within the caller's transaction; idempotent.
 
     1. Lock filing in the workspace. 2. Lock the members: findings with a hidden memory are dropped,
-    and memories that are not in the revision that was `read` are queued again. 3. Split findings
-    about several subjects, unless the memories were named by a caller (`is_reported`). 4. Place
+    and memories that are not in the revision that was `read` are queued again. 3. Unless
+    the memories were named by a caller (`is_reported`), skip pairs of which one replaces the other,
+    and split findings about several subjects. 4. Place
     each finding by identity; a missing comparison rolls the transaction back
     (`with_comparisons`). 5. Write. Cards in `also_lock`, which the caller changes too, are locked
     in the same order.
@@ -76,18 +81,22 @@ def file_findings(
         note_written(Memory, memory_ids=changed, now=now)
     current = [f for f in findings if all(i in live for i in f.fact_ids)]
     if not is_reported:
+        current = _without_replaced(current, filed)
         current = [part for f in current for part in _of_one_subject(f, live, known, filed)]
+    unlisted = _unlisted_lineages(current, now)
+    current = [replace(f, unlisted=tuple(i for i in f.unlisted if i in unlisted)) for f in current]
     lineages = {str(memory.lineage) for memory in live.values()}
     open_cards, notes_of = _open_cards(lineages, also_lock)
     notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
     placements = place(
         current,
-        lineage_of={i: str(memory.lineage) for i, memory in live.items()},
+        lineage_of=unlisted | {i: str(memory.lineage) for i, memory in live.items()},
         claim_of={str(memory.lineage): memory.content for memory in live.values()},
         open_cards=open_cards,
         decided=decided_pairs(lineages),
         same_claim=known.says_the_same,
         is_other=lambda a, b: known.are_of_other_subjects(notes_of[a], notes_of[b]),
+        is_reported=is_reported,
     )
     known.demand_known()
     for placement in placements:
@@ -114,6 +123,18 @@ def _of_one_subject(
     return parts
 
 
+def _without_replaced(findings: Sequence[Finding], filed: FilingResult) -> list[Finding]:
+    """Return the findings but those about two memories of which one is said to replace the other.
+
+    Both are live while a review waits, and when somebody restored the older one.
+    """
+    ids = {UUID(i) for finding in findings for i in finding.fact_ids}
+    replaced = replaced_pairs(ids) if ids else set()
+    kept = [f for f in findings if frozenset(map(UUID, f.fact_ids)) not in replaced]
+    filed.skipped += len(findings) - len(kept)
+    return kept
+
+
 def _open_cards(
     lineages: Iterable[str], also_lock: Collection[UUID]
 ) -> tuple[list[OpenCard], dict[str, LocatedText]]:
@@ -127,10 +148,12 @@ def _open_cards(
     theirs = members.filter(conflict__in=own.values("conflict_id")).values("lineage")
     # A card that grows may absorb these too: all are locked now, in one order.
     near = members.filter(Q(lineage__in=wanted) | Q(lineage__in=theirs)).order_by()
-    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=also_lock)
+    counting = Q(unlisted__overlap=sorted(wanted))
+    named = Q(pk__in=near.values("conflict_id")) | Q(pk__in=also_lock) | counting
     waiting = Conflict.objects.filter(named, status__in=WAITING)
-    locked = [card.pk for card in waiting.order_by("pk").select_for_update()]
+    locked = {card.pk: card.unlisted for card in waiting.order_by("pk").select_for_update()}
     touched = set(own.filter(conflict__in=locked).values_list("conflict_id", flat=True))
+    touched |= {pk for pk, unlisted in locked.items() if not wanted.isdisjoint(unlisted)}
     covered: dict[str, set[str]] = {}
     notes: dict[str, LocatedText] = {}
     members = ConflictMember.objects.filter(conflict__in=touched)
@@ -138,7 +161,20 @@ def _open_cards(
     for card, lineage, *note in members.values_list("conflict_id", "lineage", *fields):
         covered.setdefault(str(card), set()).add(str(lineage))
         notes[str(lineage)] = LocatedText(*note)
-    return [OpenCard(card, frozenset(lines)) for card, lines in sorted(covered.items())], notes
+    cards = [
+        OpenCard(card, frozenset(lines), frozenset(map(str, locked[UUID(card)])))
+        for card, lines in sorted(covered.items())
+    ]
+    return cards, notes
+
+
+def _unlisted_lineages(findings: Iterable[Finding], now: datetime) -> dict[str, str]:
+    """Return the lineages of the live memories that findings count but do not list, by id."""
+    ids = {UUID(i) for finding in findings for i in finding.unlisted}
+    if not ids:
+        return {}
+    live = Memory.objects.recallable(now).filter(pk__in=ids).order_by()
+    return {str(pk): str(lineage) for pk, lineage in live.values_list("pk", "lineage")}
 
 
 def _file(
@@ -162,6 +198,7 @@ def _file(
         is_new = True
     is_wider = _add_members(card, placement, live, known, actor=actor, now=now)
     _cover(card, placement)
+    count_unlisted(card, placement.unlisted)
     if is_wider:
         absorb(card, now=now)
     filed.cards.append(card.id)
@@ -188,6 +225,7 @@ def _open(placement: Placement, *, detected_by: str, now: datetime) -> Conflict:
         kind=finding.kind,
         question=finding.question[:QUESTION_MAX_CHARS],
         reasoning=finding.reasoning,
+        model_reasoning=finding.reasoning if detected_by == NARRATIVE else "",
         severity=finding.severity,
         detected_by=[detected_by],
         rule=finding.rules[0],
@@ -277,8 +315,10 @@ def _join(
         return False
     if is_new_finder:
         card.detected_by = [*card.detected_by, detected_by]
+    if detected_by == NARRATIVE:
+        card.model_reasoning = finding.reasoning
     held = set(ConflictMember.objects.filter(conflict=card).values_list("memory_id", flat=True))
     if is_wider and {UUID(i) for i in finding.fact_ids} == held:
         set_question_from_finding(card, finding)
-    save_question(card, "detected_by", "further_rules", now=now)
+    save_question(card, "detected_by", "further_rules", "model_reasoning", now=now)
     return True

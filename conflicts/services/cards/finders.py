@@ -46,7 +46,8 @@ def finders(card: Conflict, events: Sequence[Event], *, is_withheld: bool) -> tu
         elif kind in {"agent", "person"}:
             found.append(Finder(kind, _reporter(kind, events)))
         else:
-            found.append(Finder(kind, LABELS.get(kind, kind)))
+            reason = card.model_reasoning if kind == "narrative" and not is_withheld else ""
+            found.append(Finder(kind, LABELS.get(kind, kind), reason))
     return tuple(found)
 
 

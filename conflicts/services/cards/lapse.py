@@ -14,6 +14,7 @@ from conflicts.models.card import WAITING, ConflictStatus, LapseReason
 from conflicts.services.cards.finders import further_rules
 from conflicts.services.cards.locks import lock_cards
 from conflicts.services.cards.question import live_members, number_members, rebuild_question
+from conflicts.services.cards.unlisted import count_unlisted, read_unlisted_again
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import Event
@@ -165,6 +166,7 @@ def absorb(card: Conflict, *, now: datetime) -> None:
         card.further_rules = further_rules(card, smaller.rules)
         card.confidence = max(card.confidence, smaller.confidence)
         card.save(update_fields=["detected_by", "further_rules", "confidence"])
+        count_unlisted(card, smaller.unlisted)
         lapse(smaller, LapseReason.ABSORBED, now=now, by=card.id)
 
 
@@ -179,6 +181,8 @@ def lapse(card: Conflict, reason: LapseReason, *, now: datetime, by: UUID | None
     if by is not None:
         data["by"] = str(by)
     record("conflict.resolved", of=("conflict", card.id), actor=SYSTEM, now=now, data=data)
+    if by is None:
+        read_unlisted_again(card, now=now)
 
 
 def _save(card: Conflict, *fields: str, now: datetime) -> None:

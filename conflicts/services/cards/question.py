@@ -53,11 +53,11 @@ def rebuild_question(card: Conflict, *, now: datetime, known: Comparisons | None
     others = [m for m in on_subject if m.pk not in same] or [m for m in live if m != named]
     card.kind = ConflictKind.AMBIGUITY
     card.question = ask_ambiguity(named.memory.content, others[-1].memory.content)
-    card.reasoning = ""
+    card.reasoning = card.model_reasoning = ""
     card.suggested_verdict = ""
     card.members.update(says_yes=False)
     card.members.filter(pk__in=same).update(says_yes=True)
-    save_question(card, now=now)
+    save_question(card, "model_reasoning", now=now)
 
 
 def _is_for_yes(member: ConflictMember, named: ConflictMember, known: Comparisons | None) -> bool:

@@ -16,6 +16,7 @@ from django.db.models import Q
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.identity import Placement
+from conflicts.core.rules.registry import BY_ANSWERS
 from conflicts.core.rules.reported import BY_AGENTS
 from conflicts.models import Conflict, ConflictMember, ConflictPair, JudgedRelation
 from conflicts.models.card import WAITING, LapseReason
@@ -48,13 +49,23 @@ def note_reworded(
         changed = [
             m
             for m in members
-            if before[m.pk] != m.memory.content or (m.is_reworded and m.memory_id in existing)
+            if before[m.pk] != m.memory.content
+            or (m.memory_id in existing and (m.is_reworded or _may_answer_anew(card, m)))
         ]
         for member in changed:
             member.is_reworded = True  # `revision` stays that of the question until it is read
         ConflictMember.objects.bulk_update(changed, ["is_reworded"])
         if changed:
             rebuild_question(card, now=now)
+
+
+def _may_answer_anew(card: Conflict, member: ConflictMember) -> bool:
+    """Return whether a card rests on answers, and its member was changed since."""
+    return _is_by_answers(card) and member.memory.revision != member.revision
+
+
+def _is_by_answers(card: Conflict) -> bool:
+    return BY_ANSWERS.issuperset({card.rule, *card.further_rules})
 
 
 def cards_with_reworded_members(read: Collection[UUID]) -> list[UUID]:
@@ -76,9 +87,9 @@ def settle_reworded(
     """Settle the questions of cards whose reworded members the rules have read.
 
     `read` are the revisions that were read. A reworded member stays when it makes the same claim in
-    other words, when a finding with it was `placed` on the card, or when it contradicts another
-    member. Otherwise it is removed, and only a new finding or report adds it again; a card without
-    a contradiction is closed.
+    other words (on a card that answers opened: when they still contradict), when a finding with it
+    was `placed` on the card, or when it contradicts another member. Otherwise it is removed, and
+    only a new finding or report adds it again; a card without a contradiction is closed.
     """
     waiting = Conflict.objects.filter(pk__in=cards, status__in=WAITING)
     for card in waiting.order_by("pk").select_for_update():
@@ -93,7 +104,7 @@ def settle_reworded(
         if not reworded:
             continue
         placement = placed.get(card.id)
-        leaving = _find_leaving(reworded, members, placement, known, now=now)
+        leaving = _find_leaving(card, reworded, members, placement, known, now=now)
         known.demand_known()
         for member in reworded:
             member.is_reworded, member.revision = False, member.memory.revision
@@ -104,6 +115,7 @@ def settle_reworded(
 
 
 def _find_leaving(
+    card: Conflict,
     reworded: Sequence[ConflictMember],
     members: Sequence[ConflictMember],
     placement: Placement | None,
@@ -118,7 +130,8 @@ def _find_leaving(
     changed = [
         m
         for m in reworded
-        if str(m.lineage) not in found and not known.says_the_same(before[m.pk], m.memory.content)
+        if str(m.lineage) not in found
+        and (_is_by_answers(card) or not known.says_the_same(before[m.pk], m.memory.content))
     ]
     return [m for m in changed if not _disagrees(m, live, known)]
 
@@ -196,6 +209,7 @@ def _set_question(
     live = {str(m.memory_id) for m in live_members(card, now)}
     if placement is not None and set(placement.finding.fact_ids) >= live:
         set_question_from_finding(card, placement.finding)
-        save_question(card, now=now)
+        card.model_reasoning = ""  # it was about the former text
+        save_question(card, "model_reasoning", now=now)
     else:
         rebuild_question(card, now=now, known=known)

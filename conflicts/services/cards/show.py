@@ -18,6 +18,7 @@ from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.finders import Finder, finders, rules_of
+from conflicts.services.cards.unlisted import say_unlisted
 from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
 from memories.models import Memory, State
@@ -136,7 +137,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     return CardView(
         card=card,
         question=WITHHELD if is_withheld else card.question,
-        reasoning="" if is_withheld else card.reasoning,
+        reasoning="" if is_withheld else say_unlisted(card, card.reasoning),
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,

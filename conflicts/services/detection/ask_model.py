@@ -13,7 +13,8 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, model_validator
 
 from conflicts.core.facts import Fact, Finding
-from conflicts.core.narrative import MAX_FINDINGS, Reported, accept_finding, messages
+from conflicts.core.model_prompt import MAX_FINDINGS, Reading, messages
+from conflicts.core.narrative import Reported, accept_finding
 from engram.kernel import llm, spend
 from engram.kernel.lease import Renewal
 from engram.kernel.llm import (
@@ -36,16 +37,16 @@ GRACE_SECONDS = 10.0
 
 
 class ReportedShape(BaseModel):
-    """One finding in the model's answer."""
+    """One matter in the model's answer; the reasoning is written before the verdict (`kind`)."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    kind: Literal["reversal", "ambiguity", "stale"]
     facts: list[int]
+    reasoning: str
+    kind: Literal["reversal", "ambiguity", "stale", "settled"]
     yes: list[int]
     question: str
     severity: Literal["low", "medium", "high"]
-    reasoning: str
 
 
 class NarrativeReading(BaseModel):
@@ -99,13 +100,13 @@ class BeyondCapError(Exception):
 
 def ask_model(
     workspace: Workspace,
-    batches: Sequence[Sequence[Fact]],
+    readings: Sequence[Reading],
     *,
     renew: Renewal,
     charge: Callable[[Usage, float], None],
     now: datetime,
 ) -> ModelRun | None:
-    """Ask about every batch; None when the daily cap has no room for all of them.
+    """Ask about every reading; None when the daily cap has no room for all of them.
 
     No connection, lock or transaction is held during the calls; `renew` is called every few
     seconds. `charge` is called with the reserved cost first, and with the actual cost at the end,
@@ -116,7 +117,7 @@ def ask_model(
     BeyondCapError
         When the highest cost exceeds a whole day's cap.
     """
-    prompts = [messages(batch) for batch in batches]
+    prompts = [messages(reading) for reading in readings]
     highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS) for one in prompts]
     cap = workspace.config.narrative_daily_usd
     if sum(highest) > cap:
@@ -129,12 +130,12 @@ def ask_model(
     answered: set[int] = set()
     try:
         charge(Usage(), reserved.usd)
-        shapes = [reading_of(len(batch)) for batch in batches]
+        shapes = [reading_of(len(reading.facts)) for reading in readings]
         for i, answer in _answers(prompts, shapes, sent, renew=renew):
             answered.add(i)
             if not isinstance(answer, UnavailableError | RejectedError):
                 run.read.add(i)
-            _add_answer(run, batches[i], answer)
+            _add_answer(run, readings[i].facts, answer)
         if lost := sent - answered:
             run.errors.append(UnavailableError(f"{len(lost)} calls did not come back"))
         run.unsent = len(prompts) - len(sent)
@@ -197,28 +198,29 @@ def _rounds(calls: int) -> int:
 
 
 def _add_answer(
-    run: ModelRun, batch: Sequence[Fact], answer: ModelAnswer[NarrativeReading] | ModelError
+    run: ModelRun, facts: Sequence[Fact], answer: ModelAnswer[NarrativeReading] | ModelError
 ) -> None:
-    """Add an answer's usage and cost to a run, and its findings about the batch's memories."""
+    """Add an answer's usage and cost to a run, and its findings about the facts that it read."""
     run.usage += answer.usage
     if isinstance(answer, ModelError):
         run.cost_usd += llm.cost_usd(answer.usage, llm.model_name())
         run.errors.append(answer)
         return
     run.cost_usd += answer.cost_usd
-    reported = answer.value.findings
-    run.dropped += max(0, len(reported) - MAX_FINDINGS)
-    for one in reported[:MAX_FINDINGS]:
-        finding = accept_finding(
-            Reported(
-                kind=one.kind,
-                facts=tuple(one.facts),
-                yes=tuple(one.yes),
-                question=one.question,
-                severity=one.severity,
-            ),
-            batch,
+    matters = 0
+    for one in answer.value.findings:
+        if one.kind == "settled":
+            continue
+        matters += 1
+        reported = Reported(
+            kind=one.kind,
+            facts=tuple(one.facts),
+            yes=tuple(one.yes),
+            question=one.question,
+            severity=one.severity,
+            reasoning=one.reasoning,
         )
+        finding = accept_finding(reported, facts) if matters <= MAX_FINDINGS else None
         if finding is None:
             run.dropped += 1
         else:

@@ -25,13 +25,17 @@ LONGEST_PAUSE = timedelta(hours=1)
 # An endpoint may ask for more.
 LONGEST_ASKED_PAUSE = timedelta(days=1)
 ABANDONED = "WorkerStopped"
-# The reason of runs that ask the model.
+# The reasons of runs that ask the model.
 NARRATIVE = "narrative"
+ANSWERS = "answers"
+REASONS = {Awaits.MODEL: NARRATIVE, Awaits.ANSWERS: ANSWERS}
 
 
-def select_due(awaits: Awaits = Awaits.ALL) -> QuerySet[DetectionDue]:
-    """Return the due rows of a tier, without those that were set aside."""
-    return DetectionDue.objects.filter(attempts__lt=MAX_ATTEMPTS, awaits=awaits)
+def select_due(*awaits: Awaits) -> QuerySet[DetectionDue]:
+    """Return the due rows of tiers (default: rules), without those that were set aside."""
+    return DetectionDue.objects.filter(
+        attempts__lt=MAX_ATTEMPTS, awaits__in=awaits or (Awaits.ALL,)
+    )
 
 
 def select_set_aside() -> QuerySet[DetectionDue]:
@@ -63,10 +67,10 @@ def delete_read(due: Sequence[DetectionDue]) -> None:
     _select_unchanged(due).delete()
 
 
-def queue_for_model(due: Sequence[DetectionDue]) -> int:
+def queue_for_model(due: Sequence[DetectionDue], awaits: Awaits = Awaits.MODEL) -> int:
     """Queue the rows that the rules have read for the model; return their number."""
     return _select_unchanged(due).update(
-        awaits=Awaits.MODEL, run=None, read_with=None, attempts=0, not_before=None
+        awaits=awaits, run=None, read_with=None, attempts=0, not_before=None
     )
 
 
@@ -83,7 +87,7 @@ def _select_unchanged(due: Sequence[DetectionDue]) -> QuerySet[DetectionDue]:
 
 def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
     """Postpone the rows of a run that failed for another reason than its memories."""
-    DetectionDue.objects.filter(run=run, awaits=Awaits.MODEL).update(
+    DetectionDue.objects.filter(run=run).exclude(awaits=Awaits.ALL).update(
         run=None,
         not_before=until,
         attempts=Least(F("attempts") + int(has_failed), Value(MAX_ATTEMPTS - 1)),
@@ -92,7 +96,7 @@ def put_off(run: DetectionRun, *, until: datetime, has_failed: bool) -> None:
 
 def join_pause(now: datetime) -> datetime | None:
     """Postpone all rows that wait for the model to the end of its longest pause; return it."""
-    of_model = select_due(Awaits.MODEL).filter(read_with=None)
+    of_model = select_due(Awaits.ANSWERS, Awaits.MODEL).filter(read_with=None)
     until: datetime | None = of_model.filter(not_before__gt=now).aggregate(at=Max("not_before"))[
         "at"
     ]
@@ -112,7 +116,7 @@ def note_failure(run_ids: Sequence[UUID], *, now: datetime, awaits: Awaits = Awa
         for row in rows:
             row.run = None
             row.read_with = max(1, len(rows) // 2)
-            if len(rows) == 1 or awaits == Awaits.MODEL:
+            if len(rows) == 1 or awaits != Awaits.ALL:
                 row.not_before = now + pause(row.attempts)
             row.attempts += len(rows) == 1
         DetectionDue.objects.bulk_update(rows, ["run", "read_with", "not_before", "attempts"])
@@ -128,8 +132,9 @@ def close_abandoned(workspace: Workspace, *, now: datetime, awaits: Awaits = Awa
     """Close the runs of dead workers; only the holder of the lease may call it."""
     with in_workspace(workspace):
         abandoned = DetectionRun.objects.filter(status="running")
-        own = Q(reason=NARRATIVE)
-        abandoned = abandoned.filter(own if awaits == Awaits.MODEL else ~own)
+        by_model = Q(reason__in=REASONS.values())
+        own = ~by_model if awaits == Awaits.ALL else Q(reason=REASONS[awaits])
+        abandoned = abandoned.filter(own)
         ids = list(abandoned.values_list("pk", flat=True))
         if ids:
             abandoned.filter(pk__in=ids).update(status="failed", error=ABANDONED)
@@ -146,7 +151,7 @@ def release(of: type[ReadingLease], workspace: Workspace, holder: UUID, now: dat
         held = of._default_manager.filter(workspace=workspace, holder=holder)
         if held.select_for_update().first() is None:
             return False
-        earliest = select_due(of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
+        earliest = select_due(*of.awaits).aggregate(at=Min(Greatest("since", "not_before")))["at"]
         lease.release(held, holder, due_at=earliest and max(earliest, now))
         return earliest is not None and earliest <= now
 

@@ -17,14 +17,17 @@ from conflicts.services.cards.locks import with_comparisons
 from conflicts.services.cards.reworded import cards_with_reworded_members, settle_reworded
 from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import queue_for_model
-from conflicts.services.detection.story import is_short, load_facts, story_ids
+from conflicts.services.detection.story import add_answers, is_short, load_facts, story_ids
 from conflicts.services.due import DETECT_TASK
 from engram.kernel import lease, telemetry
+from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.jobs import wake
 from engram.kernel.lease import Renewal, lease_of, renewing
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from engram.kernel.tenancy import in_workspace
+from memories.services.index.answers import embed_questions
+from memories.services.index.question_groups import join_wordings
 
 log = logging.getLogger(__name__)
 Clock = Callable[[], datetime]
@@ -122,6 +125,13 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
     return run
 
 
+def detective_settings(config: WorkspaceSettings) -> DetectiveSettings:
+    """Return the thresholds of a workspace."""
+    return DetectiveSettings(
+        min_confidence=config.detection_min_confidence, muted_rules=frozenset(config.muted_rules)
+    )
+
+
 def _fill(
     workspace: Workspace,
     run: DetectionRun,
@@ -133,17 +143,24 @@ def _fill(
     """Read, then file the findings and remove or hand on the due rows in one transaction."""
     now = run.created_at
     triggers = {row.memory_id for row in due}
+    embed_questions(workspace, triggers)
+    renew()
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
     renew()
     with in_workspace(workspace), without_nested_loops():
-        story = load_facts(ids, workspace.embedding_model)
+        story = load_facts(ids, workspace.embedding_model, with_past=True)
+        story = add_answers(story, workspace, now)
+    join_wordings(workspace, story.wordings_of(story.facts_of(triggers)))
     renew()
     found = detect(
         story.facts, story.vectors, now=story.time_of_reading(now),
         triggers=story.facts_of(triggers),
-        settings=DetectiveSettings(min_confidence=workspace.config.detection_min_confidence),
+        settings=detective_settings(workspace.config),
+        questions=story.questions,
     )  # fmt: skip
+    if "rules" in workspace.config.muted_rules:
+        found = []
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
     renew()
     run.facts_considered = len(story.facts)

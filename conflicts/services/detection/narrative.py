@@ -21,6 +21,7 @@ from engram.kernel.lease import lease_of, note_due
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Revision
+from memories.services.lifecycle.model_answers import select_unanswered
 
 NARRATE_TASK = "conflicts.narrate_workspace"
 # Reason of a revision by a caller, in contrast to one by a merge.
@@ -32,7 +33,7 @@ class NarrativeState:
     """Return whether the narrative tier is on, why not, and today's cost (UTC) in dollars."""
 
     is_on: bool
-    why_off: Literal["", "no_key", "setting"]
+    why_off: Literal["", "no_key", "setting", "muted"]
     model: str
     spent_usd: float
     cap_usd: float
@@ -47,13 +48,15 @@ class NarrativeState:
             "no_key": "Set OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own, and start "
             "Engram again. ENGRAM_MODEL names the model (gpt-4o-mini unless set).",
             "setting": "Switch the setting narrative_enabled on in this workspace.",
+            "muted": "It is muted here, because people dismissed most of what it found. Unmute it "
+            "on the detective's page.",
         }[self.why_off]
 
 
 def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
     """Return the state of the narrative tier in a workspace."""
     with in_workspace(workspace):
-        waiting = backlog.select_due(Awaits.MODEL).count()
+        waiting = backlog.select_due(*NarrativeLease.awaits).count()
         spent_usd = spend.spent_usd(workspace, now=now)
         last = DetectionRun.objects.filter(reason=backlog.NARRATIVE).first()
     return NarrativeState(
@@ -72,9 +75,11 @@ def is_on(workspace: Workspace) -> bool:
     return not _why_off(workspace)
 
 
-def _why_off(workspace: Workspace) -> Literal["", "no_key", "setting"]:
+def _why_off(workspace: Workspace) -> Literal["", "no_key", "setting", "muted"]:
     if not llm.model_name():
         return "no_key"
+    if "narrative" in workspace.config.muted_rules:
+        return "muted"
     return "" if workspace.config.narrative_enabled else "setting"
 
 
@@ -84,25 +89,46 @@ def queue_for_model(
     """Queue the memories that the rules have read for the model, or remove them from the queue.
 
     Revisions, explicit successors, and memories without a candidate outside their own session are
-    never for the model. Called within the transaction that files the findings.
+    never for the story. When some have to be asked for their answers, the others wait with them:
+    all come back by the rules, and the story is read once. Called within the transaction that files
+    the findings.
     """
-    if not is_on(workspace):
+    triggers = {row.memory_id for row in due}
+    unanswered = select_unanswered(triggers, now) if asks_for_answers(workspace) else []
+    wanted = {one.id for one in unanswered}
+    if is_on(workspace):
+        wanted |= _for_model(triggers, story)
+    elif not unanswered:
         backlog.delete_read(due)
         return Narrative.OFF
-    wanted = _for_model({row.memory_id for row in due}, story)
     backlog.delete_read([row for row in due if row.memory_id not in wanted])
-    if not backlog.queue_for_model([row for row in due if row.memory_id in wanted]):
+    awaits = Awaits.ANSWERS if unanswered else Awaits.MODEL
+    if not backlog.queue_for_model([row for row in due if row.memory_id in wanted], awaits):
         return Narrative.NOT_NEEDED
     note_due(lease_of(NarrativeLease, workspace.pk), now)
     wake(NARRATE_TASK, workspace.pk)
     return Narrative.WAITING
 
 
-def drop_waiting(workspace: Workspace) -> None:
-    """Remove everything that waits for the model from the queue."""
+def asks_for_answers(workspace: Workspace) -> bool:
+    """Return whether a model is asked what the memories of a workspace answer."""
+    return bool(llm.model_name()) and workspace.config.answers_by_model
+
+
+def drop_unwanted(workspace: Workspace) -> bool:
+    """Remove from the queue what no model is to read any more; return whether any is to read."""
+    has_story, has_answers = is_on(workspace), asks_for_answers(workspace)
+    if has_story and has_answers:
+        return True
     with in_workspace(workspace):
-        DetectionDue.objects.filter(awaits=Awaits.MODEL).delete()
-        NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_at=None)
+        if not has_answers:  # else they would wait for good
+            unasked = DetectionDue.objects.filter(awaits=Awaits.ANSWERS)
+            unasked.update(awaits=Awaits.MODEL, read_with=None, attempts=0)
+        if not has_story:
+            DetectionDue.objects.filter(awaits=Awaits.MODEL).delete()
+        if not (has_story or has_answers):
+            NarrativeLease.objects.filter(workspace=workspace, holder=None).update(due_at=None)
+    return has_story or has_answers
 
 
 def _for_model(triggers: Collection[UUID], story: Story) -> set[UUID]:

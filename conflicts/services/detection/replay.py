@@ -19,11 +19,12 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Q
 
-from conflicts.core.detective import DetectiveSettings, detect
+from conflicts.core.detective import detect
 from conflicts.core.facts import Finding
 from conflicts.models import Conflict, ConflictPair, Decision
 from conflicts.models.decision import Verdict
-from conflicts.services.detection.story import is_short, load_facts, story_ids
+from conflicts.services.detection.detect import detective_settings
+from conflicts.services.detection.story import add_answers, is_short, load_facts, story_ids
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
@@ -38,7 +39,13 @@ TRIGGERS_OF_A_LONG_STORY = 50
 EXAMPLES = 50
 # The settings that a replay simulates; others may be proposed, and are listed as not followed.
 FOLLOWED: Final = frozenset(
-    {"gate_policy", "gate_threshold", "detection_enabled", "detection_min_confidence"}
+    {
+        "gate_policy",
+        "gate_threshold",
+        "detection_enabled",
+        "detection_min_confidence",
+        "muted_rules",
+    }
 )
 
 
@@ -96,7 +103,7 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
     changed = [SettingChange(n, before[n], after[n]) for n in after if before[n] != after[n]]
     since = now - timedelta(days=days)
     with in_workspace(workspace), _read_only():
-        past = read_commits(workspace, since=since, until=now)
+        past = read_commits(workspace, current, proposed, since=since, until=now)
     compare_commits(past, current, proposed)
     with in_workspace(workspace), _read_only():
         return Replay(
@@ -154,7 +161,11 @@ def _comes(card: Conflict, config: WorkspaceSettings) -> bool:
     is_by_rules = card.detected_by == ["rules"]
     is_sure = card.confidence >= config.detection_min_confidence
     is_by_people = not {"agent", "person"}.isdisjoint(card.detected_by)
-    return is_by_people or (config.detection_enabled and (is_sure or not is_by_rules))
+    if is_by_people:
+        return True
+    muted = set(config.muted_rules)
+    is_muted = muted.issuperset(card.rules) or muted.issuperset(card.detected_by)
+    return config.detection_enabled and not is_muted and (is_sure or not is_by_rules)
 
 
 def _count_gone(done: DetectionReplay, card: Conflict, verdict: str | None) -> None:
@@ -184,9 +195,11 @@ def _find_more(
     with without_nested_loops():
         ids = story_ids(set(triggers), workspace.embedding_model, until)
         story = load_facts(ids, workspace.embedding_model)
+        story = add_answers(story, workspace, until)
     raw = detect(
         story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
-        settings=DetectiveSettings(min_confidence=proposed.detection_min_confidence),
+        settings=detective_settings(proposed),
+        questions=story.questions,
     )  # fmt: skip
     least = current.detection_min_confidence if current.detection_enabled else 2.0
     found = [f for one in raw if (f := story.in_memories(one)) and f.confidence < least]

@@ -10,9 +10,18 @@ from uuid import UUID
 import numpy as np
 from django.db.models import F
 
-from conflicts.core.facts import Fact, Finding
+from conflicts.core.answers.index import AnswerIndex, QuestionVectors
+from conflicts.core.answers.questions import MIN_COSINE
+from conflicts.core.answers.wordings import find_wordings
+from conflicts.core.facts import DetectiveSettings, Fact, Finding
+from conflicts.core.timeline import Timeline
+from conflicts.models import JudgedRelation, Judgement
+from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index_sorted
+from memories.core.answers import Answer
 from memories.models import Memory, MemoryVector, Observation, Posting, TermCount
+from memories.services.index.answers import load_answers
+from memories.services.index.near_questions import memories_of_near_questions
 from memories.services.index.nearest import corpus_size, nearest
 
 # Up to here every run reads all memories; the vectors of so many load in half a second.
@@ -23,6 +32,7 @@ NEIGHBOURS_BY_MEANING = 60
 NEIGHBOURS_BY_WORDS = 40
 # A term in more memories than this is not specific to a subject.
 RARE_TERM_MEMORIES = 60
+_RESTATED = "@"  # in the id of a fact, between its memory and the observation
 
 
 def is_short(now: datetime) -> bool:
@@ -37,7 +47,12 @@ def story_ids(triggers: Collection[UUID], model: str, now: datetime) -> list[UUI
     if is_short(now):
         return list(recallable.values_list("pk", flat=True))
     nearest_first = dict.fromkeys(
-        [*sorted(triggers), *_near(triggers, model, now), *sorted(_sharing_rare_words(triggers))]
+        [
+            *sorted(triggers),
+            *sorted(memories_of_near_questions(triggers, model, min_cosine=MIN_COSINE, now=now)),
+            *_near(triggers, model, now),
+            *sorted(_sharing_rare_words(triggers)),
+        ]
     )
     live = set(recallable.filter(pk__in=list(nearest_first)).values_list("pk", flat=True))
     return [memory_id for memory_id in nearest_first if memory_id in live][:FACTS_A_RUN]
@@ -77,13 +92,15 @@ class Story:
 
     A memory that was stated again later is a fact at both times; `memory_of` maps each fact to its
     memory, `revisions` each memory to the revision that was read. A fact without an embedding has a
-    vector of zeros.
+    vector of zeros. `questions` are the unit vectors (dim,) of what the facts answer. A past fact
+    (`Fact.is_past`) is in no finding, but may have led to one.
     """
 
     facts: list[Fact]
     vectors: np.ndarray
     memory_of: dict[str, str]
     revisions: dict[UUID, int] = field(default_factory=dict)
+    questions: QuestionVectors = field(default_factory=dict)
 
     def time_of_reading(self, now: datetime) -> datetime:
         """Return `now`, or the time of the latest fact.
@@ -98,18 +115,33 @@ class Story:
         wanted = {str(memory_id) for memory_id in memory_ids}
         return {fact for fact, memory in self.memory_of.items() if memory in wanted}
 
+    def wordings_of(self, fact_ids: Collection[str]) -> dict[str, str]:
+        """Return for each question of the facts the known one that it is a wording of."""
+        if not any(fact.answers for fact in self.facts if fact.id in fact_ids):
+            return {}
+        timeline = Timeline(self.facts, self.vectors, DetectiveSettings())
+        fresh = {timeline.position[fact_id] for fact_id in fact_ids}
+        return find_wordings(timeline, AnswerIndex(timeline, self.questions), fresh)
+
     def in_memories(self, finding: Finding) -> Finding | None:
         """Return a finding in terms of memories; None when only one memory takes part."""
-        ids = tuple(dict.fromkeys(self.memory_of[fact] for fact in finding.fact_ids))
-        keeps = tuple(dict.fromkeys(self.memory_of[fact] for fact in finding.yes_keeps))
-        return replace(finding, fact_ids=ids, yes_keeps=keeps) if len(ids) > 1 else None
+        past = {fact.id for fact in self.facts if fact.is_past}
+        ids, keeps, unlisted = (
+            tuple(dict.fromkeys(self.memory_of[fact] for fact in named if fact not in past))
+            for named in (finding.fact_ids, finding.yes_keeps, finding.unlisted)
+        )
+        further = tuple(i for i in unlisted if i not in ids)
+        found = replace(finding, fact_ids=ids, yes_keeps=keeps, unlisted=further)
+        return found if len(ids) > 1 else None
 
 
-def load_facts(ids: Sequence[UUID], model: str) -> Story:
-    """Load memories as facts."""
-    memories = list(Memory.objects.filter(pk__in=ids).order_by("observed_at", "created_at", "pk"))
+def load_facts(ids: Sequence[UUID], model: str, *, with_past: bool = False) -> Story:
+    """Load memories as facts, and with them, as past facts, what they replaced by a relation."""
+    read = [*ids, *(_replaced_by(ids) if with_past else ())]
+    memories = list(Memory.objects.filter(pk__in=read).order_by("observed_at", "created_at", "pk"))
     again = _later_statements(ids)
-    facts = [_as_fact(memory) for memory in memories]
+    live = set(ids)
+    facts = [_as_fact(memory, is_past=memory.id not in live) for memory in memories]
     memory_of = {fact.id: fact.id for fact in facts}
     for fact in list(facts):
         if (observation := again.get(UUID(fact.id))) is not None:
@@ -119,6 +151,43 @@ def load_facts(ids: Sequence[UUID], model: str) -> Story:
     facts.sort(key=lambda fact: fact.observed_at)
     revisions = {memory.id: memory.revision for memory in memories}
     return Story(facts, _vectors(facts, memory_of, model), memory_of, revisions)
+
+
+def _replaced_by(ids: Sequence[UUID]) -> list[UUID]:
+    """Return the memories that writers replaced by these: a return to one of them is a reversal."""
+    said = Judgement.objects.filter(relation=JudgedRelation.REPLACES, memory__in=ids)
+    past = Memory.objects.filter(superseded_by__in=ids, pk__in=said.values("other"))
+    superseded = past.filter(forgotten_at=None, culled_at=None, retired_at=None)
+    return list(superseded.values_list("pk", flat=True))
+
+
+def add_answers(
+    story: Story, workspace: Workspace, now: datetime, *, as_of: datetime | None = None
+) -> Story:
+    """Return a story with what its facts answer, and the vectors of the questions."""
+    memory_ids = list(map(UUID, set(story.memory_of.values())))
+    answers = load_answers(workspace, memory_ids, now=now, as_of=as_of)
+    told = {
+        str(memory_id): tuple(answer for answer, _ in found) for memory_id, found in answers.items()
+    }
+    facts = [_with_answers(fact, told.get(story.memory_of[fact.id], ())) for fact in story.facts]
+    return replace(
+        story,
+        facts=facts,
+        questions={
+            answer.question: vector
+            for found in answers.values()
+            for answer, vector in found
+            if vector is not None
+        },
+    )
+
+
+def _with_answers(fact: Fact, answers: tuple[Answer, ...]) -> Fact:
+    """Return a fact with answers; who repeats a statement announces no change."""
+    if _RESTATED in fact.id:
+        answers = tuple(replace(answer, was=None) for answer in answers)
+    return replace(fact, answers=answers) if answers else fact
 
 
 def _later_statements(ids: Sequence[UUID]) -> dict[UUID, Observation]:
@@ -137,8 +206,8 @@ def _later_statements(ids: Sequence[UUID]) -> dict[UUID, Observation]:
 def _restate(fact: Fact, observation: Observation) -> Fact:
     return replace(
         fact,
-        id=f"{fact.id}@{observation.pk}",
-        lineage=f"{fact.lineage}@{observation.pk}",
+        id=f"{fact.id}{_RESTATED}{observation.pk}",
+        lineage=f"{fact.lineage}{_RESTATED}{observation.pk}",
         agent=observation.agent,
         session_key=observation.session_key,
         observed_at=observation.observed_at,
@@ -160,7 +229,7 @@ def _vectors(facts: Sequence[Fact], memory_of: dict[str, str], model: str) -> np
     return vectors
 
 
-def _as_fact(memory: Memory) -> Fact:
+def _as_fact(memory: Memory, *, is_past: bool) -> Fact:
     return Fact(
         id=str(memory.id),
         lineage=str(memory.lineage),
@@ -173,4 +242,5 @@ def _as_fact(memory: Memory) -> Fact:
         provenance=memory.provenance,
         kind=memory.kind,
         writer=str(memory.key_id or ""),
+        is_past=is_past,
     )

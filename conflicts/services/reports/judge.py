@@ -1,8 +1,12 @@
-"""Record how a caller says that two memories relate; no memory changes, people decide."""
+"""Record how a caller says that two memories relate, and do what follows from it.
+
+Only `replaces` changes a memory, where the caller might supersede it by a commit as well; about
+everything else people decide.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -21,11 +25,13 @@ from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
-from memories.models import Memory, MergeSuggestion, State
+from memories.models import Memory, MergeSuggestion, Review, State
 from memories.services.causes import NOT_LIVE
 from memories.services.gate.suggestions import suggest
+from memories.services.lifecycle.replace import replace_by
 from memories.services.locks import lock
 
+MERGEABLE = (JudgedRelation.SAME, JudgedRelation.REFINES)
 DETAIL = {
     "opened": "A card asks people which of them holds.",
     "joined": "A card that waits for people has grown by this.",
@@ -33,8 +39,11 @@ DETAIL = {
     "decided": "People have decided about these, and neither claims anything else since.",
     "kept": "Kept. Few of your contradictions were confirmed: a card is opened when somebody else "
     "says the same.",
-    "disputed": "A card asks people which of them holds; they are not suggested as one while it "
-    "waits.",
+    "capped": "Recorded. As many conflicts that you opened as a new key may have wait for people: "
+    "report it again when some are decided.",
+    "disputed": "A card asks people which of them holds; nothing else is done while it waits.",
+    "replaced": "The other memory is superseded by this one.",
+    "pending": "A person is asked whether the other memory is superseded by this one.",
     "suggested": "A person is asked whether they are one memory.",
     "apart": "A person keeps these wordings apart; they are not suggested again.",
     "noted": "Noted; you are not asked about these again.",
@@ -49,6 +58,7 @@ class RecordedRelation:
     outcome: str
     card: Conflict | None = None
     suggestion: MergeSuggestion | None = None
+    review: Review | None = None  # what waits for a person, when the outcome is `pending`
 
     @property
     def detail(self) -> str:
@@ -66,9 +76,10 @@ def judge(
     actor: Actor,
     now: datetime,
 ) -> RecordedRelation:
-    """Store how a memory relates to another; open a card or suggest a merge as it requires.
+    """Store how a memory relates to another; open a card, suggest a merge or supersede the other.
 
-    A later answer of the same caller replaces the earlier one; a card that it opened stays.
+    A later answer of the same caller replaces the earlier one; a card that it opened stays. The
+    same answer again changes nothing, also where the other memory is superseded by the first.
     """
     refuse_credentials({"reason": reason})
 
@@ -84,7 +95,12 @@ def judge(
             )
             gathered = lock_report([memory, other], known, model=model, now=now)
         else:
-            memory, other = _pair(lock([memory_id, other_id]), memory_id, other_id, now)
+            stored = lock([memory_id, other_id])
+            is_repeatable = relation == JudgedRelation.REPLACES
+            if is_repeatable and (before := _replaced_before(stored, memory_id, actor, now)):
+                record_judgement(before.memory, before.other, relation, actor=actor, now=now)
+                return RecordedRelation(before, "replaced")
+            memory, other = _pair(stored, memory_id, other_id, now)
         own = record_of(actor)
         judgement = judgements.keep(
             memory, other, relation, reason=reason, weight=own.weight, actor=actor, now=now
@@ -93,14 +109,19 @@ def judge(
         if is_against:
             rule = PERSON_RELATES if actor.counts_as_person else AGENT_RELATES
             reported = file_report(
-                gathered, known, reason=reason, record=own, rule=rule, actor=actor, now=now
-            )
+                gathered, known, reason=reason, record=own, rule=rule, config=workspace.config,
+                actor=actor, now=now,
+            )  # fmt: skip
             return RecordedRelation(judgement, reported.outcome, reported.card)
         card = card_of(memory, other)
-        if relation == JudgedRelation.DIFFERENT or not _is_one_place(memory, other):
+        is_replaced = relation == JudgedRelation.REPLACES
+        is_mergeable = relation in MERGEABLE and _is_one_place(memory, other)
+        if not (is_replaced or is_mergeable):
             return RecordedRelation(judgement, "noted", card)
         if card is not None and card.status in WAITING:
             return RecordedRelation(judgement, "disputed", card)
+        if is_replaced:
+            return _replace(workspace, judgement, memory, other, actor=actor, now=now)
         suggestion = suggest(
             other, memory, relation=relation,
             detected_by="person" if actor.counts_as_person else "agent",
@@ -109,6 +130,33 @@ def judge(
         return RecordedRelation(judgement, "suggested" if suggestion else "apart", card, suggestion)
 
     return with_comparisons(workspace, keep)
+
+
+def _replace(
+    workspace: Workspace,
+    judgement: Judgement,
+    memory: Memory,
+    other: Memory,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> RecordedRelation:
+    """Supersede the other memory, or request a review of it."""
+    review = replace_by(workspace, other, memory, actor=actor, now=now)
+    outcome = "replaced" if review is None else "pending"
+    return RecordedRelation(judgement, outcome, review=review)
+
+
+def _replaced_before(
+    stored: Sequence[Memory], memory_id: UUID, actor: Actor, now: datetime
+) -> Judgement | None:
+    """Return the caller's answer by which one of these locked memories replaced the other."""
+    shown = [memory for memory in stored if memory.forgotten_at is None]
+    successor = next((memory for memory in shown if memory.id == memory_id), None)
+    replaced = next((memory for memory in shown if memory.superseded_by_id == memory_id), None)
+    if successor is None or replaced is None or successor.state(now) != State.ACTIVE:
+        return None
+    return judgements.own_answer(successor, replaced, JudgedRelation.REPLACES, actor=actor)
 
 
 def _pair(

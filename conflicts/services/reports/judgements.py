@@ -5,38 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Q, QuerySet
 
 from conflicts.core.records import together
 from conflicts.models import Conflict, JudgedRelation, Judgement
+from conflicts.services.cards.judged import of_current_texts, of_pair
 from engram.kernel.actors import Actor
-from memories.models import Memory, Revision
+from memories.models import Memory
+from memories.services.asks.answer import close_asks
 from memories.services.review.trust import PERSONS_ROLES
 
 
 def by_agents() -> Q:
     """Match the judgements of keys that do not count as a person's; only agents have a record."""
     return Q(key__isnull=False) & ~Q(key__role__in=PERSONS_ROLES)
-
-
-def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return all judgements of two memories, in either order."""
-    return Judgement.objects.filter(Q(memory=memory, other=other) | Q(memory=other, other=memory))
-
-
-def of_current_texts(memory: Memory, other: Memory) -> QuerySet[Judgement]:
-    """Return the judgements of two memories that were made about their current texts."""
-    judged = of_pair(memory, other)
-    changed = _last_change(memory, other)
-    return judged if changed is None else judged.filter(created_at__gte=changed)
-
-
-def _last_change(memory: Memory, other: Memory) -> datetime | None:
-    """Return when one of the texts last changed to the current one; None when neither did."""
-    now = Q(memory=memory, content=memory.content) | Q(memory=other, content=other.content)
-    before = Revision.objects.filter(memory__in=[memory, other]).exclude(now)
-    changed: datetime | None = before.aggregate(at=Max("created_at"))["at"]
-    return changed
 
 
 def keep(
@@ -49,7 +31,11 @@ def keep(
     actor: Actor,
     now: datetime,
 ) -> Judgement:
-    """Store a judgement; it replaces the same caller's earlier one of the pair."""
+    """Store a judgement; it replaces the same caller's earlier one of the pair.
+
+    Nobody is asked about the pair any more.
+    """
+    close_asks(memory, other, now=now)
     before = of_pair(memory, other).filter(key=actor.key_id, agent=actor.label).first()
     answer = before or Judgement(key_id=actor.key_id, agent=actor.label)
     stored = (answer.memory_id, answer.relation, answer.reason)
@@ -60,6 +46,12 @@ def keep(
         answer.created_at = now
         answer.save()
     return answer
+
+
+def own_answer(memory: Memory, other: Memory, relation: str, *, actor: Actor) -> Judgement | None:
+    """Return the caller's stored answer about a pair, if it says this of the two in this order."""
+    own = Judgement.objects.filter(key=actor.key_id, agent=actor.label)
+    return own.filter(memory=memory, other=other, relation=relation).first()
 
 
 def contradictions(memory: Memory, other: Memory) -> QuerySet[Judgement]:

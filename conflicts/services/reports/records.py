@@ -10,6 +10,7 @@ from django.db.models import Count, Q
 
 from conflicts.core.records import Record
 from conflicts.models import Decision, JudgedRelation, Judgement
+from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
 from conflicts.services.reports.judgements import by_agents, contradictions
 from engram.kernel.actors import Actor
@@ -110,12 +111,38 @@ def record_judgement(
     record(JUDGED_EVENT, of=("memory", memory.id), actor=actor, now=now, data=data)
 
 
-def is_confirmed_by_another(memory: Memory, other: Memory, actor: Actor) -> bool:
-    """Return whether a person, or another key whose record may open cards, judged the same."""
+def has_too_many_cards(actor: Actor, record: Record, config: WorkspaceSettings) -> bool:
+    """Return whether a key whose reports are not decided yet has opened as many cards as it may.
+
+    Counted are the waiting cards that an agent opened and that this key reported.
+    """
+    if actor.key_id is None or actor.counts_as_person or record.is_established:
+        return False
+    own = Judgement.objects.filter(
+        key=actor.key_id,
+        relation=JudgedRelation.CONTRADICTS,
+        conflict__status__in=WAITING,
+        conflict__detected_by__0="agent",
+    )
+    cards = own.order_by().values("conflict").distinct().count()
+    return cards >= config.undecided_cards_per_key
+
+
+def is_confirmed_by_another(
+    memory: Memory, other: Memory, actor: Actor, *, is_established: bool = False
+) -> bool:
+    """Return whether a person, or another key whose record may open cards, judged the same.
+
+    With `is_established` the other key must have decided reports, so that new keys do not confirm
+    each other.
+    """
     theirs = contradictions(memory, other).exclude(key__isnull=False, key=actor.key_id)
     for key, role, label in theirs.order_by().values_list("key_id", "key__role", "agent"):
         if key is None and label == actor.label:  # the same agent, under a deleted key
             continue
-        if key is None or role in PERSONS_ROLES or _records(label).get(label, Record()).may_open:
+        if key is None or role in PERSONS_ROLES:
+            return True
+        record = _records(label).get(label, Record())
+        if record.may_open and (record.is_established or not is_established):
             return True
     return False

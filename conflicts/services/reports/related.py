@@ -14,7 +14,7 @@ from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.subjects import note_of
 from conflicts.models import Conflict, ConflictMember, ConflictPair
 from conflicts.models.card import WAITING
-from conflicts.services.reports.judgements import of_current_texts
+from conflicts.services.cards.judged import of_current_texts
 from memories.models import Memory, MemoryVector, State
 
 SAME_MATTER_COSINE = 0.5

@@ -26,6 +26,7 @@ from conflicts.services.causes import ALREADY_DECIDED, SEVERAL_QUESTIONS
 from conflicts.services.reports import judgements
 from conflicts.services.reports.records import (
     check_hourly_limit,
+    has_too_many_cards,
     is_confirmed_by_another,
     record_judgement,
     record_of,
@@ -33,6 +34,7 @@ from conflicts.services.reports.records import (
 from conflicts.services.reports.related import card_of, open_card_of, related_members, vectors_of
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
@@ -43,7 +45,7 @@ from memories.services.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.locks import lock
 
-ReportResult = Literal["opened", "joined", "known", "decided", "kept"]
+ReportResult = Literal["opened", "joined", "known", "decided", "kept", "capped"]
 REASON_MAX_CHARS = 1000
 ONE_QUESTION = "a conflict asks one question; report each by itself."
 
@@ -52,7 +54,8 @@ ONE_QUESTION = "a conflict asks one question; report each by itself."
 class ReportOutcome:
     """Result of a report: a card was opened, joined or known; or people decided before.
 
-    `kept` means that no card opens until somebody else reports the same; `card` is None.
+    `kept` means that no card opens until somebody else reports the same, `capped` that none opens
+    before people have decided about others of a new key; `card` is None.
     """
 
     outcome: ReportResult
@@ -109,8 +112,9 @@ def _report(
             pairs=comb(len(set(memory_ids)), 2), actor=actor, now=now,
         )  # fmt: skip
     reported = file_report(
-        gathered, known, reason=note, record=record, rule=rule, actor=actor, now=now
-    )
+        gathered, known, reason=note, record=record, rule=rule, config=workspace.config,
+        actor=actor, now=now,
+    )  # fmt: skip
     if reported.outcome == "decided":
         raise StaleError("People have decided about these memories already.", cause=ALREADY_DECIDED)
     # The question of a card that others opened is unchanged; the note becomes a comment.
@@ -161,6 +165,7 @@ class ReportedMemories:
     memories: tuple[Memory, ...]
     pair: tuple[Memory, Memory]  # the earlier first
     has_card: bool  # a waiting card covers the pair
+    joins: bool  # or one on the same topic gets the pair
 
 
 def _read_live(
@@ -231,9 +236,10 @@ def lock_report(
     """
     ordered = sorted(named, key=_by_time)
     before, newest = ordered[-2:]
-    has_card = open_card_of(newest, before) is not None
+    joins = has_card = open_card_of(newest, before) is not None
     if not has_card and len(ordered) == 2:
         related = related_members(newest, before, known, model=model, now=now)
+        joins = bool(related)
         ordered = sorted({*ordered, *related}, key=_by_time)
     live = {m.id: m for m in lock({m.id for m in ordered}) if m.state(now) == State.ACTIVE}
     kept = [live[m.id] for m in ordered if m.id in live and live[m.id].revision == m.revision]
@@ -241,7 +247,7 @@ def lock_report(
         raise StaleError(
             "One of these memories changed meanwhile; read them again.", cause=CHANGED_MEANWHILE
         )
-    return ReportedMemories(tuple(kept), (live[before.id], live[newest.id]), has_card)
+    return ReportedMemories(tuple(kept), (live[before.id], live[newest.id]), has_card, joins)
 
 
 def file_report(
@@ -251,18 +257,23 @@ def file_report(
     reason: str,
     record: Record,
     rule: Rule,
+    config: WorkspaceSettings,
     actor: Actor,
     now: datetime,
 ) -> ReportOutcome:
     """File a report about locked memories; the caller's transaction holds the filing lock.
 
     1. Unless a waiting card covers the pair, the reporter's record or another caller must confirm
-    it. 2. File the finding. 3. Update the card's confidence.
+    it, and a new key must not have too many undecided cards. 2. File the finding. 3. Update the
+    card's confidence.
     """
     before, newest = gathered.pair
     may_open = actor.counts_as_person or record.may_open
     if not (gathered.has_card or may_open or is_confirmed_by_another(newest, before, actor)):
         return ReportOutcome("kept", None)
+    is_full = not gathered.joins and has_too_many_cards(actor, record, config)
+    if is_full and not is_confirmed_by_another(newest, before, actor, is_established=True):
+        return ReportOutcome("capped", None)
     filed = file_findings(
         [
             _make_finding(

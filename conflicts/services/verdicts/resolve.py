@@ -18,8 +18,10 @@ from conflicts.services.cards.consequences import (
     question_of,
 )
 from conflicts.services.cards.locks import lock_with_members, with_comparisons
+from conflicts.services.cards.unlisted import read_unlisted_again
 from conflicts.services.causes import ALREADY_DECIDED, STALE_LISTING, STALE_VERSION
 from conflicts.services.due import note_written
+from conflicts.services.muting.propose import review_precision
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record
@@ -134,6 +136,9 @@ def _decide(
     # Members that the question was not about may be a conflict of their own.
     if plan.aside and workspace.config.detection_enabled:
         note_written(Memory, memory_ids=[memory.id for memory in plan.aside], now=now)
+    # What the card only counted is asked about next, unless the claims do not exclude each other.
+    if verdict not in {Verdict.DISMISS, Verdict.BOTH_VALID}:
+        read_unlisted_again(conflict, now=now)
     if verdict in UPHOLDING:
         for memory in plan.kept:
             data = {"conflict": str(conflict.id)}
@@ -145,6 +150,7 @@ def _decide(
         now=now,
         data={"verdict": verdict, "status": conflict.status},
     )
+    review_precision(workspace, conflict, now=now)
     return decision
 
 

@@ -12,6 +12,7 @@ from conflicts.models import Conflict, Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.services.cards.locks import lock_card
 from conflicts.services.causes import MEMBERS_CHANGED
+from conflicts.services.muting.propose import review_precision
 from conflicts.services.verdicts.resolve import UPHOLDING
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOTHING_TO_UNDO
@@ -30,7 +31,9 @@ def undo(workspace: Workspace, conflict_id: UUID, *, actor: Actor, now: datetime
     """Undo the card's decision; raise `StaleError` with the members that changed since."""
     try:
         with in_workspace(workspace):
-            return _undo(conflict_id, actor=actor, now=now)
+            card = _undo(conflict_id, actor=actor, now=now)
+            review_precision(workspace, card, now=now)
+            return card
     except IntegrityError:
         raise StaleError(COMMITTED_AGAIN, cause=SAME_STATEMENT) from None
 

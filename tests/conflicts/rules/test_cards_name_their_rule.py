@@ -65,9 +65,16 @@ DETECTED = [rule for rule in RULES if rule.example]
 def test_the_example_of_a_rule_opens_a_card_by_it(tenant: Tenant, rule: Rule) -> None:
     said_by_user = {"provenance": "user_stated"}
     for day, statement in enumerate(rule.example, start=1):
-        commit(tenant, statement, day, scope="depot", **(said_by_user if day == 1 else {}))
+        answers = [one.as_record() for one in rule.answers[day - 1]] if rule.answers else []
+        commit(
+            tenant, statement, day, scope="depot", **(said_by_user if day == 1 else {}),
+            **({"answers": answers} if answers else {}),
+        )  # fmt: skip
     detect_due(tenant.workspace, clock=timezone.now)
-    assert opened_by(tenant) == [(shown(rule.id), [])]
+    [(first, further)] = opened_by(tenant)
+    assert first == shown(rule.id)
+    # What a plain statement answers is read from it, so that both may find the same.
+    assert [one["id"] for one in further] in ([], ["ambiguity.two-answers"])
 
 
 def test_what_the_detective_does_not_find_has_no_example() -> None:
@@ -150,6 +157,7 @@ def test_a_model_s_finding_names_its_kind(
              "barn?", "severity": "low", "reasoning": "Two places."}  # fmt: skip
     with ModelServer() as server:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
+        tenant.admin.patch("workspace/settings", {"answers_by_model": False})
         server.answer_chat(completion(json.dumps({"findings": [found]})))
         workspace = Workspace.objects.get(pk=tenant.workspace.pk)
         detect_due(workspace, clock=timezone.now)

@@ -67,7 +67,7 @@ def test_an_id_that_left_the_list_is_still_named() -> None:
 
 def row(rule: Rule) -> str:
     """Return a rule as the documentation lists it."""
-    example = " · ".join(rule.example) or "–"
+    example = " · ".join(rule.shown_example) or "–"
     return f"| `{rule.id}` | {rule.meaning} | {example} | [{rule.path}](../{rule.path}) |"
 
 

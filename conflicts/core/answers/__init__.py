@@ -1,0 +1,1 @@
+"""Compare what memories answer: one question, its answers over time."""

@@ -1,0 +1,136 @@
+"""Find the answers that say that something is gone, and what they name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from conflicts.core.answers.index import StatedAnswer
+from conflicts.core.cues import Cue
+from conflicts.core.timeline import Timeline
+from conflicts.core.topic_words import named_stems, names, stems
+from memories.core.answers import Answer
+
+MIN_STEMS: Final = 2
+_NO: Final = re.compile(r"^\W*no(?:\slonger|t\b)?\b", re.IGNORECASE)
+_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
+# "Does the old host still exist?", "Is Mireille still here?", "Is FTP in use?"
+_BEING: Final = re.compile(
+    r"\b(?:still|any\s?more|in\suse|used|usable|exists?|existing|available|supported|running|alive|"
+    r"around|in\sservice|valid|employed|have|open|operating|offered)\b",
+    re.IGNORECASE,
+)
+_WITH_US: Final = re.compile(
+    r"^\W*(?:here|with\sus|at\sours|in\s(?:our|the)\s(?:team|house))\W*$", re.IGNORECASE
+)
+_IDENTIFIER: Final = re.compile(  # "CI-2030", "8812": hardly anything else has it
+    r"(?=[\w-]{0,39}\d)[\w-]{4,40}"
+)
+# "Does the theatre still have a lift?" is about the lift.
+_HAS: Final = re.compile(
+    r"^(?:do|does|is|are)\s[^?]{1,80}?\s(?:have|own|rent|lease|using|use|run|offer|sell|operate|"
+    r"stock|serve)\s(?P<thing>[^?]+)",
+    re.IGNORECASE,
+)
+_OWNER: Final = re.compile(r"\b(\w{1,40})['’]s\b")
+# "What happened to the baler?" Sold.
+_FATE: Final = re.compile(
+    r"^what\s(?:has\s)?(?:happened|became|become)\s(?:to|of|with)\s", re.IGNORECASE
+)
+_ENDED: Final = re.compile(
+    r"^\W*(?:(?:it|he|she|they|we)\s)?(?:(?:is|was|were|has|have|been|got)\s){0,2}"
+    r"(?:left\s(?:us|(?:the|our)\s(?:company|team|firm|house|city|country))|"
+    r"(?:sold|closed|scrapped|retired|deleted|removed|cancell?ed|discontinued|demolished|destroyed|"
+    r"dissolved|decommissioned|dismantled|shut\sdown|switched\soff|turned\soff|given\s(?:away|up)|"
+    r"thrown\s(?:away|out)|died|stolen|gone|expired|ended|terminated|abolished)"
+    r"(?=\W*$|[,.;]|\s(?:to|by|in|on|since|at|for|after|last|this|yesterday|today|and|with)\b))",
+    re.IGNORECASE,
+)
+_ASKS_YES_OR_NO: Final = re.compile(r"^(?:is|are|does|do|can|has|have|may|will)\b", re.IGNORECASE)
+_OF_BEING: Final = frozenset(
+    stems("still use usable exist available support run alive around service valid employ open "
+          "active work company office account licence contract instance any more "
+          "here there rent lease own have offer sell operate stock belong serve")
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Gone:
+    """An answer that something is gone, with the stems that name the thing.
+
+    ``presupposed`` are those of the whole question, where the memory tells of an end: "Does Dad
+    take a blood thinner?" is presupposed by "Which blood thinner does Dad take?".
+    """
+
+    stated: StatedAnswer
+    thing: frozenset[str]
+    presupposed: frozenset[str] = frozenset()
+
+
+def find_gone(timeline: Timeline) -> Iterator[Gone]:
+    """Yield the answers that say that something is gone."""
+    for position, fact in enumerate(timeline.facts):
+        is_end = timeline.has_cue(position, Cue.END)
+        has_successor = timeline.has_cue(position, Cue.SUCCESSOR)
+        for answer in fact.answers:
+            stated = StatedAnswer(position, answer)
+            if answer.was and is_end and not has_successor and (left := _left(answer)):
+                yield Gone(stated, left)
+            if timeline.has_cue(position, Cue.TEMPORARY, Cue.SETTLE):
+                continue
+            if (fate := _FATE.match(answer.question)) and _ENDED.match(answer.answer):
+                yield Gone(stated, _thing_of(answer.question[fate.end() :]))
+            if _denies(answer, is_end=is_end):
+                asked = _thing_of(answer.question)
+                is_being = bool(_BEING.search(answer.question))
+                yield Gone(
+                    stated, asked if is_being else frozenset(), asked if is_end else frozenset()
+                )
+
+
+def _thing_of(question: str) -> frozenset[str]:
+    """Return the stems of the thing that a question is about, not of its owner: "Ana's laptop"."""
+    had = _HAS.match(question)
+    asked = frozenset(stems(had["thing"] if had else question)) - _OF_BEING
+    owners = frozenset(stem for name in _OWNER.findall(question) for stem in stems(name))
+    return asked - owners or asked
+
+
+def _denies(answer: Answer, *, is_end: bool) -> bool:
+    """Return whether an answer says no where it was yes, or its memory tells of an end."""
+    if not _ASKS_YES_OR_NO.match(answer.question) or not _NO.match(answer.answer):
+        return False
+    return is_end or bool(answer.was and _YES.match(answer.was))
+
+
+def _left(answer: Answer) -> frozenset[str]:
+    """Return the stems of a name that was the answer before; of who is not here any more."""
+    if _WITH_US.match(answer.was or ""):
+        return named_stems(answer.question)
+    return _named(answer.was or "")
+
+
+def has_identifier(named: frozenset[str], thing: frozenset[str], told: frozenset[str]) -> bool:
+    """Return whether `named` has an identifier of the thing, which text and question tell of.
+
+    A number alone may be a price or a room: another word of the thing must be told as well.
+    """
+    return any(
+        _IDENTIFIER.fullmatch(stem) and (not stem.isdigit() or len(thing & told) > 1)
+        for stem in named
+    )
+
+
+def _named(value: str) -> frozenset[str]:
+    """Return the stems of an earlier answer that is a name; empty for others."""
+    return frozenset(stems(value)) if names(f"it was {value}") else frozenset()
+
+
+def is_meant(gone: Gone, told: frozenset[str], named: frozenset[str]) -> bool:
+    """Return whether a text and its question tell the whole thing, its identifier, or its names."""
+    if gone.thing <= told or has_identifier(named, gone.thing, told):
+        return True
+    proper = gone.thing & named_stems(gone.stated.answer.question)
+    return bool(proper) and proper <= named and len(named) >= max(MIN_STEMS, len(gone.thing) - 1)

@@ -1,0 +1,173 @@
+"""Follow the answers to one question over time: which holds, which contradict, which return."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from conflicts.core.answers.index import AnswerIndex, StatedAnswer
+from conflicts.core.answers.pairs import (
+    announces_change,
+    are_comparable,
+    exclude_each_other,
+    is_unaware,
+    says_it_was,
+    tells_return,
+)
+from conflicts.core.answers.values import compare_values, is_name, mentions
+from conflicts.core.comparable import is_less_trusted
+from conflicts.core.cues import Cue
+from conflicts.core.settled import SETTLES, is_settled
+from conflicts.core.timeline import Timeline
+from conflicts.core.topic_words import stems
+
+SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
+SLACK_OF_NAMES: Final = 0.24  # the same where the name that a change had left is given again
+_OF_THE_PAST: Final = (Cue.PAST, Cue.PROGRESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """An answer that was left, what changed it, and where it is given again.
+
+    ``earlier`` is None where only the change says what the answer was before.
+    """
+
+    earlier: StatedAnswer | None
+    change: StatedAnswer
+    restated: StatedAnswer
+
+
+@dataclass(slots=True)
+class History:
+    """What is open about one question at its end.
+
+    `holding` are the answers given since the last announced change, oldest first; `clashes` those
+    pairs of them that exclude each other, older first, which the answer asked about is in;
+    `returns` answers that a change had left; `left` answers with what changed them.
+    """
+
+    holding: list[StatedAnswer] = field(default_factory=list)
+    clashes: list[tuple[StatedAnswer, StatedAnswer]] = field(default_factory=list)
+    returns: list[Return] = field(default_factory=list)
+    left: list[tuple[StatedAnswer | None, str, StatedAnswer]] = field(default_factory=list)
+
+
+def read_history(
+    timeline: Timeline,
+    index: AnswerIndex,
+    stated: Sequence[StatedAnswer],
+    asked: StatedAnswer | None = None,
+) -> History:
+    """Read the answers to one question, oldest first.
+
+    Only contradictions that ``asked`` takes part in are returned: answers are matched with its
+    question, and two others may be answers to two questions that are each near to it.
+    """
+    history = History()
+    for one in stated:
+        if stands(timeline, one):
+            _read(timeline, index, history, one, asked)
+    history.clashes = [
+        (old, new)
+        for old, new in history.clashes
+        if not is_settled(timeline, old.position, new.position) and not _is_told(timeline, old, new)
+    ]
+    history.returns = [r for r in history.returns if asked in (r.earlier, r.change, r.restated)]
+    return history
+
+
+def stands(timeline: Timeline, one: StatedAnswer) -> bool:
+    """Return whether an answer holds from then on: none of an interim, or of the past alone."""
+    if timeline.has_cue(one.position, Cue.TEMPORARY):
+        return False
+    return one.answer.was is not None or not timeline.has_cue(one.position, *_OF_THE_PAST)
+
+
+def _is_told(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether another fact since the older answer tells of a change to the newer one."""
+    for i in sorted({*timeline.neighbours(old.position), *timeline.neighbours(new.position)}):
+        text = timeline.facts[i].content
+        if i <= old.position or i == new.position or not mentions(text, new.answer.answer):
+            continue
+        if timeline.has_cue(i, *SETTLES):
+            return True
+        if i > new.position and mentions(text, old.answer.answer):
+            return True
+    return False
+
+
+def _read(
+    timeline: Timeline,
+    index: AnswerIndex,
+    history: History,
+    new: StatedAnswer,
+    asked: StatedAnswer | None,
+) -> None:
+    slack = SLACK_OF_NAMES if _is_named_again(history, new) else SLACK
+    against = [
+        old
+        for old in history.holding
+        if _exclude_each_other(timeline, index, old, new)
+        and (index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
+    ]
+    returned = _find_return(timeline, history, new) if against else None
+    if returned:
+        history.returns.append(returned)
+        history.holding.append(new)
+        return
+    if against and announces_change(timeline, new) and not _is_doubtful(timeline, against, new):
+        history.left += [(old, old.answer.answer, new) for old in against]
+        history.holding = [old for old in history.holding if old not in against] + [new]
+        history.clashes = [pair for pair in history.clashes if not _touches(pair, against)]
+        history.returns = []
+        return
+    history.clashes += [
+        (old, new)
+        for old in against
+        if asked in (old, new) and index.are_one(old, new) and is_unaware(timeline, index, old, new)
+    ]
+    history.holding.append(new)
+    if new.answer.was and not against:
+        history.left.append((None, new.answer.was, new))
+
+
+def _is_named_again(history: History, new: StatedAnswer) -> bool:
+    """Return whether an answer names what a change had left: hardly anything else has the name."""
+    words = frozenset(stems(new.answer.answer))
+    return any(
+        not words.isdisjoint(stems(value))
+        and compare_values(value, new.answer.answer) == "same"
+        and is_name(value)
+        for _, value, _ in history.left
+    )
+
+
+def _exclude_each_other(
+    timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
+) -> bool:
+    known = index.exclusions.get((old, new))
+    if known is None:
+        known = index.exclusions[old, new] = exclude_each_other(timeline, old, new)
+    return known
+
+
+def _touches(pair: tuple[StatedAnswer, StatedAnswer], stated: Sequence[StatedAnswer]) -> bool:
+    return any(one in stated for one in pair)
+
+
+def _is_doubtful(timeline: Timeline, against: Sequence[StatedAnswer], new: StatedAnswer) -> bool:
+    b = timeline.statements[new.position]
+    return any(is_less_trusted(b, timeline.statements[old.position]) for old in against)
+
+
+def _find_return(timeline: Timeline, history: History, new: StatedAnswer) -> Return | None:
+    """Return the newest answer that a change had left and that is given again, unannounced."""
+    if tells_return(timeline, new):
+        return None
+    for earlier, value, change in reversed(history.left):
+        is_it = compare_values(value, new.answer.answer) == "same"
+        if is_it and are_comparable(timeline, change, new):
+            return Return(earlier, change, new)
+    return None

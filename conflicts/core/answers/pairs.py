@@ -1,0 +1,231 @@
+"""Compare two answers to one question with the memories that give them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from datetime import timedelta
+from typing import Final
+
+from conflicts.core import apart
+from conflicts.core.answers.index import AnswerIndex, StatedAnswer
+from conflicts.core.answers.sorts import has_several_answers
+from conflicts.core.answers.values import (
+    compare_values,
+    is_measured,
+    is_time,
+    is_yes_or_no,
+    mentions,
+)
+from conflicts.core.comparable import is_of_other_place, is_real, may_be_of_one_thing
+from conflicts.core.conditions import are_parted
+from conflicts.core.cues import Cue
+from conflicts.core.settled import SETTLES
+from conflicts.core.statements import Statement, read
+from conflicts.core.subjects import are_of_other_subjects, note_of
+from conflicts.core.timeline import Timeline
+from conflicts.core.topic_words import stems
+
+NEAR_QUESTION: Final = 0.70
+MIN_COMMON: Final = 2  # words of a question in the text that answers it
+_GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
+# "Has progressed to Purple", "reached Gold", "went down to 21 minutes", "merged".
+_BECAME: Final = re.compile(
+    r"\b(?:(?:has|have)\s\w+ed\s(?:to|into)|reached|(?:went|came|got|brought)\b.{0,60}?\bto|"
+    r"became|merged|grew|fell|rose|passed)\b",
+    re.IGNORECASE,
+)
+_ALSO: Final = re.compile(r"\b(?:too|as\swell|also|additionally|in\saddition)\b", re.IGNORECASE)
+# What comes to an end changes from no to yes by itself.
+_COMPLETION: Final = re.compile(
+    r"^(?:has|have|had|did|was|were)\b|^(?:is|are)\b.*\b(?:done|closed|completed?|finished|fixed|ready|resolved|"
+    r"live|merged|signed|approved|delivered|arrived|booked|paid|ordered|installed|started|begun)\b",
+    re.IGNORECASE,
+)
+_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
+# How long a statement of "this week" speaks for, and what takes time is measured.
+_RELATIVE: Final = re.compile(
+    r"\b(?:this|next|last|coming)\s(?P<unit>week|sprint|month|quarter|term|season|year|time|spring|"
+    r"summer|autumn|winter|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|"
+    r"\b(?P<day>today|tonight|tomorrow|yesterday)\b",
+    re.IGNORECASE,
+)
+# What is done "if you want to know what is left for tonight" is done on any day.
+_CONDITION: Final = re.compile(r"^(?:if|when|whenever|to)\b[^,;.]{1,200},", re.IGNORECASE)
+# "From today on" begins a period that does not end.
+_THIS_TIME: Final = re.compile(
+    r"(?<!\bfrom\s)(?<!\bas\sof\s)(?<!\bsince\s)(?<!\bstarting\s)"
+    r"\b(?:this\s(?P<unit>week|sprint|month|time|year|term|season|summer|winter)"
+    r"|(?P<day>today|tonight|yesterday(?!['’]s)))\b",
+    re.IGNORECASE,
+)
+_MONTH: Final = re.compile(
+    r"\bin\s(?:January|February|March|April|May|June|July|August|September|October|November|December)"
+    r"\b(?=\W*$|[.,;])"
+)
+_NUMBERED: Final = re.compile(r"\b(?P<noun>[A-Za-z]{3,30})\s#?(?P<number>\d+(?:\.\d+)*)\b")
+_DAYS: Final = {
+    "week": 7,
+    "sprint": 7,
+    "month": 31,
+    "quarter": 92,
+    "term": 120,
+    "year": 300,
+    "time": 60,
+}
+_SEASON_DAYS: Final = 120
+_MEASURED: Final = re.compile(
+    r"\b(?:take|takes|took|cost|costs|weigh|weighs|score|scores|coming|registered|signed\sup)\b",
+    re.IGNORECASE,
+)
+
+
+def exclude_each_other(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether two answers of comparable memories cannot both hold."""
+    if compare_values(old.answer.answer, new.answer.answer) != "other":
+        return False
+    return are_comparable(timeline, old, new)
+
+
+def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether the memories may contradict each other, and speak of one period."""
+    a, b = timeline.statements[old.position], timeline.statements[new.position]
+    if not may_be_of_one_thing(a, b) or is_of_other_place(a, b) or apart.are_apart(a, b):
+        return False
+    if are_of_other_subjects(note_of(a.fact), note_of(b.fact)):
+        return False
+    if _are_parted(a, b, old, new) or _number_other_things(a, b, old, new):
+        return False
+    return not _are_of_other_periods(timeline, old, new)
+
+
+def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether one text has a condition that the other does not mention.
+
+    What stands in the answer itself is no condition of it: "not without Odile's signature" where
+    the answer is Odile. Two writers who ask the same yes or no in the same words, and answer
+    plainly, know of none.
+    """
+    is_plain = is_yes_or_no(old.answer.answer) and is_yes_or_no(new.answer.answer)
+    if is_plain and old.answer.identity == new.answer.identity:
+        return False
+    return are_parted(
+        _with_words(a, f"{old.answer.question} {new.answer.answer}"),
+        _with_words(b, f"{new.answer.question} {old.answer.answer}"),
+    )
+
+
+def _with_words(statement: Statement, words: str) -> Statement:
+    """Return a statement that mentions some words more."""
+    return read(replace(statement.fact, content=f"{statement.fact.content} {words}"))
+
+
+def _number_other_things(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether the texts number one noun differently, beside the answers."""
+    mine, theirs = _numbers(a, old), _numbers(b, new)
+    return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
+
+
+def _numbers(statement: Statement, stated: StatedAnswer) -> dict[str, set[str]]:
+    """Return the numbers of each noun of a text, without those of the answer."""
+    found: dict[str, set[str]] = {}
+    for match in _NUMBERED.finditer(statement.fact.content):
+        if match["number"] not in stated.answer.answer:
+            found.setdefault(match["noun"].lower(), set()).add(match["number"])
+    return found
+
+
+def _are_of_other_periods(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
+    """Return whether an answer of "this week" is older or newer than its period."""
+    gap = timeline.facts[new.position].observed_at - timeline.facts[old.position].observed_at
+    months = [
+        {match[0].lower() for match in _MONTH.finditer(timeline.facts[one.position].content)}
+        for one in (old, new)
+        if not is_time(one.answer.answer)
+    ]
+    if len(months) > 1 and all(months) and months[0].isdisjoint(months[1]):
+        return True
+    return any(
+        gap >= timedelta(days=_days_of(match))
+        for one in (old, new)
+        for pattern, text in (
+            (_RELATIVE, f"{one.answer.question} {one.answer.answer}"),
+            (_THIS_TIME, _CONDITION.sub("", timeline.facts[one.position].content)),
+        )
+        for match in pattern.finditer(text)
+    )
+
+
+def _days_of(period: re.Match[str]) -> int:
+    unit = (period["unit"] or "").lower()
+    return _DAYS.get(unit, 7 if unit.endswith("day") else _SEASON_DAYS) if unit else 2
+
+
+def is_unaware(
+    timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
+) -> bool:
+    """Return whether both state facts, and neither writer knew the other answer.
+
+    An answer that is added, measured anew, or follows by itself ("not yet", "done") does not count.
+    """
+    if not all(is_real(timeline.statements[one.position]) for one in (old, new)):
+        return False
+    asked = new.answer.question
+    if _COMPLETION.search(asked) and _YES.match(new.answer.answer):
+        return False
+    if (
+        has_several_answers(asked)
+        and not is_measured(new.answer.answer)
+        and not is_yes_or_no(new.answer.answer)
+    ):
+        return False
+    if _MEASURED.search(asked) or _ALSO.search(timeline.facts[new.position].content):
+        return False
+    return not (_knows(timeline, index, old, new) or _knows(timeline, index, new, old))
+
+
+def _knows(timeline: Timeline, index: AnswerIndex, one: StatedAnswer, other: StatedAnswer) -> bool:
+    """Return whether a fact gives the other's value to another near question, or its number."""
+    fact, value = timeline.facts[one.position], other.answer.answer
+    if is_yes_or_no(value):
+        return False
+    gives_it = any(
+        own is not one.answer
+        and compare_values(own.answer, value) == "same"
+        and index.cosine(own, other.answer) >= NEAR_QUESTION
+        for own in fact.answers
+    )
+    return gives_it or (is_measured(value) and mentions(fact.content, value))
+
+
+def says_it_was(new: StatedAnswer, value: str) -> bool:
+    """Return whether an answer names another one as its predecessor."""
+    return new.answer.was is not None and compare_values(new.answer.was, value) == "same"
+
+
+def tells_return(timeline: Timeline, new: StatedAnswer) -> bool:
+    """Return whether an answer says that it is a change, or its memory that something is back."""
+    return new.answer.was is not None or timeline.has_cue(new.position, *_GOES_BACK)
+
+
+def announces_change(timeline: Timeline, new: StatedAnswer) -> bool:
+    """Return whether an answer or its memory tells of a change.
+
+    The word of an answer alone does not change what is known: its memory must speak of the matter.
+    """
+    content = timeline.facts[new.position].content
+    if not _is_spoken_of(content, new):
+        return False
+    if new.answer.was is not None or timeline.has_cue(new.position, *SETTLES):
+        return True
+    return bool(_BECAME.search(content))
+
+
+def _is_spoken_of(content: str, stated: StatedAnswer) -> bool:
+    """Return whether a text has the answer, or two words of the question."""
+    answer = stated.answer
+    if mentions(content, answer.answer):
+        return True
+    words = frozenset(stems(content))
+    told = words.intersection(stems(answer.answer))
+    return bool(told) or len(words.intersection(stems(answer.question))) >= MIN_COMMON

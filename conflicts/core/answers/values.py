@@ -1,0 +1,221 @@
+"""Compare two answers to one question: do they agree, or does each exclude the other?"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, Literal
+
+from conflicts.core.topic_words import names, stems, tokens
+from memories.core import claims, measures
+from memories.core.claims import Quantity
+from memories.core.lexicon import concept_of, opposites_of
+from memories.core.reading import read_cached
+
+ValueRelation = Literal["same", "other", "unclear"]
+
+MAX_CHARS: Final = 300  # longer answers are not compared
+_KEPT: Final = 4096
+_YES_NO: Final = re.compile(
+    r"^\W*(?:(?P<yes>yes|true|always)|(?P<no>no|not|never|false|none|nobody|"
+    r"nothing|neither))\b[\s,;:.–-]*(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
+# What follows limits the yes or no to a case.
+_LIMIT: Final = re.compile(
+    r"\b(?:if|unless|except|when|where|while|but|without|outside|partly|mostly|some|sometimes|"
+    r"usually|planned|pending|yet|follows?|missing|waiting|paused)\b",
+    re.IGNORECASE,
+)
+_CASE: Final = re.compile(r"\b(?:if|unless|except|for|when|while|during|onwards?)\b", re.IGNORECASE)
+_DIGIT_COMMA: Final = re.compile(r"\d,\d")
+# When an answer holds is no part of it: "in the yard this month".
+_AT_PRESENT: Final = re.compile(
+    r"(?<=\w)\s(?:(?:all|for)\s)?(?:this\s(?:week|month|quarter|term|season|year)|today|tonight|now|"
+    r"currently|at\spresent|at\sthe\smoment)\W*$",
+    re.IGNORECASE,
+)
+_UNIT: Final = re.compile(r"\b[^\W\d]{1,30}$|[°%$€£]")  # what stands after the number
+_VERSION: Final = re.compile(r"\d{1,4}(?:\.\d{1,4}){0,3}")
+_ROLE: Final = re.compile(r"^\W*(?:the|our|a|an)\s[a-z]")
+_VAGUE: Final = re.compile(
+    r"^\W*(?:unknown|unclear|not\s(?:known|stated|decided|sure)|open|tbd|undecided|pending|varies|"
+    r"it\sdepends|depends|various|several|n/?a)\b",
+    re.IGNORECASE,
+)
+
+
+def compare_values(a: str, b: str) -> ValueRelation:
+    """Return how two answers to one question relate; symmetric.
+
+    `same` when they agree or one only says more ("Priya", "Priya Nair"), `other` when both cannot
+    be the answer, `unclear` when no rule decides. Claim comparison decides about units, dates,
+    versions and kinds of things; answers that share no word are different ones.
+    """
+    if max(len(a), len(b)) > MAX_CHARS or _VAGUE.match(a) or _VAGUE.match(b):
+        return "unclear"
+    first, second = sorted((a, b))
+    return _compare(first, second)
+
+
+def is_yes_or_no(answer: str) -> bool:
+    """Return whether an answer begins with yes or no."""
+    return bool(_YES_NO.match(answer))
+
+
+def is_measured(answer: str) -> bool:
+    """Return whether an answer gives an amount or a time."""
+    return _type_of(answer) != "words"
+
+
+def is_time(answer: str) -> bool:
+    """Return whether an answer gives a date or a time."""
+    return _type_of(answer) == "time"
+
+
+def is_name(answer: str) -> bool:
+    """Return whether an answer has a name and no amount or time."""
+    return bool(_names(answer)) and not is_measured(answer)
+
+
+def mentions(text: str, answer: str) -> bool:
+    """Return whether a text has all words and values of an answer that is no yes or no."""
+    if _YES_NO.match(answer):
+        return False
+    words = frozenset(stems(answer))
+    mine, theirs = _dates(answer), _quantities(answer)
+    if not (words or mine or theirs) or not words <= frozenset(stems(text)):
+        return False
+    known = [quantity for claim in read_cached(text).claims for quantity in claim.quantities]
+    dates = {date for claim in read_cached(text).claims for date in claim.dates}
+    return mine <= dates and all(
+        any(p.unit == q.unit and _agree(p, q) for p in known) for q in theirs
+    )
+
+
+@lru_cache(maxsize=_KEPT)
+def _compare(a: str, b: str) -> ValueRelation:
+    mine, theirs = _YES_NO.match(a), _YES_NO.match(b)
+    if mine or theirs:
+        return _compare_yes_no(mine, theirs)
+    if _are_of_other_cases(a, b):
+        return "unclear"
+    if _are_opposite(a, b):
+        return "other"
+    return _compare_claims(a, b)
+
+
+def _compare_claims(a: str, b: str) -> ValueRelation:
+    """Compare answers that are neither yes nor no by claim comparison, then by their words."""
+    relation = claims.compare(_sentence(a), _sentence(b)).relation
+    if relation in ("same", "refines") or _share_value(a, b) or _is_finer_version(a, b):
+        return "same"
+    if bool(_ROLE.match(a)) != bool(_ROLE.match(b)) and (_names(a) or _names(b)):
+        return "unclear"  # "the treasurer" may be Olga
+    if _type_of(a) != _type_of(b):
+        return "unclear"
+    if relation == "contradicts" or _quantities(a):
+        return "other"
+    return _compare_words(a, b)
+
+
+def _compare_yes_no(mine: re.Match[str] | None, theirs: re.Match[str] | None) -> ValueRelation:
+    """Compare yes with no; an answer that is neither, or holds in one case only, is unclear."""
+    if mine is None or theirs is None:
+        return "unclear"
+    if bool(mine["yes"]) == bool(theirs["yes"]):
+        return "same"
+    return "unclear" if _LIMIT.search(mine["rest"]) or _LIMIT.search(theirs["rest"]) else "other"
+
+
+def _are_of_other_cases(a: str, b: str) -> bool:
+    """Return whether both answers hold in a case that they name: "two, if enrolled in 2022"."""
+    return bool(_CASE.search(a) and _CASE.search(b))
+
+
+def _are_opposite(a: str, b: str) -> bool:
+    """Return whether two answers differ in opposite words alone: "the first", "the last"."""
+    mine, theirs = (frozenset(map(concept_of, tokens(text.lower()))) for text in (a, b))
+    only, other = mine - theirs, theirs - mine
+    return len(only) == len(other) == 1 and not opposites_of(min(only)).isdisjoint(other)
+
+
+def _sentence(answer: str) -> str:
+    """Return an answer as a statement, which is what claim comparison reads."""
+    return f"The answer is {answer.strip().rstrip('.!?')}."
+
+
+def _share_value(a: str, b: str) -> bool:
+    """Return whether one answer has the other's value among its values: "75 s (75000 ms)"."""
+    mine, theirs = _quantities(a), _quantities(b)
+    if _leaves_unit_out(mine, theirs) or _leaves_unit_out(theirs, mine):
+        return True
+    units = {q.unit for q in mine} & {q.unit for q in theirs}
+    return bool(units) and all(
+        any(_agree(p, q) for p in mine for q in theirs if p.unit == q.unit == unit)
+        for unit in units
+    )
+
+
+def _leaves_unit_out(bare: tuple[Quantity, ...], full: tuple[Quantity, ...]) -> bool:
+    """Return whether one number without a unit is that of the other, or in its range: "30"."""
+    if len(bare) != 1 or len(full) != 1 or bare[0].unit != "count" or full[0].unit == "count":
+        return False
+    if bare[0].noun or bare[0].upper is not None:
+        return False
+    number = _UNIT.sub(" ", full[0].text)
+    told = read_cached(_sentence(f"between {number}" if " and " in number else number)).claims
+    return any(_agree(bare[0], q) for claim in told for q in claim.quantities)
+
+
+def _is_finer_version(a: str, b: str) -> bool:
+    """Return whether one answer gives the other's version more exactly: "3.12", "3.12.4"."""
+    mine, theirs = (_VERSION.findall(text) for text in (a, b))
+    if len(mine) != 1 or len(theirs) != 1:
+        return False
+    short, long = sorted((mine[0], theirs[0]), key=len)
+    return bool(long.startswith(f"{short}.") or long == short)
+
+
+def _type_of(answer: str) -> str:
+    """Return whether an answer is an amount, a time or words; what a comma adds does not count."""
+    head = answer.partition(",")[0] if not _DIGIT_COMMA.search(answer) else answer
+    head = _AT_PRESENT.sub("", head) or head
+    found = read_cached(_sentence(head)).claims
+    if any(claim.quantities or claim.versions for claim in found):
+        return "amount"
+    return "time" if any(claim.dates for claim in found) else "words"
+
+
+def _dates(answer: str) -> frozenset[str]:
+    found = read_cached(_sentence(answer)).claims
+    return frozenset(date for claim in found for date in claim.dates)
+
+
+def _agree(a: Quantity, b: Quantity) -> bool:
+    """Return whether two amounts may both be the answer: a range or a bound holds others."""
+    return measures.is_near(a, b) or not measures.conflict(a, b)
+
+
+def _quantities(answer: str) -> tuple[Quantity, ...]:
+    found = read_cached(_sentence(answer)).claims
+    return tuple(quantity for claim in found for quantity in claim.quantities)
+
+
+def _compare_words(a: str, b: str) -> ValueRelation:
+    """Compare answers by their words: one within the other is the same, none in common another."""
+    mine, theirs = frozenset(stems(a)), frozenset(stems(b))
+    if not mine or not theirs:
+        return "unclear"
+    if mine <= theirs or theirs <= mine:
+        return "same"
+    if mine.isdisjoint(theirs):
+        return "other"
+    named, other_named = _names(a), _names(b)
+    if named and other_named and named.isdisjoint(other_named):
+        return "other"
+    return "unclear"
+
+
+def _names(answer: str) -> frozenset[str]:
+    return names(_sentence(answer))

@@ -1,0 +1,92 @@
+"""An old claim names a version; a newer text speaks of the migration to another: is it stale?"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conflicts.core.comparable import is_comparable
+from conflicts.core.cues import Cue
+from conflicts.core.facts import Finding
+from conflicts.core.rules.rule import DATE_FORMAT, Rule
+from conflicts.core.stale import make_stale
+from conflicts.core.statements import Statement
+from conflicts.core.timeline import Timeline
+
+RULE: Final = Rule(
+    id="stale.version-left",
+    meaning="An old statement names a version, and a later one speaks of the migration to another "
+    "version without saying which one is in use.",
+    module=__name__,
+    example=(
+        "We run Postgres 14.",
+        "The migration to Postgres 17 took the weekend.",
+    ),
+)
+CONFIDENCE: Final = 0.6
+MIN_COSINE: Final = 0.35
+# The noun takes the change for granted; "we migrated to 17" announces it, and settles the matter.
+_MIGRATION: Final = re.compile(
+    r"\b(?:migration|upgrade|move|switch|cut-?over|transition|update)\s"
+    r"(?:(?!to\b)\w{1,20}\s){0,3}to\s(?:\w{1,20}\s){0,2}v?\d",
+    re.IGNORECASE,
+)
+_AHEAD: Final = re.compile(
+    r"\b(?:plan\w{0,4}|schedul\w{0,3}|will|next|future|roadmap|consider\w{0,3}|pending|block\w{0,3}|"
+    r"postpon\w{1,3}|estimat\w{1,3}|propos\w{1,3}|need(?:s|ed)?|requires?|not|no|before|until|if|"
+    r"should|could|would|may|might|fail\w{0,3}|rolled|cancel\w{0,5}|hold|asks?|guide|prepar\w{1,6}|start\w{0,3}|begin\w{0,4}|test\w{0,3})\b",
+    re.IGNORECASE,
+)
+_DONE: Final = re.compile(
+    r"\b(?:took|done|finished|completed?|went|since|after|ended|succeeded|closed|over|landed|"
+    r"thanks\sto)\b",
+    re.IGNORECASE,
+)
+_VERSION: Final = "version"
+
+
+def find(timeline: Timeline, older: int, newer: int) -> Finding | None:
+    """Return a finding when the newer fact speaks of the migration to another version."""
+    text = timeline.facts[newer].content
+    if not _MIGRATION.search(text) or _AHEAD.search(text) or not _DONE.search(text):
+        return None
+    old, new = timeline.statements[older], timeline.statements[newer]
+    if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(old, new):
+        return None
+    if old.has(Cue.SWITCH, Cue.ADJUST, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS, Cue.PAST):
+        return None
+    mine, theirs = _versions(old), _versions(new)
+    for product in mine.keys() & theirs.keys():
+        if mine[product].isdisjoint(theirs[product]) and not _is_stated(timeline, newer, new):
+            return _finding_of(timeline, older, newer)
+    return None
+
+
+def _versions(statement: Statement) -> dict[str, set[str]]:
+    """Return the versions of each product that a text names."""
+    found: dict[str, set[str]] = {}
+    for kind, value in statement.values:
+        product, _, number = value.rpartition(" ")
+        if kind == _VERSION and product:
+            found.setdefault(product, set()).add(number)
+    return found
+
+
+def _is_stated(timeline: Timeline, newer: int, new: Statement) -> bool:
+    """Return whether another fact names the new version as the one in use."""
+    versions = {value for value in new.values if value[0] == _VERSION}
+    return any(
+        i != newer and timeline.statements[i].values & versions for i in timeline.neighbours(newer)
+    )
+
+
+def _finding_of(timeline: Timeline, older: int, newer: int) -> Finding:
+    old, new = timeline.facts[older], timeline.facts[newer]
+    return make_stale(
+        old,
+        new,
+        reasoning=f"The claim of {old.observed_at:{DATE_FORMAT}} names a version, and the memory "
+        f"of {new.observed_at:{DATE_FORMAT}} speaks of the migration to another one.",
+        confidence=CONFIDENCE,
+        rule_id=RULE.id,
+    )

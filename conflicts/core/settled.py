@@ -1,0 +1,38 @@
+"""Decide whether a later fact settles which of two contradicting facts holds."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conflicts.core.comparable import is_less_trusted, is_real
+from conflicts.core.cues import Cue
+from conflicts.core.timeline import Timeline
+from conflicts.core.topic_words import named_stems
+
+SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
+MIN_COSINE: Final = 0.45
+SETTLING_COSINE: Final = 0.60
+MIN_SLOT_WEIGHT: Final = 1.5
+
+
+def is_settled(timeline: Timeline, older: int, newer: int) -> bool:
+    """Return whether a later fact on the same subject decides, corrects or announces a change."""
+    a, b = timeline.statements[older], timeline.statements[newer]
+    slot = a.stems & b.stems
+    attribute = slot - named_stems(a.fact.content) - named_stems(b.fact.content)
+    for i in sorted({*timeline.neighbours(older), *timeline.neighbours(newer)}):
+        if i <= older or i == newer or not timeline.has_cue(i, *SETTLES):
+            continue
+        other = timeline.statements[i]
+        if is_less_trusted(other, a):
+            continue
+        cosine = max(timeline.cosine(i, older), timeline.cosine(i, newer))
+        # A change of the same thing settles nothing unless it is of the matter in dispute.
+        is_of_it = not attribute or bool(
+            other.stems & attribute or other.values & (a.values | b.values)
+        )
+        is_about = timeline.overlap(other.stems & slot) >= MIN_SLOT_WEIGHT
+        is_near = cosine >= SETTLING_COSINE or (cosine >= MIN_COSINE and is_about)
+        if is_near and is_of_it and is_real(other):
+            return True
+    return False

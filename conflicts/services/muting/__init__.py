@@ -1,0 +1,1 @@
+"""Muting of rules that people keep dismissing."""

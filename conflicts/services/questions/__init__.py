@@ -1,0 +1,1 @@
+"""What the workspace knows: questions, the answers that hold, their history."""

@@ -1,0 +1,97 @@
+"""Two questions ask for the same thing: by meaning, where nothing in them differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from conflicts.core.answers.questions import Asked, is_one_question, may_be_one_question
+from conflicts.core.answers.sorts import Sort, sort_of
+
+NEAR = 0.95
+
+
+def is_one(a: str, b: str, cosine: float = NEAR, **around: str) -> bool:
+    one, other = Asked(a, **around), Asked(b, **around)
+    found = may_be_one_question(one, other, cosine) and is_one_question(one, other, cosine)
+    back = may_be_one_question(other, one, cosine) and is_one_question(other, one, cosine)
+    assert found == back
+    return found
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Who approves refunds?", "who approves refunds"),
+        ("Who approves refunds?", "Who signs off on refunds?"),
+        ("How long are audit logs kept?", "How many days are audit logs kept?"),
+        ("What is the upload limit?", "How large is the upload limit?"),
+        ("Is a card required for the trial?", "Must a card be given for the trial?"),
+    ],
+)
+def test_questions_in_other_words_are_one(a: str, b: str) -> None:
+    assert is_one(a, b)
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Who approves refunds?", "When are refunds approved?"),
+        ("How long are audit logs kept?", "How long are debug logs kept?"),
+        ("Who is on call in week 33?", "Who is on call in week 34?"),
+        ("Which rota starts in June?", "Which rota starts in July?"),
+        ("What is the timeout in staging?", "What is the timeout in production?"),
+        ("How long is the notice during probation?", "How long is the notice after probation?"),
+        ("Who leads Helio?", "Who leads Orion?"),
+        ("When do trains run?", "When do no trains run?"),
+        ("Why was the queue replaced?", "Why was the queue changed?"),
+        ("Where is Chidi's passport?", "Which passport does Chidi have?"),
+        ("What is HEL-3 about?", "What is the status of HEL-3?"),
+    ],
+)
+def test_questions_that_differ_in_what_they_name_are_two(a: str, b: str) -> None:
+    assert not is_one(a, b)
+
+
+def test_questions_that_are_far_from_each_other_are_two() -> None:
+    assert not is_one("Who approves refunds?", "Who signs off on refunds?", 0.5)
+
+
+def test_another_thing_of_one_name_needs_a_higher_cosine() -> None:
+    assert not is_one("Where is the Halden signing?", "Where are the Halden originals?", 0.8)
+    assert is_one("Where is Bruno the bull?", "Where is Bruno?", 0.8)
+
+
+def test_a_question_about_a_case_is_not_the_general_one() -> None:
+    general = "What does a programme cost?"
+    assert not is_one(general, "What does a programme cost at school matinees?", 0.8)
+    assert is_one(general, "What does a programme cost a guest?", 0.8)
+
+
+def test_a_name_may_stand_in_the_scope_instead() -> None:
+    asked = "Which database does Helio use?", "Which database is used?"
+    assert is_one(*asked, scope="project:helio")
+    assert not is_one(*asked, scope="project:orion")
+
+
+def test_the_same_words_about_two_scopes_are_two_questions() -> None:
+    one = Asked("Which model does the checkout team use?", scope="team:checkout")
+    other = Asked("Which model does the catalog team use?", scope="team:catalog")
+    assert not may_be_one_question(one, other, 0.97)
+
+
+@pytest.mark.parametrize(
+    ("question", "sort"),
+    [
+        ("Who owns it?", "who"),
+        ("Which team owns it?", "who"),
+        ("On which day is it emptied?", "when"),
+        ("At what temperature is it kept?", "which"),
+        ("How often is it fed?", "how often"),
+        ("After how long does it expire?", "how much"),
+        ("Is it open?", "yes or no"),
+        ("Why?", "reason"),
+        ("売上は?", ""),
+    ],
+)
+def test_the_question_word_tells_what_is_asked_for(question: str, sort: Sort) -> None:
+    assert sort_of(question) == sort

@@ -1,0 +1,54 @@
+"""Words that look like a cue and are none."""
+
+from __future__ import annotations
+
+import pytest
+
+from conflicts.core.conditions import are_parted
+from conflicts.core.cues import Cue, cues
+from conflicts.core.statements import read
+from tests.conflicts.test_core_detective import story
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("The cart stands in the corridor.", Cue.TEMPORARY),
+        ("The mock-ups are ready.", Cue.UNREAL),
+        ("Applicants hand in a writing exercise.", Cue.UNREAL),
+        ("The samples came back clean.", Cue.RETURN),
+        ("Boots sent back to us are sold at the outlet.", Cue.END),
+        ("Auditors pulled a query out of the archive.", Cue.END),
+    ],
+)
+def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:
+    assert cue not in cues(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "cue"),
+    [
+        ("Lena stands in for Tom.", Cue.TEMPORARY),
+        ("A mock of the API answers.", Cue.UNREAL),
+        ("In the fire exercise the east door is locked.", Cue.UNREAL),
+        ("The old limit came back.", Cue.RETURN),
+        ("The van was sent back to the dealer: gave back to them.", Cue.END),
+        ("They pulled the rack out of hall two.", Cue.END),
+        ("From 3 to 28 March no cars on the bridge.", Cue.TEMPORARY),
+        ("From 3 April until 8 May the shop is shut.", Cue.TEMPORARY),
+    ],
+)
+def test_the_cue_itself_is_read(text: str, cue: Cue) -> None:
+    assert cue in cues(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "If you are on PC you will only meet others on PC.",
+        "One service writes to the table, the others read it, without exception.",
+    ],
+)
+def test_a_consequence_or_no_exception_is_no_condition(text: str) -> None:
+    one, other = (read(fact) for fact in story(text, "PC and console share their lobbies."))
+    assert not are_parted(one, other)
