@@ -5,20 +5,24 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Any
 
+from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from conflicts.core.muting import meaning_of
 from conflicts.core.rules.registry import rule_of
-from conflicts.models import DetectionRun
+from conflicts.models import DetectionRun, Muting, MutingStatus
 from conflicts.services.detection import quality
 from conflicts.services.detection.narrative import narrative_state
 from conflicts.services.detection.runs import summarise_runs
+from conflicts.services.muting import answer
 from conflicts.services.reports.records import AgentRecord, agent_records
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import page_of
+from engram.kernel.refusals import RefusalError
 
 RUN_DAYS = 30
 RUNS_A_PAGE = 25
@@ -47,6 +51,8 @@ def detective(request: HttpRequest) -> HttpResponse:
             "detectors": [(name, one, "") for name, one in found.detectors.items()],
             "rules": [(name, one, rule_of(name).meaning) for name, one in found.rules.items()],
             "agents": _agents(found, workspace),
+            "muted": [(name, meaning_of(name)) for name in workspace.config.muted_rules],
+            "proposed": Muting.objects.filter(status=MutingStatus.PENDING).count(),
             "period": period,
             "periods": PERIODS,
             "runs": runs,
@@ -62,6 +68,20 @@ def detective(request: HttpRequest) -> HttpResponse:
             "workspace": workspace,
         },
     )
+
+
+@member_page()
+def unmute(request: HttpRequest) -> HttpResponse:
+    """Let a muted rule or tier find again."""
+    if request.method == "POST":
+        staff = staff_of(request)
+        rule = request.POST.get("rule", "")
+        try:
+            answer.unmute(staff.workspace, rule, actor=staff.actor, now=timezone.now())
+            messages.success(request, "It finds again, in what is read from now on.")
+        except RefusalError as error:
+            messages.warning(request, getattr(error, "message", error.detail))
+    return redirect("console:detective")
 
 
 def _since(period: str, now: datetime) -> datetime | None:

@@ -52,6 +52,7 @@ PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
         "Knowledge",
         (
             NavItem("Memories", "admin:memories_memory_changelist", "memories", "layers"),
+            NavItem("Questions", "console:questions", "ask", "quiz"),
             NavItem(
                 "Conflicts", "console:conflicts", "conflicts", "call_split",
                 also="/admin/conflicts/conflict/",

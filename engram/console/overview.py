@@ -63,7 +63,7 @@ def overview(now: datetime) -> Overview:
         commits_today=Event.objects.filter(type="memory.committed", at__gte=midnight).count(),
         queue_depth=due["depth"],
         queue_lag_seconds=(now - due["oldest"]).total_seconds() if due["oldest"] else None,
-        model_depth=backlog.select_due(Awaits.MODEL).count(),
+        model_depth=backlog.select_due(Awaits.ANSWERS, Awaits.MODEL).count(),
         last_run=DetectionRun.objects.first(),
         sparkline=sparkline(hourly),
         is_empty=not memories and not Memory.objects.exists(),

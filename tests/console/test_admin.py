@@ -295,6 +295,9 @@ def test_workspace_settings_are_validated_and_told(tenant: Tenant, member: Membe
         path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_threshold": 7}'}
     )
     assert "gate_threshold" in wrong.content.decode()
+    unknown = '{"muted_rules": ["ambiguty.number"]}'
+    wrong = client.post(path, {"name": "Acme", "slug": "acme", "settings_json": unknown})
+    assert "the nearest is “ambiguity.number”" in wrong.content.decode()
     client.post(
         path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_policy": "suggest"}'}
     )

@@ -38,7 +38,9 @@ def outline(value: Any) -> Any:
     if isinstance(value, list):
         return [outline(inner) for inner in value]
     if isinstance(value, str):
-        return re.sub(r"[-+]?\d[\d.,]*", "#", value)
+        # A fingerprint depends on the ids of rows that earlier tests of the process have used up.
+        text = re.sub(r"\b[0-9a-f]{16,64}\b", "fingerprint", value)
+        return re.sub(r"[-+]?\d[\d.,]*", "#", text)
     if isinstance(value, int | float) and not isinstance(value, bool):
         return "number"
     return value

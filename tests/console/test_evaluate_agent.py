@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from conflicts.models import JudgedRelation
-from engram.console.evaluation.agent import StoryCards, score
+from engram.console.evaluation.agent import StoryCards, label, score
 from engram.console.evaluation.stories import StoryRow
 from engram.kernel.models import Workspace
 
@@ -71,3 +71,41 @@ def test_questions_are_counted_by_commit():
 def test_the_agent_needs_stories(db, tmp_path):
     with pytest.raises(CommandError, match="--agent goes with --conflicts"):
         call_command("evaluate", gate=tmp_path / "pairs.jsonl", agent=True)
+
+
+REVERSAL = {
+    "id": "s3",
+    "now": "2025-07-15T12:00:00Z",
+    "facts": [
+        {"id": f"f{n}", "content": text, "committed_at": f"2025-0{n}-10T09:00:00Z"}
+        for n, text in enumerate(
+            (
+                "Outgoing messages are queued on SQS.",
+                "Replaced SQS by RabbitMQ for outgoing messages.",
+                "RabbitMQ runs on three nodes.",
+                "Outgoing messages wait in SQS.",
+                "The office moved from Bergen to Oslo.",
+                "Idea: we could switch the office to Oslo.",
+            ),
+            start=1,
+        )
+    ],
+    "expected": [{"fact_ids": ["f1", "f2", "f3", "f4"], "kind": "reversal"}],
+}
+
+
+@pytest.mark.parametrize(
+    ("fact", "others", "relation"),
+    [
+        ("f2", ["f1"], "replaces"),
+        ("f3", ["f2"], "different"),
+        ("f4", ["f1"], "same"),
+        ("f4", ["f2"], "contradicts"),
+        ("f4", ["f1", "f2"], "contradicts"),
+        ("f5", ["f1"], "replaces"),
+        ("f6", ["f1"], "different"),
+    ],
+)
+def test_the_agent_tells_an_announced_change_from_a_contradiction(fact, others, relation):
+    story = StoryRow.model_validate_json(json.dumps(REVERSAL))
+    assert label(story, fact, others) == relation

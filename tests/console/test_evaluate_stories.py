@@ -132,33 +132,100 @@ SILENT = REVERSAL | {
 }
 
 
-def test_a_configured_model_reads_the_stories_as_well(db, tmp_path, settings):
+def write_stories(tmp_path):
     path = tmp_path / "stories.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in (SILENT, COHERENT)))
+    return path
 
-    def answer(request):
-        lines = request.body["messages"][1]["content"].split("\n")
-        numbers = [int(line.split(" ", 1)[0]) for line in lines if "releases" in line.lower()]
-        found = {
-            "kind": "ambiguity",
-            "facts": numbers,
-            "yes": numbers[:1],
-            "question": "Are releases announced in the garden newsletter?",
-            "severity": "low",
-            "reasoning": "",
-        }
-        return completion(json.dumps({"findings": [found] if numbers else []}))
 
+def answer(request):
+    if request.body["response_format"]["json_schema"]["name"] == "indexreading":
+        return completion(json.dumps({"notes": []}))
+    _, *lines = request.body["messages"][1]["content"].split("\n")
+    numbers = [int(line.split(" ", 1)[0]) for line in lines if "releases" in line.lower()]
+    found = {
+        "facts": numbers,
+        "reasoning": "The newsletter and the town crier are both named.",
+        "kind": "ambiguity",
+        "yes": numbers[:1],
+        "question": "Are releases announced in the garden newsletter?",
+        "severity": "low",
+    }
+    return completion(json.dumps({"findings": [found] if numbers else []}))
+
+
+def read_json_lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_with_model_the_configured_one_reads_the_stories_as_well(db, tmp_path, settings):
+    path, out, rows = write_stories(tmp_path), tmp_path / "out.json", tmp_path / "p.jsonl"
     with ModelServer() as server:
         server.answer_chat(answer)
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
-        call_command("evaluate", "--conflicts", path, "--predictions", tmp_path / "p.jsonl")
+        call_command("evaluate", "--conflicts", path, "--model", json=out, predictions=rows)
+        calls = len(server.requests)
         server.answer_chat(completion("no"))
         with pytest.raises(RuntimeError, match="detection failed: gpt-4o-mini answered no fitting"):
-            call_command("evaluate", "--conflicts", path)
-    rows = [json.loads(line) for line in (tmp_path / "p.jsonl").read_text().splitlines()]
-    rows = [row for row in rows if "conflicts" in row]
-    assert [[c["detected_by"] for c in row["conflicts"]] for row in rows] == [["narrative"], []]
+            call_command("evaluate", "--conflicts", path, "--model")
+    cards = [row["conflicts"] for row in read_json_lines(rows)]
+    assert [[c["detected_by"] for c in found] for found in cards] == [["narrative"], []]
+    assert cards[0][0]["reasoning"] == "The newsletter and the town crier are both named."
+    report = json.loads(out.read_text())
+    details = report["details"]
+    assert report["mode"] == "conflicts with a model"
+    assert (details["model"], details["model batches"], details["model tokens"]) == (
+        "gpt-4o-mini", calls, 120 * calls,
+    )  # fmt: skip
+    assert details["model cost in US dollars"] == pytest.approx(
+        calls * (100 * 0.15 + 20 * 0.6) / 1e6, abs=1e-4
+    )
+    assert details["model seconds"] >= 0
+
+
+def test_with_model_it_answers_for_the_writers_first(db, tmp_path, settings):
+    path, rows = write_stories(tmp_path), tmp_path / "p.jsonl"
+
+    def answers(request):
+        if request.body["response_format"]["json_schema"]["name"] != "indexreading":
+            return completion('{"findings": []}')
+        notes = []
+        for line in request.body["messages"][1]["content"].split("\n"):
+            number, fields = line.split(" ", 1)
+            says = json.loads(fields)["says"].lower()
+            told = [word for word in ("garden newsletter", "town crier") if word in says]
+            given = [{"question": "Where are releases announced?", "answer": word, "was": None}
+                     for word in told]  # fmt: skip
+            notes.append({"note": int(number), "answers": given})
+        return completion(json.dumps({"notes": notes}))
+
+    with ModelServer() as server:
+        server.answer_chat(answers)
+        settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
+        call_command("evaluate", "--conflicts", path, "--model", predictions=rows)
+    cards = [row["conflicts"] for row in read_json_lines(rows)]
+    assert [[(c["detected_by"], c["rule"]) for c in found] for found in cards] == [
+        [("rules", "ambiguity.two-answers")], [],
+    ]  # fmt: skip
+
+
+def test_without_model_a_configured_one_is_not_called(db, tmp_path, settings):
+    path, rows = write_stories(tmp_path), tmp_path / "p.jsonl"
+    with ModelServer() as server:
+        server.answer_chat(answer)
+        settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
+        call_command("evaluate", "--conflicts", path, predictions=rows)
+        assert server.requests == []
+    assert [row["conflicts"] for row in read_json_lines(rows)] == [[], []]
+
+
+def test_a_model_without_an_endpoint_is_refused_with_what_to_set(db, tmp_path, settings):
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": None, "api_key": None}
+    with pytest.raises(CommandError, match="set OPENAI_BASE_URL"):
+        call_command("evaluate", "--conflicts", write_stories(tmp_path), "--model")
+    for other in (["--probes"], ["--conflicts", tmp_path / "stories.jsonl", "--agent"]):
+        with pytest.raises(CommandError, match="--model goes with --conflicts, without --agent"):
+            call_command("evaluate", *map(str, other), "--model")
 
 
 def test_expected_conflicts_must_name_facts_of_their_story(db, stories):

@@ -17,7 +17,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import Memory, MemoryAnswer
 from tests.conftest import Tenant
 
 pytestmark = pytest.mark.usefixtures("quiet", "uncounted")
@@ -56,7 +56,12 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     for number in (1000, 5000):
         tenant.agent.post(
             "memories",
-            {"content": f"The {SECRET} holds {number} coins.", "scope": SECRET, "agent": SECRET},
+            {
+                "content": f"The {SECRET} holds {number} coins.",
+                "scope": SECRET,
+                "agent": SECRET,
+                "answers": [{"question": f"What does the {SECRET} hold?", "answer": f"{number}"}],
+            },
         )
     detect_due(tenant.workspace, clock=timezone.now)
     user = User.objects.create_user(f"{SECRET}-owner", is_staff=True)
@@ -70,6 +75,7 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     with in_workspace(tenant.workspace):
         ApiKey.objects.update(name=SECRET)
         by_model = {
+            "question": [str(MemoryAnswer.objects.all()[0].question_group)],
             "conflict": [str(Conflict.objects.get().pk)],
             "memory": [str(pk) for pk in Memory.objects.values_list("pk", flat=True)],
             "detectionrun": [str(DetectionRun.objects.get().pk)],
@@ -91,6 +97,8 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
         return [f"/{route}"]
     if "<uuid:conflict_id>" in route:
         return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
+    if "<uuid:question_id>" in route:
+        return [f"/{route}".replace("<uuid:question_id>", i) for i in ids["question"]]
     if "<str:token>" in route:
         return [f"/{route}".replace("<str:token>", token) for token in ids["token"]]
     model = route.split("/")[2] if route.count("/") > 2 else "user"
@@ -168,11 +176,16 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
         if route.startswith("admin/"):
             continue
         path = f"/{route}".replace("<str:token>", "unknown").replace("<slug:name>", "stale-version")
-        rows = [*ids["conflict"], *ids["memory"], "7b8f3c1e-0000-4000-8000-000000000000"]
+        rows = [
+            *ids["conflict"],
+            *ids["question"],
+            *ids["memory"],
+            "7b8f3c1e-0000-4000-8000-000000000000",
+        ]
         named = [
             path.replace("<slug:source>", source).replace(f"<uuid:{name}>", row)
             for source in ("conflicts", "reviews", "suggestions", "calibration", "nothing")
-            for name in ("item", "conflict_id", "suggestion_id", "merge_id")
+            for name in ("item", "conflict_id", "question_id", "suggestion_id", "merge_id")
             for row in rows
             if f"<uuid:{name}>" in path
         ]

@@ -19,8 +19,10 @@ from engram.kernel.models import Event, IdempotentAnswer, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing
 from memories.core.claims import ClaimComparison, Reading
+from memories.core.likelihood import likelihood_of
 from memories.models import Memory, Merge, MergeSuggestion, Observation
 from memories.services.gate import replay
+from memories.services.index.tokens import word_states_of
 from tests.conflicts.test_quality import ask, decide
 from tests.conftest import Tenant
 
@@ -272,6 +274,51 @@ def test_many_commits_cost_as_many_queries_as_few(tenant: Tenant) -> None:
     for number in range(1, 9):
         commit(tenant, f"Tank {number} holds brine.")
     assert ask_again() == few
+
+
+def test_a_replay_estimates_each_pair_once_outside_of_transactions(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text in (PLAIN, OTHER, "The deploy runs on Friday at 10:00 UTC."):
+        commit(tenant, text)
+    estimated: list[tuple[str, str]] = []
+    depths: set[int] = set()
+    original = likelihood_of
+
+    def counted(a: Reading, b: Reading, *given: Any, **states: Any) -> Any:
+        estimated.append((a.text, b.text))
+        depths.add(len(connection.savepoint_ids))
+        return original(a, b, *given, **states)
+
+    outside = len(connection.savepoint_ids)
+    monkeypatch.setattr(comparing, "likelihood_of", counted)
+    replayed(tenant, {"gate_threshold": 0.5})
+    assert estimated
+    assert len(estimated) == len(set(estimated))
+    assert depths == {outside}
+
+
+def test_a_replay_reads_token_states_of_what_it_compares_only(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    far = "Cheese ripens in the cellar."
+    for text in (far, PLAIN, OTHER, "The deploy runs on Friday at 10:00 UTC."):
+        commit(tenant, text)
+    read: list[str] = []
+    original = word_states_of
+
+    def noted(memories: list[Memory], *given: Any, **more: Any) -> Any:
+        read.extend(memory.content for memory in memories)
+        return original(memories, *given, **more)
+
+    monkeypatch.setattr(replay, "word_states_of", noted)
+    replayed(tenant, {"gate_threshold": 0.5})
+    assert PLAIN in read
+    assert far not in read
+    read.clear()
+    monkeypatch.setattr(replay, "CHARS_COMPARED", 0)
+    replayed(tenant, {"gate_threshold": 0.5})
+    assert read == []
 
 
 def test_a_replay_compares_each_pair_once_outside_of_transactions_and_says_how_many_it_read(

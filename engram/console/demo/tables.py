@@ -23,6 +23,8 @@ ANY_ID = re.compile(r"\b([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4})-[0-9a-f]{4}-[0-9a-
 
 # Tables of a workspace that no recording holds, and why.
 LEFT_OUT = {
+    "memories.MemoryAnswer": "the story's writers answer no questions",
+    "memories.AskedAnswers": "the story is recorded without a model",
     "kernel.ApiKey": "made anew for each workspace",
     "kernel.Membership": "made anew for each workspace",
     "kernel.Invitation": "belongs to people",
@@ -30,6 +32,7 @@ LEFT_OUT = {
     "kernel.AnsweredThing": "answers to callers, kept for a day",
     "kernel.LatencyHour": "measured on one machine",
     "kernel.WorkerTally": "measured on one machine",
+    "memories.Ask": "questions to the keys of one workspace, which expire",
     "conflicts.DetectionLease": "says who works right now",
     "conflicts.NarrativeLease": "says who works right now",
     "predictor.TrainingLease": "says who works right now, and what is due",

@@ -73,7 +73,7 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
         text,
         {
             "detection": due["n"],
-            "model": backlog.select_due(Awaits.MODEL).count(),
+            "model": backlog.select_due(Awaits.ANSWERS, Awaits.MODEL).count(),
             "judging": judged["n"],
             "training_due_since": training_since,
             "oldest_seconds": lag if oldest else None,

@@ -1,10 +1,12 @@
 """Evaluate conflicts when writers answer the `nearby` questions: `--conflicts STORIES --agent`.
 
 A simulated agent commits a story fact by fact and answers each `nearby` at once, through the
-product, by the story's label: `contradicts` when both facts are in one expected conflict, else
-`different`. Then the detective runs as for `--conflicts`. Precision and recall are reported next to
-those of the rules alone; questions are counted by pair of memories. An agent without errors is the
-upper bound: a real agent lies between the two.
+product, as a careful writer would (`label`): a change that the new fact announces is `replaces`,
+a value that an expected conflict states again is `same`, two claims of an expected conflict that
+exclude each other are `contradicts`, all else is `different`. Then the detective runs as for
+`--conflicts`. Precision and recall are reported next to those of the rules alone; questions are
+counted by pair of memories. An agent without errors is the upper bound: a real agent lies between
+the two.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from uuid import UUID
 
 import numpy as np
 
+from conflicts.core.cues import Cue, cues
 from conflicts.models import JudgedRelation
 from conflicts.services.reports.judge import judge
 from engram.console.evaluation import stories
@@ -28,6 +31,8 @@ from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap_ratio
 from memories.models import Memory
 from memories.services.commit.draft import Draft
+
+REVERSAL = "reversal"
 
 
 @dataclass(slots=True)
@@ -66,8 +71,8 @@ def commit_story(story: StoryRow) -> StoryCards:
             if result is None or result.memory is None:
                 continue
             facts[result.memory.id].append(fact.id)
-            for near in result.nearby:
-                relation = _label(story, fact.id, facts[near.id])
+            for near in (one.memory for one in result.nearby):
+                relation = label(story, fact.id, facts[near.id])
                 outcome = _answer(workspace, story, result.memory, near, relation)
                 committed.questions.append(
                     {"fact": fact.id, "other": ",".join(facts[near.id]), "relation": relation,
@@ -77,10 +82,31 @@ def commit_story(story: StoryRow) -> StoryCards:
     return committed
 
 
-def _label(story: StoryRow, fact: str, others: Sequence[str]) -> JudgedRelation:
-    named = [set(conflict.fact_ids) for conflict in story.expected]
-    is_against = any(fact in both and both & set(others) for both in named)
-    return JudgedRelation.CONTRADICTS if is_against else JudgedRelation.DIFFERENT
+# Cues by which a text says itself that something changed.
+_ANNOUNCING = frozenset({Cue.SWITCH, Cue.SUCCESSOR, Cue.SETTLE, Cue.RETURN})
+
+
+def label(story: StoryRow, fact: str, others: Sequence[str]) -> JudgedRelation:
+    """Return how a fact relates to an earlier memory, which may stand for several facts.
+
+    The facts of an expected reversal are the old value, the change (with what follows from it) and
+    the old value again, in this order. Outside of expected conflicts only the cues of the new text
+    tell that it announces a change; which memory it is about, the question says.
+    """
+    for conflict in story.expected:
+        shared = [one for one in others if one in conflict.fact_ids]
+        if fact not in conflict.fact_ids or not shared:
+            continue
+        if conflict.kind != REVERSAL:
+            return JudgedRelation.CONTRADICTS
+        first, *_, last = conflict.fact_ids
+        if fact == last:
+            return JudgedRelation.SAME if shared == [first] else JudgedRelation.CONTRADICTS
+        return JudgedRelation.REPLACES if first in shared else JudgedRelation.DIFFERENT
+    text = next(one.content for one in story.facts if one.id == fact)
+    found = cues(text)
+    is_change = bool(found & _ANNOUNCING) and Cue.UNREAL not in found
+    return JudgedRelation.REPLACES if is_change else JudgedRelation.DIFFERENT
 
 
 def _answer(

@@ -26,6 +26,7 @@ from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import Interval, bootstrap, reciprocal_rank
+from memories.services.index.answers import embed_questions
 from memories.services.recall.recall import Query, RecalledMemory, recall
 
 PROBES = STORY.with_name("probes.jsonl")
@@ -137,6 +138,7 @@ def load_story(
         embedded = embed_story(workspace, steps)
         memories = play(workspace, steps, embedded, now=NOW, advance=advance)
         _refuse(path, named - set(memories))  # what was suppressed has no memory
+        embed_questions(workspace)  # no worker sees these rows
         refresh_statistics()
         names: dict[UUID, str] = {}
         for label, memory in memories.items():

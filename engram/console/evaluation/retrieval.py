@@ -21,6 +21,7 @@ from engram.console.scratch import commit_rows, refresh_statistics, scratch_work
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap, ndcg_at, precision_at, recall_at, reciprocal_rank
 from memories.services.commit.draft import Draft
+from memories.services.index.answers import embed_questions
 from memories.services.recall.recall import Query, recall
 
 RANKED_MAX = 50
@@ -130,6 +131,7 @@ def run(
         with scratch_workspace() as workspace:
             now = max((row.time for row in rows if row.time), default=UNDATED) + timedelta(hours=1)
             names = store(workspace, rows, now=now, advance=advance)
+            embed_questions(workspace)  # no worker sees these rows
             refresh_statistics()
             for question in questions_of.get(group, ()):
                 ranked = ask(workspace, question.question, names, now=now)

@@ -1,8 +1,9 @@
-"""Evaluate the detective's precision and recall on stories: `--conflicts STORIES`.
+"""Evaluate the detective's precision and recall on stories: `--conflicts STORIES [--answers …]`.
 
 Each story is a workspace of its own. Its facts are committed in order through the gate, then the
 detective runs once, at its `now`. A memory of several facts (merged, repeated) counts for
-all of them.
+all of them. A language model reads the stories only with `--model`, also where one is configured:
+figures of the rules do not depend on who runs them, and nobody pays by accident.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import numpy as np
 from pydantic import AwareDatetime, Field
 
 from conflicts.core.rules.reported import UNKNOWN
-from conflicts.models import Conflict
+from conflicts.models import Conflict, DetectionRun
 from conflicts.models.detection import Narrative
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.narrate import narrate_due
 from engram.console.evaluation.lines import InputError, InputRow, read_rows, refuse_repeated_ids
+from engram.console.evaluation.model_cost import ModelCost
 from engram.console.evaluation.outcome import Figure, ModeResult
+from engram.console.evaluation.written_answers import NO_ANSWERS, FactAnswers, read_answers
 from engram.console.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -59,14 +62,29 @@ class StoryRow(InputRow):
     expected: tuple[ExpectedRow, ...] = ()
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
-    """Commit every story to the product and compare its cards with the expected conflicts."""
+def run(
+    path: Path,
+    *,
+    seed: int,
+    advance: Callable[[int], object],
+    answers: Path | None = None,
+    with_model: bool = False,
+) -> ModeResult:
+    """Commit every story to the product and compare its cards with the expected conflicts.
+
+    With `answers` each fact is committed with what its writer says that it answers; with
+    `with_model` the configured language model answers for the others, and reads the stories too;
+    what it took is reported.
+    """
+    cost = ModelCost.begin() if with_model else None
     stories = read(path)
+    told = read_answers(answers, path) if answers else NO_ANSWERS
     predictions = []
     for story in stories:
-        predictions.append({"id": story.id, "conflicts": find(story)})
+        predictions.append({"id": story.id, "conflicts": find(story, told, cost)})
         advance(1)
-    return score(stories, predictions, seed=seed)
+    found = score(stories, predictions, seed=seed)
+    return found if cost is None else cost.added_to(found)
 
 
 def read(path: Path) -> list[StoryRow]:
@@ -81,8 +99,10 @@ def read(path: Path) -> list[StoryRow]:
     return stories
 
 
-def find(story: StoryRow) -> list[dict[str, Any]]:
-    """Return the cards that the product opens for a story."""
+def find(
+    story: StoryRow, answers: FactAnswers = NO_ANSWERS, cost: ModelCost | None = None
+) -> list[dict[str, Any]]:
+    """Return the cards that the product opens for a story; with a model if `cost` is given."""
     with scratch_workspace() as workspace:
         drafts = [
             Draft(
@@ -91,6 +111,7 @@ def find(story: StoryRow) -> list[dict[str, Any]]:
                 agent=fact.agent,
                 session_key=fact.session,
                 observed_at=fact.committed_at,
+                answers=answers.get((story.id, fact.id), ()),
             )
             for fact in story.facts
         ]
@@ -99,25 +120,30 @@ def find(story: StoryRow) -> list[dict[str, Any]]:
         for fact, result in zip(story.facts, results, strict=True):
             if result and result.memory:
                 facts[result.memory.id].append(fact.id)
-        return cards(workspace, facts, now=story.now)
+        return cards(workspace, facts, now=story.now, cost=cost)
 
 
 def cards(
-    workspace: Workspace, facts: Mapping[UUID, Sequence[str]], *, now: datetime
+    workspace: Workspace,
+    facts: Mapping[UUID, Sequence[str]],
+    *,
+    now: datetime,
+    cost: ModelCost | None = None,
 ) -> list[dict[str, Any]]:
     """Run detection and return the cards, with the ids that the file gave their memories.
 
-    Where a language model is configured it reads the stories as well.
+    With `cost` a language model reads the story as well, and what it took is added.
 
     Raises
     ------
     RuntimeError
         When a run failed or reached its cap: its stories would seem to have no conflicts.
     """
-    runs = detect_due(workspace, clock=lambda: now)
-    for read_run in [*runs, *narrate_due(workspace, clock=lambda: now)]:
-        if read_run.status != "done" or read_run.narrative == Narrative.CAPPED:
-            raise RuntimeError(f"detection failed: {read_run.error or read_run.narrative}")
+    _check(detect_due(workspace, clock=lambda: now))
+    # What the model answers is read by the rules again, then the model reads the story.
+    while cost is not None and (by_model := narrate_due(workspace, clock=lambda: now)):
+        cost.add(by_model)
+        _check([*by_model, *detect_due(workspace, clock=lambda: now)])
     with in_workspace(workspace):
         return [
             {
@@ -126,11 +152,18 @@ def cards(
                 "detected_by": ",".join(card.detected_by),
                 "rule": card.rule,
                 "question": card.question,
+                **({"reasoning": card.model_reasoning} if card.model_reasoning else {}),
             }
             for card in Conflict.objects.waiting()
             .prefetch_related("members")
             .order_by("created_at", "pk")
         ]
+
+
+def _check(runs: Sequence[DetectionRun]) -> None:
+    for run in runs:
+        if run.status != "done" or run.narrative == Narrative.CAPPED:
+            raise RuntimeError(f"detection failed: {run.error or run.narrative}")
 
 
 def pair_off(

@@ -28,7 +28,7 @@ class InboxSourceSerializer(serializers.Serializer[Any]):
 
 
 class InboxItemSerializer(serializers.Serializer[Any]):
-    """A waiting item; `id` is that of the conflict, review, suggestion or calibration item."""
+    """A waiting item; `id` is that of the conflict, review, suggestion or another kind."""
 
     source = serializers.CharField()  # type: ignore[assignment]  # the contract's word
     id = serializers.UUIDField()
@@ -79,7 +79,7 @@ class Inbox(WorkspaceView):
 
         `sources` count all items that the caller's role may see, without the filters; each item is
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
-        `predictor/calibration`.
+        `predictor/calibration`, `mutings`.
         """
         query = self.query_values()
         now = timezone.now()

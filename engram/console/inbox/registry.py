@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engram.console.inbox.calibration import CalibrationSource
 from engram.console.inbox.conflicts import ConflictSource
+from engram.console.inbox.mutings import MutingSource
 from engram.console.inbox.reviews import ReviewSource
 from engram.console.inbox.source import Source
 from engram.console.inbox.suggestions import SuggestionSource
@@ -14,6 +15,7 @@ SOURCES: list[Source] = [
     ReviewSource(),
     SuggestionSource(),
     CalibrationSource(),
+    MutingSource(),
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, S
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.models import Role, Workspace
-from engram.kernel.refusals import InvalidError, StaleError
+from engram.kernel.refusals import StaleError
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
@@ -31,6 +31,7 @@ QUOTED = 140
 EFFECTS = {
     ReviewKind.SUPERSEDE: "The new statement is committed in the name of the requester; #1 is"
     " superseded by it.",
+    ReviewKind.REPLACE: "#1 is superseded by the memory whose wording is shown.",
     ReviewKind.REVISE: "The memory is changed in the requester's name; its former wording stays"
     " in its history.",
     ReviewKind.FORGET: "The memory is forgotten in the requester's name. It can be brought back.",
@@ -127,21 +128,9 @@ class ReviewSource(Source):
             Action(2, "reject", no, STAYS if is_flag else UNCHANGED, "keep" if forgets else "drop"),
         )
 
-    def act(
-        self,
-        workspace: Workspace,
-        item_id: UUID,
-        action: str,
-        *,
-        note: str,
-        actor: Actor,
-        now: datetime,
-    ) -> None:
+    def verbs(self) -> Mapping[str, Callable[..., Any]]:
         """Apply the request in the requester's name, or reject it."""
-        verb = {"accept": decide.accept, "reject": decide.reject}.get(action)
-        if verb is None:
-            raise InvalidError("action", "Choose one of the answers.")
-        verb(workspace, item_id, note=note, actor=actor, now=now)
+        return {"accept": decide.accept, "reject": decide.reject}
 
     def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return how a request was answered, and what undoing that would do."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,7 +19,7 @@ from engram.kernel.causes import NOT_UNDONE_HERE
 from engram.kernel.literals import moment, whole_number
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index
-from engram.kernel.refusals import MissingError, StaleError
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
 
 SEVERITIES = ("high", "medium", "low")  # an item's urgency is the place in this list
 
@@ -136,6 +136,10 @@ class Source(ABC):
         """Return the answers in the order of their keys; none when the template has its own."""
         return ()
 
+    def verbs(self) -> Mapping[str, Callable[..., Any]]:
+        """Return the service of each answer, by the answer's name; none without plain answers."""
+        return {}
+
     def act(
         self,
         workspace: Workspace,
@@ -147,7 +151,13 @@ class Source(ABC):
         now: datetime,
     ) -> None:
         """Apply an answer through the item's own service; raise a refusal if not possible."""
-        raise MissingError("Nothing is answered this way here.")
+        verbs = self.verbs()
+        if not verbs:
+            raise MissingError("Nothing is answered this way here.")
+        if action not in verbs:
+            raise InvalidError("action", "Choose one of the answers.")
+        told = {"note": note} if self.takes_note else {}
+        verbs[action](workspace, item_id, **told, actor=actor, now=now)
 
     def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision about an item, None without one."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from conflicts.models import Muting
 from conflicts.services.detection.detect import detect_due
+from engram.kernel.tenancy import in_workspace
 from tests.console.examples.story import Story
 
-RATES = (
-    "The API rate limit is 1000 requests per second.",
-    "The API rate limit is 5000 requests per second.",
-)
+RATES = {
+    "The API rate limit is 1000 requests per second.": "1000 requests per second",
+    "The API rate limit is 5000 requests per second.": "5000 requests per second",
+}
 # Reports of an agent that people dismiss, until its word alone opens no card any more.
 HALLS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", "islet")
 
@@ -18,13 +20,16 @@ HALLS = ("amber", "birch", "cedar", "dune", "ember", "fjord", "grove", "heath", 
 def record_cards(story: Story) -> None:
     """Send the calls about conflicts."""
     _find(story)
+    _ask(story)
     _decide(story)
     _report(story)
+    _mute(story)
 
 
 def _find(story: Story) -> None:
-    for content in RATES:
-        story.commit(content, scope="gateway", agent="deploy-bot")
+    for content, answer in RATES.items():
+        told = {"question": "What is the rate limit of the API?", "answer": answer}
+        story.commit(content, scope="gateway", agent="deploy-bot", answers=[told])
     queued = {"memory_id": story.commit("The gateway runs in two zones.", scope="gateway")}
     story.send(
         story.agent, "POST /conflicts/detect", queued, summary="Compare a memory again",
@@ -35,6 +40,17 @@ def _find(story: Story) -> None:
     story.send(
         story.reader, "GET /detections/{run_id}", summary="One run",
         run_id=runs["results"][0]["id"],
+    )  # fmt: skip
+
+
+def _ask(story: Story) -> None:
+    listed = story.send(
+        story.reader, "GET /questions", query={"disputed": "true", "scope": "gateway"},
+        summary="Questions with two answers",
+    )  # fmt: skip
+    story.send(
+        story.reader, "GET /questions/{question_id}", summary="One question with its history",
+        question_id=listed["results"][0]["id"],
     )  # fmt: skip
 
 
@@ -88,3 +104,22 @@ def _report(story: Story) -> None:
                 story.reviewer, "POST /conflicts/{conflict_id}/resolve", {"verdict": "dismiss"},
                 conflict_id=card["id"],
             )  # fmt: skip
+
+
+def _mute(story: Story) -> None:
+    """Answer what thirty verdicts would propose."""
+    send, reviewer = story.send, story.reviewer
+    with in_workspace(story.workspace()):
+        for rule in ("ambiguity.other-words.opposites", "stale.gone-then-used"):
+            Muting.objects.create(rule=rule, decided=34, confirmed=8, created_at=story.clock.now())
+    query = {"status": "pending"}
+    listed = send(
+        story.reader, "GET /mutings", query=query,
+        summary="Rules that people dismiss more often than not",
+    )  # fmt: skip
+    kept, muted = listed["results"]
+    send(reviewer, "POST /mutings/{muting_id}/reject", summary="Let it go on", muting_id=kept["id"])
+    send(reviewer, "POST /mutings/{muting_id}/accept", summary="Mute it", muting_id=muted["id"])
+    send(
+        reviewer, "POST /mutings/unmute", {"rule": muted["rule"]["id"]}, summary="Let it find again"
+    )

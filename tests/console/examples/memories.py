@@ -33,7 +33,9 @@ def _commit(story: Story) -> None:
         "tags": ["database"],
         "source": "https://git.example.com/billing/compose.yaml",
     }
-    first = send(agent, "POST /memories", fact, summary="A new statement", status=201)
+    runs = {"question": "What does the billing service run on?", "answer": "PostgreSQL 17"}
+    answered = fact | {"answers": [runs]}
+    first = send(agent, "POST /memories", answered, summary="A new statement", status=201)
     send(agent, "POST /memories", fact, summary="The same statement again")
     story.commit("The billing deploy runs on Thursday.", scope="infra/billing")
     finer = fact | {"content": "The billing deploy runs on Thursday at 14:00 UTC."}
@@ -48,11 +50,18 @@ def _commit(story: Story) -> None:
         summary="Something nearby that no rule can judge", status=201,
     )  # fmt: skip
     assert [asked["id"] for asked in new["nearby"]] == [old]
+    send(agent, "GET /memories/asks", summary="What commits of this key asked, not answered yet")
     judged = {"other": old, "relation": "contradicts", "reason": "Ingrid took over in May."}
     send(
         agent, "POST /memories/{memory_id}/relations", judged,
         summary="The two contradict each other", status=201,
         memory_id=new["memory"]["id"],
+    )  # fmt: skip
+    friday = story.commit("The billing freeze begins on Friday.", scope="billing/freeze")
+    monday = story.commit("The billing freeze was moved to Monday.", scope="billing/plan")
+    send(
+        agent, "POST /memories/{memory_id}/relations", {"other": friday, "relation": "replaces"},
+        summary="The newer one says what changed", status=201, memory_id=monday,
     )  # fmt: skip
     batch = {
         "memories": [
@@ -99,6 +108,12 @@ def _ask_people(story: Story) -> None:
         agent, "PATCH /memories/{memory_id}", {"content": "Nobody deploys on Mondays."},
         summary="A change of a person's words: it waits for a reviewer", status=202,
         memory_id=rule,
+    )  # fmt: skip
+    newer = story.commit("Since May deploys go out on Fridays, too.", scope="deploys/calendar")
+    send(
+        agent, "POST /memories/{memory_id}/relations", {"other": rule, "relation": "replaces"},
+        summary="It would replace a person's words: it waits for a reviewer", status=202,
+        memory_id=newer,
     )  # fmt: skip
     send(agent, "GET /reviews", query={"limit": 1}, summary="What waits for a reviewer")
     send(agent, "GET /reviews/{review_id}", summary="One review", review_id=asked["review"])

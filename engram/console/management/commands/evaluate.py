@@ -150,6 +150,18 @@ class Command(BaseCommand):
             action="store_true",
             help="with --conflicts: a simulated agent answers what commits ask, by the labels",
         )
+        parser.add_argument(
+            "--answers",
+            type=Path,
+            metavar="ANSWERS",
+            help="with --conflicts: commit each fact with what its writer says that it answers",
+        )
+        parser.add_argument(
+            "--model",
+            action="store_true",
+            help="with --conflicts: the configured language model reads the stories too; reports "
+            "its cost and time",
+        )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
             "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
@@ -196,13 +208,21 @@ class Command(BaseCommand):
         seed = options["seed"]
         if options["agent"] and not options["conflicts"]:
             raise InputError("--agent goes with --conflicts")
+        for name in ("answers", "model"):
+            if options[name] and (options["agent"] or not options["conflicts"]):
+                raise InputError(f"--{name} goes with --conflicts, without --agent")
         if options["predictor"]:
             extent = predictor.Extent(options["seeds"], options["sessions"])
             return [], extent.steps, partial(_run_predictor, extent, seed)
         for name, mode in FILE_MODES.items():
             if path := options[name]:
                 inputs = [path, *mode.also_read]
-                measured = agent.run if options["agent"] else mode.run
+                measured: RunFile = agent.run if options["agent"] else mode.run
+                if options["answers"] or options["model"]:
+                    inputs += [options["answers"]] if options["answers"] else []
+                    measured = partial(
+                        stories.run, answers=options["answers"], with_model=options["model"]
+                    )
                 return inputs, partial(mode.size, path), partial(_run_file, measured, path, seed)
         memories, questions = options["retrieval"]
         return (

@@ -1,0 +1,156 @@
+"""The page of what the workspace knows."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from tests.conflicts.test_questions_api import (
+    LEAD,
+    REFUNDS,
+    TREASURER,
+    commit,
+    days_ago,
+    dispute,
+    known,
+)
+from tests.conftest import Tenant
+
+PAGE = "/console/questions/"
+
+
+@pytest.fixture
+def person(member: Any) -> Client:
+    signed_in: Client = member("reader")
+    return signed_in
+
+
+def shown(person: Client, path: str = PAGE, **filters: str) -> str:
+    answer = person.get(path, filters)
+    assert answer.status_code == 200
+    text: str = answer.content.decode()
+    return text
+
+
+def test_without_answers_the_page_says_how_to_send_some(person: Client) -> None:
+    page = shown(person)
+    assert "No answers yet" in page
+    assert "&quot;answers&quot;" in page or '"answers"' in page
+
+
+def test_questions_are_listed_with_their_answers(tenant: Tenant, person: Client) -> None:
+    commit(tenant, LEAD, (REFUNDS, "the support lead"), agent="scribe", scope="shop")
+    page = shown(person)
+    [row] = known(tenant)
+    for text in (REFUNDS, "the support lead", "scribe", "shop", f"{PAGE}{row['id']}/"):
+        assert text in page
+    one = shown(person, f"{PAGE}{row['id']}/")
+    assert LEAD in one
+    assert f"/admin/memories/memory/{row['memory']}/change/" in one
+
+
+def test_a_disputed_question_links_to_its_card(tenant: Tenant, person: Client) -> None:
+    dispute(tenant)
+    commit(tenant, "Backups run at night.", ("When do backups run?", "at night"))
+    [row] = known(tenant, disputed="true")
+    card = f"/console/conflicts/{row['conflicts'][0]}/"
+    page = shown(person, disputed="1")
+    assert card in page
+    assert "When do backups run?" not in page
+    assert card in shown(person, f"{PAGE}{row['id']}/")
+
+
+def test_filters_narrow_the_page(tenant: Tenant, person: Client) -> None:
+    commit(tenant, LEAD, (REFUNDS, "the support lead"), scope="shop")
+    commit(tenant, "Backups run at night.", ("When do backups run?", "at night"), scope="infra")
+    assert REFUNDS not in shown(person, q="night")
+    assert REFUNDS in shown(person, scope="shop")
+    assert "No question matches" in shown(person, q="purple")
+
+
+def test_the_page_shows_what_was_known_on_a_day(tenant: Tenant, person: Client) -> None:
+    old = commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(9))
+    commit(tenant, TREASURER, (REFUNDS, "the treasurer"), observed_at=days_ago(3), supersedes=old)
+    day = (timezone.localdate() - timedelta(days=6)).isoformat()
+    page = shown(person, as_of=day)
+    assert "the support lead" in page
+    assert "the treasurer" not in page
+    [row] = known(tenant)
+    assert f"{PAGE}{row['id']}/?as_of={day}" in page
+    assert "the treasurer" not in shown(person, f"{PAGE}{row['id']}/", as_of=day)
+
+
+@pytest.mark.parametrize(
+    "filters",
+    [
+        {"as_of": "yesterday"},
+        {"as_of": "2199-01-01"},
+        {"as_of": "0001-01-01"},
+        {"q": "x" * 201},
+        {"q": " ".join("abcdefghijklm")},
+        {"q": "a\x00b"},
+        {"scope": "s" * 301},
+    ],
+)
+def test_wrong_filters_are_named(tenant: Tenant, person: Client, filters: dict[str, str]) -> None:
+    commit(tenant, LEAD, (REFUNDS, "the support lead"))
+    answer = person.get(PAGE, filters)
+    assert answer.status_code == 422
+    assert f'id="{next(iter(filters))}-error"' in answer.content.decode()
+    [row] = known(tenant)
+    assert person.get(f"{PAGE}{row['id']}/", filters).status_code == 200
+
+
+def test_a_wrong_cursor_gives_the_first_page(tenant: Tenant, person: Client) -> None:
+    commit(tenant, LEAD, (REFUNDS, "the support lead"))
+    assert REFUNDS in shown(person, cursor="nonsense")
+
+
+def test_a_text_that_changes_the_direction_does_so_for_itself_alone(
+    tenant: Tenant, person: Client
+) -> None:
+    asked, answer = "Who approves \u202erefunds?", "the \u202elead"
+    commit(tenant, LEAD, (asked, answer))
+    commit(tenant, TREASURER, (asked, "the treasurer"))
+    [row] = known(tenant)
+    page, one = shown(person), shown(person, f"{PAGE}{row['id']}/")
+    memory = shown(person, f"/admin/memories/memory/{row['memory']}/change/")
+    assert f"<bdi>{asked}</bdi>" in page
+    assert f"<bdi>{asked}</bdi>" in memory
+    for text in (page, one):
+        assert f"<bdi>{answer}</bdi>" in text
+
+
+def test_texts_are_escaped(tenant: Tenant, person: Client) -> None:
+    bad = "<script>alert('x')</script>"
+    commit(tenant, f"Says {bad}.", (f"What is {bad}?", bad, f"{bad} before"), agent="<b>agent</b>")
+    [row] = known(tenant)
+    for page in (shown(person), shown(person, f"{PAGE}{row['id']}/"), shown(person, q=bad)):
+        assert bad not in page
+        assert "<b>agent" not in page
+
+
+def test_a_long_page_costs_the_queries_of_a_short_one(tenant: Tenant, person: Client) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as caught:
+            shown(person)
+        return len(caught)
+
+    commit(tenant, LEAD, (REFUNDS, "the support lead"))
+    shown(person)
+    before = queries()
+    rooms = [
+        {
+            "content": f"Room {number} is painted green.",
+            "answers": [{"question": f"Which colour has room {number}?", "answer": "green"}],
+        }
+        for number in range(40)
+    ]
+    assert tenant.agent.post("memories/batch", {"memories": rooms}).status_code == 201
+    assert queries() == before
