@@ -22,6 +22,7 @@ from django.db import connection, transaction
 
 from engram.kernel.embedding import embed, model_name
 from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.services.index.search_index import ensure_vector_index
@@ -130,6 +131,27 @@ def load(
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE " + ", ".join(TABLES))
     return {"load_s": round(loaded - start, 1), "graph_s": round(built - loaded, 1)}
+
+
+def add_answers(workspace: Workspace, each: int) -> None:
+    """Give every memory of a workspace so many answers, their questions with its own vector."""
+    with in_workspace(workspace), connection.cursor() as cursor:
+        cursor.execute(
+            """
+            INSERT INTO memories_memoryanswer (
+                workspace_id, memory_id, position, question, question_hash, question_group, answer,
+                model, embedding
+            )
+            SELECT workspace_id, memory_id, n, 'Question ' || n || ' of ' || memory_id,
+                encode(sha256((memory_id || '/' || n)::bytea), 'hex'), gen_random_uuid(), 'this',
+                model, embedding
+            FROM memories_memoryvector CROSS JOIN generate_series(0, %s) AS n
+            WHERE position = 0
+            """,
+            [each - 1],
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("VACUUM ANALYZE memories_memoryanswer")
 
 
 def _graph_mb(memories: int) -> int:

@@ -19,7 +19,7 @@ from django.db import connection
 _TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 
 
-def _database_ms() -> float:
+def database_ms() -> float:
     """Processor time of the database's server processes; 0 where they run elsewhere.
 
     Of all of them: a pool gives out another connection each time.
@@ -44,12 +44,12 @@ def measure(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
     for call in calls[:warm]:
         call()
     samples = []
-    database, own = _database_ms(), time.process_time()
+    database, own = database_ms(), time.process_time()
     for call in calls[warm:]:
         start = time.perf_counter()
         call()
         samples.append((time.perf_counter() - start) * 1000)
-    own, database = time.process_time() - own, _database_ms() - database
+    own, database = time.process_time() - own, database_ms() - database
     p50, p95 = np.percentile(samples, [50, 95])
     return {
         "p50_ms": round(float(p50), 1),
