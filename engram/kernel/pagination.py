@@ -15,10 +15,11 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, QueryDict
-from rest_framework.exceptions import NotFound, ValidationError
-from rest_framework.pagination import CursorPagination, LimitOffsetPagination
+from rest_framework.exceptions import ValidationError
+from rest_framework.pagination import LimitOffsetPagination
 from rest_framework.request import Request
 
+from engram.kernel.keyset import KeysetPagination
 from engram.kernel.literals import MAX_BIGINT, moment, whole_number
 
 MAX_LIMIT = 200
@@ -36,7 +37,7 @@ def query_number(request: Request, name: str, *, least: int, most: int, default:
         raise ValidationError({name: f"Must be a whole number from {least} to {most}."}) from None
 
 
-class NewestFirst(CursorPagination):
+class NewestFirst(KeysetPagination):
     """Cursor pagination, newest first, stable while rows are added."""
 
     query_names = frozenset({"limit", "cursor"})
@@ -63,24 +64,9 @@ class NewestFirst(CursorPagination):
                 }
         return parameters
 
-    def decode_cursor(self, request: Request) -> Any:
-        """Return the cursor; an invalid one is a validation error."""
-        try:
-            cursor: Any = super().decode_cursor(request)
-            if cursor is None:
-                return None
-            if not any(cursor):  # text that is not base64 decodes to nothing
-                raise ValueError("a cursor without a place")
-            if cursor.position is not None:
-                position = self.read_position(str(cursor.position))
-                cursor = cursor._replace(position=position)
-        except (NotFound, ValueError):
-            raise ValidationError({"cursor": "Not a cursor of this list."}) from None
-        return cursor
-
-    def read_position(self, position: str) -> str:
-        """Return the time of a cursor position; raise `ValueError` if it is invalid."""
-        return str(moment(position))
+    def read_position(self, position: str) -> Any:
+        """Return the time of a position; raise `ValueError` if it is invalid."""
+        return moment(position)
 
 
 class NewestEventFirst(NewestFirst):
@@ -88,9 +74,9 @@ class NewestEventFirst(NewestFirst):
 
     ordering = ("-seq",)
 
-    def read_position(self, position: str) -> str:
-        """Return the sequence number of a cursor position; raise `ValueError` if it is invalid."""
-        return str(whole_number(position, least=0, most=MAX_BIGINT))
+    def read_position(self, position: str) -> Any:
+        """Return the sequence number of a position; raise `ValueError` if it is invalid."""
+        return whole_number(position, least=0, most=MAX_BIGINT)
 
 
 class ById(NewestFirst):
@@ -98,9 +84,9 @@ class ById(NewestFirst):
 
     ordering = ("id",)
 
-    def read_position(self, position: str) -> str:
-        """Return the id of a cursor position; raise `ValueError` if it is invalid."""
-        return str(UUID(position))
+    def read_position(self, position: str) -> Any:
+        """Return the id of a position; raise `ValueError` if it is invalid."""
+        return UUID(position)
 
 
 class LimitOffset(LimitOffsetPagination):
