@@ -54,10 +54,10 @@ _ASKED = re.compile(
     + rf"(?=[\"'`]?(?:\s{{1,3}}(?:(?:{_OF}|{_VERB}|{_SINCE})\b|{_BECAME})|,|[^\w=:]{{0,80}}$))",
     re.I,
 )
-# "What is the password of staging used for?"
+# "What is the password of staging used for?"; not "What is the password that we log in with?"
 _ABOUT_IT = re.compile(
-    r"\b(?:for|about|with|by|like|called|named|stored|kept|saved|hashed|encrypted|rotated|changed|"
-    r"managed)\W{0,80}$",
+    r"\b(?:for|about|(?<!\bin )(?<!\bon )with|by|like|called|named|stored|kept|saved|"
+    r"hashed|encrypted|rotated|changed|managed)\W{0,80}$",
     re.I,
 )
 _IT_IS = re.compile(r"^\W{0,3}(?:(?:it|this|that)(?:['\u2019]s| is| was)|es (?:ist|war))\s", re.I)

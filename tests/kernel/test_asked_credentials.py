@@ -37,6 +37,8 @@ What is the password we use on staging? | hunter2
 What is the password the team uses? | bluewhale
 What was the staging password changed to? | hunter2
 What is the password used by the guests? | bluewhale
+What is the password we log in with? | bluewhale
+What is the PIN that visitors sign on with? | 4711
 Staging password since May? | bluewhale
 Wie lautet das Passwort seit Mai? | Fahrrad!77
 What are the credentials of staging? | hunter2
@@ -58,6 +60,7 @@ How often is the root password rotated? | monthly
 When did the staging password change? | 2026-05-04
 Is the password of the staging database shared? | no
 What is the password of staging used for? | deployments
+What is the password of staging encrypted with? | argon2id
 What is the password hashed with? | argon2id
 Which password manager does the team use? | Bitwarden
 What is the password of the staging database? | unknown

@@ -10,9 +10,10 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.core import comparing
-from memories.core.likelihood import MAX_ESTIMATED, likelihood_of
+from memories.core.likelihood import likelihood_of
 from memories.models import Memory
 from memories.services.gate import replay
+from memories.services.index import tokens
 from memories.services.index.tokens import word_states_of
 from tests.conftest import Tenant
 
@@ -30,7 +31,10 @@ def commit(tenant: Tenant, content: str, scope: str = "works") -> None:
 
 
 def test_states_are_those_of_the_words_in_one_statement(
-    tenant: Tenant, neighbour: Tenant, django_assert_num_queries: Any
+    tenant: Tenant,
+    neighbour: Tenant,
+    django_assert_num_queries: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for pump in PUMPS:
         commit(tenant, pump)
@@ -41,9 +45,10 @@ def test_states_are_those_of_the_words_in_one_statement(
         stored = list(Memory.objects.all())
         for memories in (stored[:1], stored + elsewhere):
             with django_assert_num_queries(1):
-                found = word_states_of(memories, MODEL, most_chars=MAX_ESTIMATED)
+                found = word_states_of(memories, MODEL)
             assert found.keys() == {memory.content for memory in memories} - {ANOTHER}
-        assert word_states_of(stored, MODEL, most_chars=10) == {}
+        monkeypatch.setattr(tokens, "MAX_ESTIMATED", 10)
+        assert word_states_of(stored, MODEL) == {}
     assert {"pump", "checked"} <= set(found[PUMPS[0]].words)
     assert len(found[PUMPS[0]].words) == len(found[PUMPS[0]].states)
 
@@ -56,7 +61,7 @@ def test_a_past_wording_has_no_states_and_does_not_take_those_of_the_present_one
         present = Memory.objects.get()
         past = replay._with_wording(present, PUMPS[0].replace("Ana on Monday", "Eva on Friday"))
         for memories in ([past], [past, present], [present, past]):
-            found = word_states_of(memories, MODEL, most_chars=MAX_ESTIMATED)
+            found = word_states_of(memories, MODEL)
             assert found.keys() == {one.content for one in memories} - {past.content}
 
 

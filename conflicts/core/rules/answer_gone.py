@@ -52,8 +52,11 @@ def find(timeline: Timeline, index: AnswerIndex, fresh: Collection[int]) -> list
             end = gone.stated.position
             if triggers.isdisjoint((leaning.position, end)) or leaning.position == end:
                 continue
-            stands = _stands_on if leaning.position < end else _is_used_later
-            if stands(timeline, index, leaning, gone.stated, named):
+            if (
+                _stands_on(timeline, index, leaning, gone.stated, named)
+                if leaning.position < end
+                else _is_used_later(timeline, leaning, gone.stated, named)
+            ):
                 found.append(_make_finding(timeline, leaning, gone.stated))
     return found
 
@@ -123,20 +126,13 @@ def _stands_on(
 
 
 def _is_used_later(
-    timeline: Timeline,
-    index: AnswerIndex,
-    leaning: StatedAnswer,
-    gone: StatedAnswer,
-    named: frozenset[str],
+    timeline: Timeline, leaning: StatedAnswer, gone: StatedAnswer, named: frozenset[str]
 ) -> bool:
     """Return whether a newer answer relies on what is gone, and nothing says that it is back."""
     end, new = (timeline.statements[one.position] for one in (gone, leaning))
     if not is_comparable(end, new) or timeline.has_cue(leaning.position, *_SPEAKS_OF_PAST):
         return False
-    if is_yes_or_no(leaning.answer.answer) or any(
-        answer.was is not None or named <= frozenset(stems(answer.was or ""))
-        for answer in new.fact.answers
-    ):
+    if is_yes_or_no(leaning.answer.answer) or any(answer.was for answer in new.fact.answers):
         return False
     near = {*timeline.neighbours(gone.position), *timeline.neighbours(leaning.position)}
     return not any(

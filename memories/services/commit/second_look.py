@@ -36,7 +36,6 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.gate import GateOutcome
-from memories.core.likelihood import MAX_ESTIMATED
 from memories.core.token_matches import WordStates
 from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
@@ -206,7 +205,7 @@ def _unseen(
 def _states(neighbours: Mapping[Memory, list[NearMemory]], model: str) -> dict[str, WordStates]:
     """Return the token states of memories and of their neighbours, by content."""
     near = {other for found in neighbours.values() for other, _ in found}
-    return word_states_of(near | neighbours.keys(), model, most_chars=MAX_ESTIMATED)
+    return word_states_of(near | neighbours.keys(), model)
 
 
 def _judge(

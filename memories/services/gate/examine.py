@@ -15,7 +15,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from memories.core.claims import ClaimComparison
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
 from memories.core.gate import GateDecision, GateOutcome, Side, choose_better_wording, decide
-from memories.core.likelihood import MAX_ESTIMATED, Likelihood
+from memories.core.likelihood import Likelihood
 from memories.core.objections import objection
 from memories.core.reasons import distinct
 from memories.core.relations import Relation
@@ -135,7 +135,7 @@ def examine(
     compared = [memory for memory, _ in estimated(near, [config])]
     if compared:
         comparer.states |= incoming_states(statement.content, vectors)
-        comparer.states |= word_states_of(compared, model, most_chars=MAX_ESTIMATED)
+        comparer.states |= word_states_of(compared, model)
     judged = _respect_decisions(statement, _judge(statement, near, config, comparer), actor)
     if not judged:
         return GateReport(around=around)

@@ -22,7 +22,6 @@ from engram.kernel.keys import actor_of
 from engram.kernel.models import ApiKey, Role, Workspace
 from memories.core.comparing import Comparer
 from memories.core.gate import GateOutcome
-from memories.core.likelihood import MAX_ESTIMATED
 from memories.models import (
     Memory,
     MemoryVector,
@@ -128,7 +127,7 @@ def read_commits(
         for other, _ in examine.estimated(found, configs)
         for memory in (row.memory, other)
     ]
-    past.comparer.states = word_states_of(near, workspace.embedding_model, most_chars=MAX_ESTIMATED)
+    past.comparer.states = word_states_of(near, workspace.embedding_model)
     return past
 
 

@@ -12,6 +12,7 @@ from engram.kernel.binary import PackedVector, binary_cursor, pack_ids
 from engram.kernel.embedding import Windows, has_token_states, token_words
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import late
+from memories.core.likelihood import MAX_ESTIMATED
 from memories.core.token_matches import WordStates, stored_states, word_states
 from memories.models import Memory, MemoryTokens
 
@@ -60,21 +61,19 @@ def write_tokens(memory: Memory, vectors: np.ndarray | tuple[()], model: str) ->
     )
 
 
-def word_states_of(
-    memories: Collection[Memory], model: str, *, most_chars: int
-) -> dict[str, WordStates]:
+def word_states_of(memories: Collection[Memory], model: str) -> dict[str, WordStates]:
     """Return the stored token states of memories with their words, by content.
 
-    Longer memories, those of several windows and those that are not embedded yet are left out. So
-    are copies that are not the stored row, such as past wordings: the states are of the present
-    one, and the same number of words would not tell the two apart.
+    Left out are memories too long for the gate's estimate, those of several windows, those not
+    embedded yet, and copies that are not the stored row, such as past wordings: the states are of
+    the present one, and the same number of words would not tell the two apart.
     """
     if not has_token_states(model):
         return {}
     wanted = {
         memory.id: memory
         for memory in memories
-        if not memory._state.adding and len(memory.content) <= most_chars
+        if not memory._state.adding and len(memory.content) <= MAX_ESTIMATED
     }
     rows = defaultdict(list)
     for row in MemoryTokens.objects.filter(memory__in=list(wanted), model=model) if wanted else ():
