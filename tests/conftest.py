@@ -22,6 +22,7 @@ from tests import (
     emptied_database,
     properties,  # noqa: F401  sets how many examples property tests draw
 )
+from tests.row_order import shuffle_unordered_rows
 from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -122,6 +123,12 @@ def quickly_emptied_database() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         emptied_database.use(patch)
         yield
+
+
+@pytest.fixture(autouse=True)
+def rows_in_any_order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Read rows without ORDER BY in an order that nobody may rely on."""
+    shuffle_unordered_rows(monkeypatch, seed=request.node.nodeid)
 
 
 @pytest.fixture(autouse=True)

@@ -44,9 +44,8 @@ class KeysetPagination(CursorPagination):
 
     def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> list[Any]:
         """Return the rows of a page, at most its size, in their order."""
-        self.request = request
-        self.page_size = self.get_page_size(request)
-        self.base_url = request.build_absolute_uri()
+        self.request, self.base_url = request, request.build_absolute_uri()
+        size = self.get_page_size(request) or 1
         self.ordering = self.get_ordering(request, queryset, view)
         cursor = self.decode_cursor(request)
         is_back = bool(cursor and cursor.reverse)
@@ -54,36 +53,34 @@ class KeysetPagination(CursorPagination):
         rows = queryset.order_by(*ordering)
         if cursor and cursor.position is not None:
             rows = self._beyond(rows, cursor.position, ordering)
-        found = list(rows[: self.page_size + 1])
-        has_more, is_inside = len(found) > self.page_size, cursor is not None
-        self.page = found[: self.page_size]
-        if is_back:
-            self.page.reverse()
-        self.has_next, self.has_previous = (
-            (is_inside, has_more) if is_back else (has_more, is_inside)
-        )
-        return self.page
+        found = list(rows[: size + 1])
+        has_more, is_inside = len(found) > size, cursor is not None
+        page = found[size - 1 :: -1] if is_back else found[:size]
+        after, before = (is_inside, has_more) if is_back else (has_more, is_inside)
+        self._next = self._link(page[-1:], is_back=False) if after else None
+        self._previous = self._link(page[:1], is_back=True) if before else None
+        return page
 
     def get_next_link(self) -> str | None:
         """Return the link to the rows after the page."""
-        return self._link(self.page[-1:], is_back=False) if self.has_next else None
+        return self._next
 
     def get_previous_link(self) -> str | None:
         """Return the link to the rows before the page."""
-        return self._link(self.page[:1], is_back=True) if self.has_previous else None
+        return self._previous
 
     def _link(self, border: list[Any], *, is_back: bool) -> str:
         """Return the link to the rows beyond a row; of an empty page, to the end or the beginning.
 
         A page is empty if its rows were deleted after its link was made.
         """
-        position, link = None, remove_query_param(self.base_url, self.cursor_query_param)
+        position: Any = None
         for row in border:
             values = (getattr(row, name.lstrip("-")) for name in self.ordering)
             position = _BETWEEN.join(map(str, values))
         if border or is_back:
-            link = self.encode_cursor(Cursor(0, is_back, position))
-        return str(link)
+            return str(self.encode_cursor(Cursor(0, is_back, position)))
+        return str(remove_query_param(self.base_url or "", self.cursor_query_param))
 
     def _beyond(self, rows: Any, position: str, ordering: tuple[str, ...]) -> Any:
         """Return the rows after a position in `ordering`."""
