@@ -73,7 +73,7 @@ OTHER_KINDS = {
     "payment means": "card cash cheque transfer invoice paypal",
     "vehicle": "car bus train plane tram bicycle motorcycle ferry taxi",
     "diet": "vegan vegetarian omnivore pescatarian",
-    "timezone": "utc cet est pst gmt",
+    "timezone": "utc cet est pst",
     "consistency": "eventual strong causal",
     "deployment style": "canary bluegreen rolling bigbang",
     "architecture": "monolith microservice serverless",

@@ -80,6 +80,7 @@ EXCLUSIVE_OBJECT = {
 }
 EXCLUSIVE_SUBJECT = _concepts(meanings.EXCLUSIVE_SUBJECT)
 INCLUSIVE = _concepts(meanings.INCLUSIVE)
+CLOSING = _concepts(meanings.CLOSING)
 SYMMETRIC = _concepts(meanings.SYMMETRIC)
 _LIKE_VERBS: dict[str, frozenset[str]] = {}
 for _line in meanings.INTERCHANGEABLE.strip().splitlines():

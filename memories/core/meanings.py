@@ -21,6 +21,7 @@ authentication auth authenticate
 infrastructure infra
 specification spec
 kubernetes k8s
+utc gmt
 postgres postgresql pg psql
 nodejs node.js
 javascript js
@@ -361,6 +362,8 @@ INCLUSIVE = (
     "support include have contain offer like enjoy know speak accept integrate visit read see"
     " log list mention cover track allow monitor send show sell eat import export"
 )
+# States of a place on some days of the week: it may be closed on another one as well.
+CLOSING = "closed shut"
 # Pairs of verbs that are synonyms for a place ("runs in", "is hosted in").
 INTERCHANGEABLE = """
 run host deploy live operate

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import product
+
+from memories.core import states
 from memories.core.cases import CaseReading, Contradiction, contradicts, different
 from memories.core.claim_types import Claim
+from memories.core.kept_spans import one_span_is_endless
 from memories.core.slot_types import Slot
 from memories.core.slots import are_exclusive, are_other_slots, are_other_things, slot_of
+from memories.core.time_zones import one_is_universal
 
 _SURE = 0.85
 _OF_NOUNS = 0.65  # two plain nouns may be two words for one value
@@ -13,9 +18,20 @@ _OF_NOUNS = 0.65  # two plain nouns may be two words for one value
 
 def find(a: Claim, b: Claim) -> CaseReading | None:
     """Compare "The capital of X is Y" with "Z is the capital of X" by thing, then by value."""
-    if not (a.polarity and b.polarity and a.modality == b.modality == "fact"):
+    if not a.modality == b.modality == "fact":
         return None
-    left, right = slot_of(a.text), slot_of(b.text)
+    if one_span_is_endless(a.text, b.text):
+        return contradicts("number", "kept for a span vs kept for ever", confidence=_SURE)
+    if not (a.polarity and b.polarity):
+        return None
+    if one_is_universal(a.text, b.text):
+        return contradicts("choice", "another time zone", confidence=_SURE)
+    return _of_named(a.text, b.text) or _of_common(a.text, b.text)
+
+
+def _of_named(a: str, b: str) -> CaseReading | None:
+    """Compare what is said of named things."""
+    left, right = slot_of(a), slot_of(b)
     if left is None or right is None:
         return None
     if are_other_slots(left, right):
@@ -28,6 +44,15 @@ def find(a: Claim, b: Claim) -> CaseReading | None:
     confidence = _OF_NOUNS if left.kind == "plain" else _SURE
     way: Contradiction = "number" if left.kind == "number" else "one-at-a-time"
     return contradicts(way, reason, confidence=confidence)
+
+
+def _of_common(a: str, b: str) -> CaseReading | None:
+    """Compare what is said of things without names."""
+    for left, right in product(states.states_of(a), states.states_of(b)):
+        if states.are_exclusive(left, right):
+            reason = f"one value at a time: {left.written} vs {right.written}"
+            return contradicts("one-at-a-time", reason, confidence=_SURE)
+    return None
 
 
 def _thing(slot: Slot) -> str:

@@ -29,6 +29,7 @@ from memories.core.contradictions import (
 MIN_CONFIDENCE: Final = 0.5
 PLAIN_CONFIDENCE: Final = 0.6
 PLAIN_COSINE: Final = 0.60
+SURE_CONFIDENCE: Final = 0.85  # all else agrees, however few words it is
 SURE_COSINE: Final = 0.70
 MIN_WEIGHT: Final = 3.0
 MAX_STRENGTH: Final = 0.95
@@ -149,9 +150,10 @@ def find(pair: FactPair) -> Clash | None:
         return None
     if way == "denial" and absent_stems(pair.a) & absent_stems(pair.b):
         return None  # the other denies it, too: "excludes VAT" and "is without VAT"
-    are_plain = _is_plain(pair.a) and _is_plain(pair.b)
-    if pair.cosine >= PLAIN_COSINE and found.confidence >= PLAIN_CONFIDENCE and are_plain:
-        return _clash(pair, way)
+    if _is_plain(pair.a) and _is_plain(pair.b):
+        is_near = pair.cosine >= PLAIN_COSINE and found.confidence >= PLAIN_CONFIDENCE
+        if is_near or found.confidence >= SURE_CONFIDENCE:
+            return _clash(pair, way)
     if pair.shared < MIN_WEIGHT and pair.cosine < SURE_COSINE:
         return None
     return _clash(pair, way)

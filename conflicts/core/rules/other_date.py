@@ -8,6 +8,7 @@ from conflicts.core.apart import is_observed
 from conflicts.core.dates import explain_dates, stated_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from memories.core.lexicon import CLOSING
 
 RULE: Final = Rule(
     id="ambiguity.other-words.date",
@@ -24,7 +25,7 @@ STRENGTH: Final = 0.70
 
 def find(pair: FactPair) -> Clash | None:
     """Compare the weekdays, then the dates, that the texts give."""
-    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b):
+    if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b) or _tells_of_closing(pair):
         return None
     for dimension in ("weekday", "day"):
         mine, theirs = stated_dates(pair.a, dimension), stated_dates(pair.b, dimension)
@@ -34,6 +35,11 @@ def find(pair: FactPair) -> Clash | None:
                 reason = explain_dates(pair.a, left, pair.b, right)
                 return pair.clash(RULE, reason, strength=STRENGTH)
     return None
+
+
+def _tells_of_closing(pair: FactPair) -> bool:
+    """Return whether a text says when something is closed: it may be closed on two days."""
+    return not CLOSING.isdisjoint(pair.a.stems | pair.b.stems)
 
 
 def _day(date: str) -> str:

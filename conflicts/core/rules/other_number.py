@@ -13,6 +13,7 @@ from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core import measures
 from memories.core.claims import Quantity
+from memories.core.function_words import words_of
 from memories.core.lexicon import concept_of
 from memories.core.reasons import Difference
 
@@ -28,6 +29,22 @@ RULE: Final = Rule(
 MIN_COSINE: Final = 0.70
 STRENGTH: Final = 0.70
 CLOSE: Final = 0.05  # rounding between units: 2 °C and 36 °F
+_LIMITS: Final = frozenset(
+    map(
+        concept_of,
+        words_of(
+            "limit maximum minimum max min most least largest smallest longest shortest highest"
+            " lowest cap bound quota allow allowed must need required threshold"
+        ),
+    )
+)
+_GROUPS: Final = frozenset(
+    map(
+        concept_of,
+        words_of("child kid baby infant toddler teenager youth pupil student apprentice senior"
+                 " pensioner retiree"),
+    )
+)  # fmt: skip
 _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
 
 
@@ -74,8 +91,26 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
             continue
         if len(left) != 1 or len(right) != 1 or _is_close(left[0], right[0]):
             continue
+        if _both_hold(a, left[0], b, right[0]) or _is_for_one_group(a, b):
+            continue
         if _is_offset(a, left[0]) == _is_offset(b, right[0]):
             yield left[0], right[0]
+
+
+def _both_hold(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:
+    """Return whether one is a lower and one an upper bound, or a bound and an amount within it."""
+    if measures.conflict(mine, theirs) or "about" in (mine.bound, theirs.bound):
+        return False
+    bounded = {mine.bound, theirs.bound}
+    if bounded == {"least", "most"}:
+        return True
+    exact = a if mine.bound == "exact" else b  # "the largest upload is 25 MB" is a bound as well
+    return len(bounded) == 2 and "exact" in bounded and _LIMITS.isdisjoint(exact.stems)
+
+
+def _is_for_one_group(a: Statement, b: Statement) -> bool:
+    """Return whether only one text limits its amount to a group of people: children, pensioners."""
+    return (_GROUPS & a.stems) != (_GROUPS & b.stems)
 
 
 def _is_offset(statement: Statement, quantity: Quantity) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
 from memories.core.function_words import EXCLUSIVES
-from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable
+from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable, is_product
 
 # "The default branch is main", "… is called trunk".
 _NAMING = frozenset(["", "have", "call", "name"])
@@ -51,5 +51,7 @@ def _why_exclusive(case: Case) -> str:
 def _are_fillers(case: Case) -> bool:
     """Return whether both leftovers are names, or one plain noun phrase each and nothing else."""
     terms = case.left_a + case.left_b
-    are_names = all(term.kind == "name" for term in terms)
-    return are_names or max(len(case.left_a), len(case.left_b)) <= 2
+    if all(term.kind == "name" for term in terms):
+        are_products = {is_product(term.key) for term in terms}
+        return len(are_products) == 1 or case.left_a[0].prep != "in"  # "in Postgres", "in Lyon"
+    return max(len(case.left_a), len(case.left_b)) <= 2

@@ -15,7 +15,7 @@ from memories.core.cases import (
     is_exact,
     is_one_slot,
 )
-from memories.core.lexicon import FUNCTIONAL, INCLUSIVE
+from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE
 
 
 def find(case: Case) -> CaseReading | None:
@@ -50,7 +50,7 @@ def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
         return "but of another time"
     if not is_one_slot(case) or case.parity_differs or case.found.opposed:
         return "but something else differs too"
-    if all(pair.a.kind in ("word", "name") for pair in clashes) and not _excludes(case, clashes):
+    if _may_both_hold(case, clashes):
         return "but both can hold"
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return "but both can have happened"
@@ -64,6 +64,17 @@ def _measure(pair: TermPair) -> str:
 def _is_day(pair: TermPair) -> bool:
     """Return True for a month, day or year; next to another value it identifies one of many."""
     return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
+
+
+def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
+    """Return whether the values are members of a list, or two days on which it is closed."""
+    if all(pair.a.kind in ("word", "name") for pair in clashes):
+        return not _excludes(case, clashes)
+    return all(map(_is_weekday, clashes)) and bool(case.is_additive or case.shared & CLOSING)
+
+
+def _is_weekday(pair: TermPair) -> bool:
+    return pair.a.kind == "date" and dates.dimension(pair.a.key) == "weekday"
 
 
 def _excludes(case: Case, clashes: Sequence[TermPair]) -> bool:
