@@ -24,6 +24,7 @@ from memories.services.commit import second_look
 from memories.services.commit.commit import commit, commit_all
 from memories.services.commit.draft import Draft
 from memories.services.gate import examine
+from memories.services.gate.report import GateReport
 from memories.tasks import sweep_second_looks
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
@@ -77,7 +78,7 @@ def test_phrasings_of_one_fact_at_once_leave_one_memory_or_suggestions(
     met = Barrier(len(PHRASINGS), timeout=PATIENCE_SECONDS)
     real_examine = examine.examine
 
-    def examined_together(*args: Any, **options: Any) -> examine.GateReport:
+    def examined_together(*args: Any, **options: Any) -> GateReport:
         report = real_examine(*args, **options)
         met.wait()  # nobody has written yet: none sees another
         return report
@@ -113,7 +114,7 @@ def test_contradictions_at_once_are_kept_apart_and_unlike_ones_are_not_touched(
     met = Barrier(len(texts), timeout=PATIENCE_SECONDS)
     real_examine = examine.examine
 
-    def examined_together(*args: Any, **options: Any) -> examine.GateReport:
+    def examined_together(*args: Any, **options: Any) -> GateReport:
         report = real_examine(*args, **options)
         met.wait()
         return report
@@ -147,7 +148,7 @@ def meanwhile(
     real_examine = examine.examine
     waiting = [*([lambda: None] * (looks - 1)), act][::-1]
 
-    def examined(*args: Any, **options: Any) -> examine.GateReport:
+    def examined(*args: Any, **options: Any) -> GateReport:
         report = real_examine(*args, **options)
         if waiting:
             with ThreadPoolExecutor(1) as pool:

@@ -16,6 +16,7 @@ from memories.services.commit.commit import Committed
 from memories.services.commit.commit import commit as write
 from memories.services.commit.draft import Draft
 from memories.services.gate import examine
+from memories.services.gate.report import GateReport
 from tests.conftest import Tenant, issue_agent
 
 PLAIN = "The deploy runs on Thursday."
@@ -164,7 +165,7 @@ def test_a_verdict_between_the_gates_look_and_its_merge_is_heeded(
     card = tenant.reviewer.post("conflicts", {"memory_ids": ids, "note": ""}).json()["id"]
     real_examine = examine.examine
 
-    def examined(*args: Any, **options: Any) -> examine.GateReport:
+    def examined(*args: Any, **options: Any) -> GateReport:
         report = real_examine(*args, **options)
         kept = {"verdict": "keep", "keep": [stored["id"]]}
         tenant.reviewer.post(f"conflicts/{card}/resolve", kept)

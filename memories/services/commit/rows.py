@@ -14,7 +14,7 @@ from memories.core.content import content_hash
 from memories.models import Memory, Observation
 from memories.services.causes import ALREADY_SUPERSEDED
 from memories.services.commit.draft import Draft
-from memories.services.gate.examine import GateReport
+from memories.services.gate.report import GateReport
 from memories.services.locks import lock
 
 

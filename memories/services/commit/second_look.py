@@ -40,7 +40,9 @@ from memories.core.token_matches import WordStates
 from memories.models import Memory, MemoryQuerySet, Observation
 from memories.services.commit.transaction import Committed
 from memories.services.gate import examine
+from memories.services.gate.judging import judge_among, near_texts
 from memories.services.gate.neighbours import NearMemory
+from memories.services.gate.report import GateReport, JudgedNeighbour, NewStatement
 from memories.services.gate.suggestions import pair_of, suggest_all
 from memories.services.index.tokens import word_states_of
 from memories.services.locks import lock
@@ -85,7 +87,7 @@ class SecondLook:
     """The result of a second look at one memory."""
 
     outcome: GateOutcome
-    best: examine.JudgedNeighbour
+    best: JudgedNeighbour
 
 
 def mark_due(ids: Sequence[UUID], unseen_from: int) -> None:
@@ -146,10 +148,10 @@ def look_again(
     with in_workspace(workspace):
         neighbours = _unseen(workspace, ids, now=now)
         comparer.states = _states(neighbours, workspace.embedding_model)
-    judged: dict[Memory, list[examine.JudgedNeighbour]] = {}
+    judged: dict[Memory, list[JudgedNeighbour]] = {}
     left: set[UUID] = set()
     for memory, near in neighbours.items():
-        texts = examine.near_texts(near, workspace.config)
+        texts = near_texts(near, workspace.config)
         if left or not comparer.has_room(texts, memory.content):
             left.add(memory.id)
         else:
@@ -210,19 +212,19 @@ def _states(neighbours: Mapping[Memory, list[NearMemory]], model: str) -> dict[s
 
 def _judge(
     workspace: Workspace, memory: Memory, near: Iterable[NearMemory], comparer: Comparer
-) -> list[examine.JudgedNeighbour]:
+) -> list[JudgedNeighbour]:
     """Return the neighbours that a memory duplicates or contradicts."""
-    statement = examine.NewStatement(
+    statement = NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
-    judged = examine.examine_among(statement, near, workspace.config, comparer)
+    judged = judge_among(statement, near, workspace.config, comparer)
     return [one for one in judged if one.decision.outcome != "created"]
 
 
 def _file(
     workspace: Workspace,
     ids: Collection[UUID],
-    judged: dict[Memory, list[examine.JudgedNeighbour]],
+    judged: dict[Memory, list[JudgedNeighbour]],
     *,
     actor: Actor,
     now: datetime,
@@ -280,7 +282,7 @@ def _note(found: dict[UUID, SecondLook]) -> None:
     noted = list(Observation.objects.filter(memory__in=list(found), outcome="created"))
     for observation in noted:
         one = found[observation.memory_id]
-        report = examine.GateReport(one.outcome, one.best)
+        report = GateReport(one.outcome, one.best)
         observation.outcome = one.outcome
         observation.gate = report.as_record() | {"triggered": True}
     Observation.objects.bulk_update(noted, ["outcome", "gate"])

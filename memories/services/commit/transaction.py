@@ -18,8 +18,9 @@ from memories.core.typed_answers import typed_answers
 from memories.models import Memory, Observation, ReviewKind, State
 from memories.services.commit.draft import Draft, without_known_claims
 from memories.services.commit.rows import known_sources, lock_replaced, new_memory, observation_of
-from memories.services.gate import examine
+from memories.services.gate import examine, protection
 from memories.services.gate.merge import merge_into
+from memories.services.gate.report import GateReport, JudgedNeighbour, NewStatement
 from memories.services.gate.suggestions import Proposal, suggest_all
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory, live_twins
@@ -55,7 +56,7 @@ class Committed:
 
     outcome: str
     memory: Memory | None
-    gate: examine.GateReport = field(default_factory=examine.GateReport)
+    gate: GateReport = field(default_factory=GateReport)
     is_detection_queued: bool = False
     nearby: tuple[NearbyMemory, ...] = ()  # the writer may report how they relate
     links: Links | None = None  # tags, sources and answers of a new memory
@@ -141,7 +142,7 @@ class CommitTransaction:
         """Apply the gate if it applies to this draft, else create the memory."""
         if self.is_gated and vectors is not None and draft.supersedes is None:
             return self._pass_gate(draft, digest, vectors)
-        return self._create_gated(draft, digest, vectors, examine.GateReport())
+        return self._create_gated(draft, digest, vectors, GateReport())
 
     def _pass_gate(self, draft: Draft, digest: str, vectors: np.ndarray) -> Committed:
         """Run the gate; run it again if the neighbour to merge into changed meanwhile."""
@@ -156,26 +157,24 @@ class CommitTransaction:
                 compared.updated_at,
             ):
                 statement = self._statement(draft, digest)
-                report = examine.protect_decided(report, statement, self.actor)
-                report = examine.protect_disputed(report)
+                report = protection.protect_decided(report, statement, self.actor)
+                report = protection.protect_disputed(report)
                 if report.outcome != "merged":
                     return self._create_gated(draft, digest, vectors, report)
                 return self._merge(stored, draft, vectors, report)
-        return self._create_gated(draft, digest, vectors, examine.GateReport())
+        return self._create_gated(draft, digest, vectors, GateReport())
 
-    def _statement(self, draft: Draft, digest: str) -> examine.NewStatement:
-        return examine.NewStatement(
-            draft.content, digest, draft.scope, draft.project, draft.provenance
-        )
+    def _statement(self, draft: Draft, digest: str) -> NewStatement:
+        return NewStatement(draft.content, digest, draft.scope, draft.project, draft.provenance)
 
-    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> examine.GateReport:
+    def _examine(self, draft: Draft, digest: str, vectors: np.ndarray) -> GateReport:
         return examine.examine(
             self._statement(draft, digest), vectors, self.model, self.workspace.config,
             actor=self.actor, now=self.now, size=self.size, comparer=self.comparer,
         )  # fmt: skip
 
     def _create_gated(
-        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: examine.GateReport
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: GateReport
     ) -> Committed:
         """Create a memory, with suggestions for neighbours that probably duplicate it."""
         memory, links = self._create(draft, digest, vectors, report)
@@ -190,7 +189,7 @@ class CommitTransaction:
             self._suggest(memory, report.also)
         return Committed(report.outcome, memory, report, links=links)
 
-    def _suggest(self, memory: Memory, neighbours: Iterable[examine.JudgedNeighbour]) -> None:
+    def _suggest(self, memory: Memory, neighbours: Iterable[JudgedNeighbour]) -> None:
         """Suggest merges with neighbours that probably make the same statement."""
         self._proposals += (judged.as_proposal(memory, self.now) for judged in neighbours)
 
@@ -236,7 +235,7 @@ class CommitTransaction:
         )
 
     def _merge(
-        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: examine.GateReport
+        self, stored: Memory, draft: Draft, vectors: np.ndarray, report: GateReport
     ) -> Committed:
         """Merge a draft into a locked memory: keep the better wording, store an observation.
 
@@ -256,7 +255,7 @@ class CommitTransaction:
         return Committed("merged", stored, report)
 
     def _create(
-        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: examine.GateReport
+        self, draft: Draft, digest: str, vectors: np.ndarray | None, report: GateReport
     ) -> tuple[Memory, Links]:
         """Create a memory with its observation; supersede the memory that it replaces."""
         replaced = lock_replaced(draft)
@@ -295,7 +294,7 @@ class CommitTransaction:
         memory: Memory,
         draft: Draft,
         outcome: str,
-        report: examine.GateReport | None = None,
+        report: GateReport | None = None,
     ) -> Observation:
         """Store the observation and its event."""
         observation, committed = observation_of(

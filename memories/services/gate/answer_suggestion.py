@@ -26,6 +26,7 @@ from memories.services.causes import IN_OPEN_CONFLICT, SUGGESTION_CLOSED
 from memories.services.disputes import shared_conflicts
 from memories.services.gate import examine
 from memories.services.gate.merge import merge_into
+from memories.services.gate.report import JudgedNeighbour, NewStatement
 from memories.services.gate.split import COUNTERS
 from memories.services.gate.suggestions import demand_unchanged, suggest
 from memories.services.index.search_index import WordIndex, reindex_vectors
@@ -238,7 +239,7 @@ def preview_merge(suggestion: MergeSuggestion) -> tuple[MergePreview, MergePrevi
 
 def _judge_pair(
     suggestion: MergeSuggestion, older: Memory, newer: Memory, keep: UUID | None
-) -> examine.JudgedNeighbour:
+) -> JudgedNeighbour:
     choice = _choose_wording(older, newer)
     survivor = choice.survivor
     if keep is not None:
@@ -249,7 +250,7 @@ def _judge_pair(
         comparison = replace(comparison, relation=cast(Any, suggestion.relation))
     reasons = (*suggestion.reasons, "a person merged them")
     decision = GateDecision("merged", survivor, reasons)
-    return examine.JudgedNeighbour(older, suggestion.similarity, comparison, decision)
+    return JudgedNeighbour(older, suggestion.similarity, comparison, decision)
 
 
 def _copy_observation(older: Memory, newer: Memory, now: datetime) -> Observation:
@@ -288,7 +289,7 @@ def _suggest_for_survivor(
     workspace: Workspace, memory: Memory, vectors: Any, *, actor: Actor, now: datetime
 ) -> bool:
     """Run the gate for a reworded survivor: suggest merges, never merge; report contradictions."""
-    statement = examine.NewStatement(
+    statement = NewStatement(
         memory.content, memory.content_hash, memory.scope, memory.project, memory.provenance
     )
     report = examine.examine(

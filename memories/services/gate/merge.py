@@ -8,7 +8,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from memories.core.merging import fold, keep_as_witness
 from memories.models import Memory, Merge, Observation
-from memories.services.gate.examine import JudgedNeighbour
+from memories.services.gate.report import JudgedNeighbour
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import live_twins
 from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields

@@ -30,7 +30,8 @@ from memories.models import (
     Observation,
     SuggestionStatus,
 )
-from memories.services.gate import examine
+from memories.services.gate import examine, judging
+from memories.services.gate.report import JudgedNeighbour, NewStatement
 from memories.services.gate.suggestions import wordings_of
 from memories.services.index.tokens import word_states_of
 
@@ -124,7 +125,7 @@ def read_commits(
     near = [
         memory
         for row, found in past.replayed
-        for other, _ in examine.estimated(found, configs)
+        for other, _ in judging.estimated(found, configs)
         for memory in (row.memory, other)
     ]
     past.comparer.states = word_states_of(near, workspace.embedding_model)
@@ -134,7 +135,7 @@ def read_commits(
 def _keep_to_budget(past: PastCommits, loosest: WorkspaceSettings) -> None:
     """Leave out the oldest commits that the comparer has no room for."""
     for position, (row, found) in enumerate(past.replayed):
-        if not past.comparer.has_room(examine.near_texts(found, loosest), row.content):
+        if not past.comparer.has_room(judging.near_texts(found, loosest), row.content):
             del past.replayed[position:]
             past.is_cut = True
             return
@@ -148,9 +149,9 @@ def compare_commits(past: PastCommits, *configs: WorkspaceSettings) -> None:
     """Compare and estimate the commits once, with no transaction open."""
     loosest = _loosest(configs)
     for row, found in past.replayed:
-        for text in examine.near_texts(found, loosest):
+        for text in judging.near_texts(found, loosest):
             past.comparer.compare(text, row.content)
-        for memory, cosine in examine.estimated(found, configs):
+        for memory, cosine in judging.estimated(found, configs):
             past.comparer.estimate(memory.content, row.content, cosine)
 
 
@@ -164,9 +165,7 @@ def replay_gate(
     )  # fmt: skip
     moved = []
     for row, found in past.replayed:
-        statement = examine.NewStatement(
-            row.content, row.content_hash, *_scope_key(row), row.provenance
-        )
+        statement = NewStatement(row.content, row.content_hash, *_scope_key(row), row.provenance)
         actor = _actor(row, past.keys)
         before = examine.preview_decision(statement, found, config, past.comparer, actor=actor)
         after = (
@@ -188,7 +187,7 @@ def replay_gate(
     return done
 
 
-def _outcome(judged: examine.JudgedNeighbour | None) -> GateOutcome:
+def _outcome(judged: JudgedNeighbour | None) -> GateOutcome:
     return judged.decision.outcome if judged else "created"
 
 
@@ -207,9 +206,7 @@ def _actor(row: Observation, known: dict[UUID, ApiKey]) -> Actor:
 
 def _count_and_sample(
     done: GateReplay,
-    moved: Sequence[
-        tuple[Observation, examine.JudgedNeighbour | None, tuple[GateOutcome, GateOutcome]]
-    ],
+    moved: Sequence[tuple[Observation, JudgedNeighbour | None, tuple[GateOutcome, GateOutcome]]],
 ) -> None:
     """Collect examples, and count changes that contradict a person's answer."""
     answers = _read_answers([(row, one.memory) for row, one, _ in moved if one])
