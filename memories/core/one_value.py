@@ -51,7 +51,8 @@ def _of_common(a: str, b: str) -> CaseReading | None:
     for left, right in product(states.states_of(a), states.states_of(b)):
         if states.are_exclusive(left, right):
             reason = f"one value at a time: {left.written} vs {right.written}"
-            return contradicts("one-at-a-time", reason, confidence=_SURE)
+            way: Contradiction = "owner" if left.is_of_person else "one-at-a-time"
+            return contradicts(way, reason, confidence=_SURE)
     return None
 
 

@@ -38,10 +38,9 @@ _GOES_TO: Final = re.compile(rf"^{_THING}\sgo(?:es)?\s(?:in)?to\s{_VALUE}$")
 _FULL_NAME: Final = r"[A-Z][\w'’-]*(?:\s[A-Z][\w'’.-]*){0,2}"
 _ROLES: Final = (
     re.compile(rf"^(?P<value>{_FULL_NAME})\sis\s(?:now\s|currently\s)?(?P<thing>(?:the|our)\s.+)$"),
-    re.compile(
-        rf"^(?P<thing>(?:[Tt]he|[Oo]ur|.*['’]s)\s.+?)\sis\s(?:now\s)?(?P<value>{_FULL_NAME})$"
-    ),
+    re.compile(rf"^(?P<thing>\S.{{1,100}}?)\sis\s(?:now\s)?(?P<value>{_FULL_NAME})$"),
 )
+_DEFINITE: Final = re.compile(r"^(?:the|our)\s|['’]s\s", re.IGNORECASE)
 _CARE: Final = {
     "handle": "handles|handled", "manage": "manages|managed", "run": "runs|run",
     "lead": "leads|led", "maintain": "maintains|maintained", "approve": "approves|approved",
@@ -59,7 +58,7 @@ _DONE: Final = re.compile(
 )
 _PURPOSE: Final = re.compile(r"\sfor\s\w{1,30}ing$")
 _WORD: Final = re.compile(r"[^\s]{1,60}")
-_NAME: Final = re.compile(r"(?:[A-Z]|[a-z]+[A-Z])[\w&.'’/+-]*|\w*\d\w*")
+_NAMING: Final = re.compile(r"(?:[A-Z]|[a-z]{1,30}[A-Z])[\w&.'’/+-]{0,60}|\w{0,30}\d\w{0,30}")
 _CLASS: Final = re.compile(r"[a-z][a-z-]{1,24}")
 _IDLE: Final = words_of("the a an our their its my your team's company's of for in at to on")
 # Words of a description that another one may fill at the same time, or next week.
@@ -76,7 +75,7 @@ class State:
     """What one sentence says of a thing: ``names`` of the value, and the noun that classes it.
 
     ``thing`` is the concepts of its words. ``is_product`` says that the value is software or has
-    digits, as no town and no person has.
+    digits, as no town and no person has; ``is_of_person`` that only a person does what is said.
     """
 
     attribute: str
@@ -85,6 +84,7 @@ class State:
     sort: str
     written: str
     is_product: bool
+    is_of_person: bool
 
 
 def are_exclusive(a: State, b: State) -> bool:
@@ -117,7 +117,7 @@ def _readings(line: str) -> Iterator[State | None]:
         if found := pattern.match(line):
             yield _state(_VERBS[found["verb"]], found["thing"], found["value"], of_person=True)
     for pattern in _ROLES:
-        if found := pattern.match(line):
+        if (found := pattern.match(line)) and _DEFINITE.search(found["thing"]):
             yield _state("role", found["thing"], found["value"], of_person=True)
 
 
@@ -127,7 +127,7 @@ def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -
     if not concepts or not _ONE_OF_MANY.isdisjoint(thing.lower().split()):
         return None
     words = [word for word in _WORD.findall(value) if word.lower() not in _IDLE]
-    names = [word for word in words if _NAME.fullmatch(word) or is_product(concept_of(word))]
+    names = [word for word in words if _NAMING.fullmatch(word) or is_product(concept_of(word))]
     classes = [word for word in words if word not in names]
     if not names or len(names) > 4 or len(classes) > 1:
         return None
@@ -141,4 +141,4 @@ def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -
         return None
     keys = frozenset(map(concept_of, lowered))
     sort = concept_of(classes[0]) if classes else ""
-    return State(attribute, concepts, keys, sort, " ".join(words), known)
+    return State(attribute, concepts, keys, sort, " ".join(words), known, of_person)

@@ -15,7 +15,7 @@ RULE: Final = Rule(
     "kept, what deploys it.",
     module=__name__,
     example=(
-        "Firmware images of the meter are kept in Artifactory.",
+        "Firmware images of the meter are kept in Artifactory, one folder a release.",
         "Meter firmware images are stored in Nexus.",
     ),
 )

@@ -12,7 +12,7 @@ from tests.conflicts.rules.stories import rules_of
     "statements",
     [
         (
-            "Firmware images of the meter are kept in Artifactory.",
+            "Firmware images of the meter are kept in Artifactory, one folder a release.",
             "Meter firmware images are stored in Nexus.",
         ),
     ],
