@@ -41,7 +41,8 @@ _SOON = r"(?:today|tomorrow|tonight|now(?:\son)?|(?:here|then)\son|this|(?:the\s
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
         moved\b(?!\s(?:house|on)\b) | moves?\s(?:to|from|over)\b | migrat(?:ed|ion|es)
-        | switch(?:ed|es|ing)?\b | replac(?:ed|es|ement) | swapped | flipped | upgraded
+        | switch(?:ed|es|ing)?\b(?!\s(?:on|off)\b) | replac(?:ed|es|ement) | swapped | flipped
+        | upgraded
         | downgraded | converted | relocated | repointed | reassigned | transferred
         | renamed | changed\s(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
         | (?:took|taken|takes)\sover | hand(?:ed|s)?\sover\b(?!\s(?:against|the\skey))
@@ -95,7 +96,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
     Cue.END: r"""
         (?<!\bis\s)(?<!\bare\s)(?:deleted|wiped|erased|cancell?ed|destroyed)\b | dismantled
         | demolished | decommissioned | scrapped | \bscrap\b | shut\s(?:down|off)
-        | shut\sfor\sgood | turned\s(?:[\w\s'-]{1,60}\s)?off\b | switched\soff | torn?\sdown
+        | shut\sfor\sgood | turned\s(?:[\w\s'-]{1,60}\s)?off\b | (?<!,\s)switched\soff | torn?\sdown
         | tore\s(?:\w+\s)?down | terminated | \bended\b | expired | lapsed | ran\sout
         | run\sout | discontinued | retired | (?:was|is|been|being)\ssunset\b | dissolved
         | bankrupt | insolvent | (?:was|were|been|got)\ssold | sold\s(?:to|off)
@@ -140,7 +141,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SETTLE: r"""
         correction(?=\s?[:,.;-]) | correct(?:ed)?\s(?:number|figure|value|date|is)\b
         | had\s(?:that|it)\swrong | misread | sorry | typo\b | (?:is|was|were|are)\swrong\b
-        | mistake | disregard | ignore\s(?:the|earlier|what) | forget\s(?:the|about)
+        | \b(?:by|my|our|a)\smistake\b | \bmistakenly\b | disregard
+        | ignore\s(?:the|earlier|what) | forget\s(?:the|about)
         | decided\sin | decision\s?: | decided\s?: | final\sdecision | settled\b | agreed\son
         | confirmed\b | checked\sthe | looked\sit\sup | verified
         | (?:was|were|been)\sexecuted\b | clarif | in\sfact\b | earlier\snotes?
@@ -174,7 +176,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | would\sbe\b | should\swe\b | do\swe\b
         | \bif\swe\s(?:were|did|had|could|would|\w+ed)\b | \bto\stry\b | trial\srun
         | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
-        | \bdraft\b | quoted\b | game\s?day | tabletop
+        | \bdraft\b(?!\s(?:\w+s|that|which|older|stays)\b) | quoted\b | game\s?day | tabletop
         | (?<!writing\s)(?<!written\s)exercise\b | simulat | hypothetical
         | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)\bwants?\sto\b | compared\b
         | \basked\swhether

@@ -19,6 +19,11 @@ from tests.conflicts.test_core_detective import story
         ("The samples came back clean.", Cue.RETURN),
         ("Boots sent back to us are sold at the outlet.", Cue.END),
         ("Auditors pulled a query out of the archive.", Cue.END),
+        ("The radio lies in the drawer, switched off.", Cue.END),
+        ("The radio lies in the drawer, switched off.", Cue.SWITCH),
+        ("The clerk strikes out mistaken entries.", Cue.SETTLE),
+        ("Draft orders are deleted after a week.", Cue.UNREAL),
+        ("A draft that nobody sends stays in the box.", Cue.UNREAL),
     ],
 )
 def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:
@@ -34,6 +39,10 @@ def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:
         ("The old limit came back.", Cue.RETURN),
         ("The van was sent back to the dealer: gave back to them.", Cue.END),
         ("They pulled the rack out of hall two.", Cue.END),
+        ("The radio was switched off in May.", Cue.END),
+        ("We switched to the other radio.", Cue.SWITCH),
+        ("The entry of Monday was a mistake.", Cue.SETTLE),
+        ("Draft price list: full page 400 euros.", Cue.UNREAL),
         ("From 3 to 28 March no cars on the bridge.", Cue.TEMPORARY),
         ("From 3 April until 8 May the shop is shut.", Cue.TEMPORARY),
     ],

@@ -148,7 +148,8 @@ class AnswerIndex:
         There are none where `b` only adds nouns: "the shop's supplier" is not the shop.
         """
         cosine = self.cosine(a.answer, b.answer)
-        if not may_be_one_question(self._asked(a), self._asked(b), cosine, least=least):
+        asked, other = self._asked(a), self._asked(b)
+        if not may_be_one_question(asked, other, cosine, least=least, may_lack_name=True):
             return frozenset()
         if only_adds_nouns(a.answer.question, b.answer.question):
             return frozenset()
@@ -187,4 +188,4 @@ class AnswerIndex:
 
     def _asked(self, stated: StatedAnswer) -> Asked:
         fact = self._timeline.facts[stated.position]
-        return Asked(stated.answer.question, fact.content, fact.scope)
+        return Asked(stated.answer.question, fact.content, fact.scope, stated.answer.answer)

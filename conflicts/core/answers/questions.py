@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from conflicts.core.answers.sorts import are_of_one_sort, is_same_sort, sort_of
+from conflicts.core.answers.values import are_of_one_type
 from conflicts.core.apart import IDLE_MODIFIERS
 from conflicts.core.qualifiers import qualifiers
 from conflicts.core.topic_words import names, stems, tokens
@@ -21,9 +22,9 @@ from memories.core.reading import read_cached
 MIN_COSINES: Final = (0.70, 0.78, 0.84)
 MIN_COSINE: Final = 0.62
 MIN_COSINE_OTHER_NOUNS: Final = 0.84
-MIN_COSINE_YES_OR_NO: Final = 0.78  # the nouns may be predicates: "edited", "changed"
+MIN_COSINE_YES_OR_NO: Final = 0.72  # such a question states the whole claim in its words
 MIN_COSINE_NARROWER: Final = 0.84  # where one question ends with a case that the other lacks
-OTHER_SORT: Final = 0.14  # more, where they begin with different question words
+OTHER_SORT: Final = 0.14  # more, where question words and types of the answers differ
 _KEPT: Final = 8192
 _WORDS: Final = frozenset({"may", "march", "fall", "sun", "sat", "mar", "wed"})
 _JOINT: Final = re.compile(r"[-:/_.]")
@@ -58,11 +59,12 @@ _SAME_ORDER: Final = {"until": "before", "max": "maximum", "min": "minimum"}
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question with what surrounds it: the text and scope of its memory."""
+    """A question with its answer, and what surrounds it: the text and scope of its memory."""
 
     question: str
     content: str = ""
     scope: str = ""
+    answer: str = ""
 
     @property
     def place(self) -> frozenset[str]:
@@ -86,12 +88,14 @@ def only_adds_nouns(a: str, b: str) -> bool:
     return mine < theirs
 
 
-def may_be_one_question(a: Asked, b: Asked, cosine: float, *, least: float = MIN_COSINE) -> bool:
+def may_be_one_question(
+    a: Asked, b: Asked, cosine: float, *, least: float = MIN_COSINE, may_lack_name: bool = False
+) -> bool:
     """Return whether two questions may ask for the same thing; symmetric.
 
     ``cosine`` is that of their vectors, at least ``least``. Names, numbers, periods and qualifiers
     (staging, summer, tier) of one question must be in the other one; names and qualifiers may also
-    be in the memory around it.
+    be in the memory around it. If one of them ``may_lack_name``, only names on both sides count.
     """
     if _name_other_scopes(a, b):
         return False
@@ -113,7 +117,8 @@ def may_be_one_question(a: Asked, b: Asked, cosine: float, *, least: float = MIN
         or _are_of_other_cases(a, b)
         or _ask_for_other_sides(a, b)
     )
-    return not is_of_another and _knows_names(mine, theirs, b) and _knows_names(theirs, mine, a)
+    known = _knows_names(mine, theirs, b), _knows_names(theirs, mine, a)
+    return not is_of_another and (any(known) if may_lack_name else all(known))
 
 
 def is_one_question(a: Asked, b: Asked, cosine: float, *, slack: float = 0.0) -> bool:
@@ -128,7 +133,11 @@ def is_one_question(a: Asked, b: Asked, cosine: float, *, slack: float = 0.0) ->
         mine.names <= theirs.stems | b.place and theirs.names <= mine.stems | a.place
     ):
         return False
-    return cosine >= _min_cosine(a.question, b.question) - slack
+    least = _min_cosine(a.question, b.question)
+    # "What is the cut-off?" and "When is it?" ask for the same where both answers are a time.
+    if not is_same_sort(a.question, b.question) and not are_of_one_type(a.answer, b.answer):
+        least += OTHER_SORT
+    return cosine >= least - slack
 
 
 def _is_read(question: str) -> bool:
@@ -178,15 +187,14 @@ def _min_cosine(a: str, b: str) -> float:
     """Return the cosine from which two questions may be one, by the words they do not share."""
     mine, theirs = _words(a), _words(b)
     others = min(len(mine.stems - theirs.stems), len(theirs.stems - mine.stems))
-    least = MIN_COSINES[min(others, len(MIN_COSINES) - 1)]
-    if _ask_of_other_things(a, b):
-        least = max(least, MIN_COSINE_OTHER_NOUNS)
-    if _is_narrower(a, theirs) or _is_narrower(b, mine):
-        least = max(least, MIN_COSINE_NARROWER)
-    if mine.nouns - theirs.stems and theirs.nouns - mine.stems:
-        is_asserted = sort_of(a) == "yes or no"
-        least = max(least, MIN_COSINE_YES_OR_NO if is_asserted else MIN_COSINE_OTHER_NOUNS)
-    return least if is_same_sort(a, b) else least + OTHER_SORT
+    if sort_of(a) == sort_of(b) == "yes or no":
+        least = MIN_COSINE_YES_OR_NO
+    elif _ask_of_other_things(a, b) or (mine.nouns - theirs.stems and theirs.nouns - mine.stems):
+        least = MIN_COSINE_OTHER_NOUNS
+    else:
+        least = MIN_COSINES[min(others, len(MIN_COSINES) - 1)]
+    is_narrower = _is_narrower(a, theirs) or _is_narrower(b, mine)
+    return max(least, MIN_COSINE_NARROWER) if is_narrower else least
 
 
 def _ask_of_other_things(a: str, b: str) -> bool:

@@ -34,8 +34,8 @@ _PATTERNS: Final = [
 ]
 # Sorts that people use for one another: "What is the limit", "How many are allowed".
 _EXCHANGED: Final = frozenset(
-    map(frozenset, (("which", "who"), ("which", "where"), ("which", "how much"), ("which", "how"),
-                    ("how", "where"), ("how much", "how often")))
+    map(frozenset, (("which", "who"), ("which", "where"), ("which", "when"), ("which", "how much"),
+                    ("which", "how"), ("how", "where"), ("how much", "how often")))
 )  # fmt: skip
 
 

@@ -73,6 +73,14 @@ def is_time(answer: str) -> bool:
     return _type_of(answer) == "time"
 
 
+def are_of_one_type(a: str, b: str) -> bool:
+    """Return whether both answers are times, or both are amounts of one unit."""
+    mine, theirs = _type_of(a), _type_of(b)
+    if mine == theirs == "amount":
+        return bool({q.unit for q in _quantities(a)} & {q.unit for q in _quantities(b)})
+    return mine == theirs == "time"
+
+
 def is_name(answer: str) -> bool:
     """Return whether an answer has a name and no amount or time."""
     return bool(_names(answer)) and not is_measured(answer)

@@ -171,9 +171,10 @@ def is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str
         if i <= leaning or i == end:
             continue
         other = timeline.statements[i]
-        shared, cosine = timeline.overlap(other.stems & purpose), timeline.cosine(i, leaning)
+        common, cosine = other.stems & purpose, timeline.cosine(i, leaning)
+        shared = timeline.overlap(common)
         words, near = shared >= 1.3, cosine >= 0.5
-        is_about = cosine >= 0.6 or shared >= 3.0 or (words and cosine >= 0.35)
+        is_about = cosine >= 0.6 or shared >= 3.0 or (words and len(common) > 1 and cosine >= 0.35)
         if is_about and other.has(*_REPLACES):
             return True
         if i > end and near and words:

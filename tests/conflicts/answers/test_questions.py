@@ -67,6 +67,29 @@ def test_a_question_about_a_case_is_not_the_general_one() -> None:
     assert is_one(general, "What does a programme cost a guest?", 0.8)
 
 
+def test_a_question_for_yes_or_no_states_the_claim_so_that_its_nouns_may_differ() -> None:
+    asked = "May a dog ride in the tram?", "Are pets allowed on trams?"
+    assert is_one(*asked, cosine=0.73)
+    assert not is_one("Which dogs ride in the tram?", "Which pets are on trams?", 0.73)
+
+
+def test_two_sorts_of_questions_are_one_where_both_answers_are_times_or_amounts_of_a_unit() -> None:
+    a, b = "What is the cut-off for pool tickets?", "When is the cut-off for pool tickets?"
+    one, other = Asked(a, answer="21:00"), Asked(b, answer="noon")
+    assert may_be_one_question(one, other, 0.8)
+    assert is_one_question(one, other, 0.8)
+    vague = Asked(b, answer="when the last guest has left")
+    assert not is_one_question(one, vague, 0.8)
+
+
+def test_one_of_two_questions_may_lack_a_name_where_the_caller_says_so() -> None:
+    one, other = Asked("Who feeds Bodo at noon?"), Asked("Who does the noon feeding?")
+    third = Asked("Who feeds Alma at noon?")
+    assert not may_be_one_question(one, other, NEAR)
+    assert may_be_one_question(one, other, NEAR, may_lack_name=True)
+    assert not may_be_one_question(one, third, NEAR, may_lack_name=True)
+
+
 def test_a_name_may_stand_in_the_scope_instead() -> None:
     asked = "Which database does Helio use?", "Which database is used?"
     assert is_one(*asked, scope="project:helio")

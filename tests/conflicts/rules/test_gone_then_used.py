@@ -40,3 +40,10 @@ def test_a_claim_on_something_gone_is_found(statements: tuple[str, ...]) -> None
 )
 def test_a_successor_or_another_number_is_not(statements: tuple[str, ...]) -> None:
     assert rules_of(*statements, cosine=0.5) == []
+
+
+def test_a_change_that_shares_one_word_with_a_claim_replaces_nothing_in_it() -> None:
+    leaning = "Boiler trouble at night is reported to Wanda Rehm."
+    other = "Moved the boiler manuals to the new shelf."
+    gone = "Wanda Rehm's last day was on Friday, her locker is empty."
+    assert (RULE.id,) in rules_of(leaning, other, gone, cosine=0.45)
