@@ -21,7 +21,7 @@ from conflicts.services.cards.consequences import (
 )
 from conflicts.services.cards.finders import rules_of
 from conflicts.services.cards.show import WITHHELD, closing_reason, readable_note, remarks
-from conflicts.services.cards.unlisted import say_unlisted
+from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from engram.kernel.refusals import InvalidError
 from memories.models import State
 
@@ -88,8 +88,8 @@ class ConflictSerializer(serializers.Serializer[Any]):
     )
     memories = MemberSerializer(many=True)
     unlisted_count = serializers.IntegerField(
-        help_text="How many more memories disagree than the card lists; they are asked about next "
-        "once it is decided, unless it is dismissed or all are valid."
+        help_text="How many more memories that are recalled disagree than the card lists; they are "
+        "asked about next once it is decided, unless it is dismissed or all are valid."
     )
     detected_by = serializers.ListField(
         child=serializers.ChoiceField(["rules", "narrative", "agent", "person"])
@@ -157,7 +157,8 @@ MEMBERS = Prefetch(
 def present(cards: Sequence[Conflict]) -> list[dict[str, Any]]:
     """Return cards as `ConflictSerializer` shows them, by a constant number of queries."""
     prefetch_related_objects(list(cards), MEMBERS, CURRENT_DECISION, "comments", "assignee")
-    return [dict(ConflictSerializer(_shape(card)).data) for card in cards]
+    counts = count_recallable(cards)
+    return [dict(ConflictSerializer(_shape(card, counts[card.pk])).data) for card in cards]
 
 
 def present_one(card: Conflict, known: Comparisons | None = None) -> dict[str, Any]:
@@ -198,7 +199,7 @@ def _consequence(question: CardQuestion, verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _shape(card: Conflict) -> dict[str, Any]:
+def _shape(card: Conflict, unlisted: int) -> dict[str, Any]:
     members = list(card.members.all())
     is_withheld = any(m.memory.forgotten_at is not None for m in members)
     rules = rules_of(card)
@@ -207,10 +208,10 @@ def _shape(card: Conflict) -> dict[str, Any]:
         "kind": card.kind,
         "status": card.status,
         "question": WITHHELD if is_withheld else card.question,
-        "reasoning": "" if is_withheld else say_unlisted(card, card.reasoning),
+        "reasoning": "" if is_withheld else say_unlisted(card, card.reasoning, unlisted),
         "model_reasoning": "" if is_withheld else card.model_reasoning,
         "memories": [_member(member) for member in members],
-        "unlisted_count": len(card.unlisted),
+        "unlisted_count": unlisted,
         "detected_by": card.detected_by,
         "rule": rules[0],
         "further_rules": rules[1:],

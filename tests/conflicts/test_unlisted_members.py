@@ -9,7 +9,9 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.core import ambiguities, clash_groups, detective
@@ -22,6 +24,7 @@ from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
 from engram.kernel.lease import lease_of
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from memories.services.lifecycle import forget
@@ -101,6 +104,67 @@ def test_a_forgotten_memory_is_not_asked_about_next(tenant: Tenant) -> None:
     tenant.reviewer.post(f"conflicts/{first['id']}/resolve", {"verdict": "none_valid"})
     [second] = read_cards(tenant)
     assert ids_of(second) == set(counted[1:])
+
+
+def test_forgotten_memories_count_again_only_once_they_are_restored(
+    tenant: Tenant, member: Callable[[str], Client]
+) -> None:
+    ids = write(tenant, *range(10, 10 + VALUES))
+    [card] = read_cards(tenant)
+    counted = sorted(set(ids) - ids_of(card))
+    forgotten = tenant.agent.post("memories/forget", {"ids": counted, "confirm": True})
+    assert forgotten.status_code == 200
+    [card] = read_cards(tenant)
+    assert (card["unlisted_count"], "not listed" in card["reasoning"]) == (0, False)
+    page = member("reviewer").get(f"/console/conflicts/{card['id']}/").content.decode()
+    assert "not listed here" not in page
+    assert "once this card is decided" not in page
+    restored = tenant.admin.post("memories/restore", {"ids": counted[:1]})
+    assert restored.status_code == 200, restored.content
+    [card] = read_cards(tenant)
+    assert card["unlisted_count"] == 1
+    assert card["reasoning"].endswith("1 more memory disagrees and is not listed here.")
+
+
+def test_an_erased_memory_is_counted_by_no_card(tenant: Tenant) -> None:
+    ids = write(tenant, *range(10, 10 + VALUES))
+    [before] = read_cards(tenant)
+    gone, hidden, *_ = sorted(set(ids) - ids_of(before))
+    forget.forget(tenant.workspace, [UUID(hidden)], actor=SYSTEM, now=timezone.now())
+    assert tenant.admin.delete(f"memories/{gone}").status_code == 204
+    [after] = read_cards(tenant)
+    assert after["unlisted_count"] == VALUES - MAX_MEMBERS - 2
+    names = ("version", "question")
+    assert [after[name] for name in names] == [before[name] for name in names]
+    with in_workspace(tenant.workspace):
+        card = Conflict.objects.get()
+        assert len(card.unlisted) == VALUES - MAX_MEMBERS - 1
+        assert Memory.objects.filter(lineage__in=card.unlisted, pk=hidden).exists()
+
+
+def test_twenty_cards_cost_the_queries_of_one(tenant: Tenant) -> None:
+    def queries() -> int:
+        with CaptureQueriesContext(connection) as caught:
+            assert tenant.reader.get("conflicts").status_code == 200
+        return len(caught)
+
+    write(tenant, *range(10, 10 + VALUES))
+    read_cards(tenant)
+    before = queries()
+    with in_workspace(tenant.workspace):
+        card = Conflict.objects.get()
+        now = timezone.now()
+        Conflict.objects.bulk_create(
+            Conflict(
+                kind=card.kind, question=card.question, rule=card.rule, detected_by=["rules"],
+                unlisted=card.unlisted[number % 4 :], created_at=now, updated_at=now,
+            )
+            for number in range(19)
+        )  # fmt: skip
+    shown = tenant.reader.get("conflicts").json()["results"]
+    counts = sorted({one["unlisted_count"] for one in shown})
+    assert (len(shown), counts) == (20, [5, 6, 7, 8])
+    assert queries() == before
 
 
 def test_joining_compares_in_proportion_to_the_facts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ from conflicts.models import Conflict, ConflictComment, ConflictPair, Decision, 
 from conflicts.models.card import WAITING, LapseReason
 from conflicts.services.cards.lapse import lapse
 from conflicts.services.cards.question import live_members, rebuild_question
+from conflicts.services.cards.unlisted import drop_unlisted, without_memories
+from memories.models import Memory
 
 ERASED = "Erased."
 
@@ -28,14 +30,20 @@ def note_erased(
 ) -> None:
     """Remove memories about to be erased from their cards, and quotes of them from every card.
 
-    The cards of memories that lost answers with them are written anew, too.
+    The cards of memories that lost answers with them are written anew, too. Lineages that end with
+    them are counted by no card any more.
     """
     named = {str(memory_id) for memory_id in memory_ids}
     members = Q(members__memory__in=[*memory_ids, *answering])
     theirs = members | Q(decisions__answer__in=memory_ids)
     own = set(Conflict.objects.filter(theirs).values_list("pk", flat=True))
     quoting = own | _find_quoting(quoted_in)
-    for card in Conflict.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
+    gone = _ending(memory_ids)
+    which = Q(pk__in=quoting) | Q(unlisted__overlap=sorted(gone))
+    for card in Conflict.objects.filter(which).order_by("pk").select_for_update():
+        drop_unlisted(card, gone)
+        if card.pk not in quoting:
+            continue
         card.question, card.reasoning, card.model_reasoning = ERASED, "", ""
         card.version += 1
         card.updated_at = now
@@ -58,6 +66,12 @@ def note_erased(
         ]
         decision.save(update_fields=["note", "effects"])
     _erase_quotes(quoted_in)
+
+
+def _ending(memory_ids: Sequence[UUID]) -> set[UUID]:
+    """Return the lineages that have no memory but these."""
+    own = Memory.objects.filter(pk__in=memory_ids).order_by()
+    return without_memories(set(own.values_list("lineage", flat=True)), memory_ids)
 
 
 def _find_quoting(quoted_in: Callable[[Any], bool]) -> set[UUID]:

@@ -18,7 +18,7 @@ from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.finders import Finder, finders, rules_of
-from conflicts.services.cards.unlisted import say_unlisted
+from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
 from memories.models import Memory, State
@@ -92,6 +92,7 @@ class CardView:
     further: tuple[StatementDifference, ...] = ()
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
+    unlisted_count: int = 0  # memories that disagree and are not listed
 
     @property
     def is_waiting(self) -> bool:
@@ -134,10 +135,11 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     for decision in decisions:
         decision.note = readable_note(decision.note, is_withheld=is_withheld)  # for this view only
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
+    unlisted = count_recallable([card], now)[card.pk]
     return CardView(
         card=card,
         question=WITHHELD if is_withheld else card.question,
-        reasoning="" if is_withheld else say_unlisted(card, card.reasoning),
+        reasoning="" if is_withheld else say_unlisted(card, card.reasoning, unlisted),
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
@@ -151,6 +153,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
         listing=listing_of(card, question),
+        unlisted_count=unlisted,
     )
 
 
