@@ -10,8 +10,9 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 
 # The group of a question is that of its oldest row. A wording moves to the group of another one
-# only while its own group has no third, so that groups neither split nor merge. Rows that are being
-# written are skipped: what changes a memory makes it due again.
+# only while its own group has no third, so that groups neither split nor merge: that is looked up
+# once for a wording and its group, however many rows have both. Rows that are being written are
+# skipped: what changes a memory makes it due again.
 _JOIN = """
     WITH wanted AS (
         SELECT * FROM unnest(%(wordings)s::text[], %(known)s::text[])
@@ -21,20 +22,28 @@ _JOIN = """
         FROM memories_memoryanswer
         WHERE workspace_id = %(workspace)s AND question_hash = ANY(%(known)s)
         ORDER BY question_hash, id
-    ), moving AS MATERIALIZED (
-        SELECT own.id, target.question_group FROM wanted
+    ), leaving AS MATERIALIZED (
+        SELECT DISTINCT own.question_hash, own.question_group, target.question_group AS joined,
+            wanted.question_hash = wanted.known_hash AS is_known
+        FROM wanted
         JOIN target ON target.question_hash = wanted.known_hash
         JOIN memories_memoryanswer AS own ON own.question_hash = wanted.question_hash
         WHERE own.workspace_id = %(workspace)s AND own.question_group <> target.question_group
-            AND (wanted.question_hash = wanted.known_hash OR NOT EXISTS (
-                SELECT FROM memories_memoryanswer AS other
-                WHERE other.workspace_id = %(workspace)s
-                    AND other.question_group = own.question_group
-                    AND other.question_hash <> own.question_hash
-            ))
+    ), free AS MATERIALIZED (
+        SELECT question_hash, question_group, joined FROM leaving
+        WHERE is_known OR NOT EXISTS (
+            SELECT FROM memories_memoryanswer AS other
+            WHERE other.workspace_id = %(workspace)s
+                AND other.question_group = leaving.question_group
+                AND other.question_hash <> leaving.question_hash
+        )
+    ), moving AS MATERIALIZED (
+        SELECT own.id, free.joined FROM free
+        JOIN memories_memoryanswer AS own USING (question_hash, question_group)
+        WHERE own.workspace_id = %(workspace)s
         FOR NO KEY UPDATE OF own SKIP LOCKED
     )
-    UPDATE memories_memoryanswer AS own SET question_group = moving.question_group
+    UPDATE memories_memoryanswer AS own SET question_group = moving.joined
     FROM moving WHERE own.id = moving.id
 """
 
