@@ -7,7 +7,7 @@ erasure it would outlive: numbers, names and the words of an answer must stand i
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 
 from memories.core.answer_prompt import Statement
@@ -21,14 +21,29 @@ from memories.core.answers import (
     is_unchanged,
     unite,
 )
+from memories.core.function_words import (
+    AUXILIARIES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    PREPOSITIONS,
+    PRONOUNS,
+    words_of,
+)
 from memories.core.quoting import visible
 from memories.core.spelling import same_letters
 
-STEM_CHARS: Final = 4  # a shorter word is not looked up; of a longer one its beginning is
+STEM_CHARS: Final = 4  # of a longer word only the beginning is looked up
 QUOTED_WORDS: Final = 4  # so many words in a row of another statement are a quotation
 _WORD: Final = re.compile(r"\w+")
 # Answers to a question about whether something holds, in no words of the statement.
 _BARE: Final = frozenset({"yes", "no"})
+# Words that join those of the statement and tell nothing: "in Ghent", "the lead of the team".
+# Capitals count: an "A" may be a hall, "An" a name.
+_LINKING: Final = words_of("The a an the of to in at by for is are s")
+# What a question may begin with, whatever else was read.
+_OPENING: Final = DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS | CONJUNCTIONS | words_of(
+    "when where why how"
+)  # fmt: skip
 
 
 def accept_answers(
@@ -63,24 +78,51 @@ def _fits(answer: Answer, statement: Statement, others: Sequence[Statement]) -> 
         return False
     if same_letters(answer.question, statement.content):  # it asks; it answers nothing
         return False
+    if _begins_with_word_of(answer.question, statement, others):
+        return False
     return _is_in_words_of(answer, statement) and not _quotes(texts, statement, others)
 
 
 def _is_in_words_of(answer: Answer, statement: Statement) -> bool:
     """Return whether numbers and names, and the words of the answers, stand in the statement."""
-    own = visible(f"{statement.content} {statement.place}").casefold()
-    words = frozenset(_WORD.findall(own))
+    own, words = _text_of(statement), _words_of(statement)
     for text in (answer.question, answer.answer, answer.was or ""):
         for position, word in enumerate(_WORD.findall(text)):
             is_name = position > 0 and any(c.isupper() for c in word)
             if (is_name or any(c.isdigit() for c in word)) and word.casefold() not in words:
                 return False
-    spoken = f"{answer.answer} {answer.was or ''}".casefold()
-    return all(
-        word[:STEM_CHARS] in own
-        for word in _WORD.findall(spoken)
-        if len(word) >= STEM_CHARS and word not in _BARE
-    )
+    told = (answer.answer, answer.was or "")
+    return all(_is_told(word, own, words) for text in told for word in _WORD.findall(text))
+
+
+def _is_told(word: str, own: str, words: Collection[str]) -> bool:
+    """Return whether a word of an answer stands in the statement, a longer one by its beginning.
+
+    Names, and words too short to have a beginning, must stand there whole. Scripts without
+    capitals may write words together: there also a short word is looked up as a part.
+    """
+    folded = word.casefold()
+    if folded in words or folded in _BARE or word in _LINKING:
+        return True
+    has_case, is_name = word.upper() != word.lower(), word != word.lower()
+    is_whole = is_name or (has_case and len(word) < STEM_CHARS)
+    return not is_whole and folded[:STEM_CHARS] in own
+
+
+def _begins_with_word_of(question: str, statement: Statement, others: Sequence[Statement]) -> bool:
+    """Return whether a question begins with a word of another statement, perhaps a name."""
+    first = _WORD.findall(question.casefold())[0]
+    if first in _OPENING or first in _words_of(statement):
+        return False
+    return any(first in _words_of(other) for other in others)
+
+
+def _words_of(statement: Statement) -> frozenset[str]:
+    return frozenset(_WORD.findall(_text_of(statement)))
+
+
+def _text_of(statement: Statement) -> str:
+    return visible(f"{statement.content} {statement.place}").casefold()
 
 
 def _quotes(texts: Sequence[str], own: Statement, others: Sequence[Statement]) -> bool:
