@@ -6,7 +6,7 @@ from collections.abc import Collection
 from datetime import UTC, datetime
 from uuid import UUID
 
-from django.db.models import Max, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from conflicts.models import JudgedRelation, Judgement
 from memories.models import Memory, Revision
@@ -21,30 +21,27 @@ def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
 
 def of_current_texts(memory: Memory, other: Memory) -> QuerySet[Judgement]:
     """Return the judgements of two memories that were made about their current texts."""
-    judged = of_pair(memory, other)
-    changed = _last_change(memory, other)
-    return judged if changed is None else judged.filter(created_at__gte=changed)
+    return of_pair(memory, other).filter(*_unchanged())
 
 
-def _last_change(memory: Memory, other: Memory) -> datetime | None:
-    """Return when one of the texts last changed to the current one; None when neither did."""
-    now = Q(memory=memory, content=memory.content) | Q(memory=other, content=other.content)
-    before = Revision.objects.filter(memory__in=[memory, other]).exclude(now)
-    changed: datetime | None = before.aggregate(at=Max("created_at"))["at"]
-    return changed
+def _unchanged() -> tuple[Exists, Exists]:
+    """Return the conditions that no text of a judgement has changed to the current one since."""
+    later = Revision.objects.filter(created_at__gt=OuterRef("created_at"))
+    others = later.exclude(content=F("memory__content")).order_by()
+    return (
+        ~Exists(others.filter(memory=OuterRef("memory"))),
+        ~Exists(others.filter(memory=OuterRef("other"))),
+    )
 
 
 def replaced_pairs(ids: Collection[UUID]) -> set[frozenset[UUID]]:
     """Return the pairs among memories of which one replaces the other, as a caller said.
 
-    The answer is about their current texts, and no person has rejected it or rolled it back.
+    The answer is about their current texts, and no person has rejected it or rolled it back. The
+    same queries for any number of pairs: the filing of findings is locked meanwhile.
     """
     said = Judgement.objects.filter(relation=JudgedRelation.REPLACES, memory__in=ids, other__in=ids)
-    current = [
-        one
-        for one in said.select_related("memory", "other")
-        if of_current_texts(one.memory, one.other).filter(pk=one.pk).exists()
-    ]
+    current = list(said.filter(*_unchanged()).order_by())
     others = [one.other_id for one in current]
     refused = rejected_replacements(others)
     taken_back = replacements_taken_back(others) if others else {}
