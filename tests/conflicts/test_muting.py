@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -17,6 +18,8 @@ from conflicts.core.muting import MIN_DECIDED, MUTEABLE, is_imprecise, meaning_o
 from conflicts.models import Conflict, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.replay import replay
+from conflicts.services.muting import answer
+from conflicts.services.muting import propose as propose_muting
 from conflicts.services.muting.propose import count_verdicts
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.actors import SYSTEM
@@ -24,7 +27,8 @@ from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.metrics import wilson
 from tests.conflicts.test_quality import ask, decide
-from tests.conftest import Tenant
+from tests.conftest import Tenant, build_tenant
+from tests.homes import PATIENCE_SECONDS
 
 RULE = "ambiguity.choice"
 LOW = "The API rate limit is 1000 requests per second."
@@ -135,6 +139,49 @@ def test_a_proposal_is_withdrawn_when_verdicts_no_longer_say_so(tenant: Tenant) 
     assert pending(tenant) == []
     with in_workspace(tenant.workspace):
         assert Event.objects.filter(type="muting.withdrawn").count() == 1
+
+
+def test_a_proposal_that_people_answer_meanwhile_is_not_withdrawn(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    verdicts(tenant, confirmed=5, dismissed=MIN_DECIDED - 6)
+    card = decide(tenant.workspace, "dismiss", at=timezone.now())
+    [row] = mutings(tenant, status="pending")
+    turns = iter([UUID(row["id"])])
+
+    def accept_first(confirmed: int, decided: int) -> bool:
+        for muting in turns:
+            answer.accept(tenant.workspace, muting, actor=SYSTEM, now=timezone.now())
+        return is_imprecise(confirmed, decided)
+
+    monkeypatch.setattr(propose_muting, "is_imprecise", accept_first)
+    undo(tenant.workspace, card.pk, actor=SYSTEM, now=timezone.now())
+    [after] = mutings(tenant)
+    assert (after["id"], after["status"], muted(tenant)) == (row["id"], "muted", [RULE])
+    with in_workspace(tenant.workspace):
+        assert not Event.objects.filter(type="muting.withdrawn").exists()
+
+
+def test_an_acceptance_that_is_not_committed_yet_is_waited_for(transactional_db: None) -> None:
+    tenant = build_tenant("busy")
+    verdicts(tenant, confirmed=5, dismissed=MIN_DECIDED - 6)
+    card = decide(tenant.workspace, "dismiss", at=timezone.now())
+    [row] = mutings(tenant, status="pending")
+
+    def take_back() -> object:
+        try:
+            return undo(tenant.workspace, card.pk, actor=SYSTEM, now=timezone.now())
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        with in_workspace(tenant.workspace):
+            answer.accept(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
+            done = pool.submit(take_back)
+            assert not wait([done], timeout=0.5).done
+        assert done.result(timeout=PATIENCE_SECONDS)
+    [after] = mutings(tenant)
+    assert (after["id"], after["status"], muted(tenant)) == (row["id"], "muted", [RULE])
 
 
 def test_a_reviewer_accepts_and_the_rule_opens_no_cards(tenant: Tenant) -> None:

@@ -33,13 +33,20 @@ def review_precision(workspace: Workspace, card: Conflict, *, now: datetime) -> 
         proposal = pending.get(name)
         if not is_imprecise(confirmed, decided):
             if proposal is not None:
-                proposal.delete()
-                _tell("muting.withdrawn", proposal, now)
+                _withdraw(proposal, now)
         elif proposal is not None:
-            proposal.confirmed, proposal.decided = confirmed, decided
-            proposal.save(update_fields=["confirmed", "decided"])
+            own = Muting.objects.filter(pk=proposal.pk, status=MutingStatus.PENDING)
+            own.update(confirmed=confirmed, decided=decided)
         elif name not in workspace.config.muted_rules:
             _propose(name, confirmed, decided, now)
+
+
+def _withdraw(proposal: Muting, now: datetime) -> None:
+    """Delete a proposal, unless people have answered it since it was read."""
+    own = Muting.objects.filter(pk=proposal.pk, status=MutingStatus.PENDING)
+    if list(own.select_for_update()):
+        own.delete()
+        _tell("muting.withdrawn", proposal, now)
 
 
 def _propose(name: str, confirmed: int, decided: int, now: datetime) -> None:
