@@ -118,3 +118,37 @@ def test_a_new_wording_answers_anew(tenant: Tenant) -> None:
     changed = tenant.agent.patch(path, {"content": "The depot opens at 08:15."}).json()
     assert [one["answer"] for one in changed["answers"]] == ["08:15"]
     assert tenant.agent.patch(path, {"content": "The depot is closed."}).json()["answers"] == []
+
+
+CRATES = "The crates are kept in the Frankfurt depot."
+
+
+def test_a_new_wording_has_no_answers_where_a_writer_removed_them(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": "The crates stand outside."}).json()["memory"]
+    path = f"memories/{made['id']}"
+    tenant.agent.patch(path, {"answers": []})
+    assert tenant.agent.patch(path, {"content": CRATES}).json()["answers"] == []
+    assert tenant.agent.patch(path, {"content": f"Now: {CRATES}"}).json()["answers"] == []
+    both = {"content": "The crates are kept in the Bonn depot.", "answers": []}
+    assert tenant.agent.patch(path, both).json()["answers"] == []
+    assert tenant.agent.patch(path, {"content": CRATES}).json()["answers"] == []
+
+
+def test_a_rule_s_answer_says_so_where_what_a_writer_set_is_told_no_more(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": "The crates stand outside."}).json()["memory"]
+    path = f"memories/{made['id']}"
+    own = {"question": "Where do the crates stand?", "answer": "outside", "was": None}
+    tenant.agent.patch(path, {"answers": [own]})
+    same = tenant.agent.patch(path, {"content": "All crates stand outside."}).json()
+    assert same["answers"] == [own | {"source": "written"}]
+    [read] = tenant.agent.patch(path, {"content": CRATES}).json()["answers"]
+    assert (read["answer"], read["source"]) == ("in the Frankfurt depot", "rule")
+
+
+def test_answers_that_a_writer_set_as_a_rule_had_read_them_are_the_writer_s(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": CRATES}).json()["memory"]
+    path = f"memories/{made['id']}"
+    [set_] = tenant.agent.patch(path, {"answers": made["answers"]}).json()["answers"]
+    assert set_["source"] == "written"
+    moved = {"content": "Both crates are kept in the Frankfurt depot."}
+    assert tenant.agent.patch(path, moved).json()["answers"] == [set_]

@@ -125,6 +125,16 @@ def note_set_by_writer(memory: Memory) -> None:
     _keep([AskedAnswers(memory=memory)])
 
 
+def note_read_by_rule(memory: Memory) -> None:
+    """Note that a locked memory has nothing more of what a writer set: rules read its answers."""
+    AskedAnswers.objects.filter(memory=memory, content_hash="").delete()
+
+
+def are_set_by_writer(memory: Memory) -> bool:
+    """Return whether a writer set what a memory answers, also that it answers nothing."""
+    return AskedAnswers.objects.filter(memory=memory, content_hash="").exists()
+
+
 def _keep(notes: Sequence[AskedAnswers]) -> None:
     AskedAnswers.objects.bulk_create(
         notes,

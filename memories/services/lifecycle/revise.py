@@ -32,7 +32,12 @@ from memories.services.lifecycle.answers import (
     write_answers,
 )
 from memories.services.lifecycle.fields import keep_revision
-from memories.services.lifecycle.model_answers import are_by_model, note_set_by_writer
+from memories.services.lifecycle.model_answers import (
+    are_by_model,
+    are_set_by_writer,
+    note_read_by_rule,
+    note_set_by_writer,
+)
 from memories.services.locks import lock
 from memories.services.review.ask import lapse_reviews, request_review
 from memories.services.review.trust import ReviewNeededError, demand_all, demand_pin, demand_trust
@@ -156,10 +161,7 @@ def apply_revision(
         write_answers(memory, answers)
         note_set_by_writer(memory)
     elif is_reworded:
-        present = answers_of(memory)
-        derived = _are_derived(memory, present, before, hash_before)
-        kept = () if derived else still_told(present, memory.content)
-        write_answers(memory, kept or typed_answers(memory.content))
+        write_answers(memory, _answers_of_wording(memory, before, hash_before))
     if is_reworded:
         reindex_vectors(memory, vectors, workspace.embedding_model)
         words.reword(memory.id, before, memory.content)
@@ -175,6 +177,22 @@ def apply_revision(
     if is_reworded or "answers" in changes:
         memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
     return memory
+
+
+def _answers_of_wording(memory: Memory, before: str, hash_before: str) -> tuple[Answer, ...]:
+    """Return what a reworded memory answers: what it still tells, else what rules read from it.
+
+    Where a writer has set that it answers nothing, it stays so.
+    """
+    present, is_set = answers_of(memory), are_set_by_writer(memory)
+    if is_set and not present:
+        return ()
+    is_derived = not is_set and _are_derived(memory, present, before, hash_before)
+    kept = () if is_derived else still_told(present, memory.content)
+    typed = () if kept else typed_answers(memory.content)
+    if is_set and typed:
+        note_read_by_rule(memory)
+    return kept or typed
 
 
 def _are_derived(
