@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 import django_filters
 from django.db.models import QuerySet
-from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
 from conflicts.models import Conflict, ConflictMember
@@ -17,7 +15,6 @@ from conflicts.services.questions.select import (
     TEXT_MAX_CHARS,
     Wanted,
     refuse_many_words,
-    select_questions,
 )
 from engram.kernel.filters import MomentFilter, PastMomentFilter, StateFilter, StrictFilterSet
 from memories.models import Memory, MemoryAnswer
@@ -60,7 +57,7 @@ class ConflictFilter(StrictFilterSet):
 
 
 class QuestionFilter(StrictFilterSet):
-    """Filters of `GET /questions`."""
+    """Filters of `GET /questions`; the rows are selected by `wanted`."""
 
     q = django_filters.CharFilter(
         max_length=TEXT_MAX_CHARS,
@@ -90,7 +87,3 @@ class QuestionFilter(StrictFilterSet):
             is_disputed={"true": True, "false": False}.get(fields["disputed"]),
             as_of=fields["as_of"],
         )
-
-    def filter_queryset(self, queryset: Any) -> QuerySet[MemoryAnswer]:
-        """Return the newest answer to each question that matches all filters."""
-        return select_questions(self.wanted, now=timezone.now())

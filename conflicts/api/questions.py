@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
+from django_filters.utils import translate_validation
 from drf_spectacular.utils import extend_schema
 from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
@@ -35,8 +36,15 @@ class QuestionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     pagination_class = NewestAnswerFirst
 
     def get_queryset(self) -> Any:
-        """Return all answers; the filter selects the newest to each question."""
+        """Return all answers, of which the newest to each question are selected."""
         return MemoryAnswer.objects.all()
+
+    def _wanted(self, request: Request) -> Wanted:
+        """Return the filters; wrong ones are refused."""
+        asked = QuestionFilter(request.query_params, queryset=self.get_queryset())
+        if not asked.is_valid():
+            raise translate_validation(asked.errors)  # type: ignore[misc]  # an exception
+        return asked.wanted
 
     def _first_rows(self, request: Request) -> int:
         """Return how many rows the first page reads; 0 for another page."""
@@ -46,10 +54,7 @@ class QuestionCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
     @extend_schema(responses=shapes.KnownQuestionSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List questions with the answers that hold, those answered last first."""
-        self.filter_queryset(self.get_queryset())  # refuses wrong filters
-        asked = QuestionFilter(request.query_params, queryset=self.get_queryset())
-        wanted = asked.wanted if asked.is_valid() else Wanted()
-        now = timezone.now()
+        wanted, now = self._wanted(request), timezone.now()
         with first_or_all(wanted, self._first_rows(request), now=now) as found:
             rows = self.paginate_queryset(found) or []
         shown = show_questions(self.workspace, rows, now=now, as_of=wanted.as_of)

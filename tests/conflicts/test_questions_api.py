@@ -12,6 +12,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.services.detection.detect import detect_due
+from conflicts.services.questions import select
+from conflicts.services.questions.disputing import disputing_cards
 from engram.kernel.tenancy import in_workspace
 from memories.models import MemoryAnswer
 from memories.services.index.question_groups import join_wordings
@@ -314,6 +316,19 @@ def test_a_forgotten_answer_leaves_the_history(tenant: Tenant) -> None:
     assert CANARY not in shown.content.decode()
     assert shown.json()["answer"] == "the support lead"
     assert shown.json()["history"][0]["state"] == "holds"
+
+
+def test_the_waiting_cards_are_read_once(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    dispute(tenant)
+    read: list[Any] = []
+
+    def count(**named: Any) -> Any:
+        read.append(named)
+        return disputing_cards(**named)
+
+    monkeypatch.setattr(select, "disputing_cards", count)
+    assert len(known(tenant, disputed="true")) == 1
+    assert len(read) == 1
 
 
 def test_other_workspaces_know_nothing_of_it(tenant: Tenant, neighbour: Tenant) -> None:
