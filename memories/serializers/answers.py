@@ -20,6 +20,7 @@ from memories.core.answers import (
     unite,
 )
 
+SOURCE_MAX_CHARS = 100
 SOURCE_HELP = (
     "`written`: its writer, or a repetition of the statement, sent it; `rule`: a rule reads it from"
     " the plain statement; `model`: a language model wrote it down."
@@ -48,10 +49,11 @@ class MemoryAnswerSerializer(serializers.Serializer[Any]):
         help_text="The earlier answer, only when the memory itself says that something changed.",
     )
 
-    source = serializers.ChoiceField(  # type: ignore[assignment]  # DRF's attribute
-        SOURCES,
+    source = Text(  # type: ignore[assignment]  # DRF's attribute
+        max_length=SOURCE_MAX_CHARS,
         required=False,
-        help_text="Ignored, so that answers can be sent as they were read.",
+        allow_blank=True,
+        help_text="Ignored, whatever it says, so that answers can be sent as they were read.",
     )
 
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
@@ -70,7 +72,9 @@ class MemoryAnswerSerializer(serializers.Serializer[Any]):
 class ShownAnswerSerializer(MemoryAnswerSerializer):
     """One question that a memory answers, and who says so."""
 
-    source = serializers.ChoiceField(SOURCES, help_text=SOURCE_HELP)
+    source = serializers.ChoiceField(  # type: ignore[assignment]  # a caller's is any text
+        SOURCES, help_text=SOURCE_HELP
+    )
 
 
 @extend_schema_field(MemoryAnswerSerializer(many=True))

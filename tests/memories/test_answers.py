@@ -328,6 +328,21 @@ def test_a_forgotten_name_may_be_an_answer(tenant: Tenant) -> None:
     assert commit(tenant.agent, answers=[place])["memory"]["answers"] == [place]
 
 
+@pytest.mark.parametrize("source", ["model", "zzz", "", "s" * 100])
+def test_a_source_that_is_sent_is_ignored(tenant: Tenant, source: str) -> None:
+    sent = [APPROVES | {"source": source}]
+    memory = commit(tenant.agent, answers=sent)["memory"]
+    assert memory["answers"] == [APPROVES]
+    changed = tenant.agent.patch(f"memories/{memory['id']}", {"answers": sent})
+    assert (changed.status_code, changed.json()["answers"]) == (200, [APPROVES])
+
+
+@pytest.mark.parametrize("source", ["s" * 101, 1, None, ["written"]])
+def test_a_source_that_is_no_short_text_is_refused(tenant: Tenant, source: object) -> None:
+    body = {"content": STATEMENT, "answers": [APPROVES | {"source": source}]}
+    assert tenant.agent.post("memories", body).status_code == 422
+
+
 def test_changed_answers_are_due_for_detection(tenant: Tenant) -> None:
     memory = commit(tenant.agent)["memory"]
 
