@@ -21,14 +21,14 @@ def of_pair(memory: Memory, other: Memory) -> QuerySet[Judgement]:
 
 def of_current_texts(memory: Memory, other: Memory) -> QuerySet[Judgement]:
     """Return the judgements of two memories that were made about their current texts."""
-    return of_pair(memory, other).filter(*_unchanged())
+    return of_pair(memory, other).filter(_unchanged())
 
 
-def _unchanged() -> tuple[Exists, Exists]:
-    """Return the conditions that no text of a judgement has changed to the current one since."""
+def _unchanged() -> Q:
+    """Return the condition that no text of a judgement has changed to the current one since."""
     later = Revision.objects.filter(created_at__gt=OuterRef("created_at"))
     others = later.exclude(content=F("memory__content")).order_by()
-    return (
+    return Q(
         ~Exists(others.filter(memory=OuterRef("memory"))),
         ~Exists(others.filter(memory=OuterRef("other"))),
     )
@@ -41,7 +41,7 @@ def replaced_pairs(ids: Collection[UUID]) -> set[frozenset[UUID]]:
     same queries for any number of pairs: the filing of findings is locked meanwhile.
     """
     said = Judgement.objects.filter(relation=JudgedRelation.REPLACES, memory__in=ids, other__in=ids)
-    current = list(said.filter(*_unchanged()).order_by())
+    current = list(said.filter(_unchanged()).order_by())
     others = [one.other_id for one in current]
     refused = rejected_replacements(others)
     taken_back = replacements_taken_back(others) if others else {}
