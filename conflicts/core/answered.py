@@ -8,25 +8,38 @@ from dataclasses import replace
 from conflicts.core.answers.history import read_history
 from conflicts.core.answers.index import AnswerIndex, QuestionVectors
 from conflicts.core.facts import Finding
-from conflicts.core.rules import answer_gone, answer_returns, two_answers
+from conflicts.core.rules import answer_denied, answer_gone, answer_returns, two_answers
 from conflicts.core.timeline import Timeline
 
 
 def join_reversals(findings: Sequence[Finding]) -> list[Finding]:
-    """Return findings in which no two reversals end with one statement.
+    """Return findings in which a rule and a writer's answer tell of one return once.
 
-    Where a rule and a writer's answer tell of one return, the writer names the change: the finding
-    has that, and the older statements of both.
+    The writer names the change: the finding has that, and the older statements of both.
     """
-    told = {f.fact_ids[-1]: f for f in findings if f.rules[0] == answer_returns.RULE.id}
+    told = [f for f in findings if f.rules[0] == answer_returns.RULE.id]
     joined = []
     for finding in findings:
-        by_answer = told.get(finding.fact_ids[-1]) if finding.kind == "reversal" else None
-        if by_answer is None:
+        if finding.rules[0] == answer_returns.RULE.id:
+            continue
+        at = _position_of_same(told, finding) if finding.kind == "reversal" else None
+        if at is None:
             joined.append(finding)
-        elif finding.rules[0] != answer_returns.RULE.id:
-            told[finding.fact_ids[-1]] = _with_earlier(by_answer, finding)
-    return joined + list(told.values())
+        else:
+            told[at] = _with_earlier(told[at], finding)
+    return joined + told
+
+
+def _position_of_same(told: Sequence[Finding], by_rule: Finding) -> int | None:
+    """Return the position of the return that a rule found too.
+
+    Of several that one statement ends, it is the one with another statement in common.
+    """
+    ends = [i for i, one in enumerate(told) if one.fact_ids[-1] == by_rule.fact_ids[-1]]
+    if len(ends) == 1:
+        return ends[0]
+    known = set(by_rule.fact_ids[:-1])
+    return next((i for i in ends if not known.isdisjoint(told[i].fact_ids)), None)
 
 
 def _with_earlier(by_answer: Finding, by_rule: Finding) -> Finding:
@@ -53,11 +66,12 @@ def find_in_answers(
         history = read_history(timeline, index, stated, asked)
         for finding in (
             *answer_returns.find(timeline, history),
-            *two_answers.find(timeline, history),
+            *two_answers.find(timeline, index, history, asked),
         ):
             found.setdefault(frozenset(finding.fact_ids), finding)
     named = [f for f in answer_returns.find_named(timeline, index, fresh) if _is_new(f, found)]
-    for finding in (*named, *answer_gone.find(timeline, index, fresh)):
+    denied = [f for f in answer_denied.find(timeline, index, fresh) if _is_new(f, found)]
+    for finding in (*named, *denied, *answer_gone.find(timeline, index, fresh)):
         found.setdefault(frozenset(finding.fact_ids), finding)
     return list(found.values())
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final
 
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
+from conflicts.core.members import members_of
 from conflicts.core.statements import Statement
 from conflicts.core.topic_words import stems
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
@@ -92,12 +92,6 @@ def is_of_other_place(a: Statement, b: Statement) -> bool:
 
 
 _WORD: Final = re.compile(r"\w[\w-]*")
-_NAMED_MEMBER: Final = re.compile(
-    r"\b(?P<kind>tenant|customer|client|account|site|branch|store|shop|plant|region|country|school|"
-    r"class|ward|clinic|line|house|flat|cluster|unit|bus|tram|group|cohort|arm|batch)\s"
-    r"(?P<name>(?-i:[A-Z][\w-]*)|\d+\w?)\b",
-    re.IGNORECASE,
-)
 
 
 def other_member(a: Statement, b: Statement) -> bool:
@@ -105,7 +99,7 @@ def other_member(a: Statement, b: Statement) -> bool:
 
     "Account DE99 instead of DE11" names account DE11 too.
     """
-    mine, theirs = _members(a.fact.content), _members(b.fact.content)
+    mine, theirs = members_of(a.fact.content), members_of(b.fact.content)
     return any(
         mine[kind].isdisjoint(theirs[kind])
         and not _mentions(b, mine[kind])
@@ -116,15 +110,6 @@ def other_member(a: Statement, b: Statement) -> bool:
 
 def _mentions(statement: Statement, names: frozenset[str]) -> bool:
     return not names.isdisjoint(_WORD.findall(statement.fact.content.lower()))
-
-
-@lru_cache(maxsize=8192)
-def _members(text: str) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
-    for match in _NAMED_MEMBER.finditer(text):
-        kind = match["kind"].lower()
-        found[kind] = found.get(kind, frozenset()) | {match["name"].lower()}
-    return found
 
 
 def is_real(statement: Statement) -> bool:

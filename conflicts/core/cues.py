@@ -36,7 +36,10 @@ _DATE = (
     rf"(?:{WEEKDAY_PATTERN}|\d{{1,2}}\.?\s{MONTH_PATTERN}|{MONTH_PATTERN}\s\d{{1,2}}|"
     rf"\d{{4}}-\d{{2}}|{MONTH_PATTERN})"
 )
-_SOON = r"(?:today|tomorrow|tonight|now(?:\son)?|(?:here|then)\son|this|(?:the\s)?(?:next|first))"
+_SOON = (
+    r"(?:today|tomorrow|tonight|now(?:\son)?|(?:here|then)\son|this|"
+    r"(?:the\s)?(?:next|first(?=\sof\b)))"
+)
 
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""

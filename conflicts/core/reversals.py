@@ -19,6 +19,7 @@ from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import MEASURES, stems
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
+from memories.core.slots import slot_of
 
 MIN_OLD_WEIGHT: Final = 1.7
 MIN_TOPIC_WEIGHT: Final = 1.4
@@ -35,6 +36,7 @@ MAX_ADOPTED: Final = 3.0
 MIN_COMMON_WEIGHT: Final = 1.0
 MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
+_DEATH: Final = "death"  # the attribute of "Ana died in Remol"
 _OPEN_KINDS: Final = frozenset({"status"})
 _FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
@@ -64,7 +66,13 @@ class Reversal:
 
 
 def is_change(timeline: Timeline, i: int) -> bool:
-    """Return whether a fact announces a lasting change that is no return."""
+    """Return whether a fact announces a lasting change that is no return.
+
+    Where or when somebody died changes no other claim.
+    """
+    slot = slot_of(timeline.facts[i].content)
+    if slot is not None and slot.attribute == _DEATH:
+        return False
     return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
 
 

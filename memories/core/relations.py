@@ -22,12 +22,15 @@ from memories.core.cases import (
     names,
     on_topic,
 )
-from memories.core.claim_types import Claim
+from memories.core.claim_types import Claim, Term
 from memories.core.contradictions.registry import RULES
+from memories.core.function_words import words_of
 
 __all__ = ["CaseReading", "Relation", "relate"]
 
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
+# Words that make another name of one: "Old Varda", "East Elmbridge".
+_BEFORE_NAMES = words_of("east west north south upper lower old new great little inner outer")
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 
 
@@ -74,18 +77,35 @@ def _other_subject(case: Case) -> str:
             is_here = pair.a.region == pair.b.region == region
             if is_here and not may_differ and not _is_claimed(pair, alone=len(clashing) == 1):
                 return f"other {region}: {pair.a.written} vs {pair.b.written}"
-    return _other_item(case)
+    return _other_bearer(case) or _other_item(case)
 
 
 def _other_item(case: Case) -> str:
     """Return a reason when a value names another item or the conditions differ, else ""."""
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
-    if labels and len(clashes) > len(labels):
+    opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in labels)
+    if labels and (len(clashes) > len(labels) or opens_both):
         return f"other item: {labels[0].a.written} vs {labels[0].b.written}"
     for pair in case.found.same:
         if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
             return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.written}"
+    return ""
+
+
+def _opens(claim: Claim, label: Term) -> bool:
+    """Return whether a sentence begins with the labelled thing: "Room 12 seats 20"."""
+    words = claim.text.split()
+    at = 1 + (words[0].lower() == "the")
+    return words[at : at + 1] == label.text.split()[-1:] and len(words) > at + 2
+
+
+def _other_bearer(case: Case) -> str:
+    """Return a reason when only one of two names has "Old", "East" or the like before it."""
+    for alone in (case.left_a, case.left_b):
+        named = [term for term in alone if term.region == "subject" and term.text[0].isupper()]
+        if named and all(term.text.lower() in _BEFORE_NAMES for term in named):
+            return f"other subject: {names(named)}"
     return ""
 
 

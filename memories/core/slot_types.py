@@ -10,13 +10,15 @@ from dataclasses import dataclass
 class Frame:
     """The parts of a sentence: attribute, name of the thing, words of the value, and tense.
 
-    ``when`` is "now" or "then" where the tense of an attribute counts.
+    ``when`` is "now" or "then" where the tense of an attribute counts; a thing that is not
+    ``is_named`` is known by the concepts of its common words.
     """
 
     attribute: str
     thing: frozenset[str]
     value: Sequence[str]
     when: str = ""
+    is_named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,3 +37,4 @@ class Slot:
     sort: str = ""
     when: str = ""
     unit: str = ""
+    is_named: bool = True

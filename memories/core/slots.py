@@ -11,10 +11,17 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from memories.core.function_words import PREPOSITIONS
-from memories.core.slot_frames import ARTICLES, IDLE, IN_NAMES, NAME, PLACE, frames_of
+from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
+from memories.core.slot_frames import PLACE, frames_of
+from memories.core.slot_order import in_plain_order
 from memories.core.slot_types import Frame, Slot
+from memories.core.slot_words import ARTICLES, IDLE, IN_NAMES, NAME, attribute_of
 
+_MAX_CHARS: Final = 300
+_OF_PEOPLE: Final = frozenset(
+    map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
+                       ["native", "language"], ["employer"], ["mother"], ["father"]))
+)  # fmt: skip
 _MAX_WORDS: Final = 24
 _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
@@ -24,15 +31,25 @@ _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 
 
 def are_other_slots(left: Slot, right: Slot) -> bool:
-    """Return whether two slots are of two things, or of two attributes of one thing."""
+    """Return whether two slots are of two things, or of two attributes of one thing.
+
+    Things without a name may be one in other words.
+    """
+    if not (left.is_named and right.is_named):
+        return False
     if are_other_things(left, right):
         return True
     return left.thing == right.thing and left.attribute != right.attribute
 
 
 def are_other_things(left: Slot, right: Slot) -> bool:
-    """Return whether each thing has a word of its own: "room 12", "room 14"; not "Acme Group"."""
-    return not (left.thing <= right.thing or right.thing <= left.thing)
+    """Return whether two names are of two things: "room 12", "room 14"; "Quarrel", "Quarrel CLI".
+
+    Of a person the short name may be meant: "Priya", "Priya Nair".
+    """
+    if left.thing <= right.thing or right.thing <= left.thing:
+        return left.thing != right.thing and left.attribute not in _OF_PEOPLE
+    return True
 
 
 def are_exclusive(left: Slot, right: Slot) -> bool:
@@ -49,7 +66,11 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
 @lru_cache(maxsize=4096)  # of short texts only
 def slot_of(text: str) -> Slot | None:
     """Return the slot that one sentence fills, None when it has another form."""
-    words = _WORD.findall(text.strip().rstrip(".!"))
+    text = text.strip().rstrip(".!")
+    if len(text) > _MAX_CHARS:
+        return None
+    text = in_plain_order(text)
+    words = _WORD.findall(text)
     if not 3 <= len(words) <= _MAX_WORDS or len(text) > sum(map(len, words)) + len(words) + 1:
         return None  # longer, or with another clause behind a comma
     return next((slot for frame in frames_of(words) if (slot := _slot(frame))), None)
@@ -71,7 +92,9 @@ def _slot(frame: Frame) -> Slot | None:
             return None
         number = frozenset([words[0].replace(",", "")])
         return Slot(attribute, frame.thing, number, written, "number", sort, frame.when,
-                    " ".join(words[1:]).lower())  # fmt: skip
+                    " ".join(words[1:]).lower(), frame.is_named)  # fmt: skip
+    if len(words) > 1 and NAME.fullmatch(words[-2]) and _is_noun(words[-1]):
+        sort, words = sort or words[-1], words[:-1]  # "the Platform team"
     value = _names(words)
     if value and len(words) <= _MAX_NAME:
         is_named_alike = value <= frame.thing or frame.thing <= value
@@ -80,7 +103,12 @@ def _slot(frame: Frame) -> Slot | None:
         value, kind = frozenset(words), "plain" if _are_plain(words) else ""
     if not kind:
         return None
-    return Slot(attribute, frame.thing, value, written, kind, sort, frame.when)
+    return Slot(attribute, frame.thing, value, written, kind, sort, frame.when, "", frame.is_named)
+
+
+def _is_noun(word: str) -> bool:
+    """Return whether a word may be the noun that classes a name before it."""
+    return bool(_PLAIN.fullmatch(word)) and word not in PRONOUNS | DETERMINERS | PREPOSITIONS
 
 
 def _names(words: Sequence[str]) -> frozenset[str]:

@@ -16,6 +16,7 @@ from typing import Final
 from memories.core.calendar_words import DAYS_OF_WEEKS, FESTIVALS, MONTHS
 from memories.core.function_words import ADDITIVES, NEGATORS, OPERATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import concept_of, is_product
+from memories.core.slot_words import ONE_OF_MANY
 
 MAX_CHARS: Final = 160
 _THING: Final = r"(?P<thing>[^\s,;:()\"][^,;:()\"]{1,80}?)"
@@ -61,11 +62,7 @@ _WORD: Final = re.compile(r"[^\s]{1,60}")
 _NAMING: Final = re.compile(r"(?:[A-Z]|[a-z]{1,30}[A-Z])[\w&.'’/+-]{0,60}|\w{0,30}\d\w{0,30}")
 _CLASS: Final = re.compile(r"[a-z][a-z-]{1,24}")
 _IDLE: Final = words_of("the a an our their its my your team's company's of for in at to on")
-# Words of a description that another one may fill at the same time, or next week.
-_ONE_OF_MANY: Final = words_of(
-    "next last latest first today's tomorrow's yesterday's deputy acting interim former previous"
-    " new old best main other second backup it this that they he she who there here"
-)
+_NOT_THE_ONE: Final = ONE_OF_MANY | words_of("new old main it this that they he she who there here")
 _UNSURE: Final = ADDITIVES | NEGATORS | OPERATORS | words_of("and or either sometimes if when")
 _TIMES: Final = frozenset((*MONTHS, *DAYS_OF_WEEKS, *FESTIVALS)) | words_of("utc gmt")
 
@@ -124,7 +121,7 @@ def _readings(line: str) -> Iterator[State | None]:
 def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -> State | None:
     described = [word.removesuffix("'s").removesuffix("’s") for word in thing.lower().split()]
     concepts = frozenset(concept_of(word) for word in described if word not in _IDLE)
-    if not concepts or not _ONE_OF_MANY.isdisjoint(thing.lower().split()):
+    if not concepts or not _NOT_THE_ONE.isdisjoint(thing.lower().split()):
         return None
     words = [word for word in _WORD.findall(value) if word.lower() not in _IDLE]
     names = [word for word in words if _NAMING.fullmatch(word) or is_product(concept_of(word))]

@@ -22,6 +22,27 @@ from memories.core.slots import slot_of
          {"goalkeeper"}),
         ("The CEO of Tolka Works is Ana Kolb.", "chief execut", {"tolka", "works"},
          {"ana", "kolb"}),
+        ("The capital of the Isle of Ostria is Remol.", "capital", {"isle", "ostria"}, {"remol"}),
+        ("The director of the film Dusk in Remol is Ana Kolb.", "by direct", {"dusk", "remol"},
+         {"ana", "kolb"}),
+        ("Ana Kolb serves as mayor of Remol.", "mayor", {"remol"}, {"ana", "kolb"}),
+        ("Ana Kolb is head coach of the Remol Otters.", "by coach", {"remol", "otters"},
+         {"ana", "kolb"}),
+        ("Tolka Works' registered seat is Remol.", "regist seat", {"tolka", "works"}, {"remol"}),
+        ("Ostria has Remol as its capital.", "capital", {"ostria"}, {"remol"}),
+        ("It was in Remol that Ana Kolb died.", "death", {"ana", "kolb"}, {"remol"}),
+        ("The place where Ana Kolb died is Remol.", "death", {"ana", "kolb"}, {"remol"}),
+        ("Remol is where Ana Kolb was born.", "birth", {"ana", "kolb"}, {"remol"}),
+        ("Remol is the town Ana Kolb lives in.", "residence", {"ana", "kolb"}, {"remol"}),
+        ("The novel Fraim was first published in 1987.", "publish", {"fraim"}, {"1987"}),
+        ("Fraim's year of first publication is 1987.", "publish", {"fraim"}, {"1987"}),
+        ("Fraim is led by principal Ana Kolb.", "principal", {"fraim"}, {"ana", "kolb"}),
+        ("Fraim is led by CEO Ana Kolb.", "chief execut", {"fraim"}, {"ana", "kolb"}),
+        ("Ana Kolb is a native speaker of Gorkish.", "nativ languag", {"ana", "kolb"}, {"gorkish"}),
+        ("The seal-checker service is owned by the Kite team.", "by own", {"seal-checker", "servic"},
+         {"kite"}),
+        ("The Kite team owns the seal-checker service.", "by own", {"seal-checker", "servic"},
+         {"kite"}),
     ],
 )  # fmt: skip
 def test_each_part_is_read(text: str, attribute: str, thing: set[str], value: set[str]) -> None:
@@ -40,6 +61,9 @@ def test_each_part_is_read(text: str, attribute: str, thing: set[str], value: se
         "the of is",
         "is " * 200,
         "Ana speaks the language of Gork.",  # one of many
+        "The next speaker of the series is Ana Kolb.",
+        "It was in Remol that.",
+        "The place where is Remol.",
     ],
 )
 def test_other_sentences_fill_no_slot(text: str) -> None:
@@ -70,6 +94,17 @@ def test_a_second_value_contradicts_in_another_sentence_shape(a: str, b: str) ->
         ("The chairperson of Fraim is Ana.", "The chairperson of Fraim is Ana Kolb."),
         ("The mayor of Remol was Ana Kolb.", "The mayor of Remol is Bert Moser."),
         ("Fraim is located in the city of Remol.", "Fraim is located in the country of Ostria."),
+        (
+            "The licence of Fraim is the MIT License.",
+            "The licence of Fraim CLI is the ISC License.",
+        ),
+        ("The timeout for the cart API is 30 s.", "The timeout for the refund API is 45 s."),
+        ("Room 12 seats 25.", "Room 14 seats 25."),
+        ("The Remol office closes at 16:00.", "The East Remol office closes at 17:00."),
+        (
+            "The teacher of the blue class at Remol is Ana.",
+            "The teacher of the red class at Remol is Bert.",
+        ),
     ],
 )
 def test_another_thing_attribute_or_time_does_not_contradict(a: str, b: str) -> None:

@@ -17,6 +17,7 @@ from conflicts.core.answers.questions import (
     is_one_question,
     may_be_one_question,
     only_adds_nouns,
+    presupposes,
 )
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import stems
@@ -133,14 +134,31 @@ class AnswerIndex:
             if self._is_nearest_of_its_fact(asked, stated, cosine)
             and may_be_one_question(self._asked(asked), self._asked(stated), cosine)
         ]
-        found.append(asked)
         found.sort(key=lambda stated: stated.position)
-        return found[-MAX_STATED:]
+        return sorted((*found[1 - MAX_STATED :], asked), key=lambda stated: stated.position)
 
     def are_one(self, a: StatedAnswer, b: StatedAnswer, *, slack: float = 0.0) -> bool:
         """Return whether two answers, whose questions may be the same, surely are of one."""
         cosine = self.cosine(a.answer, b.answer) - self._timeline.settings.question_margin
         return is_one_question(self._asked(a), self._asked(b), cosine, slack=slack)
+
+    def denied_pairs(
+        self, fresh: Iterable[int], *, least: float
+    ) -> Iterator[tuple[StatedAnswer, StatedAnswer]]:
+        """Yield answers of yes or no with later ones whose question presupposes a yes, one fresh.
+
+        The cosine of the two questions is at least ``least``.
+        """
+        for position in sorted(fresh):
+            for answer in self._timeline.facts[position].answers:
+                own = StatedAnswer(position, answer)
+                for key, cosine in self._near(answer):
+                    for other in self._stated[key][-MAX_STATED:] if cosine >= least else ():
+                        old, new = sorted((own, other), key=lambda one: one.position)
+                        if old.position < new.position and presupposes(
+                            self._asked(old), self._asked(new)
+                        ):
+                            yield old, new
 
     def share_matter(self, a: StatedAnswer, b: StatedAnswer, *, least: float) -> frozenset[str]:
         """Return the nouns of two questions that may be one if their cosine is at least `least`.

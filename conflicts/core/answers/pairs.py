@@ -109,9 +109,10 @@ def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer
     is_plain = is_yes_or_no(old.answer.answer) and is_yes_or_no(new.answer.answer)
     if is_plain and old.answer.identity == new.answer.identity:
         return False
+    asked = f"{old.answer.question} {new.answer.question}"
     return are_parted(
-        _with_words(a, f"{old.answer.question} {new.answer.answer}"),
-        _with_words(b, f"{new.answer.question} {old.answer.answer}"),
+        _with_words(a, f"{asked} {new.answer.answer}"),
+        _with_words(b, f"{asked} {old.answer.answer}"),
     )
 
 

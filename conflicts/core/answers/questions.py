@@ -54,6 +54,7 @@ _ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 
+_OF_MEASURES: Final = frozenset({"when", "how much", "which"})
 _SAME_ORDER: Final = {"until": "before", "max": "maximum", "min": "minimum"}
 
 
@@ -104,7 +105,7 @@ def may_be_one_question(
     if (
         not (_is_read(a.question) and _is_read(b.question))
         or cosine < least
-        or not are_of_one_sort(a.question, b.question)
+        or not _ask_for_one_sort(a, b)
     ):
         return False
     mine, theirs = _words(a.question), _words(b.question)
@@ -138,6 +139,31 @@ def is_one_question(a: Asked, b: Asked, cosine: float, *, slack: float = 0.0) ->
     if not is_same_sort(a.question, b.question) and not are_of_one_type(a.answer, b.answer):
         least += OTHER_SORT
     return cosine >= least - slack
+
+
+def _ask_for_one_sort(a: Asked, b: Asked) -> bool:
+    """Return whether two questions ask for one sort: "Until when?", "How long before?"."""
+    if are_of_one_sort(a.question, b.question):
+        return True
+    sorts = {sort_of(a.question), sort_of(b.question)}
+    return sorts <= _OF_MEASURES and are_of_one_type(a.answer, b.answer)
+
+
+def presupposes(a: Asked, b: Asked) -> bool:
+    """Return whether ``b`` can only be asked if ``a`` is answered with yes, by their nouns."""
+    if sort_of(a.question) != "yes or no" or sort_of(b.question) in ("yes or no", "reason", ""):
+        return False
+    mine, theirs = _words(a.question), _words(b.question)
+    return (
+        bool(mine.nouns)
+        and mine.nouns <= theirs.stems
+        and mine.numbers == theirs.numbers
+        and not (mine.is_negated or theirs.is_negated)
+        and not _are_of_other_times(mine, theirs)
+        and not _name_other_scopes(a, b)
+        and not _are_of_other_cases(a, b)
+        and _knows_names(theirs, mine, a)
+    )
 
 
 def _is_read(question: str) -> bool:

@@ -27,6 +27,11 @@ _LIMIT: Final = re.compile(
     r"usually|planned|pending|yet|follows?|missing|waiting|paused)\b",
     re.IGNORECASE,
 )
+# An amount of zero in words: "free of charge", "nothing extra".
+_ZERO: Final = re.compile(
+    r"^\W*(?:nothing|none|zero|free|gratis|no\s(?:charge|fees?|costs?|price))\b(?P<rest>.*)$",
+    re.IGNORECASE | re.DOTALL,
+)
 _CASE: Final = re.compile(r"\b(?:if|unless|except|for|when|while|during|onwards?)\b", re.IGNORECASE)
 _DIGIT_COMMA: Final = re.compile(r"\d,\d")
 # When an answer holds is no part of it: "in the yard this month".
@@ -61,6 +66,12 @@ def compare_values(a: str, b: str) -> ValueRelation:
 def is_yes_or_no(answer: str) -> bool:
     """Return whether an answer begins with yes or no."""
     return bool(_YES_NO.match(answer))
+
+
+def denies_all(answer: str) -> bool:
+    """Return whether an answer is a no that holds in every case."""
+    found = _YES_NO.match(answer)
+    return bool(found and found["no"] and not _LIMIT.search(found["rest"]))
 
 
 def is_measured(answer: str) -> bool:
@@ -103,6 +114,8 @@ def mentions(text: str, answer: str) -> bool:
 
 @lru_cache(maxsize=_KEPT)
 def _compare(a: str, b: str) -> ValueRelation:
+    if (zero := _compare_zero(a, b)) is not None:
+        return zero
     mine, theirs = _YES_NO.match(a), _YES_NO.match(b)
     if mine or theirs:
         return _compare_yes_no(mine, theirs)
@@ -111,6 +124,17 @@ def _compare(a: str, b: str) -> ValueRelation:
     if _are_opposite(a, b):
         return "other"
     return _compare_claims(a, b)
+
+
+def _compare_zero(a: str, b: str) -> ValueRelation | None:
+    """Compare "nothing" or "free of charge" with an amount; None for other answers."""
+    mine, theirs = _ZERO.match(a), _ZERO.match(b)
+    if mine and theirs:
+        return "same"
+    zero, amounts = (mine, _quantities(b)) if mine else (theirs, _quantities(a))
+    if zero is None or not amounts or any(quantity.value <= 0 for quantity in amounts):
+        return None
+    return "unclear" if _CASE.search(zero["rest"]) else "other"
 
 
 def _compare_claims(a: str, b: str) -> ValueRelation:

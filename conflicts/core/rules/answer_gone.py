@@ -8,9 +8,7 @@ from typing import Final
 from conflicts.core.answers.gone import MIN_STEMS, Gone, find_gone, has_identifier, is_meant
 from conflicts.core.answers.history import read_history
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.questions import MIN_COSINE
-from conflicts.core.answers.sorts import sort_of
-from conflicts.core.answers.values import compare_values, is_yes_or_no
+from conflicts.core.answers.values import is_yes_or_no
 from conflicts.core.comparable import is_comparable
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Finding
@@ -88,7 +86,7 @@ def _is_thing(timeline: Timeline, leaning: StatedAnswer, gone: Gone, named: froz
     thing = gone.thing
     value = frozenset(stems(leaning.answer.answer))
     is_proper = not named.isdisjoint(named_stems(gone.stated.answer.question))
-    if named == thing and (is_proper or len(named) >= MIN_STEMS):
+    if named == thing and (is_proper or named == value or len(named) >= MIN_STEMS):
         return timeline.overlap(named) >= MIN_WEIGHT
     old = timeline.statements[leaning.position]
     own_names = value & (old.names | named_stems(leaning.answer.answer))
@@ -120,7 +118,7 @@ def _stands_on(
     holding = [one.position for one in history.holding]
     if leaning.position not in holding or holding[-1] > gone.position:
         return False
-    if _is_answered_anew(timeline, index, leaning, gone):
+    if _names_successor(timeline, leaning, gone):
         return False
     return not is_replaced(timeline, leaning.position, gone.position, named)
 
@@ -144,16 +142,13 @@ def _is_used_later(
     )
 
 
-def _is_answered_anew(
-    timeline: Timeline, index: AnswerIndex, leaning: StatedAnswer, gone: StatedAnswer
-) -> bool:
-    """Return whether the fact that tells the end gives the older question another answer."""
-    asked = sort_of(leaning.answer.question)
+def _names_successor(timeline: Timeline, leaning: StatedAnswer, gone: StatedAnswer) -> bool:
+    """Return whether the fact that tells the end names what took the place of the older answer."""
+    value = frozenset(stems(leaning.answer.answer))
     return any(
         answer.was is not None
-        and sort_of(answer.question) == asked
-        and compare_values(answer.was, leaning.answer.answer) == "same"
-        and index.cosine(answer, leaning.answer) >= MIN_COSINE
+        and not is_yes_or_no(answer.answer)
+        and not value.isdisjoint(stems(answer.was))
         for answer in timeline.facts[gone.position].answers
     )
 

@@ -16,6 +16,7 @@ from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from conflicts.core.topic_words import stems
+from memories.core.slots import slot_of
 
 RULE: Final = Rule(
     id="stale.gone-then-used",
@@ -126,7 +127,9 @@ def _places(gone: Statement) -> frozenset[str]:
     """Return the words for where something ended or went: "died in Berlin", "moved to Berlin"."""
     terms = [term for claim in gone.reading.claims for term in claim.terms]
     stay = {term.key for term in terms if term.prep not in _WHERE}
-    return frozenset(term.key for term in terms if term.prep in _WHERE) - stay
+    where = frozenset(term.key for term in terms if term.prep in _WHERE) - stay
+    slot = slot_of(gone.fact.content)  # "The place where Ana died is Berlin"
+    return where | frozenset(stems(slot.written)) if slot else where
 
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from conflicts.core.rules import (
+    answer_denied,
     answer_gone,
     answer_returns,
     gone_then_used,
@@ -64,10 +65,13 @@ RULES: Final[tuple[Rule, ...]] = (
     *(rule.RULE for rule in _OTHER_WORDS),
     answer_returns.RULE,
     two_answers.RULE,
+    answer_denied.RULE,
     answer_gone.RULE,
     *reported.RULES,
 )
-BY_ANSWERS: Final = frozenset({answer_returns.RULE.id, two_answers.RULE.id, answer_gone.RULE.id})
+BY_ANSWERS: Final = frozenset(
+    rule.RULE.id for rule in (answer_returns, two_answers, answer_denied, answer_gone)
+)
 _BY_ID: Final = {rule.id: rule for rule in RULES}
 
 

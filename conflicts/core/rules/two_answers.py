@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Final
 
 from conflicts.core.answers.history import History
+from conflicts.core.answers.index import AnswerIndex, StatedAnswer
+from conflicts.core.answers.pairs import exclude_each_other
 from conflicts.core.answers.values import compare_values
 from conflicts.core.facts import Finding
 from conflicts.core.parts import MAX_MEMBERS
@@ -31,13 +34,20 @@ RULE: Final = Rule(
 CONFIDENCE: Final = 0.8
 
 
-def find(timeline: Timeline, history: History) -> list[Finding]:
-    """Return one finding of all answers that contradict each other; yes keeps the newest."""
+def find(
+    timeline: Timeline, index: AnswerIndex, history: History, asked_by: StatedAnswer
+) -> list[Finding]:
+    """Return one finding of all answers that contradict each other; yes keeps the newest.
+
+    Those that agree with a side belong to it, so that each further one joins the same card.
+    """
     if not history.clashes:
         return []
     older, newest = max(history.clashes, key=lambda pair: (pair[1].position, pair[0].position))
-    members = sorted({one.position for pair in history.clashes for one in pair})
-    answer_of = {one.position: one.answer.answer for pair in history.clashes for one in pair}
+    sides = {one for pair in history.clashes for one in pair}
+    agreeing = (one for one in history.holding if _agrees(timeline, index, one, sides, asked_by))
+    answer_of = {one.position: one.answer.answer for one in (*agreeing, *sides)}
+    members = sorted(answer_of)
     keeps = [i for i in members if compare_values(answer_of[i], newest.answer.answer) == "same"]
     facts = [timeline.facts[i] for i in members]
     asked, new, old = (
@@ -63,3 +73,21 @@ def find(timeline: Timeline, history: History) -> list[Finding]:
             rules=(RULE.id,),
         )
     ]
+
+
+def _agrees(
+    timeline: Timeline,
+    index: AnswerIndex,
+    one: StatedAnswer,
+    sides: Collection[StatedAnswer],
+    asked_by: StatedAnswer,
+) -> bool:
+    """Return whether an answer to just this question agrees with one side, against another."""
+    if one in sides or not index.are_one(one, asked_by):
+        return False
+    return any(
+        compare_values(one.answer.answer, side.answer.answer) == "same" for side in sides
+    ) and any(
+        exclude_each_other(timeline, *sorted((one, side), key=lambda stated: stated.position))
+        for side in sides
+    )

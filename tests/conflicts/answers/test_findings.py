@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from conflicts.core.answers.index import MAX_STATED
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact, Finding
 from memories.core.answers import Answer
@@ -60,6 +61,84 @@ def test_many_answers_to_one_question_are_one_finding() -> None:
     third = ("Refunds need the board.", Answer(REFUNDS, "the board"))
     [finding] = found(LEAD, TREASURER, third)
     assert len(finding.fact_ids) == 3
+
+
+def test_each_further_answer_that_agrees_with_a_side_belongs_to_the_same_finding() -> None:
+    again = [(f"Desk of the support lead, {day}.", LEAD[1]) for day in ("May", "June", "July")]
+    [finding] = found(TREASURER, LEAD, *again)
+    assert len(finding.fact_ids) == 5
+    assert finding.yes_keeps == finding.fact_ids[1:]
+
+
+def test_an_answer_is_found_behind_many_newer_ones() -> None:
+    leads = [(f"Note {n}: refunds go to the support lead.", LEAD[1]) for n in range(MAX_STATED + 9)]
+    oldest = told(TREASURER)[0].id
+    assert [finding for finding in found(TREASURER, *leads) if oldest in finding.fact_ids]
+
+
+def test_one_statement_that_returns_two_answers_is_two_reversals() -> None:
+    carts, sessions = "Where are carts stored?", "Where are sessions stored?"
+    facts = told(
+        ("Carts moved.", Answer(carts, "Valkey", was="Memcached")),
+        ("Sessions moved.", Answer(sessions, "Postgres", was="Oracle")),
+        ("Both.", Answer(carts, "Memcached"), Answer(sessions, "Oracle")),
+    )
+    vectors = {carts: np.array([1.0, 0.0], np.float32), sessions: np.array([0.0, 1.0], np.float32)}
+    made = detect(facts, similar(facts, 0.3), now=NOW, questions=vectors)
+    assert [f.fact_ids for f in made if f.kind == "reversal"] == [
+        (facts[0].id, facts[2].id),
+        (facts[1].id, facts[2].id),
+    ]
+
+
+FINE = "Is there a fine for late sledges?"
+NO_FINE = ("Late sledges cost nothing more.", Answer(FINE, "no"))
+
+
+def test_a_later_answer_that_presupposes_what_was_denied_is_an_ambiguity() -> None:
+    high = ("Three euros an hour.", Answer("How high is the fine for late sledges?", "three euros"))
+    [finding] = found(NO_FINE, high)
+    assert (finding.kind, finding.rules) == ("ambiguity", ("ambiguity.answer-denied",))
+    assert finding.yes_keeps == finding.fact_ids[1:]
+
+
+@pytest.mark.parametrize(
+    ("denial", "question", "answer"),
+    [
+        ("no, unless it snows", "How high is the fine for late sledges?", "three euros"),
+        ("no", "How high is the fine for late skis?", "three euros"),
+        ("no", "How high is the fine for late sledges in Bern?", "three euros"),
+        ("no", "Why is there a fine for late sledges?", "to have them back"),
+        ("no", "How high is the fine for late sledges?", "no"),
+    ],
+)
+def test_a_denial_of_one_case_or_another_thing_is_not(
+    denial: str, question: str, answer: str
+) -> None:
+    assert rules(("Late sledges.", Answer(FINE, denial)), ("Paid.", Answer(question, answer))) == []
+
+
+def test_an_announced_fine_settles_the_denial() -> None:
+    new = (
+        "Since May late sledges cost a fine of 3 euros.",
+        Answer("How high is the fine for late sledges?", "3 euros"),
+    )
+    assert rules(NO_FINE, new) == []
+
+
+def test_an_end_that_names_a_successor_makes_the_older_answer_no_stale_one() -> None:
+    old = ("The desk is at Kiln Road 12.", Answer("Where is the desk?", "Kiln Road 12"))
+    moved = (
+        "All is at Mill Square now, the keys to Kiln Road were handed back.",
+        Answer("What is our address?", "Mill Square", was="Kiln Road"),
+    )
+    assert "stale.answer-gone" not in rules(old, moved)
+
+
+def test_a_thing_without_a_capital_is_gone_where_it_is_the_whole_answer() -> None:
+    gone = ("zipfinder is switched off.", Answer("Is zipfinder still running?", "no", was="yes"))
+    used = ("The form asks it.", Answer("Which service finds the town of the form?", "zipfinder"))
+    assert rules(gone, used) == ["stale.answer-gone"]
 
 
 def test_an_announced_change_settles_what_was_answered_before() -> None:

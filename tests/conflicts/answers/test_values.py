@@ -20,6 +20,7 @@ SAME = [
     ("40 EUR", "EUR 40"),
     ("minus 19", "between -25 and -15 degrees"),
     ("30", "30 minutes"),
+    ("nothing", "free of charge"),
 ]
 OTHER = [
     ("75 s", "30000 ms (30 s)"),
@@ -33,6 +34,8 @@ OTHER = [
     ("Postgres 15", "Postgres 17"),
     ("minus 9", "between -25 and -15 degrees"),
     ("in the meadow", "shut up in the yard this month"),
+    ("nothing, it is included", "4 EUR"),
+    ("free of charge", "4 EUR"),
 ]
 UNCLEAR = [
     ("yes", "no, except on Mondays"),
@@ -40,6 +43,8 @@ UNCLEAR = [
     ("pick accuracy", "40 EUR"),
     ("unknown", "Priya"),
     ("two, for students of 2022", "one, for students of 2023"),
+    ("nothing for members", "4 EUR"),
+    ("none", "0 EUR"),
     ("the copy in the red folder", "the copy on the blue shelf"),
 ]
 

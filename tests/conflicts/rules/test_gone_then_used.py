@@ -36,6 +36,10 @@ def test_a_claim_on_something_gone_is_found(statements: tuple[str, ...]) -> None
             "Nightly reports are read from replica orion-2.",
             "orion-2 is shut for two weeks while the disks are swapped.",
         ),
+        (
+            "The ferry from Gorsk to Remol takes three hours.",
+            "The place where Ana Kolb died is Remol.",
+        ),
     ],
 )
 def test_a_successor_or_another_number_is_not(statements: tuple[str, ...]) -> None:
