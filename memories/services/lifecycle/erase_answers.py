@@ -1,4 +1,4 @@
-"""Erase from other memories the answers that an erased statement brought to them."""
+"""Erase from other memories the answers that they have from an erased statement."""
 
 from __future__ import annotations
 
@@ -7,45 +7,62 @@ from collections.abc import Collection, Mapping
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
+from memories.core.answer_sources import sources_of
 from memories.core.answers import Answer, from_records
-from memories.models import Memory, MemoryAnswer, Merge, Observation, Revision
-from memories.services.index.statement_hashes import wordings_of
+from memories.core.content import content_hash
+from memories.core.typed_answers import typed_answers
+from memories.models import AskedAnswers, Memory, MemoryAnswer, Merge, Observation, Revision
+from memories.services.index.statement_hashes import texts_of, wordings_of
+from memories.services.lifecycle.answers import answers_of
 
 
 def answering_elsewhere(ids: Collection[UUID]) -> set[UUID]:
-    """Return other memories to which statements of these brought answers, to lock them first."""
-    return set(_answers_sent(Q(content_hash__in=wordings_of(ids)), besides=ids))
+    """Return other memories with answers of statements of these, to lock them first."""
+    return set(_answers_of(wordings_of(ids), besides=ids))
 
 
 def erase_answers(ids: Collection[UUID], hashes: Collection[str]) -> set[UUID]:
     """Erase what only the statements with these hashes answered in other memories; return which.
 
-    An answer stays where another statement of that memory gave it too. The caller has locked those
-    memories, and erases the observations of the statements afterwards.
+    An answer stays where another statement of that memory gave it too, and with a statement that
+    another memory makes. The caller has locked those memories, and erases the observations and
+    former wordings afterwards.
     """
-    brought = _answers_sent(Q(content_hash__in=hashes), besides=ids)
-    also = _answers_sent(~Q(content_hash__in=hashes) & Q(memory__in=brought), besides=ids)
-    own = Memory.objects.filter(pk__in=brought, content_hash__in=hashes)
-    stating = set(own.values_list("pk", flat=True))  # they make the erased statement themselves
-    erased = {
-        memory_id: left
-        for memory_id, answers in brought.items()
-        if memory_id not in stating and (left := answers - also.get(memory_id, set()))
-    }
-    for memory_id, answers in erased.items():
-        _erase_from(memory_id, answers)
-    return set(erased)
+    made = Memory.objects.filter(content_hash__in=hashes).exclude(pk__in=ids)
+    gone = set(hashes).difference(made.order_by().values_list("content_hash", flat=True))
+    answers = _answers_of(gone, besides=ids)
+    erased = set()
+    for memory in Memory.objects.filter(pk__in=answers).order_by("pk"):
+        if left := answers[memory.id] - _given_otherwise(memory, gone):
+            _erase_from(memory.id, left)
+            erased.add(memory.id)
+    return erased
 
 
-def _answers_sent(which: Q, *, besides: Collection[UUID]) -> dict[UUID, set[Answer]]:
+def _answers_of(hashes: Collection[str], *, besides: Collection[UUID]) -> dict[UUID, set[Answer]]:
+    """Return what other memories answered by these statements, sent or as their former wording."""
     found: dict[UUID, set[Answer]] = defaultdict(set)
-    sent = Observation.objects.filter(which, fields__answers__0__isnull=False)
-    rows = sent.exclude(memory__in=besides).values_list("memory_id", "fields__answers")
-    for memory_id, records in rows:
-        found[memory_id] |= set(from_records(records))
+    for model in (Observation, Revision):
+        rows = model.objects.filter(content_hash__in=hashes, fields__answers__0__isnull=False)
+        others = rows.exclude(memory__in=besides).order_by()
+        for memory_id, records in others.values_list("memory_id", "fields__answers"):
+            found[memory_id] |= set(from_records(records))
     return found
+
+
+def _given_otherwise(memory: Memory, gone: Collection[str]) -> set[Answer]:
+    """Return what other statements of a memory answer: as sent, or read by rules or a model."""
+    sent = Observation.objects.filter(memory=memory, fields__answers__0__isnull=False)
+    kept = sent.exclude(content_hash__in=gone).order_by().values_list("fields__answers", flat=True)
+    given = {answer for records in kept for answer in from_records(records)}
+    texts = [text for text in texts_of([memory.id]) if content_hash(text) not in gone]
+    given |= {answer for text in texts for answer in typed_answers(text)}
+    asked = AskedAnswers.objects.filter(memory=memory, content_hash=memory.content_hash).first()
+    if asked is None:
+        return given
+    present = answers_of(memory)
+    sources = sources_of(present, memory.content, model_digest=asked.answers_hash)
+    return given | {a for a, by in zip(present, sources, strict=True) if by == "model"}
 
 
 def _erase_from(memory_id: UUID, answers: Collection[Answer]) -> None:
