@@ -214,6 +214,14 @@ def test_erasing_keeps_the_counts_of_words_right(tenant: Tenant) -> None:
         assert not TermCount.objects.filter(term="pine").exists()
 
 
+def test_the_words_of_a_former_wording_are_counted_no_more(tenant: Tenant) -> None:
+    memory = commit(tenant.agent, f"The {CANARY} sleeps.")
+    tenant.agent.patch(f"memories/{memory['id']}", {"content": "Nobody sleeps."})
+    assert "memories_termcount" in tables_holding(CANARY)
+    tenant.admin.delete(f"memories/{memory['id']}")
+    assert tables_holding(CANARY) == {}
+
+
 def test_what_was_erased_may_be_said_again(tenant: Tenant) -> None:
     memory = commit(tenant.agent, STATEMENT)
     tenant.agent.post("memories/forget", {"ids": [memory["id"]], "confirm": True})

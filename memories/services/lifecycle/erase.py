@@ -29,7 +29,7 @@ from memories.models import (
     TermCount,
 )
 from memories.services.index.search_index import WordIndex
-from memories.services.index.statement_hashes import lock_statements
+from memories.services.index.statement_hashes import lock_statements, texts_of
 from memories.services.lifecycle.erase_answers import answering_elsewhere, erase_answers
 from memories.services.lifecycle.states import absorbed_ids
 from memories.services.locks import lock
@@ -100,6 +100,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         words = WordIndex()
         for memory in memories:
             words.drop(memory.id, memory.content)
+        erased_terms = {term for text in texts_of(ids) for term in terms(text)}
         Memory.objects.filter(pk__in=ids).delete()
         record(
             "memory.erased",
@@ -109,7 +110,6 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
             data={"copies": len(ids) - 1, "flagged": flagged},
         )
         words.write()
-        erased_terms = {term for memory in memories for term in terms(memory.content)}
         TermCount.objects.filter(term__in=erased_terms, memories__lte=0).delete()
 
 
