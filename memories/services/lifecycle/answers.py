@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from uuid import UUID
 
 from engram.kernel.asked_credentials import read_together
 from engram.kernel.refusals import InvalidError
@@ -18,8 +20,17 @@ FIELDS = ("position", "question", "answer", "was")
 
 def answers_of(memory: Memory) -> tuple[Answer, ...]:
     """Return the answers of a memory, in order."""
-    rows = MemoryAnswer.objects.filter(memory=memory).order_by("position")
-    return tuple(Answer(*row) for row in rows.values_list("question", "answer", "was"))
+    return answers_by_memory([memory.id])[memory.id]
+
+
+def answers_by_memory(ids: Collection[UUID]) -> dict[UUID, tuple[Answer, ...]]:
+    """Return the answers of each memory, in order, by one query."""
+    found: dict[UUID, list[Answer]] = {memory_id: [] for memory_id in ids}
+    rows = MemoryAnswer.objects.filter(memory__in=found).order_by("memory_id", "position")
+    names = ("memory_id", "question", "answer", "was")
+    for memory_id, question, answer, was in rows.values_list(*names):
+        found[memory_id].append(Answer(question, answer, was))
+    return {memory_id: tuple(answers) for memory_id, answers in found.items()}
 
 
 def answer_rows(memory: Memory, answers: Sequence[Answer]) -> list[MemoryAnswer]:
@@ -29,18 +40,27 @@ def answer_rows(memory: Memory, answers: Sequence[Answer]) -> list[MemoryAnswer]
 
 def write_answers(memory: Memory, answers: Sequence[Answer]) -> None:
     """Replace the answers of a locked memory; a question that stays keeps its embedding."""
-    stored = {row.question_hash: row for row in MemoryAnswer.objects.filter(memory=memory)}
-    wanted = {answer.identity: answer for answer in answers}
-    if gone := [row.pk for digest, row in stored.items() if digest not in wanted]:
-        MemoryAnswer.objects.filter(pk__in=gone).delete()
+    write_all_answers([(memory, answers)])
+
+
+def write_all_answers(wanted: Sequence[tuple[Memory, Sequence[Answer]]]) -> None:
+    """Replace the answers of locked memories, by as many statements as those of one."""
+    stored: dict[UUID, dict[str, MemoryAnswer]] = defaultdict(dict)
+    for row in MemoryAnswer.objects.filter(memory__in=[memory.id for memory, _ in wanted]):
+        stored[row.memory_id][row.question_hash] = row
     new, kept = [], []
-    for position, (digest, answer) in enumerate(wanted.items()):
-        if (row := stored.get(digest)) is None:
-            new.append(_row(memory, position, answer))
-        elif _place(row) != (position, answer):
-            row.position = position
-            row.question, row.answer, row.was = answer.question, answer.answer, answer.was
-            kept.append(row)
+    for memory, answers in wanted:
+        present = stored[memory.id]
+        told = {answer.identity: answer for answer in answers}
+        for position, (digest, answer) in enumerate(told.items()):
+            if digest not in present:
+                new.append(_row(memory, position, answer))
+            elif _place(row := present.pop(digest)) != (position, answer):
+                row.position = position
+                row.question, row.answer, row.was = answer.question, answer.answer, answer.was
+                kept.append(row)
+    if gone := [row.pk for rows in stored.values() for row in rows.values()]:
+        MemoryAnswer.objects.filter(pk__in=gone).delete()
     if kept:
         MemoryAnswer.objects.bulk_update(kept, FIELDS)
     if new:

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import Actor
-from memories.core.answers import as_records, from_records
+from memories.core.answers import Answer, as_records, from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Observation, Revision
 from memories.services.index.search_index import WordIndex
-from memories.services.lifecycle.answers import answers_of, write_answers
+from memories.services.lifecycle.answers import answers_by_memory, answers_of, write_answers
 
 
-def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -> None:
-    """Store the present wording as a revision before it is replaced."""
+def keep_revision(
+    memory: Memory,
+    reason: str,
+    *,
+    actor: Actor,
+    now: datetime,
+    answers: Sequence[Answer] | None = None,
+) -> None:
+    """Store the present wording as a revision before it is replaced.
+
+    `answers` are those that the memory has, if the caller has read them.
+    """
     Revision.objects.create(
         memory=memory,
         number=memory.revision,
@@ -32,7 +43,7 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
             "importance": memory.importance,
             "pinned": memory.is_pinned,
             "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
-            "answers": as_records(answers_of(memory)),
+            "answers": as_records(answers_of(memory) if answers is None else answers),
         },
         reason=reason,
         actor_label=actor.label,
@@ -42,6 +53,31 @@ def keep_revision(memory: Memory, reason: str, *, actor: Actor, now: datetime) -
 
 def fields_of(memory: Memory) -> dict[str, Any]:
     """Return the fields that a merge may change, JSON serialisable (see `core.merging`)."""
+    return fields_by_memory([memory])[memory.id]
+
+
+def fields_by_memory(memories: Collection[Memory]) -> dict[UUID, dict[str, Any]]:
+    """Return the same of each memory, by as many queries as of one."""
+    ids = [memory.id for memory in memories]
+    tags, sources = defaultdict(list), defaultdict(list)
+    for memory_id, tag in MemoryTag.objects.filter(memory__in=ids).values_list("memory_id", "tag"):
+        tags[memory_id].append(tag)
+    derived = Derivation.objects.filter(derived__in=ids)
+    for memory_id, source in derived.values_list("derived_id", "source_id"):
+        sources[memory_id].append(str(source))
+    answers = answers_by_memory(ids)
+    return {
+        memory.id: _own_fields(memory)
+        | {
+            "tags": sorted(tags[memory.id]),
+            "derived_from": sorted(sources[memory.id]),
+            "answers": as_records(answers[memory.id]),
+        }
+        for memory in memories
+    }
+
+
+def _own_fields(memory: Memory) -> dict[str, Any]:
     return {
         "content": memory.content,
         "provenance": str(memory.provenance),
@@ -52,14 +88,6 @@ def fields_of(memory: Memory) -> dict[str, Any]:
         "metadata": memory.metadata,
         "source": memory.source,
         "expires_at": _moment(memory.expires_at),
-        "tags": sorted(MemoryTag.objects.filter(memory=memory).values_list("tag", flat=True)),
-        "derived_from": sorted(
-            str(source)
-            for source in Derivation.objects.filter(derived=memory).values_list(
-                "source_id", flat=True
-            )
-        ),
-        "answers": as_records(answers_of(memory)),
     }
 
 

@@ -23,7 +23,7 @@ from memories.core.text import terms
 from memories.models import Memory, Merge, Observation, State
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.answers import write_answers
+from memories.services.lifecycle.answers import answers_by_memory, write_all_answers
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
 from memories.services.lifecycle.rollback_answers import take_out
@@ -203,16 +203,18 @@ def _reword(
 ) -> set[UUID]:
     """Restore former wordings and answers; words are indexed at once, vectors later."""
     done: set[UUID] = set()
+    present = answers_by_memory([wording.memory_id for wording in wordings])
+    told = []
     for wording in wordings:
         memory = locked.get(wording.memory_id)
         if memory is None or memory.revision != wording.revision:
             continue
         before, kept = memory.content, wording.before
-        changes = changes_from(kept, memory)
+        changes = changes_from(kept, memory, present[memory.id])
         if "content" in changes and is_wording_taken(memory, kept.content):
             continue
-        keep_revision(memory, "rollback", actor=actor, now=now)
-        write_answers(memory, from_records(kept.fields.get("answers", ())))
+        keep_revision(memory, "rollback", answers=present[memory.id], actor=actor, now=now)
+        told.append((memory, from_records(kept.fields.get("answers", ()))))
         memory.content, memory.content_hash = kept.content, content_hash(kept.content)
         memory.word_count = terms(kept.content).total()
         memory.provenance = kept.fields.get("provenance", memory.provenance)
@@ -231,6 +233,7 @@ def _reword(
             data={"revision": memory.revision, "fields": changes, **because},
         )
         done.add(memory.id)
+    write_all_answers(told)
     return done
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer, from_records
 from memories.models import Memory, MemoryQuerySet, Observation, Revision
 from memories.models.memory import LIVE
-from memories.services.lifecycle.answers import answers_of
+from memories.services.lifecycle.answers import answers_by_memory
 from memories.services.lifecycle.rollback_answers import added_answers
 from memories.services.lifecycle.rollback_replaced import replaced_by_word
 from memories.services.lifecycle.withdraw import (
@@ -24,6 +24,7 @@ from memories.services.lifecycle.withdraw import (
     is_wording_taken,
     merges_of,
     observations_of_others,
+    present_of,
     remainder_of_others,
     remainder_of_own,
 )
@@ -130,11 +131,12 @@ def find_outcomes(
     ids = [memory.id for memory in memories]
     others = observations_of_others(ids, writer.names)
     changed = changed_by_others(ids, writer.key_id)
+    present = present_of([memory for memory in memories if memory.id in others])
     outcomes = Outcomes([], [], [])
     for memory in memories:
         by_hand = changed.get(memory.id, set())
         if statements := others.get(memory.id):
-            rest = remainder_of_own(memory, statements, by_hand)
+            rest = remainder_of_own(present[memory.id], statements, by_hand)
             if not rest.is_reworded or not is_wording_taken(memory, rest.after["content"]):
                 outcomes.shared.append(rest)
                 continue
@@ -156,8 +158,8 @@ def rests_of_others(outcomes: Outcomes, writer: Writer, since: datetime) -> list
     taken: dict[UUID, set[UUID]] = {}
     for merge in merges_of(written, since, writer.names):
         taken.setdefault(merge.memory_id, set()).add(merge.id)
-    memories = Memory.objects.filter(pk__in=taken).order_by("pk")
-    return [remainder_of_others(memory, taken[memory.id]) for memory in memories]
+    present = present_of(list(Memory.objects.filter(pk__in=taken).order_by("pk")))
+    return [remainder_of_others(one, taken[pk]) for pk, one in present.items()]
 
 
 def answers_to_take_out(
@@ -198,28 +200,38 @@ def wordings_to_restore(writer: Writer, since: datetime) -> list[Wording]:
             numbers.setdefault(UUID(event.object_id), set()).add(event.data["revision"])
     others = Memory.objects.filter(pk__in=numbers.keys(), forgotten_at=None)
     others = others.exclude(pk__in=_created_by(writer, since).order_by().values("pk"))
+    memories = {memory.id: memory for memory in others.order_by("pk")}
+    revisions: dict[UUID, list[Revision]] = {memory_id: [] for memory_id in memories}
+    for kept in Revision.objects.filter(memory__in=memories).order_by("-number"):
+        revisions[kept.memory_id].append(kept)
+    present = answers_by_memory(memories)
     found = []
-    for memory in others.order_by("pk"):
-        before = _before(memory, times.get(memory.id, set()), numbers.get(memory.id, set()))
-        if before is not None and changes_from(before, memory):
-            found.append(Wording(memory.id, memory.revision, before))
+    for pk, memory in memories.items():
+        before = _before(revisions[pk], times.get(pk, set()), numbers[pk])
+        if before is not None and changes_from(before, memory, present[pk]):
+            found.append(Wording(pk, memory.revision, before))
     return found
 
 
-def changes_from(before: Revision, memory: Memory) -> list[str]:
-    """Return what a memory says otherwise than before: its wording, what it answers, or both."""
+def changes_from(before: Revision, memory: Memory, present: Sequence[Answer]) -> list[str]:
+    """Return what a memory says otherwise than before: its wording, what it answers, or both.
+
+    `present` is what it answers now.
+    """
     answers = from_records(before.fields.get("answers", ()))
     is_changed = {
-        "answers": answers != answers_of(memory),
+        "answers": answers != tuple(present),
         "content": before.content != memory.content,
     }
     return [name for name, changed in is_changed.items() if changed]
 
 
-def _before(memory: Memory, times: set[datetime], numbers: set[int]) -> Revision | None:
-    """Return the wording before the writer's uninterrupted last changes."""
+def _before(
+    revisions: Sequence[Revision], times: set[datetime], numbers: set[int]
+) -> Revision | None:
+    """Return the wording before the writer's uninterrupted last changes; the newest comes first."""
     before = None
-    for kept in Revision.objects.filter(memory=memory).order_by("-number"):
+    for kept in revisions:
         if kept.created_at not in times and kept.number + 1 not in numbers:
             break
         before = kept

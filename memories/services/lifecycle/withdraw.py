@@ -20,11 +20,20 @@ from memories.core.merging import MergeStep, fold, keep_as_witness, without
 from memories.models import Memory, Merge, Observation
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import forgotten_memory
-from memories.services.lifecycle.fields import fields_of, sent_fields, write_fields
+from memories.services.lifecycle.fields import fields_by_memory, sent_fields, write_fields
 from memories.services.review.trust import by_persons
 
 Records = Sequence[Mapping[str, Any]]
 _FIELD = {"is_pinned": "pinned"}  # fields that revisions name differently
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """A memory with its fields and the merges into it, oldest first."""
+
+    memory: Memory
+    fields: dict[str, Any]
+    merges: Sequence[Merge]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +95,20 @@ def merges_of(written: Collection[UUID], since: datetime, names: Mapping[str, An
     return list(found.order_by("memory_id", "created_at", "id"))
 
 
-def remainder_of_others(memory: Memory, taken: Collection[UUID]) -> Remainder:
+def present_of(memories: Collection[Memory]) -> dict[UUID, Present]:
+    """Return what remainders of these memories begin with."""
+    merges: dict[UUID, list[Merge]] = {memory.id: [] for memory in memories}
+    rows = Merge.objects.filter(memory__in=merges, split_at=None).select_related("observation")
+    for row in rows.order_by("created_at", "id"):
+        merges[row.memory_id].append(row)
+    fields = fields_by_memory(memories)
+    return {memory.id: Present(memory, fields[memory.id], merges[memory.id]) for memory in memories}
+
+
+def remainder_of_others(present: Present, taken: Collection[UUID]) -> Remainder:
     """Return what remains of another writer's memory without the merges `taken`."""
-    rows, removed = _merges_into(memory), []
-    before = fields_of(memory)
-    fields = before
+    memory, before = present.memory, present.fields
+    rows, removed, fields = list(present.merges), [], before
     for row in [row for row in rows if row.id in taken]:
         at = rows.index(row)
         undone = without(_step(row), [_step(later) for later in rows[at + 1 :]], fields)
@@ -104,11 +122,11 @@ def remainder_of_others(memory: Memory, taken: Collection[UUID]) -> Remainder:
 
 
 def remainder_of_own(
-    memory: Memory, others: Sequence[Observation], changed: Collection[str]
+    present: Present, others: Sequence[Observation], changed: Collection[str]
 ) -> Remainder:
     """Return what remains of a writer's memory by others' observations; keep `changed` fields."""
-    rows = {row.observation_id: row for row in _merges_into(memory)}
-    before = fields_of(memory)
+    memory, before = present.memory, present.fields
+    rows = {row.observation_id: row for row in present.merges}
     fields = sent_fields(others[0])
     kept = []
     for sent in others[1:]:
@@ -171,11 +189,6 @@ def write_remainder(
         reindex_vectors(memory, None, model)
     data = {"revision": memory.revision, "fields": names, **because}
     record("memory.revised", of=("memory", memory.id), actor=actor, now=now, data=data)
-
-
-def _merges_into(memory: Memory) -> list[Merge]:
-    rows = Merge.objects.filter(memory=memory, split_at=None).select_related("observation")
-    return list(rows.order_by("created_at", "id"))
 
 
 def _step(row: Merge) -> MergeStep:
