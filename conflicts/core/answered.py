@@ -50,7 +50,7 @@ def _with_earlier(by_answer: Finding, by_rule: Finding) -> Finding:
         fact_ids=(*earlier, *by_answer.fact_ids),
         yes_keeps=(*earlier, *by_answer.yes_keeps),
         confidence=max(by_answer.confidence, by_rule.confidence),
-        rules=(*by_answer.rules, *by_rule.rules),
+        rules=tuple(dict.fromkeys((*by_answer.rules, *by_rule.rules))),
     )
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
+from memories.core.reading import without_user
 from memories.core.slots import slot_of
 
 
@@ -299,6 +300,7 @@ _NO_RETURN: Final = re.compile(
 @lru_cache(maxsize=16384)
 def cues(text: str) -> frozenset[Cue]:
     """All cues of ``text``, one sentence or several."""
+    text = without_user(text)
     unconditional = _drop_unreal(text)
     found = {
         cue

@@ -37,6 +37,11 @@ _PRESENT = frozenset(["is", "are", "do", "does", "must", "may", "can", "should",
 _LINKS = DETERMINERS | PREPOSITIONS
 _MAX_KEPT = 1000  # characters
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
+_OF_USER = re.compile(
+    r"^\W{0,3}(?:the\s)?user\s(?:(?:has|just|also)\s){0,2}(?:said|says|told|stated|mentioned|"
+    r"explained|noted)(?:\s(?:to\s)?(?:me|us))?\s{0,2}(?:that\b|:)\s{0,2}",
+    re.IGNORECASE,
+)
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
            "need": "must", "needs": "must", "should": "should"}  # fmt: skip
 
@@ -59,7 +64,8 @@ def read(text: str) -> Reading:
     if reason := _why_too_long(plain):
         return Reading(text, (), frozenset(), too_long=reason)
     claims: list[Claim] = []
-    for sentence in sentences(plain):
+    for reported in sentences(plain):
+        sentence = without_user(reported)
         tokens = tokenise(sentence)
         words_read = (token.lower for token in tokens if token.kind != "symbol")
         opening = tuple(islice(words_read, 2))
@@ -69,6 +75,14 @@ def read(text: str) -> Reading:
     words = frozenset(word for claim in claims for word in claim.words)
     keys = frozenset(term.key for claim in claims for term in claim.terms if term.weight == 1)
     return Reading(text, tuple(claims), words, keys)
+
+
+def without_user(sentence: str) -> str:
+    """Return what an agent notes of its user's word: "The user said that …" without its beginning.
+
+    It is no quotation of others.
+    """
+    return _OF_USER.sub("", sentence, count=1)
 
 
 def why_too_long(text: str) -> str:

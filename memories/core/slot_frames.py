@@ -139,6 +139,9 @@ def _of_verb(words: Sequence[str]) -> Iterator[Frame]:
     start = next((at for at, word in enumerate(words) if NAME.fullmatch(word)), len(words))
     if start == 0 and words[0].lower() in ARTICLES:
         start = next((at for at, word in enumerate(words) if at and NAME.fullmatch(word)), 0)
+        if not start:  # "The platform team owns the ingress"
+            yield from _of_common_agent(words)
+            return
     for at in range(start + 1, len(words) - 1):
         word = words[at]
         if at < len(words) - 2 and word in _PLACED and words[at + 1] == _PLACED[word][0]:
@@ -159,6 +162,15 @@ def _of_verb(words: Sequence[str]) -> Iterator[Frame]:
             continue  # "the Platform team owns it"
         elif word.islower() and word not in LINKS and word not in IN_NAMES:
             yield from _of_class(thing_of(words[:at]), words[at:])
+            return
+
+
+def _of_common_agent(words: Sequence[str]) -> Iterator[Frame]:
+    """Read "the platform team owns the ingress", where nothing has a name."""
+    for at in range(2, len(words) - 1):
+        if stem(PAST.get(words[at], words[at])) in BY:
+            thing, is_named = _thing(words[at + 1 :])
+            yield Frame(f"by {base_of(words[at])}", thing, words[:at], is_named=is_named)
             return
 
 

@@ -27,12 +27,13 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast"
+            " sculpted drawn sung broadcast approved"
         ),
     )
 )
 _BASES: Final = {"written": "write", "built": "build", "led": "lead", "drawn": "draw",
                  "sung": "sing"}  # fmt: skip
+_ONE_VERB: Final = {"head": "lead"}  # two verbs that say the same of a group
 PAST: Final = {"wrote": "written", "writes": "written", "drew": "drawn", "sang": "sung",
                "builds": "built", "leads": "led"}  # fmt: skip
 # Nouns that say what such a verb says: "author" is who writes.
@@ -63,7 +64,8 @@ _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{1,39}")
 def base_of(word: str) -> str:
     """Return the key of a verb of one agent: "wrote" and "written" are "write"."""
     participle = PAST.get(word, word)
-    return _BASES.get(participle, stem(participle))
+    base = _BASES.get(participle, stem(participle))
+    return _ONE_VERB.get(base, base)
 
 
 def attribute_of(words: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memories.core.claims import read
+from memories.core.claims import compare, read
 from memories.core.clauses import fold_phrases, split
 from memories.core.lexicon import OPPOSITES, concept_of, opposites_of
 from memories.core.spelling import normalise, same_letters
@@ -127,3 +127,17 @@ def test_a_pronoun_carries_the_words_it_may_point_to() -> None:
 def test_who_changes_a_thing_is_not_what_changed() -> None:
     (claim,) = read("Outside counsel changed the governing law from Texas to Delaware.").claims
     assert claim.subject == {"govern", "law"}
+
+
+@pytest.mark.parametrize(
+    "reported",
+    ["The user said that", "User told me that", "The user has just mentioned that", "User said:"],
+)
+def test_what_the_user_said_is_a_fact(reported: str) -> None:
+    told = read(f"{reported} the pier closes at 18:00.")
+    assert [claim.modality for claim in told.claims] == ["fact"]
+    assert compare(told, "The pier closes at 20:00.").relation == "contradicts"
+
+
+def test_what_others_said_is_a_quotation() -> None:
+    assert read("Ana said that the pier closes at 18:00.").claims[0].modality == "quote"

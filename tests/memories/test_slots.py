@@ -39,9 +39,9 @@ from memories.core.slots import slot_of
         ("Fraim is led by principal Ana Kolb.", "principal", {"fraim"}, {"ana", "kolb"}),
         ("Fraim is led by CEO Ana Kolb.", "chief execut", {"fraim"}, {"ana", "kolb"}),
         ("Ana Kolb is a native speaker of Gorkish.", "nativ languag", {"ana", "kolb"}, {"gorkish"}),
-        ("The seal-checker service is owned by the Kite team.", "by own", {"seal-checker", "servic"},
+        ("The pump-log service is owned by the Kite team.", "by own", {"pump-log", "servic"},
          {"kite"}),
-        ("The Kite team owns the seal-checker service.", "by own", {"seal-checker", "servic"},
+        ("The Kite team owns the pump-log service.", "by own", {"pump-log", "servic"},
          {"kite"}),
     ],
 )  # fmt: skip
@@ -77,6 +77,8 @@ def test_other_sentences_fill_no_slot(text: str) -> None:
         ("Fraim was founded by Ana Kolb.", "The founder of Fraim is Bert Moser."),
         ("Ana Kolb was born in the city of Remol.", "The birthplace of Ana Kolb is Tolba."),
         ("Fraim was founded in 1820.", "The founding year of Fraim is 1904."),
+        ("The platform team owns the ingress.", "The owner of the ingress is the network team."),
+        ("Ana Kolb leads the audio group.", "The audio group is headed by Bert Moser."),
         ("The hub of the airline Tolka is Remol.", "The airline Tolka has its hub in Gorsk."),
     ],
 )

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from conflicts.core.answers.questions import (
     MIN_COSINE,
     Asked,
+    ask_of_two_things,
     common_nouns,
     is_one_question,
     may_be_one_question,
@@ -163,15 +164,17 @@ class AnswerIndex:
     def share_matter(self, a: StatedAnswer, b: StatedAnswer, *, least: float) -> frozenset[str]:
         """Return the nouns of two questions that may be one if their cosine is at least `least`.
 
-        There are none where `b` only adds nouns: "the shop's supplier" is not the shop.
+        There are none where `b` only adds nouns, as "the shop's supplier" is not the shop, or where
+        both ask of two things in one sentence.
         """
         cosine = self.cosine(a.answer, b.answer)
         asked, other = self._asked(a), self._asked(b)
         if not may_be_one_question(asked, other, cosine, least=least, may_lack_name=True):
             return frozenset()
-        if only_adds_nouns(a.answer.question, b.answer.question):
+        texts = a.answer.question, b.answer.question
+        if only_adds_nouns(*texts) or ask_of_two_things(*texts):
             return frozenset()
-        return common_nouns(a.answer.question, b.answer.question)
+        return common_nouns(*texts)
 
     def _is_nearest_of_its_fact(
         self, asked: StatedAnswer, other: StatedAnswer, cosine: float

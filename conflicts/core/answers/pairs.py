@@ -29,10 +29,9 @@ from conflicts.core.topic_words import stems
 NEAR_QUESTION: Final = 0.70
 MIN_COMMON: Final = 2  # words of a question in the text that answers it
 _GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
-# "Has progressed to Purple", "reached Gold", "went down to 21 minutes", "merged".
+# A step that is told and not announced: "has grown to", "reached", "became", "merged".
 _BECAME: Final = re.compile(
-    r"\b(?:(?:has|have)\s\w+ed\s(?:to|into)|reached|(?:went|came|got|brought)\b.{0,60}?\bto|"
-    r"became|merged|grew|fell|rose|passed)\b",
+    r"\b(?:(?:has|have)\s\w+ed\s(?:to|into)|reached|became|merged|grew|fell|rose)\b",
     re.IGNORECASE,
 )
 _ALSO: Final = re.compile(r"\b(?:too|as\swell|also|additionally|in\saddition)\b", re.IGNORECASE)
@@ -102,8 +101,8 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
 def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:
     """Return whether one text has a condition that the other does not mention.
 
-    What stands in the answer itself is no condition of it: "not without Odile's signature" where
-    the answer is Odile. Two writers who ask the same yes or no in the same words, and answer
+    What stands in the answer itself is no condition of it: "not without a clerk's signature" where
+    the answer is a clerk. Two writers who ask the same yes or no in the same words, and answer
     plainly, know of none.
     """
     is_plain = is_yes_or_no(old.answer.answer) and is_yes_or_no(new.answer.answer)

@@ -16,6 +16,7 @@ from conflicts.core.topic_words import names, stems, tokens
 from memories.core.answers import question_hash
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.lexicon import opposites_of
+from memories.core.number_words import NUMBER_WORDS
 from memories.core.reading import read_cached
 
 # By how many content words each of two questions has that the other one lacks.
@@ -28,7 +29,7 @@ OTHER_SORT: Final = 0.14  # more, where question words and types of the answers 
 _KEPT: Final = 8192
 _WORDS: Final = frozenset({"may", "march", "fall", "sun", "sat", "mar", "wed"})
 _JOINT: Final = re.compile(r"[-:/_.]")
-_NEGATION: Final = re.compile(r"\b(?:no|not|never|n't)\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"\b(?:no|not|never|n't|without)\b", re.IGNORECASE)
 _ASKED: Final = re.compile(r"\b(?:which|what)\s(?P<noun>[\w-]+)", re.IGNORECASE)
 _OF_ONE_THING: Final = re.compile(
     r"^(?:where|when|who|what)\s(?:is|are|was|were)\s"
@@ -41,7 +42,18 @@ _CASE: Final = re.compile(
     r"for|with|without|on)\b)[^?]){1,80})\?*\s*$",
     re.IGNORECASE,
 )
-_NUMBER: Final = re.compile(r"\d+(?:[.,:]\d+)*")
+# "Which one", "one of", "no one" count nothing.
+_NUMBER: Final = re.compile(
+    r"\d+(?:[.,:]\d+)*|"
+    rf"\b(?:{'|'.join(sorted(NUMBER_WORDS.keys() - {'one', 'half'}))})\b|"
+    r"(?<=\w{4}\s)(?<!\bevery\s)one\b(?!\sof\b)",
+    re.IGNORECASE,
+)
+_PER: Final = re.compile(
+    r"\b(?:per|an?|each|every)\s(?P<unit>hour|day|night|week|month|quarter|year|head|person|seat|"
+    r"user|group)\b",
+    re.IGNORECASE,
+)
 # Months that are words as well ("may", "march") count with a capital only.
 _CALENDAR: Final = re.compile(
     rf"\b(?:{'|'.join(word for word in (*MONTHS, *WEEKDAYS, *SEASONS) if word not in _WORDS)})s?\b|"
@@ -54,6 +66,7 @@ _ORDER: Final = re.compile(
     re.IGNORECASE,
 )
 
+_WHICH: Final = frozenset({"which", "what"})
 _OF_MEASURES: Final = frozenset({"when", "how much", "which"})
 _SAME_ORDER: Final = {"until": "before", "max": "maximum", "min": "minimum"}
 
@@ -89,6 +102,20 @@ def only_adds_nouns(a: str, b: str) -> bool:
     return mine < theirs
 
 
+def ask_of_two_things(a: str, b: str) -> bool:
+    """Return whether two questions differ in one word: "Who signs leases?", "Who signs checks?".
+
+    What "which" asks for may have two names: "which queue", "which broker".
+    """
+    mine, theirs = tokens(a.lower()), tokens(b.lower())
+    differing = [at for at, (x, y) in enumerate(zip(mine, theirs, strict=False)) if x != y]
+    if len(mine) != len(theirs) or len(differing) != 1 or not differing[0]:
+        return False
+    at = differing[0]
+    is_asked_for = not _WHICH.isdisjoint(mine[max(0, at - 2) : at])
+    return not is_asked_for and stems(mine[at]) != stems(theirs[at])
+
+
 def may_be_one_question(
     a: Asked, b: Asked, cosine: float, *, least: float = MIN_COSINE, may_lack_name: bool = False
 ) -> bool:
@@ -113,6 +140,7 @@ def may_be_one_question(
         mine.numbers != theirs.numbers
         or mine.is_negated != theirs.is_negated
         or _are_of_other_times(mine, theirs)
+        or _are_per_other_units(a.question, b.question)
         or _are_of_other_parts(mine, theirs)
         or _are_opposite(mine, theirs)
         or _are_of_other_cases(a, b)
@@ -134,6 +162,8 @@ def is_one_question(a: Asked, b: Asked, cosine: float, *, slack: float = 0.0) ->
         mine.names <= theirs.stems | b.place and theirs.names <= mine.stems | a.place
     ):
         return False
+    if slack and ask_of_two_things(a.question, b.question):
+        slack = 0.0
     least = _min_cosine(a.question, b.question)
     # "What is the cut-off?" and "When is it?" ask for the same where both answers are a time.
     if not is_same_sort(a.question, b.question) and not are_of_one_type(a.answer, b.answer):
@@ -198,7 +228,7 @@ def _words(question: str) -> _Words:
         found,
         found - verbs,
         names(question),
-        frozenset(_NUMBER.findall(question)),
+        frozenset(map(_as_digits, _NUMBER.findall(question))),
         # "May" that opens a question is no month.
         frozenset(match[0].lower().rstrip("s") for match in _CALENDAR.finditer(question, 1)),
         frozenset(
@@ -207,6 +237,18 @@ def _words(question: str) -> _Words:
         tuple((noun, frozenset(modifiers)) for noun, modifiers in sorted(before.items())),
         bool(_NEGATION.search(question)),
     )
+
+
+def _as_digits(number: str) -> str:
+    """Return a number in digits: "two" is "2"."""
+    value = NUMBER_WORDS.get(number.lower())
+    return number if value is None else f"{value:g}"
+
+
+def _are_per_other_units(a: str, b: str) -> bool:
+    """Return whether one question asks per month and the other per year."""
+    mine, theirs = ({match["unit"].lower() for match in _PER.finditer(text)} for text in (a, b))
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _min_cosine(a: str, b: str) -> float:
@@ -236,7 +278,7 @@ def _is_narrower(question: str, other: _Words) -> bool:
 
 
 def _head_of(question: str) -> frozenset[str]:
-    """Return the stems of the last noun of "Where is the ...?"; with "Bruno the bull" of both."""
+    """Return the stems of the last noun of "Where is the ...?"; with "Etna the tank" of both."""
     match = _OF_ONE_THING.match(question)
     words = tokens(match["thing"]) if match else []
     nouns = [w for w in words if not _words(question).nouns.isdisjoint(stems(w))]

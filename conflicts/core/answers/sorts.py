@@ -69,7 +69,6 @@ _SEVERAL: Final = re.compile(
     r"\b(?:which|what)\s(?:\w{1,30}\s){0,2}?\w{2,30}s\s(?:do|are|have|can|were|may)\b|"
     r"\b(?:which|what)\s\w{2,30}(?<!s)(?<!u)(?<!i)s\sdoes\b|\bwhat\s(?:does|do)\s.{1,60}\sdo\b|"
     r"\b(?:who|what)\s(?:are|were)\b|\bwho\s(?:is|was)\s(?:on|in|part\sof|among)\b|"
-    r"\b(?:allergic|hobby|hobbies|prefers?|likes?|dislikes?|supports?|worked|speaks?|travel)\b|"
     r"\bwhat\b.{1,80}\b(?:for|with|about|against)\s?\?",
     re.IGNORECASE,
 )

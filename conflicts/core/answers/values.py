@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final, Literal
+from typing import Final
 
+from conflicts.core.answers.forms import ValueRelation, compare_forms
 from conflicts.core.topic_words import names, stems, tokens
 from memories.core import claims, measures
 from memories.core.claims import Quantity
 from memories.core.lexicon import concept_of, opposites_of
 from memories.core.reading import read_cached
-
-ValueRelation = Literal["same", "other", "unclear"]
 
 MAX_CHARS: Final = 300  # longer answers are not compared
 _KEPT: Final = 4096
@@ -121,9 +120,9 @@ def _compare(a: str, b: str) -> ValueRelation:
         return _compare_yes_no(mine, theirs)
     if _are_of_other_cases(a, b):
         return "unclear"
-    if _are_opposite(a, b):
-        return "other"
-    return _compare_claims(a, b)
+    if (found := compare_forms(a, b)) is not None:
+        return found
+    return "other" if _are_opposite(a, b) else _compare_claims(a, b)
 
 
 def _compare_zero(a: str, b: str) -> ValueRelation | None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
 from memories.core.function_words import EXCLUSIVES
 from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable, is_product
 
+# "Only Ana signs cheques" says who else does not, and nothing of what else she signs.
+_ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
 # "The default branch is main", "… is called trunk".
 _NAMING = frozenset(["", "have", "call", "name"])
 
@@ -37,7 +41,7 @@ def _is_one_filler_each(case: Case) -> bool:
 
 def _why_exclusive(case: Case) -> str:
     prep = case.left_a[0].prep
-    if case.shared & EXCLUSIVES:
+    if case.shared & EXCLUSIVES and not _ONLY_WHO.match(case.a.text):
         return "only one can hold"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
     if not prep and {case.a.verb, case.b.verb} <= _NAMING and held & FUNCTIONAL:

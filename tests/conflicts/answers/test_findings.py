@@ -63,6 +63,19 @@ def test_many_answers_to_one_question_are_one_finding() -> None:
     assert len(finding.fact_ids) == 3
 
 
+def test_a_name_that_a_change_left_in_one_matter_may_stay_in_another() -> None:
+    cheques, leases = "Who signs cheques at the dock?", "Who signs leases at the dock?"
+    facts = told(
+        (
+            "Cheques at the dock are now signed by Mallory instead of Helga.",
+            Answer(cheques, "Mallory", was="Helga"),
+        ),
+        ("Leases at the dock: Helga signs.", Answer(leases, "Helga")),
+    )
+    near = {cheques: np.array([1.0, 0.0], np.float32), leases: np.array([0.75, 0.66], np.float32)}
+    assert detect(facts, similar(facts, 0.5), now=NOW, questions=near) == []
+
+
 def test_each_further_answer_that_agrees_with_a_side_belongs_to_the_same_finding() -> None:
     again = [(f"Desk of the support lead, {day}.", LEAD[1]) for day in ("May", "June", "July")]
     [finding] = found(TREASURER, LEAD, *again)

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conflicts.core.answers.questions import Asked, is_one_question, may_be_one_question
+from conflicts.core.answers.questions import (
+    Asked,
+    ask_of_two_things,
+    is_one_question,
+    may_be_one_question,
+)
 from conflicts.core.answers.sorts import Sort, sort_of
 
 NEAR = 0.95
@@ -46,6 +51,10 @@ def test_questions_in_other_words_are_one(a: str, b: str) -> None:
         ("Why was the queue replaced?", "Why was the queue changed?"),
         ("Where is Chidi's passport?", "Which passport does Chidi have?"),
         ("What is HEL-3 about?", "What is the status of HEL-3?"),
+        ("Who guards barrier two?", "Who guards barrier three?"),
+        ("Who cleans hall one?", "Who cleans hall six?"),
+        ("What is the fee per month?", "What is the fee per year?"),
+        ("May trainees enter with a badge?", "May trainees enter without a badge?"),
     ],
 )
 def test_questions_that_differ_in_what_they_name_are_two(a: str, b: str) -> None:
@@ -88,6 +97,19 @@ def test_one_of_two_questions_may_lack_a_name_where_the_caller_says_so() -> None
     assert not may_be_one_question(one, other, NEAR)
     assert may_be_one_question(one, other, NEAR, may_lack_name=True)
     assert not may_be_one_question(one, third, NEAR, may_lack_name=True)
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "are_two"),
+    [
+        ("Who signs leases at the dock?", "Who signs cheques at the dock?", True),
+        ("Which queue does the notifier use?", "Which broker does the notifier use?", False),
+        ("Who signs leases?", "Who is to sign cheques?", False),
+        ("Who signs leases?", "Who signs leases?", False),
+    ],
+)
+def test_one_sentence_with_another_word_asks_of_two_things(a: str, b: str, are_two: bool) -> None:
+    assert ask_of_two_things(a, b) == ask_of_two_things(b, a) == are_two
 
 
 def test_a_name_may_stand_in_the_scope_instead() -> None:

@@ -21,6 +21,10 @@ SAME = [
     ("minus 19", "between -25 and -15 degrees"),
     ("30", "30 minutes"),
     ("nothing", "free of charge"),
+    ("P. Nair", "Priya Nair"),
+    ("Gate A", "gate A"),
+    ("OPS@acme.example", "ops@acme.example"),
+    ("v3", "v3.1"),
 ]
 OTHER = [
     ("75 s", "30000 ms (30 s)"),
@@ -36,6 +40,16 @@ OTHER = [
     ("in the meadow", "shut up in the yard this month"),
     ("nothing, it is included", "4 EUR"),
     ("free of charge", "4 EUR"),
+    ("the day shift", "the night shift"),
+    ("the senior ranger", "the junior ranger"),
+    ("gate A", "gate B"),
+    ("A", "B"),
+    ("eu-west-1", "us-east-1"),
+    ("us-east-1a", "us-east-1b"),
+    ("ops@acme.example", "it@acme.example"),
+    ("/var/log/loom", "/srv/log/loom"),
+    ("Ana Ruiz", "Ana Gomez"),
+    ("Ana Ruiz", "Ben Ruiz"),
 ]
 UNCLEAR = [
     ("yes", "no, except on Mondays"),
