@@ -14,13 +14,22 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conflicts.core.muting import MIN_DECIDED, MUTEABLE, is_imprecise, meaning_of
+from conflicts.core.muting import (
+    MIN_DECIDED,
+    MUTEABLE,
+    Counted,
+    Tally,
+    count_rule,
+    count_tier,
+    is_imprecise,
+    meaning_of,
+)
 from conflicts.models import Conflict, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.replay import replay
 from conflicts.services.muting import answer
 from conflicts.services.muting import propose as propose_muting
-from conflicts.services.muting.propose import count_verdicts
+from conflicts.services.muting.tallies import read_tallies
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, Workspace
@@ -85,9 +94,9 @@ def propose(tenant: Tenant) -> dict[str, Any]:
 
 
 def test_precision_has_to_lie_below_the_level_with_its_whole_interval() -> None:
-    assert not is_imprecise(0, MIN_DECIDED - 1)
-    assert is_imprecise(0, MIN_DECIDED)
-    edge = max(n for n in range(MIN_DECIDED) if is_imprecise(n, MIN_DECIDED))
+    assert not is_imprecise(Counted(0, MIN_DECIDED - 1))
+    assert is_imprecise(Counted(0, MIN_DECIDED))
+    edge = max(n for n in range(MIN_DECIDED) if is_imprecise(Counted(n, MIN_DECIDED)))
     assert wilson(edge, MIN_DECIDED).high < 0.5 <= wilson(edge + 1, MIN_DECIDED).high
 
 
@@ -116,12 +125,83 @@ def test_a_rule_that_people_dismiss_is_proposed_and_not_muted(
     assert (event.object_id, event.data["rule"]) == (row["id"], RULE)
 
 
-def test_a_tier_is_proposed_as_a_rule_is(tenant: Tenant) -> None:
+def test_a_tier_is_proposed_as_a_rule_is(tenant: Tenant, member: Member) -> None:
     for rule in (RULE, NUMBER):  # neither has enough verdicts alone
         verdicts(tenant, confirmed=0, dismissed=MIN_DECIDED // 2, rule=rule, found_by="narrative")
     decide(tenant.workspace, "dismiss", found_by="narrative", rules=("model.stale",),
            at=timezone.now())  # fmt: skip
     assert pending(tenant) == ["narrative"]
+    page = member("reviewer").get("/console/inbox/", {"source": "mutings"}).content.decode()
+    assert "Mute the tier narrative?" in page
+    assert "those of rules that are muted or proposed not counted" in page
+
+
+@pytest.mark.parametrize("others", [0, 1, 10])
+def test_one_bad_rule_never_proposes_its_tier(tenant: Tenant, others: int) -> None:
+    verdicts(tenant, confirmed=0, dismissed=others, rule=NUMBER, found_by="rules")
+    for dismissed in (MIN_DECIDED - 1 - others, others, 5):
+        verdicts(tenant, confirmed=0, dismissed=dismissed, found_by="rules")
+        decide(tenant.workspace, "dismiss", at=timezone.now())
+        assert {*pending(tenant)} <= {RULE}
+    assert pending(tenant) == [RULE]
+
+
+def test_a_bad_rule_that_is_muted_proposes_its_tier_neither(tenant: Tenant) -> None:
+    verdicts(tenant, confirmed=0, dismissed=36, found_by="rules")
+    decide(tenant.workspace, "dismiss", at=timezone.now())
+    [row] = mutings(tenant, status="pending")
+    tenant.reviewer.post(f"mutings/{row['id']}/accept", {})
+    decide(tenant.workspace, "dismiss", rules=(NUMBER,), at=timezone.now())
+    assert pending(tenant) == []
+
+
+@pytest.mark.parametrize("answered", ["reject", "unmute"])
+def test_a_bad_rule_that_people_let_go_on_proposes_its_tier_neither(
+    tenant: Tenant, answered: str
+) -> None:
+    verdicts(tenant, confirmed=0, dismissed=36, found_by="rules")
+    decide(tenant.workspace, "dismiss", at=timezone.now())
+    [row] = mutings(tenant, status="pending")
+    if answered == "unmute":
+        tenant.reviewer.post(f"mutings/{row['id']}/accept", {})
+        tenant.reviewer.post("mutings/unmute", {"rule": RULE})
+    else:
+        tenant.reviewer.post(f"mutings/{row['id']}/reject", {})
+    decide(tenant.workspace, "dismiss", rules=(NUMBER,), at=timezone.now())
+    assert pending(tenant) == []
+
+
+def test_two_bad_rules_propose_two_rules(tenant: Tenant) -> None:
+    for _ in range(2):  # in turn, so that together they have thirty before each has
+        for rule in (RULE, NUMBER):
+            verdicts(tenant, confirmed=0, dismissed=MIN_DECIDED // 2 - 1, rule=rule,
+                     found_by="rules")  # fmt: skip
+            decide(tenant.workspace, "dismiss", rules=(rule,), at=timezone.now())
+            assert "rules" not in pending(tenant)
+    assert pending(tenant) == [RULE, NUMBER]
+
+
+def test_a_tier_is_withdrawn_when_a_rule_of_it_is_what_is_wrong(tenant: Tenant) -> None:
+    for rule in (RULE, NUMBER):
+        verdicts(tenant, confirmed=0, dismissed=15, rule=rule, found_by="rules")
+    decide(tenant.workspace, "dismiss", rules=("ambiguity.time",), at=timezone.now())
+    assert pending(tenant) == ["rules"]
+    verdicts(tenant, confirmed=0, dismissed=14, found_by="rules")
+    decide(tenant.workspace, "dismiss", found_by="agent", at=timezone.now())
+    assert pending(tenant) == [RULE]
+
+
+def test_verdicts_on_cards_that_a_bad_rule_joined_count_for_no_tier() -> None:
+    def tally(*rules: str, n: int) -> Tally:
+        return Tally(frozenset(rules), frozenset({"rules"}), frozenset(), is_confirmed=False, n=n)
+
+    tallies = [tally(NUMBER, RULE, n=20), tally(NUMBER, n=7), tally("ambiguity.time", n=8)]
+    assert count_tier("rules", tallies, {RULE}) == Counted(0, 15, is_of_one_rule=True)
+    assert count_tier("rules", tallies, ()) == Counted(0, 35, is_of_one_rule=True)
+    fewer = [*tallies[1:], tally("report.agent", "model.stale", n=1)]
+    assert count_tier("rules", fewer, ()) == Counted(0, 16, is_of_one_rule=True)
+    assert count_tier("rules", [*fewer, tally(RULE, n=1)], ()) == Counted(0, 17)
+    assert count_tier("narrative", tallies, ()).decided == 0
 
 
 def test_agents_and_persons_are_never_proposed(tenant: Tenant) -> None:
@@ -149,10 +229,10 @@ def test_a_proposal_that_people_answer_meanwhile_is_not_withdrawn(
     [row] = mutings(tenant, status="pending")
     turns = iter([UUID(row["id"])])
 
-    def accept_first(confirmed: int, decided: int) -> bool:
+    def accept_first(counted: Counted) -> bool:
         for muting in turns:
             answer.accept(tenant.workspace, muting, actor=SYSTEM, now=timezone.now())
-        return is_imprecise(confirmed, decided)
+        return is_imprecise(counted)
 
     monkeypatch.setattr(propose_muting, "is_imprecise", accept_first)
     undo(tenant.workspace, card.pk, actor=SYSTEM, now=timezone.now())
@@ -286,7 +366,9 @@ def test_a_rejected_rule_is_proposed_after_thirty_further_verdicts(tenant: Tenan
     decide(tenant.workspace, "dismiss", at=later)
     assert pending(tenant) == [RULE]
     with in_workspace(tenant.workspace):
-        assert count_verdicts([RULE, NUMBER]) == {RULE: (0, MIN_DECIDED), NUMBER: (0, 0)}
+        tallies = read_tallies([RULE, NUMBER])
+    assert count_rule(RULE, tallies) == Counted(0, MIN_DECIDED)
+    assert count_rule(NUMBER, tallies) == Counted(0, 0)
 
 
 def test_an_unmuted_rule_finds_again_and_starts_anew(tenant: Tenant) -> None:
@@ -327,7 +409,7 @@ def test_verdicts_are_counted_by_as_many_queries_for_all_rules(tenant: Tenant) -
                 connection,
             ) as caught,
         ):
-            count_verdicts(names)
+            read_tallies(names)
         return len(caught)
 
     one = count([RULE])
