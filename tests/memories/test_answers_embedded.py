@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import secrets
+from collections import Counter
+from collections.abc import Callable
 from datetime import timedelta
 from io import StringIO
+from itertools import count
 from typing import Any
 from uuid import UUID
 
@@ -17,9 +21,10 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import embed
 from engram.kernel.tenancy import in_workspace
-from memories.core.answers import Answer
+from memories.core.answers import Answer, question_hash
 from memories.models import MemoryAnswer
 from memories.services.index import answers, reembed
+from memories.services.index.accepted import PROBE_TEXT
 from memories.services.index.answers import embed_questions, load_answers
 from memories.tasks import embed_pending
 from tests.conftest import Tenant
@@ -43,6 +48,20 @@ def models_of(tenant: Tenant) -> list[tuple[str, bool]]:
     with in_workspace(tenant.workspace):
         rows = MemoryAnswer.objects.order_by("pk").values_list("model", "embedding")
         return [(model, embedding is not None) for model, embedding in rows]
+
+
+def refusing(refused: str) -> Callable[[Request], Reply]:
+    """Return a provider that refuses one question, and what is sent with it."""
+
+    def respond(request: Request) -> Reply:
+        texts = request.body["input"]
+        if refused in texts:
+            return Reply({"error": {"message": "too odd"}}, 400)
+        rows = enumerate(letters(texts))
+        found = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in rows]
+        return Reply({"object": "list", "model": "stand-in", "data": found})
+
+    return respond
 
 
 def test_answers_are_loaded_with_the_vectors_of_their_questions(
@@ -146,15 +165,7 @@ def test_a_question_that_the_endpoint_refuses_holds_up_no_other(
     reembed.switch(tenant.workspace, OTHER, actor=SYSTEM, now=timezone.now())
     commit(tenant, "A", WHO, WHAT, "Who pays?")
 
-    def refuse_one(request: Request) -> Reply:
-        texts = request.body["input"]
-        if WHAT in texts:
-            return Reply({"error": {"message": "too odd"}}, 400)
-        rows = enumerate(letters(texts))
-        found = [{"object": "embedding", "index": i, "embedding": vector} for i, vector in rows]
-        return Reply({"object": "list", "model": "stand-in", "data": found})
-
-    server.answer("/embeddings", refuse_one)
+    server.answer("/embeddings", refusing(WHAT))
     assert embed_questions(tenant.workspace) == 2
     assert sorted(models_of(tenant)) == [("", False), (OTHER, True), (OTHER, True)]
 
@@ -203,3 +214,38 @@ def test_loading_takes_as_many_queries_for_many_as_for_one(tenant: Tenant) -> No
 
     assert queries(ids[:1]) == queries(ids)
     assert answers.QUESTIONS_A_STEP > 1
+
+
+def test_a_refused_question_takes_the_turn_of_no_other(
+    tenant: Tenant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each call has the time for one question; the refused one is the oldest."""
+    reembed.switch(tenant.workspace, OTHER, actor=SYSTEM, now=timezone.now())
+    asked = [WHAT, WHO, "Who pays?"]
+    commit(tenant, "A", *asked)
+    server.answer("/embeddings", refusing(WHAT))
+    begins, seconds = map(question_hash, asked), count()
+    monkeypatch.setattr(answers, "QUESTIONS_A_STEP", 1)
+    monkeypatch.setattr(answers, "monotonic", lambda: next(seconds))
+    monkeypatch.setattr(secrets, "token_hex", lambda _: next(begins))
+    assert sum(embed_questions(tenant.workspace, seconds=1.5) for _ in asked) == 2
+    assert sorted(models_of(tenant)) == [("", False), (OTHER, True), (OTHER, True)]
+
+
+@pytest.mark.parametrize("limit", [None, 6])
+def test_questions_are_read_in_steps_and_each_is_tried_once(
+    tenant: Tenant, server: ModelServer, monkeypatch: pytest.MonkeyPatch, limit: int | None
+) -> None:
+    reembed.switch(tenant.workspace, OTHER, actor=SYSTEM, now=timezone.now())
+    asked = [f"What is fact {n}?" for n in range(5)]
+    commit(tenant, "A", *asked[:3])
+    commit(tenant, "B", *asked[2:])
+    server.answer("/embeddings", refusing(asked[2]))
+    server.requests.clear()
+    monkeypatch.setattr(answers, "QUESTIONS_A_STEP", 2)
+    assert embed_questions(tenant.workspace, limit=limit) == 4
+    sent = [text for request in server.requests for text in request.body["input"]]
+    tried = Counter(text for text in sent if text != PROBE_TEXT)
+    assert tried.keys() == set(asked)
+    assert all(tried[text] <= 2 for text in asked)  # with a refused one, and again without it
+    assert models_of(tenant).count(("", False)) == 2

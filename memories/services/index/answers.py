@@ -7,8 +7,10 @@ read, and a sweep the rest. Equal questions of a workspace are embedded once.
 from __future__ import annotations
 
 import logging
+import secrets
+import sys
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from time import monotonic
 from uuid import UUID
@@ -80,20 +82,19 @@ def embed_questions(
 ) -> int:
     """Embed the questions of these memories (None: all due ones); return how many were.
 
-    At most `limit` questions, or for about `seconds`. A failing provider is no error: what it did
-    not embed stays due. Holds no transaction while it embeds.
+    At most `limit` questions, or for about `seconds`: then each call begins with other ones, so
+    that those which the provider refuses, and which stay due, keep none from its turn. A failing
+    provider is no error: what it did not embed stays due. Holds no transaction while it embeds.
     """
     model, started, embedded = workspace.embedding_model, monotonic(), 0
-    waiting = _waiting(workspace, memory_ids, limit)
-    hashes = list(waiting)
-    for start in range(0, len(hashes), QUESTIONS_A_STEP):
+    begin = "" if limit is None and seconds is None else secrets.token_hex(32)
+    for step in _steps(workspace, memory_ids, begin, limit):
         if seconds is not None and monotonic() - started >= seconds:
             break
-        step = {digest: waiting[digest] for digest in hashes[start : start + QUESTIONS_A_STEP]}
         try:
             vectors = _vectors_of(workspace, step, model)
         except EmbeddingUnavailableError as error:
-            log.warning("%d questions are not embedded yet: %s", len(hashes) - start, error)
+            log.warning("questions of workspace %s are not embedded yet: %s", workspace.pk, error)
             break
         with in_workspace(workspace):
             _write(vectors, model)
@@ -101,19 +102,42 @@ def embed_questions(
     return embedded
 
 
+def _steps(
+    workspace: Workspace, memory_ids: Collection[UUID] | None, begin: str, limit: int | None
+) -> Iterator[dict[str, str]]:
+    """Yield the questions to embed by their hash, some at a time and each once.
+
+    In the order of hashes: those after `begin`, then those before.
+    """
+    left = sys.maxsize if limit is None else limit
+    ranges = [(begin, ""), ("", begin)] if begin else [("", "")]
+    for after, last in ranges:
+        position, is_end = after, False
+        while left > 0 and not is_end:
+            most = min(left, QUESTIONS_A_STEP)
+            step = _waiting(workspace, memory_ids, position, last, most)
+            if step:
+                yield step
+                position = list(step)[-1]
+            left -= len(step)
+            is_end = len(step) < most
+
+
 def _waiting(
-    workspace: Workspace, memory_ids: Collection[UUID] | None, limit: int | None
+    workspace: Workspace, memory_ids: Collection[UUID] | None, after: str, last: str, most: int
 ) -> dict[str, str]:
-    """Return the questions to embed by their hash, in the order of their rows."""
+    """Return the next questions to embed, those with hashes after one and to the last one."""
     with in_workspace(workspace):
         if memory_ids is None:
             rows = select_due()
         else:
             own = MemoryAnswer.objects.filter(memory__in=list(memory_ids))
             rows = own.exclude(model=workspace.embedding_model)
+        rows = rows.filter(question_hash__gt=after)
+        if last:
+            rows = rows.filter(question_hash__lte=last)
         first = rows.order_by("question_hash", "pk").distinct("question_hash")
-        found = sorted(first.values_list("pk", "question_hash", "question")[:limit])
-        return {digest: question for _, digest, question in found}
+        return dict(first.values_list("question_hash", "question")[:most])
 
 
 def _vectors_of(
