@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.contrib.staticfiles import finders
 from django.db import connection, connections
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -445,6 +448,19 @@ def test_the_inbox_asks_and_takes_the_answer_back(tenant: Tenant, member: Member
     assert reviewer.post(f"{path}undo/").status_code == 302
     assert pending(tenant) == [RULE]
     assert reviewer.post(path, {"action": "explode"}).status_code == 422
+
+
+def test_pages_with_a_bar_of_an_interval_load_its_colours(tenant: Tenant, member: Member) -> None:
+    propose(tenant)
+    reviewer = member("reviewer")
+    for path in ("/console/inbox/?source=mutings", "/console/detective/"):
+        page = reviewer.get(path).content.decode()
+        assert '<svg class="interval"' in page
+        sheets = re.findall(r'<link rel="stylesheet" href="/static/([^"?]+)', page)
+        found = [finders.find(sheet) for sheet in sheets]
+        styles = "".join(Path(str(file)).read_text() for file in found)
+        for part in ("track", "band", "mark"):
+            assert styles.count(f"\n.eg .interval .{part} {{ fill:") == 1
 
 
 def test_the_inbox_filters_proposals(tenant: Tenant) -> None:
