@@ -91,8 +91,6 @@ def test_answers_may_be_sent_as_they_were_read(tenant: Tenant) -> None:
         200,
         [told[0] | {"source": "written"}],
     )
-    wrong = tenant.agent.patch(path, {"answers": [told[0] | {"source": "guess"}]})
-    assert wrong.status_code == 422
 
 
 def test_what_a_writer_says_comes_first(tenant: Tenant) -> None:
