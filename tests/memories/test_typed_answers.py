@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from memories.core.answers import Answer
 from memories.core.typed_answers import typed_answers
-from tests.conftest import Tenant
+from tests.conftest import Caller, Tenant, issue_agent
 
 
 @pytest.mark.parametrize(
@@ -150,3 +152,34 @@ def test_answers_that_a_writer_set_as_a_rule_had_read_them_are_the_writer_s(tena
     assert set_["source"] == "written"
     moved = {"content": "Both crates are kept in the Frankfurt depot."}
     assert tenant.agent.patch(path, moved).json()["answers"] == [set_]
+
+
+def test_a_rollback_of_removed_answers_restores_them_as_a_rule_s(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": CRATES}).json()["memory"]
+    path, since = f"memories/{made['id']}", timezone.now().isoformat()
+    roll_back(tenant, since, lambda mallory: mallory.patch(path, {"answers": []}))
+    assert tenant.reader.get(path).json()["answers"] == made["answers"]
+    assert made["answers"][0]["source"] == "rule"
+    change = {"content": CRATES.replace("Frankfurt", "Bonn")}
+    [moved] = tenant.admin.patch(path, change).json()["answers"]
+    assert (moved["answer"], moved["source"]) == ("in the Bonn depot", "rule")
+
+
+def test_a_rollback_leaves_what_another_writer_set_before(tenant: Tenant) -> None:
+    made = tenant.agent.post("memories", {"content": CRATES}).json()["memory"]
+    path = f"memories/{made['id']}"
+    tenant.agent.patch(path, {"answers": []})
+    since = timezone.now().isoformat()
+    roll_back(tenant, since, lambda mallory: mallory.patch(path, {"answers": made["answers"]}))
+    assert tenant.reader.get(path).json()["answers"] == []
+    assert tenant.admin.patch(path, {"content": f"Now: {CRATES}"}).json()["answers"] == []
+    assert tenant.admin.patch(path, {"content": CRATES}).json()["answers"] == []
+
+
+def roll_back(tenant: Tenant, since: str, does: Callable[[Caller], Any]) -> None:
+    """Roll back what another key does."""
+    assert does(issue_agent(tenant.workspace, "mallory")).status_code == 200
+    keys = tenant.admin.get("keys").json()["results"]
+    [key] = [row["id"] for row in keys if row["name"] == "mallory"]
+    body = {"since": since, "key_id": key, "confirm": True}
+    assert tenant.admin.post("memories/rollback", body).json()["reworded"] == 1

@@ -18,6 +18,7 @@ from django.db.models.functions import Length
 from engram.kernel.actors import SYSTEM
 from engram.kernel.credentials import credential_in
 from engram.kernel.history import record_unsent
+from engram.kernel.models import Event
 from memories.core.answer_prompt import Statement
 from memories.core.answers import Answer, answers_digest
 from memories.models import AskedAnswers, Memory, MemoryAnswer
@@ -128,6 +129,25 @@ def note_set_by_writer(memory: Memory) -> None:
 def note_read_by_rule(memory: Memory) -> None:
     """Note that a locked memory has nothing more of what a writer set: rules read its answers."""
     AskedAnswers.objects.filter(memory=memory, content_hash="").delete()
+
+
+def note_restored(numbers: Mapping[UUID, int]) -> None:
+    """Note of locked memories that they have the answers of earlier revisions again, by number.
+
+    Where no writer had set them by then, the note that one did is removed.
+    """
+    revised = Event.objects.filter(
+        type="memory.revised", object_id__in=[str(memory_id) for memory_id in numbers]
+    )
+    still_set = {
+        memory_id
+        for object_id, data in revised.values_list("object_id", "data")
+        if data.get("revision", 0) <= numbers[memory_id := UUID(object_id)]
+        and "answers" in data.get("fields", ())
+        and not data.keys() & {"observation", "rollback"}
+    }
+    set_since = numbers.keys() - still_set
+    AskedAnswers.objects.filter(memory__in=set_since, content_hash="").delete()
 
 
 def are_set_by_writer(memory: Memory) -> bool:

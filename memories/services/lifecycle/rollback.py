@@ -17,7 +17,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.refusals import ForbiddenError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.core.answers import from_records
+from memories.core.answers import Answer, from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, Merge, Observation, State
@@ -26,6 +26,7 @@ from memories.services.index.statement_hashes import lock_statements
 from memories.services.lifecycle.answers import answers_by_memory, write_all_answers
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
+from memories.services.lifecycle.model_answers import note_restored
 from memories.services.lifecycle.rollback_answers import take_out
 from memories.services.lifecycle.rollback_plan import (
     Kept,
@@ -204,7 +205,8 @@ def _reword(
     """Restore former wordings and answers; words are indexed at once, vectors later."""
     done: set[UUID] = set()
     present = answers_by_memory([wording.memory_id for wording in wordings])
-    told = []
+    told: list[tuple[Memory, Sequence[Answer]]] = []
+    numbers = {}
     for wording in wordings:
         memory = locked.get(wording.memory_id)
         if memory is None or memory.revision != wording.revision:
@@ -215,6 +217,8 @@ def _reword(
             continue
         keep_revision(memory, "rollback", answers=present[memory.id], actor=actor, now=now)
         told.append((memory, from_records(kept.fields.get("answers", ()))))
+        if "answers" in changes:
+            numbers[memory.id] = kept.number
         memory.content, memory.content_hash = kept.content, content_hash(kept.content)
         memory.word_count = terms(kept.content).total()
         memory.provenance = kept.fields.get("provenance", memory.provenance)
@@ -234,6 +238,7 @@ def _reword(
         )
         done.add(memory.id)
     write_all_answers(told)
+    note_restored(numbers)
     return done
 
 
