@@ -13,7 +13,7 @@ from conflicts.core.comparable import (
 )
 from conflicts.core.cues import Cue
 from conflicts.core.rules import one_sentence
-from conflicts.core.rules.pair import Clash, FactPair
+from conflicts.core.rules.pair import MAX_WEIGHED, WEIGHT_FOR_COSINE, Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.statements import Statement
@@ -25,6 +25,7 @@ MIN_COSINE: Final = 0.45
 MIN_ACROSS_WEIGHT: Final = 2.5
 NAMED_WEIGHT: Final = 1.5  # of what the scope of one text and the words of the other name
 SURE_COSINE: Final = 0.70
+MIN_SURE_NEARNESS: Final = 0.65  # below the cosine, for what claim comparison is sure of
 SURE_CONFIDENCE: Final = 0.85
 _NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
 _CHANGES: Final = frozenset(SETTLES) | {Cue.END}
@@ -48,7 +49,8 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     is a contradiction if claim comparison says so.
     """
     a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.cosine(older, newer) < MIN_COSINE or not _may_clash(timeline, a, b):
+    is_near = timeline.cosine(older, newer) >= MIN_COSINE
+    if not (is_near or _share_much(timeline, older, newer)) or not _may_clash(timeline, a, b):
         return None
     announces = timeline.has_cue(newer, *_MOVES_ON)
     is_doubtful = timeline.has_cue(newer, *SETTLES) and is_less_trusted(b, a)
@@ -58,13 +60,25 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
             return None
         announces = False
     pair = FactPair(timeline, older, newer, claims.compare(a.reading, b.reading))
+    if not is_near and pair.comparison.confidence < SURE_CONFIDENCE:
+        return None
     clash = one_sentence.find(pair)
     # What makes one claim in other words holds no opposite: "excludes" and "does not include".
-    if clash is None and not announces and pair.comparison.relation != "same":
+    if clash is None and is_near and not announces and pair.comparison.relation != "same":
         clash = _in_other_words(pair)
     if clash is None or is_settled(timeline, older, newer):
         return None
     return clash
+
+
+def _share_much(timeline: Timeline, older: int, newer: int) -> bool:
+    """Return whether two texts whose vectors are far from each other share rare words.
+
+    Two names for one role make up much of a short sentence.
+    """
+    a, b = timeline.statements[older], timeline.statements[newer]
+    shared = min(timeline.overlap(a.stems & b.stems), MAX_WEIGHED)
+    return timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * shared >= MIN_SURE_NEARNESS
 
 
 def _may_clash(timeline: Timeline, a: Statement, b: Statement) -> bool:

@@ -9,10 +9,13 @@ from memories.core.cases import CaseReading, Contradiction, contradicts, differe
 from memories.core.claim_types import Claim
 from memories.core.kept_spans import one_span_is_endless
 from memories.core.slot_types import Slot
+from memories.core.slot_words import base_of
 from memories.core.slots import are_exclusive, are_other_slots, are_other_things, slot_of
 from memories.core.time_zones import one_is_universal
 
 _SURE = 0.85
+# Who answers for a thing now, beside who made it.
+_OF_OWNERS = frozenset(f"by {base_of(verb)}" for verb in ("own", "approve", "lead", "manage"))
 _OF_NOUNS = 0.65  # two plain nouns may be two words for one value
 
 
@@ -42,8 +45,13 @@ def _of_named(a: str, b: str) -> CaseReading | None:
         return None
     reason = f"one value at a time: {left.written} vs {right.written}"
     confidence = _OF_NOUNS if left.kind == "plain" else _SURE
-    way: Contradiction = "number" if left.kind == "number" else "one-at-a-time"
-    return contradicts(way, reason, confidence=confidence)
+    return contradicts(_way_of(left), reason, confidence=confidence)
+
+
+def _way_of(slot: Slot) -> Contradiction:
+    if slot.kind == "number":
+        return "number"
+    return "owner" if slot.attribute in _OF_OWNERS else "one-at-a-time"
 
 
 def _of_common(a: str, b: str) -> CaseReading | None:

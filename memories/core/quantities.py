@@ -25,6 +25,10 @@ _BOUND_PHRASES: dict[Bound, str] = {
     "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum|>|>=|\u2265",
     "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",
 }
+_AFTERWARDS: dict[str, Bound] = {
+    **dict.fromkeys(("more", "older", "above", "over", "up", "longer", "higher"), "least"),
+    **dict.fromkeys(("less", "fewer", "younger", "below", "under", "shorter", "lower"), "most"),
+}
 _BOUNDS = {
     tuple(phrase.split()): bound
     for bound, phrases in _BOUND_PHRASES.items()
@@ -175,7 +179,22 @@ def quantity_at(
         end = rate_end if adjacent or noun in ("time", "times") else end
     else:
         text = between(tokens, index, end)
-    return _and_a_half(tokens, end, Quantity(value, unit, text, bound, noun), number=number[1])
+    quantity = Quantity(value, unit, text, bound, noun)
+    return _bound_after(tokens, end, quantity) or _and_a_half(
+        tokens, end, quantity, number=number[1]
+    )
+
+
+def _bound_after(
+    tokens: Sequence[Token], end: int, quantity: Quantity
+) -> tuple[int, Quantity] | None:
+    """Read a bound behind an amount: "18 or older", "10 kg and more"."""
+    words = [token.lower for token in tokens[end : end + 2]]
+    bound = _AFTERWARDS.get(words[1]) if len(words) == 2 and words[0] in ("or", "and") else None
+    if bound is None or quantity.bound != "exact":
+        return None
+    noun = _noun(tokens, end + 2) if quantity.unit == "count" else ""
+    return end + 2, replace(quantity, bound=bound, noun=noun)
 
 
 def _and_a_half(

@@ -48,3 +48,11 @@ def test_only_a_contradiction_names_a_way() -> None:
 def test_the_way_belongs_to_the_reasons_whatever_the_order() -> None:
     one, other = "Billing runs on PostgreSQL 15.", "Billing runs on PostgreSQL 17."
     assert compare(one, other).contradiction == compare(other, one).contradiction == "version"
+
+
+def test_two_people_in_one_role_contradict_each_other_however_far_their_vectors_are() -> None:
+    leads = "Marta Oliveira leads the translation group."
+    assert rules_of(leads, "The translation group is headed by Piet Jansen.", cosine=0.4) == [
+        ("ambiguity.owner",)
+    ]
+    assert rules_of(leads, "The translation desk is headed by Piet Jansen.", cosine=0.4) == []
