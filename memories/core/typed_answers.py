@@ -7,6 +7,7 @@ negation: then question and answer are parts of the sentence. What a writer says
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from memories.core.answers import Answer
@@ -14,7 +15,8 @@ from memories.core.lexicon import concept_of, is_product
 from memories.core.reading import read_cached
 
 MAX_CHARS: Final = 160
-_NAME: Final = r"[A-Z][\w-]{0,30}(?:\s[A-Z][\w-]{0,30}){0,2}"
+_NOBODY: Final = r"(?!(?:Nobody|Everybody|Anybody|Somebody|Everyone|Anyone|Someone|None)\b)"
+_NAME: Final = rf"{_NOBODY}[A-Z][\w-]{{0,30}}(?:\s[A-Z][\w-]{{0,30}}){{0,2}}"
 _DETERMINED: Final = r"(?:[Tt]he|[Oo]ur)\s[\w-]{1,30}(?:\s[\w-]{1,30}){0,3}"
 _THING: Final = r"(?P<thing>(?!(?:From|In|On|At|For|With|By|Of)\s)[^,;:()]{2,80}?)"
 _WHO: Final = rf"(?P<who>{_DETERMINED}|{_NAME})"
@@ -22,8 +24,13 @@ _ACTS: Final = {
     "owns": "owned", "maintains": "maintained", "approves": "approved", "leads": "led",
     "manages": "managed", "reviews": "reviewed", "coordinates": "coordinated",
 }  # fmt: skip
-_DOES: Final = rf"{'|'.join(_ACTS)}|is\sresponsible\sfor|is\sin\scharge\sof|signs\soff"
-_PARTICIPLES: Final = {done: acts for acts, done in _ACTS.items()}
+_ROLES: Final = {
+    "owner": "owns", "maintainer": "maintains", "approver": "approves", "lead": "leads",
+    "leader": "leads", "manager": "manages", "reviewer": "reviews", "coordinator": "coordinates",
+    "head": "leads",
+}  # fmt: skip
+_DOES: Final = rf"{'|'.join(_ACTS)}|heads|is\sresponsible\sfor|is\sin\scharge\sof|signs\soff"
+_PARTICIPLES: Final = {done: acts for acts, done in _ACTS.items()} | {"headed": "leads"}
 _KEPT: Final = r"kept|stored|located|hosted|filed|archived"
 _TIME: Final = r"\d{1,2}(?::\d{2})?(?:\s?[ap]\.?m\.?)?|noon|midnight"
 _PLACE: Final = r"(?:in|at|on|under)\s(?:the\s|our\s|a\s|an\s|room\s|(?=[A-Z]))[^,;:()\d]{2,60}"
@@ -34,6 +41,7 @@ _PATTERNS: Final = tuple(
         ("owner", rf"{_WHO}\s(?P<does>{_DOES})\s"
          rf"(?P<thing>(?:the|our|all)\s[^,;:()]{{2,80}}|{_NAME})"),
         ("owned", rf"{_THING}\s(?:is|are)\s(?P<done>{'|'.join(_PARTICIPLES)})\sby\s{_WHO}"),
+        ("role", rf"[Tt]he\s(?P<role>{'|'.join(_ROLES)})\sof\s{_THING}\sis\s{_WHO}"),
         ("version", rf"{_THING}\s(?:runs\son|runs|uses|is\son|requires)\s"
          r"(?P<product>[A-Z][\w+#.-]{1,30})\s(?:version\s|v)?(?P<version>\d{1,4}(?:\.\d{1,4}){0,3})"),
         ("kept", rf"{_THING}\s(?P<be>is|are)\s(?P<kept>{_KEPT})\s(?P<place>{_PLACE})"),
@@ -84,10 +92,8 @@ def _answer(kind: str, found: re.Match[str]) -> Answer:
     """Return the question that a match answers."""
     part = found.groupdict()
     thing = _in_question(part["thing"])
-    if kind == "owner":
-        return Answer(f"Who {part['does'].lower()} {thing}?", part["who"])
-    if kind == "owned":
-        return Answer(f"Who {_PARTICIPLES[part['done'].lower()]} {thing}?", part["who"])
+    if kind in ("owner", "owned", "role"):
+        return Answer(f"Who {_verb_of(kind, part)} {thing}?", part["who"])
     if kind == "version":
         return Answer(f"Which version of {part['product']} does {thing} use?", part["version"])
     if kind == "kept":
@@ -96,6 +102,14 @@ def _answer(kind: str, found: re.Match[str]) -> Answer:
         return Answer(f"Where does {thing} live?", part["place"])
     does = "does" if part["s"] else "do"
     return Answer(f"When {does} {thing} {part['verb'].lower()}?", part["time"])
+
+
+def _verb_of(kind: str, part: Mapping[str, str]) -> str:
+    """Return the verb of a question for a person: "owns", also for "owned by" and "owner of"."""
+    if kind == "owner":
+        does = part["does"].lower()
+        return "leads" if does == "heads" else does
+    return _PARTICIPLES[part["done"].lower()] if kind == "owned" else _ROLES[part["role"]]
 
 
 def _in_question(thing: str) -> str:
