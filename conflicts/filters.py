@@ -12,6 +12,7 @@ from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.services.cards.queue import found_by_rule
 from conflicts.services.questions.select import (
+    AS_OF_MEANING,
     TEXT_MAX_CHARS,
     Wanted,
     refuse_many_words,
@@ -71,7 +72,7 @@ class QuestionFilter(StrictFilterSet):
         choices=[("true", "True"), ("false", "False")],
         label="Whether a card asks which answer holds",
     )
-    as_of = PastMomentFilter(label="What was known then; what was forgotten since stays forgotten")
+    as_of = PastMomentFilter(label=AS_OF_MEANING)
 
     class Meta:
         model = MemoryAnswer

@@ -8,6 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from conflicts.services.questions.select import AS_OF_MEANING
 from conflicts.services.questions.show import GivenAnswer, KnownQuestion
 from engram.kernel.answers import fields_of
 from engram.kernel.fields import PastMoment
@@ -18,10 +19,7 @@ from memories.serializers.answers import SOURCE_HELP
 class QuestionQuerySerializer(serializers.Serializer[Any]):
     """The time that a question is asked about."""
 
-    as_of = PastMoment(
-        required=False,
-        help_text="What was known then; what was forgotten since stays forgotten.",
-    )
+    as_of = PastMoment(required=False, help_text=AS_OF_MEANING)
 
 
 @fields_of(KnownQuestion)

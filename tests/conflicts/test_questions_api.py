@@ -15,7 +15,7 @@ from conflicts.services.detection.detect import detect_due
 from conflicts.services.questions import select
 from conflicts.services.questions.disputing import disputing_cards
 from engram.kernel.tenancy import in_workspace
-from memories.models import MemoryAnswer
+from memories.models import MemoryAnswer, Revision
 from memories.services.index.question_groups import join_wordings
 from tests.conftest import Tenant
 
@@ -272,6 +272,87 @@ def test_as_of_shows_what_was_known_then(tenant: Tenant) -> None:
     assert known(tenant, as_of=days_ago(6)) == []
     asked = tenant.reader.get(f"questions/{then['id']}", {"as_of": days_ago(6)})
     assert asked.status_code == 404
+
+
+def patch(tenant: Tenant, memory: str, **changes: Any) -> None:
+    changed = tenant.admin.patch(f"memories/{memory}", changes)
+    assert changed.status_code == 200, changed.content
+
+
+def told(answer: str, was: str | None = None) -> list[dict[str, Any]]:
+    return [{"question": REFUNDS, "answer": answer, "was": was}]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"content": "The mayor decides about refunds.", "answers": told("the mayor")},
+        {"answers": told("the mayor")},
+        {"answers": told("the support lead", "the mayor")},
+        {"content": "Every refund waits for the support lead."},
+        {"scope": "town"},
+        {"project": "mayor"},
+    ],
+)
+def test_as_of_shows_nothing_that_was_written_later(tenant: Tenant, change: Any) -> None:
+    memory = commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(5))
+    [before] = known(tenant)
+    unchanged = timezone.now().isoformat()
+    patch(tenant, memory, **change)
+    assert len(known(tenant)) == 1
+    for moment in (days_ago(4), unchanged):
+        for filters in ({}, {"q": "refunds"}, {"scope": "town"}, {"disputed": "false"}):
+            assert known(tenant, as_of=moment, **filters) == []
+        asked = tenant.reader.get(f"questions/{before['id']}", {"as_of": moment})
+        assert asked.status_code == 404
+    assert len(known(tenant, as_of=timezone.now().isoformat())) == 1
+
+
+def test_as_of_shows_what_reads_now_as_it_did_then(tenant: Tenant) -> None:
+    memory = commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(5))
+    then = known(tenant)
+    patch(tenant, memory, importance=0.9, tags=["money"])
+    assert known(tenant, as_of=days_ago(4)) == then
+    patch(tenant, memory, content="The mayor decides about refunds.", answers=told("the mayor"))
+    changed = timezone.now().isoformat()
+    patch(tenant, memory, content=LEAD, answers=told("the support lead"))
+    assert known(tenant, as_of=days_ago(4)) == then
+    assert known(tenant, as_of=changed) == []
+
+
+def test_as_of_leaves_out_an_answer_that_a_repetition_added_later(tenant: Tenant) -> None:
+    commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(5))
+    other = {"question": "What crosses the desk of the support lead?", "answer": "refunds"}
+    again = tenant.agent.post("memories", {"content": LEAD, "answers": [other]})
+    assert again.json()["outcome"] == "duplicate"
+    assert len(known(tenant)) == 2
+    [row] = known(tenant, as_of=days_ago(4))
+    assert (row["question"], row["answers_count"]) == (REFUNDS, 1)
+    history = detail(tenant, row["id"], as_of=days_ago(4))["history"]
+    assert [one["answer"] for one in history] == ["the support lead"]
+
+
+def test_as_of_goes_by_the_expiry_of_then(tenant: Tenant) -> None:
+    memory = commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(5))
+    patch(tenant, memory, expires_at=days_ago(-1))
+    assert len(known(tenant, as_of=days_ago(4))) == 1
+    with in_workspace(tenant.workspace):
+        [kept] = Revision.objects.all()
+        kept.fields["expires_at"] = days_ago(4.5)
+        kept.save()
+    assert known(tenant, as_of=days_ago(4)) == []
+
+
+def test_a_card_as_of_then_disputes_only_what_was_answered_then(tenant: Tenant) -> None:
+    seat = "Where does the support lead sit?"
+    commit(tenant, LEAD, (REFUNDS, "the support lead"), (seat, "Berlin"), observed_at=days_ago(3))
+    other = commit(tenant, TREASURER, (REFUNDS, "the treasurer"), observed_at=days_ago(1))
+    detect_due(tenant.workspace, clock=timezone.now)
+    waited = timezone.now().isoformat()
+    patch(tenant, other, scope="town")
+    rows = known(tenant, as_of=waited)
+    assert {row["question"]: row["disputed"] for row in rows} == {REFUNDS: True, seat: False}
+    assert [row["also"] for row in rows] == [[], []]
 
 
 def test_a_dispute_is_shown_as_of_its_time(tenant: Tenant) -> None:

@@ -86,6 +86,28 @@ def test_the_page_shows_what_was_known_on_a_day(tenant: Tenant, person: Client) 
     assert "the treasurer" not in shown(person, f"{PAGE}{row['id']}/", as_of=day)
 
 
+def test_the_page_of_a_day_shows_nothing_that_was_written_later(
+    tenant: Tenant, person: Client
+) -> None:
+    memory = commit(tenant, LEAD, (REFUNDS, "the support lead"), observed_at=days_ago(9))
+    night = ("When do backups run?", "at night")
+    commit(tenant, "Backups run at night.", night, observed_at=days_ago(9))
+    [backups], [refunds] = known(tenant, q="backups"), known(tenant, q="refunds")
+    mayor = {
+        "content": "The mayor decides about refunds.",
+        "answers": [{"question": REFUNDS, "answer": "the mayor"}],
+    }
+    assert tenant.admin.patch(f"memories/{memory}", mayor).status_code == 200
+    day = (timezone.localdate() - timedelta(days=6)).isoformat()
+    page = shown(person, as_of=day)
+    one = shown(person, f"{PAGE}{backups['id']}/", as_of=day)
+    assert ("mayor" in page, "at night" in page, "at night" in one) == (False, True, True)
+    for text in (page, one):
+        assert "Memories that were reworded or moved since, answers that were given since" in text
+    assert person.get(f"{PAGE}{refunds['id']}/", {"as_of": day}).status_code == 404
+    assert "the mayor" in shown(person, f"{PAGE}{refunds['id']}/")
+
+
 @pytest.mark.parametrize(
     "filters",
     [

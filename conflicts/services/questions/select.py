@@ -15,10 +15,14 @@ from conflicts.services.questions.newest import find_newest
 from engram.kernel.planning import by_index, without_nested_loops
 from memories.models import Memory, MemoryAnswer
 from memories.models.memory import in_scope
-from memories.services.index.answers import readable_at
+from memories.services.index.given_answers import given_answers
 
 WORDS_MAX = 12
 TEXT_MAX_CHARS = 200
+AS_OF_MEANING = (
+    "What was known then, as far as it reads the same now: memories that were reworded or moved"
+    " since, answers that were given since, and what was forgotten are left out."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +42,6 @@ def refuse_many_words(text: str) -> None:
     """Refuse a search for more words than are looked for."""
     if len(text.split()) > WORDS_MAX:
         raise ValidationError(f"Search for at most {WORDS_MAX} words.")
-
-
-def given_answers(now: datetime, as_of: datetime | None) -> QuerySet[MemoryAnswer]:
-    """Return the answers of memories that may be read now, or could be at `as_of`."""
-    readable = readable_at(now, as_of).order_by()
-    return MemoryAnswer.objects.filter(memory__in=readable).order_by()
 
 
 def select_questions(wanted: Wanted, *, now: datetime) -> QuerySet[MemoryAnswer]:

@@ -19,11 +19,11 @@ from conflicts.core.timeline import Timeline
 from conflicts.models import ConflictMember
 from conflicts.services.detection.story import Story, add_answers, load_facts
 from conflicts.services.questions.disputing import disputing_cards
-from conflicts.services.questions.select import given_answers
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from memories.core.answer_sources import AnswerSource, sources_of
 from memories.models import AskedAnswers, MemoryAnswer
+from memories.services.index.given_answers import given_answers
 
 READ_OF_EACH = 12  # answers, the newest, where many questions are listed
 ALSO_SHOWN = 5

@@ -24,9 +24,9 @@ from engram.kernel.embedding import EmbeddingUnavailableError, Floats, embed
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.answers import Answer
-from memories.models import Memory, MemoryAnswer
-from memories.models.memory import MemoryQuerySet
+from memories.models import MemoryAnswer
 from memories.services.index.accepted import embed_accepted
+from memories.services.index.given_answers import given_answers
 
 log = logging.getLogger(__name__)
 QUESTIONS_A_STEP = 64  # some hundred milliseconds of the local model
@@ -43,29 +43,20 @@ def load_answers(
 ) -> dict[UUID, AnswerVectors]:
     """Return the answers of recallable memories, each with its question's unit vector.
 
-    With `as_of`, of those that were recallable then. The vector is None while the question is not
+    With `as_of`, those that memories gave then. The vector is None while the question is not
     embedded with the workspace's model. Memories without answers are left out. One query, however
     many memories.
     """
     found: dict[UUID, AnswerVectors] = defaultdict(list)
     with in_workspace(workspace):
-        memories = readable_at(now, as_of).filter(pk__in=list(memory_ids))
-        rows = MemoryAnswer.objects.filter(memory__in=memories.order_by()).order_by(
-            "memory_id", "position"
-        )
+        given = given_answers(now, as_of).filter(memory__in=list(memory_ids))
+        rows = given.order_by("memory_id", "position")
         names = ("memory_id", "question", "answer", "was", "model", "embedding")
         for memory_id, question, answer, was, model, stored in rows.values_list(*names):
             is_current = stored is not None and model == workspace.embedding_model
             vector = np.asarray(stored, dtype=np.float32) if is_current else None
             found[memory_id].append((Answer(question, answer, was), vector))
     return dict(found)
-
-
-def readable_at(now: datetime | None, as_of: datetime | None) -> MemoryQuerySet:
-    """Return the memories that may be read now, or with `as_of` those that could be read then."""
-    if as_of is None:
-        return Memory.objects.recallable(now)
-    return Memory.objects.recallable_then(as_of)
 
 
 def select_due() -> QuerySet[MemoryAnswer]:

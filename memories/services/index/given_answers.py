@@ -1,0 +1,52 @@
+"""Select the answers that memories give now, or gave at an earlier time."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from django.db.models import DateTimeField, Exists, Func, JSONField, OuterRef, Q, QuerySet
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, JSONObject
+
+from memories.models import Memory, MemoryAnswer, MemoryQuerySet, Revision
+
+
+def readable_at(now: datetime | None, as_of: datetime | None) -> MemoryQuerySet:
+    """Return the memories that may be read now, or with `as_of` those that could be read then."""
+    if as_of is None:
+        return Memory.objects.recallable(now)
+    return Memory.objects.recallable_then(as_of)
+
+
+def given_answers(now: datetime | None, as_of: datetime | None) -> QuerySet[MemoryAnswer]:
+    """Return the answers of memories that may be read now, or that could be read at `as_of`.
+
+    With `as_of`, of memories that have the wording and place of then, those that they had then.
+    What a model or a rule reads from a statement counts from the statement on.
+    """
+    readable = readable_at(now, as_of).order_by()
+    given = MemoryAnswer.objects.filter(memory__in=readable).order_by()
+    return given if as_of is None else given.filter(~Exists(_other_at(as_of)))
+
+
+def _other_at(at: datetime) -> QuerySet[Revision]:
+    """Return the former wording of an answer's memory at `at`, if it differs in what is shown.
+
+    That is the first revision replaced after it. Conditions of this form are planned as joins of
+    sets, whatever the number of answers.
+    """
+    later = Revision.objects.filter(created_at__gt=at).order_by()
+    earlier = later.filter(memory=OuterRef("memory"), number__lt=OuterRef("number"))
+    first = later.filter(~Exists(earlier), memory=OuterRef("memory"))
+    record = JSONObject(
+        question=OuterRef("question"), answer=OuterRef("answer"), was=OuterRef("was")
+    )
+    shown = JSONObject(
+        scope=OuterRef("memory__scope"),
+        project=OuterRef("memory__project"),
+        answers=Func(record, function="jsonb_build_array", output_field=JSONField()),
+    )
+    expiry = Cast(KeyTextTransform("expires_at", "fields"), DateTimeField())
+    same = Q(content=OuterRef("memory__content"), fields__contains=shown)
+    stood = same & (Q(expiry=None) | Q(expiry__gt=at))
+    return first.alias(expiry=expiry).filter(~stood)
