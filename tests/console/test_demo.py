@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionDue, DetectionRun
 from conflicts.services import due as detection_due
@@ -162,6 +163,26 @@ def test_agents_go_on_from_the_story(demo: Workspace) -> None:
         compared = Comparison.objects.get(session__session_key="live")
         assert (Comparison.objects.count(), compared.model_version) == (scored + 1, version)
     assert reader.get("predictor/audit/live").json()["judgement"]["reasoning"] != ""
+
+
+def test_questions_are_answered_at_first_sight_and_stay_one(demo: Workspace) -> None:
+    agent, reader = caller(demo, Role.AGENT), caller(demo, Role.READER)
+
+    def questions() -> dict[str, Any]:
+        listed = reader.get("questions").json()["results"]
+        return {row["question"]: row for row in listed}
+
+    before, asked = questions(), "How long are backups of db-main kept?"
+    assert len(before) >= 12
+    assert before[asked]["answer"] == "35 days"
+    assert sum(row["disputed"] for row in before.values()) == 2
+    told = {"content": "On db-main a backup is deleted after 35 days.", "scope": "infra/database"}
+    answers = [{"question": asked, "answer": "35 days"}]
+    assert agent.post("memories", told | {"answers": answers}).status_code == 201
+    detect_due(demo, clock=timezone.now)
+    after = questions()
+    assert after.keys() == before.keys()
+    assert after[asked]["id"] == before[asked]["id"]
 
 
 def demo_state(demo: Workspace) -> dict[str, Any]:

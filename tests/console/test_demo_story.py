@@ -7,6 +7,8 @@ from typing import Any
 
 from django.db.models import Sum
 
+from conflicts.models import Conflict
+from conflicts.services.detection.detect import detect_due
 from engram.console.demo.sessions import (
     BETWEEN_PROMPTS,
     JUDGED_AFTER,
@@ -32,6 +34,7 @@ TALK = (
     "User: Who is the dog of the office?\nAgent: Biscuit is the dog of the office, and sleeps "
     "under the desk at noon.\nUser: Thank you, that is what I wanted to know about the dog.\n"
 ) * 5
+DISPUTED = [("rabbit", "kafka", "rabbit-again"), ("hours-old", "hours-now")]
 BEGAN = NOW - timedelta(days=4)
 ENDED = BEGAN + 3 * BETWEEN_PROMPTS
 
@@ -86,6 +89,35 @@ def test_session_of_the_story_leaves_what_a_session_leaves(tenant: Tenant) -> No
         assert (session.prompt_count, feedback.count(1.0)) == (2, 1)
         assert Comparison.objects.count() == 1
         assert Memory.objects.aggregate(all=Sum("hit_count"))["all"] > 0
+
+
+def test_answers_of_the_story_are_questions_with_a_change_and_a_dispute(tenant: Tenant) -> None:
+    steps = [step for step in read_story() if isinstance(step, CommitStep) and step.answers]
+    labels = play(tenant.workspace, steps, embed_story(tenant.workspace, steps), now=NOW)
+    detect_due(tenant.workspace, clock=lambda: NOW)
+    found = {row["question"]: row for row in tenant.reader.get("questions").json()["results"]}
+    assert len(found) == 10
+    website = found["Where are the sessions of the website kept?"]
+    assert (website["answer"], website["disputed"]) == ("Redis", False)
+    history = tenant.reader.get(f"questions/{website['id']}").json()["history"]
+    assert [(one["answer"], one["was"], one["state"]) for one in history] == [
+        ("Redis", "Memcached", "holds"), ("Memcached", None, "left"),
+    ]  # fmt: skip
+    disputed = {question for question, row in found.items() if row["disputed"]}
+    assert disputed == {
+        "Which broker carries Harbour's booking events?",
+        "When is the support hotline open?",
+    }
+    cards = [{str(labels[name]) for name in card} for card in DISPUTED]
+    assert [cards.index(members) for members in members_of_cards(tenant)] in ([0, 1], [1, 0])
+
+
+def members_of_cards(tenant: Tenant) -> list[set[str]]:
+    with in_workspace(tenant.workspace):
+        return [
+            {str(member.memory_id) for member in card.members.all()}
+            for card in Conflict.objects.filter(status="open")
+        ]
 
 
 def test_transcripts_of_the_story_can_be_judged_and_keys_stand_once() -> None:

@@ -14,6 +14,7 @@ from engram.console.demo.recording import record_story
 # in their last digits processors differ.
 SHOWN = {
     "memories.Memory": ("content", "scope", "forgotten_at", "superseded_at", "revision"),
+    "memories.MemoryAnswer": ("question", "answer", "was"),
     "memories.Observation": ("content", "outcome"),
     "memories.MergeSuggestion": ("relation", "status"),
     "memories.Review": ("kind", "status"),

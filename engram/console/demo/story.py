@@ -19,6 +19,7 @@ from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
 from engram.console.demo.steps import DemoStep, Labels
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.models import Provenance, Role, Workspace
+from memories.core.answers import Answer
 from memories.services.commit.commit import Prepared, prepare, write
 from memories.services.commit.draft import Draft
 from memories.services.lifecycle.forget import forget, restore
@@ -49,12 +50,16 @@ class CommitStep(DemoStep):
     derived_from: tuple[str, ...] = ()
     expires_in_days: float | None = None
     content: str
+    answers: tuple[Answer, ...] = ()
 
     def draft(self, labels: Labels, at: datetime) -> Draft:
         """Return what the agent sends."""
-        given = {"do", "days_ago", "label", "supersedes", "derived_from", "expires_in_days"}
+        given = {
+            "do", "days_ago", "label", "supersedes", "derived_from", "expires_in_days", "answers",
+        }  # fmt: skip
         return Draft(
             **self.model_dump(exclude=given),
+            answers=self.answers,
             supersedes=labels[self.supersedes] if self.supersedes else None,
             derived_from=tuple(labels[label] for label in self.derived_from),
             expires_at=at + timedelta(days=self.expires_in_days) if self.expires_in_days else None,
