@@ -51,6 +51,7 @@ examples: dev-venv ## record the examples of the API's description anew
 	@ENGRAM_RECORD_EXAMPLES=1 $(PYTHON) -m pytest tests/console/test_api_examples.py -q $(ARGS)
 
 demo-record: dev-venv ## record the demo's story anew, after a change of the story, tables or rules
+	@$(PYTHON) manage.py migrate --verbosity 0
 	@$(PYTHON) manage.py record_demo $(ARGS)
 
 evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE"
