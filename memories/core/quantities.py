@@ -19,8 +19,9 @@ from memories.core.units import CURRENCIES, TIME_SECONDS, unit_of
 
 _BOUND_PHRASES: dict[Bound, str] = {
     "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"
-    "|less than|fewer than|under|below|at maximum|a maximum of|maximum of|not over|not exceed"
-    "|no higher than|shorter than|capped at|limited to|max|maximum|<|<=|\u2264",
+    "|within the last|within the past|within the next|less than|fewer than|under|below|at maximum"
+    "|a maximum of|maximum of|not over|not exceed|no higher than|shorter than|capped at|limited to"
+    "|max|maximum|<|<=|\u2264",
     "least": "at least|no less than|no fewer than|not less than|more than|over|above|longer than"
     "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum|>|>=|\u2265",
     "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",

@@ -67,8 +67,8 @@ def test_quantity_is_read_in_its_base_unit(text: str, value: float, unit: str) -
 @pytest.mark.parametrize(
     ("text", "bound"),
     [("at most 5 MB", "most"), ("up to 5 MB", "most"), ("no more than 5 MB", "most"),
-     ("5 MB or more", "least"), ("5 MB and below", "most"), ("at least 5 MB", "least"),
-     ("more than 5 MB", "least"), ("about 5 MB", "about"),
+     ("within the last 5 MB", "most"), ("5 MB or more", "least"), ("5 MB and below", "most"),
+     ("at least 5 MB", "least"), ("more than 5 MB", "least"), ("about 5 MB", "about"),
      ("5 MB", "exact")],
 )  # fmt: skip
 def test_bounds_are_kept(text: str, bound: str) -> None:
