@@ -63,7 +63,7 @@ class QuestionFilter(StrictFilterSet):
     q = django_filters.CharFilter(
         max_length=TEXT_MAX_CHARS,
         validators=[refuse_many_words],
-        label="Words that a question and one of its answers have, all of them",
+        label="Words that a question and one of its answers, also a former one, have, all of them",
     )
     scope = django_filters.CharFilter(
         max_length=300, label="The scope of a memory that answers it, or below"

@@ -227,6 +227,14 @@ def test_a_former_answer_is_found_too(tenant: Tenant) -> None:
     assert [row["answer"] for row in known(tenant, scope="old")] == ["the board"]
 
 
+def test_an_answer_that_only_the_newer_one_names_is_found_too(tenant: Tenant) -> None:
+    commit(tenant, "The board decides about refunds now.", (REFUNDS, "the board", "finance"))
+    commit(tenant, "Finance pays the rent.", ("Who pays the rent?", "the office"))
+    for words in ("refunds finance", "FINANCE board", "financ"):
+        assert [row["answer"] for row in known(tenant, q=words)] == ["the board"]
+    assert known(tenant, q="finance rent") == []
+
+
 @pytest.mark.parametrize(
     "filters",
     [

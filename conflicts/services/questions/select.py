@@ -29,7 +29,8 @@ AS_OF_MEANING = (
 class Wanted:
     """Filters of questions; empty means any.
 
-    `text` is words that a question and one of its answers must have, `scope` that of an answer.
+    `text` is words that a question and one of its answers must have, with what that answer
+    replaced; `scope` is that of an answer.
     """
 
     text: str = ""
@@ -98,7 +99,8 @@ def _matching(given: QuerySet[MemoryAnswer], wanted: Wanted, now: datetime) -> Q
 
 
 def _has(word: str) -> Q:
-    return Q(question__icontains=word) | Q(answer__icontains=word)
+    told = Q(answer__icontains=word) | Q(was__icontains=word)
+    return Q(question__icontains=word) | told
 
 
 def _asked_in(answers: QuerySet[MemoryAnswer]) -> Q:
