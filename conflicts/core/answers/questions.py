@@ -29,7 +29,7 @@ OTHER_SORT: Final = 0.14  # more, where question words and types of the answers 
 _KEPT: Final = 8192
 _WORDS: Final = frozenset({"may", "march", "fall", "sun", "sat", "mar", "wed"})
 _JOINT: Final = re.compile(r"[-:/_.]")
-_NEGATION: Final = re.compile(r"\b(?:no|not|never|n't|without)\b", re.IGNORECASE)
+_NEGATION: Final = re.compile(r"\b(?:no|not|never|n't)\b", re.IGNORECASE)
 _ASKED: Final = re.compile(r"\b(?:which|what)\s(?P<noun>[\w-]+)", re.IGNORECASE)
 _OF_ONE_THING: Final = re.compile(
     r"^(?:where|when|who|what)\s(?:is|are|was|were)\s"
@@ -49,6 +49,7 @@ _NUMBER: Final = re.compile(
     r"(?<=\w{4}\s)(?<!\bevery\s)one\b(?!\sof\b)",
     re.IGNORECASE,
 )
+_WITH: Final = re.compile(r"\bwith(?:out)?\b", re.IGNORECASE)
 _PER: Final = re.compile(
     r"\b(?:per|an?|each|every)\s(?P<unit>hour|day|night|week|month|quarter|year|head|person|seat|"
     r"user|group)\b",
@@ -102,6 +103,16 @@ def only_adds_nouns(a: str, b: str) -> bool:
     return mine < theirs
 
 
+def names_its_thing(a: str, b: str) -> bool:
+    """Return whether question `b` is `a` with nouns: "our address", "the address of the shop"."""
+    mine, theirs = _words(a), _words(b)
+    return (
+        bool(mine.stems)
+        and mine.stems <= theirs.stems
+        and (theirs.stems - mine.stems <= theirs.nouns)
+    )
+
+
 def ask_of_two_things(a: str, b: str) -> bool:
     """Return whether two questions differ in one word: "Who signs leases?", "Who signs checks?".
 
@@ -140,7 +151,7 @@ def may_be_one_question(
         mine.numbers != theirs.numbers
         or mine.is_negated != theirs.is_negated
         or _are_of_other_times(mine, theirs)
-        or _are_per_other_units(a.question, b.question)
+        or _are_of_other_terms(a.question, b.question)
         or _are_of_other_parts(mine, theirs)
         or _are_opposite(mine, theirs)
         or _are_of_other_cases(a, b)
@@ -245,8 +256,11 @@ def _as_digits(number: str) -> str:
     return number if value is None else f"{value:g}"
 
 
-def _are_per_other_units(a: str, b: str) -> bool:
-    """Return whether one question asks per month and the other per year."""
+def _are_of_other_terms(a: str, b: str) -> bool:
+    """Return whether one question asks per month or with a badge, the other per year or without."""
+    withs = [{match[0].lower() for match in _WITH.finditer(text)} for text in (a, b)]
+    if all(withs) and withs[0].isdisjoint(withs[1]):
+        return True
     mine, theirs = ({match["unit"].lower() for match in _PER.finditer(text)} for text in (a, b))
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 

@@ -8,7 +8,9 @@ from typing import Final
 from conflicts.core.answers.gone import MIN_STEMS, Gone, find_gone, has_identifier, is_meant
 from conflicts.core.answers.history import read_history
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.values import is_yes_or_no
+from conflicts.core.answers.questions import MIN_COSINE, names_its_thing
+from conflicts.core.answers.sorts import sort_of
+from conflicts.core.answers.values import compare_values, is_yes_or_no
 from conflicts.core.comparable import is_comparable
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Finding
@@ -118,7 +120,7 @@ def _stands_on(
     holding = [one.position for one in history.holding]
     if leaning.position not in holding or holding[-1] > gone.position:
         return False
-    if _names_successor(timeline, leaning, gone):
+    if _names_successor(timeline, index, leaning, gone):
         return False
     return not is_replaced(timeline, leaning.position, gone.position, named)
 
@@ -142,13 +144,18 @@ def _is_used_later(
     )
 
 
-def _names_successor(timeline: Timeline, leaning: StatedAnswer, gone: StatedAnswer) -> bool:
-    """Return whether the fact that tells the end names what took the place of the older answer."""
-    value = frozenset(stems(leaning.answer.answer))
+def _names_successor(
+    timeline: Timeline, index: AnswerIndex, leaning: StatedAnswer, gone: StatedAnswer
+) -> bool:
+    """Return whether the fact that tells the end gives the older question another answer."""
     return any(
         answer.was is not None
-        and not is_yes_or_no(answer.answer)
-        and not value.isdisjoint(stems(answer.was))
+        and compare_values(answer.was, leaning.answer.answer) == "same"
+        and sort_of(answer.question) == sort_of(leaning.answer.question)
+        and (
+            index.cosine(answer, leaning.answer) >= MIN_COSINE
+            or names_its_thing(answer.question, leaning.answer.question)
+        )
         for answer in timeline.facts[gone.position].answers
     )
 
