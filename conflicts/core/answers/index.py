@@ -10,14 +10,16 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from conflicts.core.answers.questions import (
-    MIN_COSINE,
-    Asked,
+from conflicts.core.answers.question_guards import Asked
+from conflicts.core.answers.question_words import (
     ask_of_two_things,
     common_nouns,
+    only_adds_nouns,
+)
+from conflicts.core.answers.questions import (
+    MIN_COSINE,
     is_one_question,
     may_be_one_question,
-    only_adds_nouns,
     presupposes,
 )
 from conflicts.core.timeline import Timeline

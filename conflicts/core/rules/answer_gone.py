@@ -8,7 +8,8 @@ from typing import Final
 from conflicts.core.answers.gone import MIN_STEMS, Gone, find_gone, has_identifier, is_meant
 from conflicts.core.answers.history import read_history
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.questions import MIN_COSINE, names_its_thing
+from conflicts.core.answers.question_words import names_its_thing
+from conflicts.core.answers.questions import MIN_COSINE
 from conflicts.core.answers.sorts import sort_of
 from conflicts.core.answers.values import compare_values, is_yes_or_no
 from conflicts.core.comparable import is_comparable

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from conflicts.core.answers.questions import (
-    Asked,
-    ask_of_two_things,
-    is_one_question,
-    may_be_one_question,
-)
+from conflicts.core.answers.question_guards import Asked
+from conflicts.core.answers.question_words import ask_of_two_things
+from conflicts.core.answers.questions import is_one_question, may_be_one_question
 from conflicts.core.answers.sorts import Sort, sort_of
 
 NEAR = 0.95
