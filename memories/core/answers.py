@@ -17,6 +17,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from memories.core.content import content_hash
+from memories.core.quoting import visible
 from memories.core.spelling import same_letters, without_invisible
 
 MAX_ANSWERS = 3  # that a caller may send
@@ -28,6 +29,19 @@ ANSWER_MAX_CHARS = 500
 _WORD = re.compile(r"\w+")
 # Question marks of scripts in use, and the marks that `letters()` removes at the end.
 _CLOSING = " ?\uff1f\u061f\u037e\u2e2e\u055e\u1367.!,;:\u2026\u3002\uff01"
+# Scripts whose letters a zero-width joiner or non-joiner shapes, and symbols that it combines.
+_SHAPED = (
+    "\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\u1820-\u18af\u1b00-\u1cff"
+    "\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
+)
+_PICTURE = (
+    "\u00a9\u00ae\u203c\u2049\u2100-\u27ff\u2900-\u2bff\u3030\u303d\u3297\u3299"
+    "\U0001f000-\U0001faff"
+)
+_NEEDED = re.compile(
+    f"((?<=[{_SHAPED}])[\u200c\u200d]|[0-9#*]\ufe0f\u20e3"
+    f"|[{_PICTURE}][\ufe0e\ufe0f]?(?:\u200d(?=[{_PICTURE}]))?)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +65,16 @@ class Answer:
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the answer that `as_record` wrote."""
         return cls(record["question"], record["answer"], record.get("was"))
+
+
+def in_one_line(text: str) -> str:
+    """Return a text with single blanks and without invisible characters that reading does not need.
+
+    Those that shape letters of a script, or make one symbol of several, are kept.
+    """
+    parts = _NEEDED.split(text)
+    parts[::2] = map(visible, parts[::2])
+    return " ".join("".join(parts).split())
 
 
 @lru_cache(maxsize=_KEPT)  # a detection run asks for those of a whole story

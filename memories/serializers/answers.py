@@ -15,6 +15,7 @@ from memories.core.answers import (
     QUESTION_MAX_CHARS,
     Answer,
     find_contradiction,
+    in_one_line,
     is_answer_to_itself,
     is_unchanged,
     unite,
@@ -59,8 +60,8 @@ class MemoryAnswerSerializer(serializers.Serializer[Any]):
     def validate(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Refuse an answer that says nothing."""
         answer = _answer_of(fields)
-        for name in ("question", "answer"):
-            if not any(map(str.isalnum, fields[name])):
+        for name, text in (("question", answer.question), ("answer", answer.answer)):
+            if not any(map(str.isalnum, text)):
                 raise serializers.ValidationError({name: "Must have a letter or a digit."})
         if is_answer_to_itself(answer):
             raise serializers.ValidationError({"answer": "Must not repeat the question."})
@@ -96,4 +97,5 @@ class AnswersField(serializers.ListField):
 
 
 def _answer_of(fields: dict[str, Any]) -> Answer:
-    return Answer(fields["question"], fields["answer"], fields["was"] or None)
+    was = in_one_line(fields["was"] or "")
+    return Answer(in_one_line(fields["question"]), in_one_line(fields["answer"]), was or None)

@@ -11,6 +11,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.kernel.tenancy import in_workspace
+from memories.models import MemoryAnswer
 from tests.conflicts.test_questions_api import (
     LEAD,
     REFUNDS,
@@ -134,17 +136,36 @@ def test_a_wrong_cursor_gives_the_first_page(tenant: Tenant, person: Client) -> 
     assert REFUNDS in shown(person, cursor="nonsense")
 
 
-def test_a_text_that_changes_the_direction_does_so_for_itself_alone(
+def test_every_text_has_its_own_direction(tenant: Tenant, person: Client) -> None:
+    asked, answer, was = "מי מאשר החזרים?", "ראש הצוות", "הכספים"
+    commit(tenant, "החזרים עוברים דרך ראש הצוות.", (asked, answer, was))
+    [row] = known(tenant)
+    page, one = shown(person), shown(person, f"{PAGE}{row['id']}/")
+    memory = shown(person, f"/admin/memories/memory/{row['memory']}/change/")
+    assert f'<a dir="auto" href="{PAGE}{row["id"]}/">{asked}</a>' in page
+    assert f'<span class="answer" dir="auto">{answer}</span>' in page
+    assert f'<h1 id="asked" dir="auto">{asked}</h1>' in one
+    assert f'<p class="answer" dir="auto">{answer}</p>' in one
+    assert '<p class="says" dir="auto">החזרים עוברים דרך ראש הצוות.</p>' in one
+    assert f"<bdi>{answer}</bdi>" in one
+    assert f"was: <bdi>{was}</bdi>" in one
+    assert f"<bdi>{asked}</bdi>" in memory
+
+
+def test_a_stored_text_that_changes_the_direction_does_so_for_itself_alone(
     tenant: Tenant, person: Client
 ) -> None:
     asked, answer = "Who approves \u202erefunds?", "the \u202elead"
     commit(tenant, LEAD, (asked, answer))
     commit(tenant, TREASURER, (asked, "the treasurer"))
+    assert "\u202e" not in shown(person)
+    with in_workspace(tenant.workspace):  # as before answers were stored in one line
+        MemoryAnswer.objects.update(question=asked)
+        MemoryAnswer.objects.filter(answer="the lead").update(answer=answer)
     [row] = known(tenant)
     page, one = shown(person), shown(person, f"{PAGE}{row['id']}/")
-    memory = shown(person, f"/admin/memories/memory/{row['memory']}/change/")
-    assert f"<bdi>{asked}</bdi>" in page
-    assert f"<bdi>{asked}</bdi>" in memory
+    assert f">{asked}</a>" in page
+    assert f'<h1 id="asked" dir="auto">{asked}</h1>' in one
     for text in (page, one):
         assert f"<bdi>{answer}</bdi>" in text
 

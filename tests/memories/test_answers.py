@@ -112,6 +112,9 @@ def test_the_same_answer_twice_counts_once(tenant: Tenant) -> None:
         ([{"question": "Who?"}], "answers.0.answer"),
         ([{"question": " ", "answer": "x"}], "answers.0.question"),
         ([{"question": "Who?", "answer": "\u200b"}], "answers.0.answer"),
+        ([{"question": "Who?", "answer": "\u3164!"}], "answers.0.answer"),
+        ([{"question": "Who?", "answer": "Who\u202e\n?"}], "answers.0.answer"),
+        ([{"question": "Who?", "answer": "Kim Lee", "was": "Kim\nLee"}], "answers.0.was"),
         ([{"question": "W" * 301, "answer": "x"}], "answers.0.question"),
         ([{"question": "Who?", "answer": "x" * 501}], "answers.0.answer"),
         ([{"question": "Who?", "answer": "x", "was": "x" * 501}], "answers.0.was"),
@@ -150,6 +153,24 @@ def test_a_question_of_200_kilobytes_is_refused(tenant: Tenant) -> None:
     refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": [asked]})
     assert refused.status_code in {413, 422}
     assert rows_of(tenant) == []
+
+
+def test_answers_are_stored_in_one_line_without_what_is_not_seen(tenant: Tenant) -> None:
+    asked = {
+        "question": "Who\n approves\u200b \u202erefunds?",
+        "answer": "Kim\nLee\u2069",
+        "was": "\u202ethe\tboard\x1b ",
+        "source": "written",
+    }
+    plain = asked | {"question": "Who approves refunds?", "answer": "Kim Lee", "was": "the board"}
+    memory = commit(tenant.agent, answers=[asked])["memory"]
+    assert memory["answers"] == [plain]
+    changed = asked | {"answer": "Lee\u2028Kim", "was": "\u200b\u202e"}
+    answer = tenant.admin.patch(f"memories/{memory['id']}", {"answers": [changed]})
+    assert answer.json()["answers"] == [plain | {"answer": "Lee Kim", "was": None}]
+    batch = {"memories": [{"content": "Kim Lee approves all refunds.", "answers": [asked]}]}
+    [made] = tenant.agent.post("memories/batch", batch).json()["results"]
+    assert made["memory"]["answers"] == [plain]
 
 
 @pytest.mark.parametrize("part", ["question", "answer", "was"])
