@@ -80,3 +80,18 @@ def test_questions_fit_a_narrow_screen(service: Service, visit: Visit, scheme: s
         ratio, text = looking.evaluate(LOWEST_CONTRAST)
         assert ratio >= 4.5, (path, text)
         expect(page.locator("main")).to_be_visible()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_clear_stands_beside_filter_on_a_phone(service: Service, visit: Visit, scheme: str) -> None:
+    person = visit(viewport={"width": 390, "height": 844}, color_scheme=scheme)
+    page = person.sign_in(PAGE)
+    page.goto(f"{PAGE}?q=refunds")
+    boxes = [
+        page.get_by_role(role, name=name, exact=True).bounding_box()
+        for role, name in (("button", "Filter"), ("link", "Clear"))
+    ]
+    mine, theirs = ((box["x"], box["y"], box["height"]) for box in boxes if box)
+    assert mine[1:] == theirs[1:]
+    assert mine[0] < theirs[0]
+    assert mine[2] >= 40  # for a thumb
