@@ -109,7 +109,7 @@ def _read(
     against = [
         old
         for old in history.holding
-        if _exclude_each_other(timeline, index, old, new)
+        if are_exclusive(timeline, index, old, new)
         and (index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
     ]
     returned = _find_return(timeline, history, new) if against else None
@@ -144,9 +144,10 @@ def _is_named_again(history: History, new: StatedAnswer) -> bool:
     )
 
 
-def _exclude_each_other(
+def are_exclusive(
     timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
 ) -> bool:
+    """Return whether two answers exclude each other; kept for the run."""
     known = index.exclusions.get((old, new))
     if known is None:
         known = index.exclusions[old, new] = exclude_each_other(timeline, old, new)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from conflicts.core.answers.history import History
+from conflicts.core.answers.history import History, are_exclusive
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.pairs import exclude_each_other
 from conflicts.core.answers.values import compare_values
 from conflicts.core.facts import Finding
 from conflicts.core.parts import MAX_MEMBERS
@@ -88,6 +87,6 @@ def _agrees(
     return any(
         compare_values(one.answer.answer, side.answer.answer) == "same" for side in sides
     ) and any(
-        exclude_each_other(timeline, *sorted((one, side), key=lambda stated: stated.position))
+        are_exclusive(timeline, index, *sorted((one, side), key=lambda stated: stated.position))
         for side in sides
     )
