@@ -13,12 +13,10 @@ from memories.core.number_words import NUMBER_WORDS, ORDINALS
 ValueRelation = Literal["same", "other", "unclear"]
 
 MAX_WORDS: Final = 4
-# "us-east-1", "ops@acme.io", "/var/log", "db_main": one word that is equal or another one.
-_CODE: Final = re.compile(
-    r"(?=\S*[A-Za-z])(?:[A-Za-z]\S*[\d_]\S*|\S*[/@\\]\S*|\S+://\S*|[a-z]+(?:-[a-z0-9]+)*\d\S*)"
-)
+_SIGNS: Final = frozenset("/@\\")
+_VERSION: Final = re.compile(r"[vV]?\d{1,6}(?:\.\d{1,6}){0,5}")
 _LABEL: Final = re.compile(r"(?P<noun>(?:[A-Za-z]{2,30}\s)?)(?P<label>[A-Z]|\d{1,4}[a-z]?)")
-_NAME: Final = re.compile(r"[A-Z][\w'’-]*\.?")
+_WORD_OF_NAME: Final = re.compile(r"[A-Z][\w'’-]*\.?")
 _WORD: Final = re.compile(r"[\w'’-]+")
 _TIMES: Final = frozenset((*MONTHS, *DAYS_OF_WEEKS, *SEASONS))
 _NO_MODIFIERS: Final = (
@@ -30,7 +28,7 @@ _NO_MODIFIERS: Final = (
 def compare_forms(a: str, b: str) -> ValueRelation | None:
     """Return how two answers of one form relate, None where their forms decide nothing."""
     one, other = (text.strip().strip(".\"'") for text in (a, b))
-    if _CODE.fullmatch(one) and _CODE.fullmatch(other) and not _is_version(one, other):
+    if _is_code(one) and _is_code(other) and not _is_version(one, other):
         return "same" if one.lower() == other.lower() else "other"
     mine, theirs = _LABEL.fullmatch(one), _LABEL.fullmatch(other)
     if mine and theirs and (mine["noun"] or not mine["label"].isdigit()):
@@ -40,16 +38,24 @@ def compare_forms(a: str, b: str) -> ValueRelation | None:
     return _compare_names(one.split(), other.split()) or _compare_modifiers(one, other)
 
 
+def _is_code(text: str) -> bool:
+    """Return whether a text is one word as of a machine: "us-east-1", "ops@acme.io", "/var/log"."""
+    if not any(map(str.isalpha, text)) or len(text.split()) != 1:
+        return False
+    has_digit = any(map(str.isdigit, text)) or "_" in text
+    return not _SIGNS.isdisjoint(text) or (text[0].isalpha() and has_digit)
+
+
 def _is_version(*texts: str) -> bool:
     """Return whether a code is a version, which another one may give more exactly: "v3", "v3.1"."""
-    return any(re.fullmatch(r"[vV]?\d+(?:\.\d+)*", text) for text in texts)
+    return any(map(_VERSION.fullmatch, texts))
 
 
 def _compare_names(mine: list[str], theirs: list[str]) -> ValueRelation | None:
     """Compare two full names: "Ana Ruiz", "Ana Gomez"; an initial stands for any name with it."""
     if not (1 < len(mine) <= MAX_WORDS and 1 < len(theirs) <= MAX_WORDS):
         return None
-    if not all(map(_NAME.fullmatch, (*mine, *theirs))) or len(mine) != len(theirs):
+    if not all(map(_WORD_OF_NAME.fullmatch, (*mine, *theirs))) or len(mine) != len(theirs):
         return None
     pairs = [(x.rstrip("."), y.rstrip(".")) for x, y in zip(mine, theirs, strict=True)]
     differing = [(x, y) for x, y in pairs if x != y]
