@@ -35,7 +35,7 @@ class MemoryAnswerSerializer(serializers.Serializer[Any]):
         max_length=QUESTION_MAX_CHARS,
         help_text="The plain question that somebody would ask to learn this, about one fact, with"
         " the thing's full name: `Who approves refunds?`. Word it as another writer who knows only"
-        " the subject would.",
+        " the subject would; of what is allowed, required or there at all, ask yes or no, too.",
     )
     answer = Text(
         max_length=ANSWER_MAX_CHARS,
