@@ -3,35 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import Final
 
-_WHERE: Final = r"(?:the\s(?:city|town|place|village|year)\s)?(?:where|in\swhich|when)"
-_VALUE: Final = r"[^,;:]{1,60}?"
-_REST: Final = r"[^,;:]{3,120}?"
-# The pattern of a sentence, and how its parts make the plain one.
-_FORMS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
-    (
-        re.compile(rf"^It\s(?:is|was)\s(?P<prep>in|at|from)\s(?P<value>{_VALUE})\sthat\s(?P<rest>{_REST})$"),
-        lambda found: f"{found['rest']} {found['prep']} {found['value']}",
-    ),
-    (
-        re.compile(rf"^The\s(?:city|town|place|village|year)\s(?:where|in\swhich|when)\s(?P<rest>{_REST})\s(?:is|was)\s(?P<value>[A-Z0-9][^,;:]{{1,60}})$"),
-        lambda found: f"{found['rest']} in {found['value']}",
-    ),
-    (
-        re.compile(rf"^(?P<value>{_VALUE})\s(?:is|was)\s{_WHERE}\s(?P<rest>{_REST})$"),
-        lambda found: f"{found['rest']} in {found['value']}",
-    ),
-    (
-        re.compile(rf"^(?P<value>{_VALUE})\s(?:is|was)\sthe\s(?:city|town|place|village)\s(?P<rest>{_REST})\sin$"),
-        lambda found: f"{found['rest']} in {found['value']}",
-    ),
-    (
-        re.compile(rf"^(?P<value>\d{{4}})\s(?:is|was)\sthe\syear\s(?P<rest>{_REST})$"),
-        lambda found: f"{found['rest']} in {found['value']}",
-    ),
-)  # fmt: skip
+_PLACE: Final = r"(?:city|town|place|village)"
+_WHERE: Final = r"(?:where|in\swhich|when)"
+_VALUE: Final = r"(?P<value>[^,;:]{1,60}?)"
+_REST: Final = r"(?P<rest>[^,;:]{3,120}?)"
+_IS: Final = r"\s(?:is|was)\s"
+_FORMS: Final = tuple(
+    map(
+        re.compile,
+        (
+            rf"^It{_IS}(?P<prep>in|at|from)\s{_VALUE}\sthat\s{_REST}$",
+            rf"^The\s(?:{_PLACE}|year)\s{_WHERE}\s{_REST}{_IS}(?P<value>[A-Z0-9][^,;:]{{1,60}})$",
+            rf"^{_VALUE}{_IS}(?:the\s(?:{_PLACE}|year)\s)?{_WHERE}\s{_REST}$",
+            rf"^{_VALUE}{_IS}the\s{_PLACE}\s{_REST}\sin$",
+            rf"^(?P<value>\d{{4}}){_IS}the\syear\s{_REST}$",
+        ),
+    )
+)
 _PLAIN: Final = (
     (re.compile(r"\s(?:serves|acts|works)\sas\s(?:the\s)?"), " is the "),
     (re.compile(r"\spassed\saway\s"), " died "),
@@ -42,8 +32,11 @@ _PLAIN: Final = (
 
 def in_plain_order(sentence: str) -> str:
     """Return a sentence with the thing before what is said of it, where its form is known."""
-    found = next(((make, m) for form, make in _FORMS if (m := form.match(sentence))), None)
-    plain = found[0](found[1]) if found else sentence
+    found = next((match for form in _FORMS if (match := form.match(sentence))), None)
+    plain = sentence
+    if found:
+        prep = found.groupdict().get("prep") or "in"
+        plain = f"{found['rest']} {prep} {found['value']}"
     for pattern, replacement in _PLAIN:
         plain = pattern.sub(replacement, plain, count=1)
     return plain
