@@ -45,7 +45,8 @@ class Scan:
     ) -> None:  # fmt: skip
         denied = self.denied or self.prep == "without"
         if self.change is not None and self.change.kind in ("switch", "return"):
-            denied = denied or at in self.change.old
+            is_range = quantity is not None and quantity.upper is not None  # "from two to five"
+            denied = denied or (at in self.change.old and not is_range)
         token = self.clause.tokens[at] if at < len(self.clause.tokens) else None
         if not phrase and token is not None and token.text == text:
             phrase = token.written

@@ -183,6 +183,8 @@ def _negator(scan: Scan, index: int) -> int:
     if lower == "no" and following == "longer":
         scan.negations += 1
         return index + 2
+    if following == "even" and any(token.lower in NEGATORS for token in tokens[:index]):
+        return index + 2  # "nobody may, not even staff" says again what is denied
     if scan.region == "condition" or (scan.region == "aside" and index > clause.verb >= 0):
         scan.add("not", tokens[index].text, "word", at=index)
         return index + 1

@@ -141,3 +141,16 @@ def test_what_the_user_said_is_a_fact(reported: str) -> None:
 
 def test_what_others_said_is_a_quotation() -> None:
     assert read("Ana said that the pier closes at 18:00.").claims[0].modality == "quote"
+
+
+def test_a_span_from_one_hour_to_another_leaves_no_value() -> None:
+    span = "Parcels are handed out on Wednesdays from two to five in the hall."
+    again = "Every Wednesday between two and five parcels are given out in the hall."
+    assert compare(span, again).relation != "contradicts"
+
+
+def test_not_even_after_a_negation_denies_nothing_more() -> None:
+    first = "Nobody may take the books home, not even staff."
+    again = "Taking the books home is not allowed, for staff either."
+    assert compare(first, again).relation != "contradicts"
+    assert compare("Staff may take the books home.", first).relation != "same"
