@@ -10,6 +10,7 @@ from conflicts.core.answers.questions import MIN_COSINE
 from conflicts.models import Conflict
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.tenancy import in_workspace
+from memories.models import MemoryAnswer
 from memories.services.index.answers import embed_questions
 from memories.services.index.near_questions import memories_of_near_questions
 from tests.conftest import Tenant
@@ -53,7 +54,10 @@ def test_a_card_quotes_neither_statement_nor_answer_with_characters_that_reorder
         made = commit(tenant, content, f"Who\u202e approves refunds?{chr(7)}", answer)
         shown = tenant.reader.get(f"memories/{made}").json()
         assert shown["content"] == content  # as it was sent,
-        assert shown["answers"][0]["answer"] == answer  # as the statement is
+        assert shown["answers"][0]["answer"].isprintable()  # and answers without such characters
+        with in_workspace(tenant.workspace):  # but for those that were stored before
+            rows = MemoryAnswer.objects.filter(memory=made)
+            assert rows.update(question=f"Who\u202e approves refunds?{chr(7)}", answer=answer) == 1
     detect_due(tenant.workspace, clock=timezone.now)
     [card] = tenant.reader.get("conflicts").json()["results"]
     texts = card["question"] + card["reasoning"]
