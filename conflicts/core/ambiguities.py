@@ -13,7 +13,7 @@ from conflicts.core.comparable import (
 )
 from conflicts.core.cues import Cue
 from conflicts.core.rules import one_sentence
-from conflicts.core.rules.pair import MAX_WEIGHED, WEIGHT_FOR_COSINE, Clash, FactPair
+from conflicts.core.rules.pair import Clash, FactPair, nearness_of
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.statements import Statement
@@ -77,8 +77,8 @@ def _share_much(timeline: Timeline, older: int, newer: int) -> bool:
     Two names for one role make up much of a short sentence.
     """
     a, b = timeline.statements[older], timeline.statements[newer]
-    shared = min(timeline.overlap(a.stems & b.stems), MAX_WEIGHED)
-    return timeline.cosine(older, newer) + WEIGHT_FOR_COSINE * shared >= MIN_SURE_NEARNESS
+    nearness = nearness_of(timeline.cosine(older, newer), timeline.overlap(a.stems & b.stems))
+    return nearness >= MIN_SURE_NEARNESS
 
 
 def _may_clash(timeline: Timeline, a: Statement, b: Statement) -> bool:

@@ -109,7 +109,7 @@ def _read(
     against = [
         old
         for old in history.holding
-        if are_exclusive(timeline, index, old, new)
+        if are_exclusive_answers(timeline, index, old, new)
         and (index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
     ]
     returned = _find_return(timeline, history, new) if against else None
@@ -144,7 +144,7 @@ def _is_named_again(history: History, new: StatedAnswer) -> bool:
     )
 
 
-def are_exclusive(
+def are_exclusive_answers(
     timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
 ) -> bool:
     """Return whether two answers exclude each other; kept for the run."""

@@ -38,14 +38,15 @@ MIN_COSINE: Final = 0.80  # of the two questions
 def find(timeline: Timeline, index: AnswerIndex, fresh: Collection[int]) -> list[Finding]:
     """Return the pairs of a denial and a later answer that relies on the opposite, one fresh."""
     found: dict[tuple[int, int], Finding] = {}
-    for denial, relying in index.denied_pairs(fresh, least=MIN_COSINE):
-        if _exclude_each_other(timeline, index, denial, relying):
+    # Where both are fresh, each of them leads to the other.
+    for denial, relying in dict.fromkeys(index.denied_pairs(fresh, least=MIN_COSINE)):
+        if _contradict(timeline, index, denial, relying):
             pair = denial.position, relying.position
             found.setdefault(pair, _make_finding(timeline, denial, relying))
     return [found[pair] for pair in sorted(found)]
 
 
-def _exclude_each_other(
+def _contradict(
     timeline: Timeline, index: AnswerIndex, denial: StatedAnswer, relying: StatedAnswer
 ) -> bool:
     return (

@@ -26,6 +26,11 @@ _OTHER_SUBJECT: Final = "other subject"
 _OTHER_ITEM: Final = "other item"
 
 
+def nearness_of(cosine: float, shared: float) -> float:
+    """Return meaning and words together: a cosine, and the weight of the words that both use."""
+    return cosine + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
+
+
 @dataclass(frozen=True, slots=True)
 class Clash:
     """Positions of two disagreeing facts, why they disagree, and the rule that says so."""
@@ -74,7 +79,7 @@ class FactPair:
     @cached_property
     def nearness(self) -> float:
         """Meaning and words together."""
-        return self.cosine + WEIGHT_FOR_COSINE * min(self.shared, MAX_WEIGHED)
+        return nearness_of(self.cosine, self.shared)
 
     @cached_property
     def names_exclude(self) -> bool:

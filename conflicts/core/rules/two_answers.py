@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from conflicts.core.answers.history import History, are_exclusive
+from conflicts.core.answers.history import History, are_exclusive_answers
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.values import compare_values
 from conflicts.core.facts import Finding
@@ -87,6 +87,8 @@ def _agrees(
     return any(
         compare_values(one.answer.answer, side.answer.answer) == "same" for side in sides
     ) and any(
-        are_exclusive(timeline, index, *sorted((one, side), key=lambda stated: stated.position))
+        are_exclusive_answers(
+            timeline, index, *sorted((one, side), key=lambda stated: stated.position)
+        )
         for side in sides
     )
