@@ -1,4 +1,4 @@
-"""Models of memories, their search index, history, reviews, merges and sessions."""
+"""Models of memories, their index, history, reviews, merges and sessions, and of notes."""
 
 from engram.kernel.models import Provenance
 from memories.models.answer import MemoryAnswer
@@ -21,6 +21,15 @@ from memories.models.memory import (
     MemoryQuerySet,
     State,
 )
+from memories.models.note import (
+    LinkReason,
+    NameKind,
+    Note,
+    NoteChunk,
+    NoteLink,
+    NoteName,
+    NoteTag,
+)
 from memories.models.record import (
     ImportProgress,
     Observation,
@@ -41,6 +50,7 @@ __all__ = [
     "JanitorAction",
     "JanitorRun",
     "Kind",
+    "LinkReason",
     "Memory",
     "MemoryAnswer",
     "MemoryQuerySet",
@@ -49,6 +59,12 @@ __all__ = [
     "MemoryVector",
     "Merge",
     "MergeSuggestion",
+    "NameKind",
+    "Note",
+    "NoteChunk",
+    "NoteLink",
+    "NoteName",
+    "NoteTag",
     "Observation",
     "Posting",
     "Provenance",
