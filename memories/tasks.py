@@ -12,7 +12,7 @@ from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services.commit import second_look
-from memories.services.index import answers, pending, reembed
+from memories.services.index import answers, note_chunks, pending, reembed
 from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
@@ -30,7 +30,7 @@ def count_recalls() -> None:
 
 @shared_task(name="memories.embed_pending")
 def embed_pending() -> None:
-    """Embed memories left by an outage, or written while the model changed."""
+    """Embed memories and notes left by an outage, or written while the model changed."""
     now = timezone.now()
     for workspace in reembed.changed_lately(now):
         reembed.mark_stragglers(workspace, now=now)
@@ -38,6 +38,8 @@ def embed_pending() -> None:
         pending.embed_pending(workspace, seconds=pending.TURN_SECONDS)
     for workspace in due_workspaces(answers.select_due, "memory__updated_at"):
         answers.embed_questions(workspace, seconds=pending.TURN_SECONDS)
+    for workspace in due_workspaces(note_chunks.select_due, "note__updated_at"):
+        note_chunks.embed_pending(workspace, seconds=pending.TURN_SECONDS)
     ensure_indexes_in_use()
     for workspace in pending.without_tokens():
         while fill_tokens(workspace):
@@ -51,6 +53,14 @@ def embed_workspace(workspace_id: str, updated_at: str = "", memory_id: str = ""
     if workspace is not None:
         after = (datetime.fromisoformat(updated_at), UUID(memory_id)) if memory_id else None
         pending.embed_pending(workspace, seconds=pending.TURN_SECONDS, after=after)
+
+
+@shared_task(name=note_chunks.TASK)
+def embed_notes(workspace_id: str, after: str = "0") -> None:
+    """Embed waiting passages of notes of one workspace for some seconds, after a passage."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        note_chunks.embed_pending(workspace, seconds=pending.TURN_SECONDS, after=int(after))
 
 
 @shared_task(name=second_look.TASK)

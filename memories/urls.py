@@ -2,8 +2,8 @@
 
 from django.urls import path
 
-from engram.kernel import paths  # noqa: F401  it knows `session`
-from memories.api import asks, forgetting, gate, janitor, memories, recall, reviews, sessions
+from engram.kernel import paths  # noqa: F401  it knows `session` and `note`
+from memories.api import asks, forgetting, gate, janitor, memories, notes, recall, reviews, sessions
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
@@ -38,6 +38,9 @@ urlpatterns = [
     path("gate/metrics", gate.GateMetricsView.as_view(), name="gate-metrics"),
     path("gate/audit", gate.GateAudit.as_view(), name="gate-audit"),
     path("gate/audit/<uuid:merge_id>", gate.GateAuditAnswer.as_view(), name="gate-audit-answer"),
+    path("notes", notes.Notes.as_view(), name="notes"),
+    path("notes/<note:note_path>", notes.NoteDetail.as_view(), name="note"),
+    path("context", notes.ContextView.as_view(), name="context"),
     path("reviews", reviews.ReviewCollection.as_view(), name="reviews"),
     path("reviews/<uuid:review_id>", reviews.ReviewDetail.as_view(), name="review"),
     path("reviews/<uuid:review_id>/accept", reviews.AcceptReview.as_view(), name="review-accept"),

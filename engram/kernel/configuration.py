@@ -43,6 +43,12 @@ class WorkspaceSettings(BaseModel):
         description="Probability of relevance to the context that one memory must reach before a "
         "session gets any but constraints and pins; 0: inject whatever ranks best.",
     )
+    context_min_cosine: float = Field(
+        0.3,
+        ge=-1.0,
+        le=1.0,
+        description="Cosine to the task below which a context leaves a passage of a note out.",
+    )
     forget_min_relevance: float = Field(
         0.6, ge=0.3, le=1.0, description="Least cosine at which a query-forget takes a memory."
     )

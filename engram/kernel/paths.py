@@ -21,4 +21,19 @@ class SessionKey:
         return value
 
 
+class NotePath:
+    """URL converter of a note's path: any characters; slashes are part of it."""
+
+    regex = "(?s:.{1,2000})"
+
+    def to_python(self, value: str) -> str:
+        """Return the path, which the view validates."""
+        return value
+
+    def to_url(self, value: str) -> str:
+        """Return the path; the caller percent-encodes it."""
+        return value
+
+
+register_converter(NotePath, "note")
 register_converter(SessionKey, "session")

@@ -48,23 +48,9 @@ class Recall(WorkspaceView):
         with in_one_transaction():
             answer = recall.recall(self.workspace, query, now=timezone.now())
             with searching(self.workspace):
-                shown = shapes.present([found.memory for found in answer.results])
+                shown = shapes.present_recalled(answer.results, explains=sent["explain"])
         body: dict[str, Any] = {
-            "results": [
-                {
-                    "memory": memory,
-                    "score": found.score,
-                    "cosine": found.cosine,
-                    "relevance": found.relevance,
-                    "rank": rank,
-                    "disputed": memory["disputed"],
-                    "conflicts": memory["conflicts"],
-                    **({"explain": found.explain} if sent["explain"] else {}),
-                }
-                for rank, (memory, found) in enumerate(
-                    zip(shown, answer.results, strict=True), start=1
-                )
-            ],
+            "results": shown,
             "associations": [],
             "took_ms": round((perf_counter() - started) * 1000, 2),
         }

@@ -29,6 +29,7 @@ from memories.serializers.recall import (
     RecallSerializer,
     WhyNotQuerySerializer,
     WhyNotSerializer,
+    present_recalled,
 )
 from memories.serializers.review import AnswerSerializer, ReviewSerializer, present_reviews
 
@@ -57,5 +58,6 @@ __all__ = [
     "present",
     "present_committed",
     "present_one",
+    "present_recalled",
     "present_reviews",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from drf_spectacular.utils import extend_schema_field
@@ -18,8 +19,9 @@ from engram.kernel.fields import (
     Whole,
 )
 from memories.models import Kind, State
-from memories.serializers.memory import MemorySerializer
+from memories.serializers.memory import MemorySerializer, present
 from memories.services.recall.query import AUTO
+from memories.services.recall.recall import RecalledMemory
 from memories.services.recall.why_not import CODES
 
 QUERY_MAX_CHARS = 20_000
@@ -187,6 +189,26 @@ class RecalledSerializer(serializers.Serializer[Any]):
     disputed = serializers.BooleanField()
     conflicts = serializers.ListField(child=serializers.UUIDField())
     explain = serializers.DictField(required=False)
+
+
+def present_recalled(
+    results: Sequence[RecalledMemory], *, explains: bool = False
+) -> list[dict[str, Any]]:
+    """Return the JSON of recalled memories, best first."""
+    shown = present([found.memory for found in results])
+    return [
+        {
+            "memory": memory,
+            "score": found.score,
+            "cosine": found.cosine,
+            "relevance": found.relevance,
+            "rank": rank,
+            "disputed": memory["disputed"],
+            "conflicts": memory["conflicts"],
+            **({"explain": found.explain} if explains else {}),
+        }
+        for rank, (memory, found) in enumerate(zip(shown, results, strict=True), start=1)
+    ]
 
 
 class RecallAnswerSerializer(serializers.Serializer[Any]):

@@ -29,6 +29,7 @@ from memories.models import (
     Memory,
     Merge,
     MergeSuggestion,
+    Note,
     Review,
     Session,
     SessionCandidate,
@@ -77,6 +78,9 @@ EXPECTED: dict[str, dict[str, str]] = {
     "conflicts/<uuid:conflict_id>/comments": {"post": "reviewer"},
     "questions": {"get": "reader"},
     "questions/<uuid:question_id>": {"get": "reader"},
+    "notes": {"get": "reader"},
+    "notes/<note:note_path>": {"get": "reader", "put": "agent", "delete": "agent"},
+    "context": {"post": "reader"},
     "sessions": {"get": "reader", "post": "agent"},
     "sessions/<session:session_key>": {"get": "reader", "delete": "admin"},
     "sessions/<session:session_key>/prompts": {"post": "agent"},
@@ -120,6 +124,9 @@ EXPECTED: dict[str, dict[str, str]] = {
 }
 
 
+# What creates the thing that the address names, and so refuses no unknown one.
+CREATING = {("put", "notes/<note:note_path>")}
+
 # A valid body of each route that looks one thing up: the lookup, not the validation, must refuse.
 BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("patch", "memories/<uuid:memory_id>"): {"content": "Overwritten.", "scope": "taken"},
@@ -151,6 +158,8 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
     ("post", "janitor/runs/<uuid:janitor_run_id>/undo"): {},
     ("post", "janitor/actions/<uuid:janitor_action_id>/undo"): {},
+    ("get", "notes/<note:note_path>"): {},
+    ("delete", "notes/<note:note_path>"): {},
     ("get", "sessions/<session:session_key>"): {},
     ("get", "timeline/<session:session_key>"): {},
     ("delete", "sessions/<session:session_key>"): {},
@@ -201,11 +210,13 @@ class Ids:
     comparison_id: str
     muting_id: str
     question_id: str
+    note_path: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
         for field in fields(self):
             route = route.replace(f"<uuid:{field.name}>", getattr(self, field.name))
+        route = route.replace("<note:note_path>", quote(self.note_path))
         return route.replace("<session:session_key>", quote(self.session_key, safe=""))
 
     def fill_body(self, body: dict[str, Any]) -> dict[str, Any]:
@@ -263,7 +274,16 @@ def furnish(tenant: Tenant) -> Ids:
         compared(tenant, session_key),
         proposed(tenant),
         tenant.reader.get("questions").json()["results"][0]["id"],
+        note_of(tenant),
     )
+
+
+def note_of(tenant: Tenant) -> str:
+    """Store a note about the secret; return its path."""
+    path = f"{tenant.workspace.slug}/codes 1?.md"
+    body = {"content": f"# Codes\n\n{SECRET}."}
+    assert call(tenant.agent, "put", f"notes/{quote(path)}", body).status_code == 201
+    return path
 
 
 def proposed(tenant: Tenant) -> str:
@@ -332,6 +352,7 @@ def kept_rows(tenant: Tenant) -> list[Any]:
             list(CalibrationItem.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
             list(Muting.objects.order_by("pk").values()),
+            list(Note.objects.order_by("pk").values()),
         ]
 
 
@@ -390,7 +411,7 @@ def test_callers_without_a_valid_key_get_401(route: str, tenant: Tenant) -> None
 
 
 def test_every_lookup_has_a_valid_body_here() -> None:
-    lookups = {(m, route) for route, ms in EXPECTED.items() for m in ms if "<" in route}
+    lookups = {(m, route) for route, ms in EXPECTED.items() for m in ms if "<" in route} - CREATING
     assert set(BODIES) == lookups
 
 

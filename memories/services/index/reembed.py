@@ -1,8 +1,8 @@
 """Move a workspace to another embedding model without downtime.
 
 Until all new vectors exist, recall, the gate and the detective use the old ones:
-`Workspace.embedding_model` names the model and is changed last. The questions of answers are short
-and are embedded after the change. An interrupted run loses nothing;
+`Workspace.embedding_model` names the model and is changed last. The questions of answers and the
+passages of notes are embedded after the change. An interrupted run loses nothing;
 the next one embeds the missing memories.
 """
 
@@ -20,7 +20,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
-from memories.services.index import answers
+from memories.services.index import answers, note_chunks
 from memories.services.index.search_index import index_vectors
 from memories.services.locks import lock
 
@@ -78,6 +78,7 @@ def switch(workspace: Workspace, model: str, *, actor: Actor, now: datetime) -> 
             row.embedding_changed_at = now
             row.save(update_fields=["embedding_model", "embedding_changed_at"])
             answers.mark_due(model)
+            note_chunks.mark_due(model)
             record(
                 "workspace.reembedded",
                 of=("workspace", workspace.pk),
@@ -109,5 +110,6 @@ def mark_stragglers(workspace: Workspace, *, now: datetime) -> int:
         return 0
     with in_workspace(workspace):
         answers.mark_due(workspace.embedding_model)
+        note_chunks.mark_due(workspace.embedding_model)
         late = without_vectors(workspace.embedding_model).filter(is_embedding_due=False)
         return late.update(is_embedding_due=True)

@@ -24,6 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
+from memories.services.index.note_links import MARK, write_memory_links
 from memories.services.index.postings import Vocabulary
 from memories.services.index.tokens import write_tokens
 
@@ -168,12 +169,13 @@ class WordIndex:
     """The word index changes of a transaction, collected while it runs, written last by `write`.
 
     All writers of a workspace update the same term counts: writing them earlier in a transaction
-    would cause deadlocks.
+    would cause deadlocks. Every new wording passes here, so links to notes are written with it.
     """
 
     def __init__(self) -> None:
         self._new: dict[UUID, Counter[str]] = {}
         self._changes: Counter[str] = Counter()
+        self._linking: dict[UUID, str] = {}  # contents with links to notes, or that had some
         self._memories = 0
         self._words = 0
         self.writes = 0  # `CorpusSize.writes`, after `write`
@@ -183,6 +185,8 @@ class WordIndex:
         self._new[memory_id] = terms(content)
         self._count(self._new[memory_id], 1)
         self._memories += 1
+        if MARK in content:
+            self._linking[memory_id] = content
         return self._new[memory_id].total()
 
     def reword(self, memory_id: UUID, before: str, after: str) -> None:
@@ -192,6 +196,8 @@ class WordIndex:
         self._count(terms(before), -1)
         self._new[memory_id] = terms(after)
         self._count(self._new[memory_id], 1)
+        if MARK in before or MARK in after:
+            self._linking[memory_id] = after
 
     def drop(self, memory_id: UUID, content: str) -> None:
         """Remove an erased memory and its terms from the counts."""
@@ -213,7 +219,9 @@ class WordIndex:
         )
 
     def write(self) -> None:
-        """Write postings and counts in one round trip."""
+        """Write postings and counts in one round trip, and the links of memories that have any."""
+        if self._linking:
+            write_memory_links(self._linking)
         if self._new or self._memories:
             self.writes = _run(
                 [

@@ -1,0 +1,133 @@
+"""Read the structure of Markdown line by line: headings, fenced code, code spans.
+
+Only what notes need; nothing is rendered. Every function takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_FENCE = re.compile(r" {0,3}(?:[-*+] {1,3})?(`{3,}|~{3,})([^\n]*)")
+_BACKTICKS = re.compile(r"`+")
+_HASHES = re.compile(r" {0,3}(?:[-*+] {1,3})?(#{1,6})(?:[ \t]+([^\n]*))?")
+_UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
+_CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
+_MASK = "\x00"
+
+
+class Line(NamedTuple):
+    """One line; `level` is 1 to 6 for a heading, else 0, and `title` the heading's text."""
+
+    text: str
+    is_code: bool = False
+    level: int = 0
+    title: str = ""
+
+
+def read_lines(text: str) -> list[Line]:
+    """Return the lines of a text, without line breaks.
+
+    A heading with a line under it is one `Line` of both.
+    """
+    lines: list[Line] = []
+    fence = ""
+    for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
+        if fence:
+            lines.append(Line(line, is_code=True))
+            if _closes(line, fence):
+                fence = ""
+            continue
+        if (opening := _FENCE.match(line)) and not (opening[1][0] == "`" and "`" in opening[2]):
+            fence = opening[1]
+            lines.append(Line(line, is_code=True))
+        elif found := _HASHES.fullmatch(line):
+            title = _without_closing(found[2] or "")
+            lines.append(Line(line, level=len(found[1]), title=title))
+        elif lines and _is_underlined(lines, line):
+            above = lines.pop()
+            level = 1 if "=" in line else 2
+            lines.append(Line(f"{above.text}\n{line}", level=level, title=above.text.strip()))
+        else:
+            lines.append(Line(line))
+    return lines
+
+
+def without_code(text: str) -> str:
+    """Return a text of the same length in which code, fenced or in spans, is masked."""
+    if "`" not in text and "~~~" not in text:
+        return text
+    parts: list[str] = []
+    plain: list[str] = []
+
+    def flush() -> None:
+        if plain:
+            parts.append(_without_spans("\n".join(plain)))
+            plain.clear()
+
+    for line in read_lines(text):
+        if line.is_code:
+            flush()
+            parts.append(_MASK * len(line.text))
+        elif line.text.strip():
+            plain.append(line.text)
+        else:
+            flush()
+            parts.append(line.text)
+    flush()
+    return "\n".join(parts)
+
+
+def _closes(line: str, fence: str) -> bool:
+    """Return whether a line closes a fence of this opening."""
+    rest = line.strip()
+    return len(rest) >= len(fence) and not rest.strip(fence[0])
+
+
+def _without_closing(title: str) -> str:
+    return _CLOSING.sub("", title.strip()).strip()
+
+
+def _is_underlined(lines: list[Line], line: str) -> bool:
+    """Return whether a line marks the one above, the only one of its paragraph, as a heading."""
+    above = lines[-1]
+    if above.is_code or above.level or not above.text.strip() or not _UNDERLINE.fullmatch(line):
+        return False
+    if len(lines) > 1 and lines[-2].text.strip() and not lines[-2].level:
+        return False
+    return not above.text.lstrip().startswith(("-", "*", "+", ">", "|"))
+
+
+def _without_spans(paragraph: str) -> str:
+    """Mask the code spans of a paragraph: runs of equally many backticks, first to next."""
+    runs = list(_BACKTICKS.finditer(paragraph))
+    if not runs:
+        return paragraph
+    following: dict[int, int] = {}  # length of a run → the nearest later run of that length
+    nearest: list[int | None] = [None] * len(runs)
+    for index in range(len(runs) - 1, -1, -1):
+        length = len(runs[index][0])
+        nearest[index] = following.get(length)
+        following[length] = index
+    parts, kept_to, index = [], 0, 0
+    while index < len(runs):
+        closing = nearest[index]
+        if closing is None:
+            index += 1
+            continue
+        begin, end = runs[index].start(), runs[closing].end()
+        parts += [paragraph[kept_to:begin], _MASK * (end - begin)]
+        kept_to, index = end, closing + 1
+    return "".join([*parts, paragraph[kept_to:]])
+
+
+def headings_above(lines: list[Line]) -> Iterator[tuple[Line, tuple[str, ...]]]:
+    """Yield each line with the titles of the headings that it stands under, its own included."""
+    open_titles: list[tuple[int, str]] = []
+    for line in lines:
+        if line.level:
+            while open_titles and open_titles[-1][0] >= line.level:
+                open_titles.pop()
+            open_titles.append((line.level, line.title))
+        yield line, tuple(title for _, title in open_titles)

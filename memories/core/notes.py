@@ -1,0 +1,87 @@
+"""Read a Markdown note: its title, aliases, tags, properties, links and passages."""
+
+from __future__ import annotations
+
+import hashlib
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from memories.core.front_matter import Value, read_properties, texts_of
+from memories.core.markdown import read_lines
+from memories.core.note_chunks import Chunk, chunk_note
+from memories.core.note_paths import without_extension
+from memories.core.wiki_links import WikiLink, inline_tags, normalise_tag, wiki_links
+
+NOTE_MAX_CHARS = 200_000
+TITLE_MAX_CHARS = 300
+ALIAS_MAX_CHARS = 200
+LINKS_MAX, TAGS_MAX, ALIASES_MAX = 5_000, 1_000, 100
+
+
+class OverfullError(ValueError):
+    """A note with more links, tags or aliases than are kept; the message is for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoteReading:
+    """What is read of one note."""
+
+    title: str
+    aliases: list[str]
+    tags: list[str]
+    properties: dict[str, Value]
+    links: list[WikiLink]
+    chunks: list[Chunk]
+
+
+def note_hash(content: str) -> str:
+    """Return the SHA-256 hex digest of a note's text, exactly as it is."""
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
+    """Read a note; raise `OverfullError` instead of leaving links, tags or aliases out."""
+    properties, body = read_properties(content)
+    aliases = _named(properties, "aliases", "alias")
+    aliases = [alias for alias in aliases if len(alias) <= ALIAS_MAX_CHARS]
+    own_tags = [normalise_tag(tag) for tag in _named(properties, "tags", "tag")]
+    tags = sorted({*filter(None, own_tags), *inline_tags(body)})
+    links = wiki_links(content)
+    for name, found, most in (
+        ("links", links, LINKS_MAX),
+        ("tags", tags, TAGS_MAX),
+        ("aliases", aliases, ALIASES_MAX),
+    ):
+        if len(found) > most:
+            raise OverfullError(f"A note has at most {most:,} {name}; this one has {len(found):,}.")
+    title = given_title.strip() or _title(path, body, properties)
+    return NoteReading(
+        title=title,
+        aliases=aliases,
+        tags=tags,
+        properties=properties,
+        links=links,
+        chunks=chunk_note(body, title),
+    )
+
+
+def _title(path: str, body: str, properties: dict[str, Value]) -> str:
+    """Return the title: of the properties, else the first heading, else the file's name."""
+    stated = properties.get("title")
+    heading = next((line.title for line in read_lines(body) if line.level and line.title), "")
+    name = without_extension(path.rpartition("/")[2])
+    found = stated.strip() if isinstance(stated, str) else ""
+    return (found or heading or name)[:TITLE_MAX_CHARS]
+
+
+def _named(properties: dict[str, Value], *names: str) -> list[str]:
+    """Return the texts of the properties with these names, each once, composed."""
+    found: Iterable[str] = (
+        unicodedata.normalize("NFC", text)
+        for name in names
+        for key, value in properties.items()
+        if key.lower() == name
+        for text in texts_of(value)
+    )
+    return list(dict.fromkeys(found))

@@ -1,0 +1,58 @@
+"""Read the wiki links and tags of a text: `[[path#heading|label]]`, `![[embed]]`, `#tag`.
+
+Not within code. Block references of Logseq, `((id))`, name no note and are no links.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from memories.core.markdown import without_code
+
+TARGET_MAX_CHARS = 400
+TAG_MAX_CHARS = 100
+_LINK = re.compile(
+    r"(!|\{\{embed )?(?<!\\)\[\[([^\[\]\n|#\x00]{0,400})"
+    r"(?:#([^\[\]\n|\x00]{0,300}))?(?:\|([^\[\]\n\x00]{0,300}))?\]\]"
+)
+_TAG = re.compile(r"(?<![^\s(,])#([\w/-]{1,100})(?![\w/-])")
+
+
+class WikiLink(NamedTuple):
+    """One link as written; `heading` is a heading or, with `^`, a block."""
+
+    target: str
+    heading: str = ""
+    label: str = ""
+    is_embed: bool = False
+
+
+def wiki_links(text: str) -> list[WikiLink]:
+    """Return the links of a text in their order, equal ones once."""
+    if "[[" not in text:
+        return []
+    found: dict[WikiLink, None] = {}
+    for match in _LINK.finditer(without_code(text)):
+        target = unicodedata.normalize("NFC", match[2].rstrip("\\").strip())
+        heading = (match[3] or "").rstrip("\\").strip()
+        if target or heading:
+            label = (match[4] or "").strip()
+            found.setdefault(WikiLink(target, heading, label, match[1] is not None))
+    return list(found)
+
+
+def inline_tags(text: str) -> list[str]:
+    """Return the `#tags` of a text, each once, without case; a number is no tag."""
+    if "#" not in text:
+        return []
+    found = (normalise_tag(match[1]) for match in _TAG.finditer(without_code(text)))
+    return list(dict.fromkeys(tag for tag in found if tag))
+
+
+def normalise_tag(text: str) -> str:
+    """Return a tag without `#` and case; "" if it is none."""
+    tag = unicodedata.normalize("NFC", text.strip().lstrip("#").strip("/ ").casefold())
+    is_number = tag.replace("-", "").replace("/", "").isdigit()
+    return "" if is_number or not tag.isprintable() or len(tag) > TAG_MAX_CHARS else tag

@@ -1,0 +1,1 @@
+"""Notes: store, delete, embed, import, search, and give as context."""

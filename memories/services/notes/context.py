@@ -1,0 +1,118 @@
+"""Give the memories and the passages of notes that belong to a task, as rows and as text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from django.db import connection
+
+from engram.kernel.embedding import EmbeddingUnavailableError
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.briefing import BriefingEntry
+from memories.core.context import PassageEntry, compose
+from memories.models import Kind
+from memories.services.disputes import UNDISPUTED, disputes_with_quotes
+from memories.services.notes.passages import Passage, find_passages
+from memories.services.recall.query import Query
+from memories.services.recall.recall import NOT_EMBEDDABLE, RecallAnswer, RecalledMemory, recall
+
+NO_NOTES = "nothing related: no passage of a note is near enough"
+_COUNT = """
+    WITH locked AS MATERIALIZED (
+        SELECT id FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND id = ANY(%(ids)s)
+        ORDER BY id FOR NO KEY UPDATE
+    )
+    UPDATE memories_memory SET injected_count = injected_count + 1
+    FROM locked WHERE memories_memory.id = locked.id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRequest:
+    """What an agent is about to do, and how much it wants to read."""
+
+    task: str
+    k: int = 10
+    project: str = ""
+    budget_chars: int = 6000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The memories and passages that fit, and how many were found and do not."""
+
+    memories: tuple[RecalledMemory, ...]
+    passages: tuple[Passage, ...]
+    text: str
+    memories_left_out: int
+    passages_left_out: int
+    reason: str = ""  # why there are no memories, or nothing but pins
+    notes_reason: str = ""  # why there are no passages
+
+
+def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime) -> Context:
+    """Return the context of a task: at most `k` memories and `k` passages.
+
+    1. Recall, without counting it: what is given is injected. 2. Find passages. 3. Compose the text
+    within the budget. 4. Count the memories in it as injected.
+    """
+    query = Query(request.task, k=request.k, project=request.project, is_recorded=False)
+    recalled = recall(workspace, query, now=now)
+    passages, notes_reason = _passages(workspace, request)
+    with in_workspace(workspace):
+        composed = compose(
+            _entries(recalled, now=now),
+            [PassageEntry(one.path, one.heading, one.text) for one in passages],
+            request.budget_chars,
+        )
+        given = tuple(recalled.results[position] for position in composed.memories)
+        _count_injected([one.memory.id for one in given])
+    return Context(
+        memories=given,
+        passages=tuple(passages[position] for position in composed.passages),
+        text=composed.text,
+        memories_left_out=len(recalled.results) - len(composed.memories),
+        passages_left_out=len(passages) - len(composed.passages),
+        reason=recalled.reason,
+        notes_reason=notes_reason,
+    )
+
+
+def _passages(workspace: Workspace, request: ContextRequest) -> tuple[Sequence[Passage], str]:
+    least = workspace.config.context_min_cosine
+    try:
+        found = find_passages(workspace, request.task, k=request.k, min_cosine=least)
+    except EmbeddingUnavailableError:
+        return [], NOT_EMBEDDABLE
+    return found, "" if found else NO_NOTES
+
+
+def _entries(recalled: RecallAnswer, *, now: datetime) -> list[BriefingEntry]:
+    """Return the memories as lines of the text, disputed ones with the other side."""
+    disputes = disputes_with_quotes([one.memory.id for one in recalled.results], now=now)
+    entries = []
+    for one in recalled.results:
+        dispute = disputes.get(one.memory.id, UNDISPUTED)
+        other = dispute.contradicted_by
+        kind = one.memory.kind if one.memory.kind == Kind.CONSTRAINT else ""
+        entries.append(
+            BriefingEntry(
+                kind,
+                one.memory.content,
+                bool(dispute.conflicts),
+                other.content if other else "",
+            )
+        )
+    return entries
+
+
+def _count_injected(memory_ids: Collection[UUID]) -> None:
+    """Count memories as injected, which is neither recall nor use."""
+    if memory_ids:
+        with connection.cursor() as cursor:
+            cursor.execute(_COUNT, {"workspace": current_workspace_id(), "ids": list(memory_ids)})

@@ -1,0 +1,24 @@
+"""Delete a note with its passages; links to it lead nowhere, or to a note with the same name."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.services.index.note_links import keys_of, lock_names, resolve_again
+from memories.services.notes.find import find_note
+
+
+def delete_note(workspace: Workspace, path: str, *, actor: Actor, now: datetime) -> None:
+    """Delete a note in one transaction; history keeps its path."""
+    with in_workspace(workspace):
+        lock_names()
+        note = find_note(path)
+        keys = keys_of(note)
+        note_id = note.id
+        note.delete()
+        resolve_again(keys)
+        record("note.deleted", of=("note", note_id), actor=actor, now=now, data={"path": note.path})

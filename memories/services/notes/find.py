@@ -1,0 +1,39 @@
+"""Find notes by path, by name, and with their counts."""
+
+from __future__ import annotations
+
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
+
+from engram.kernel.refusals import MissingError
+from memories.core.note_paths import PathError, normalise_path
+from memories.models import NameKind, Note, NoteChunk, NoteName
+
+NO_SUCH_NOTE = "There is no such note."
+
+
+def find_note(path: str) -> Note:
+    """Return the note of a path; raise `MissingError` if there is none."""
+    try:
+        found = Note.objects.filter(path=normalise_path(path)).first()
+    except PathError:
+        found = None
+    if found is None:
+        raise MissingError(NO_SUCH_NOTE)
+    return found
+
+
+def named(text: str) -> Q:
+    """Match notes whose path, title or one of whose aliases contains a text, in any case."""
+    aliases = NoteName.objects.filter(kind=NameKind.ALIAS, name__icontains=text)
+    return Q(path__icontains=text) | Q(title__icontains=text) | Q(pk__in=aliases.values("note"))
+
+
+def with_counts(notes: QuerySet[Note]) -> QuerySet[Note]:
+    """Return notes with the number of their passages and of those that are not embedded."""
+    chunks = NoteChunk.objects.filter(note=OuterRef("pk")).order_by().values("note")
+    waiting = chunks.filter(embedding=None)
+    return notes.annotate(
+        chunk_count=Coalesce(Subquery(chunks.annotate(n=Count("pk")).values("n")), 0),
+        pending_count=Coalesce(Subquery(waiting.annotate(n=Count("pk")).values("n")), 0),
+    )

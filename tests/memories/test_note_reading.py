@@ -1,0 +1,150 @@
+"""What is read of a note: front matter, links, tags, passages; and what cannot hurt it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.core.front_matter import UnreadableError, parse, read_properties
+from memories.core.note_chunks import CHUNK_WEIGHT, chunk_note, weight
+from memories.core.notes import OverfullError, read_note
+from memories.core.wiki_links import WikiLink, inline_tags, wiki_links
+
+FRONT = """---
+title: Billing rules
+aliases: [Invoices, "[[Payments]]"]
+tags:
+  - Money
+  - work/ops
+reviewed: 2026-03-01
+---
+# How we bill
+
+Text with #Urgent and #1 and `#code`.
+"""
+
+
+def test_front_matter_gives_title_aliases_and_tags_as_texts() -> None:
+    note = read_note("work/billing.md", FRONT)
+    assert note.title == "Billing rules"
+    assert note.aliases == ["Invoices", "Payments"]
+    assert note.tags == ["money", "urgent", "work/ops"]
+    assert note.properties["reviewed"] == "2026-03-01"
+    assert [(chunk.heading, chunk.text) for chunk in note.chunks] == [
+        ("How we bill", "Text with #Urgent and #1 and `#code`.")
+    ]
+
+
+def test_page_properties_of_an_outliner_are_read_at_the_beginning_only() -> None:
+    note = read_note("a.md", "alias:: One, [[Two, too]]\ntags:: x\n\n- block\n  title:: no\n")
+    assert (note.aliases, note.tags, note.title) == (["Two, too", "One"], ["x"], "a")
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "title: a: b", "- a\n- b", "a: &x [1]\nb: *x", "a: [", "{" * 200, "text", "? [a]\n: b",
+        "a: " + "x" * 20_000, "\n".join(f"a{i}: b" for i in range(2_001)),
+    ],
+)  # fmt: skip
+def test_broken_front_matter_is_read_as_text(head: str) -> None:
+    with pytest.raises(UnreadableError):
+        parse(head)
+    content = f"---\n{head}\n---\n# Title\n"
+    assert read_properties(content) == ({}, content)
+    assert read_note("a.md", content).properties == {}
+
+
+def test_the_title_is_the_first_heading_or_the_name() -> None:
+    assert read_note("work/plan.md", "text\n\n## First\n").title == "First"
+    assert read_note("work/plan.md", "text").title == "plan"
+    assert read_note("work/plan.md", "# First", "Given").title == "Given"
+    assert read_note("a.md", "Under\n=====\n\ntext").title == "Under"
+
+
+def test_links_are_read_with_heading_label_and_embed_but_not_in_code() -> None:
+    text = (
+        "See [[work/billing#Rules|the rules]], ![[plan]], [[a#^b1]], [[a#^b1]] and \\[[no]].\n"
+        "`[[no]]` ``[[no]] ` `` ((5f3a-b2)) [[]] [[|x]] [[a\nb]]\n"
+        "```\n[[no]]\n```\n~~~md\n[[no]]\n~~~\n| [[t\\|cell]] | {{embed [[page]]}}\n"
+    )
+    assert wiki_links(text) == [
+        WikiLink("work/billing", "Rules", "the rules"),
+        WikiLink("plan", is_embed=True),
+        WikiLink("a", "^b1"),
+        WikiLink("t", label="cell"),
+        WikiLink("page", is_embed=True),
+    ]
+
+
+def test_tags_are_words_with_a_letter() -> None:
+    text = "#One (#two) a#no #3 #4-5 x/#no #é, ##no #one\n# heading #tail/"
+    assert inline_tags(text) == ["one", "two", "é", "tail"]
+
+
+def test_passages_stand_under_their_headings_and_keep_every_word() -> None:
+    body = "intro\n\n# A\n\none\n\n## B\n\ntwo\n\n### Bare\n\n# C\n\nthree\n"
+    assert [(chunk.heading, chunk.text) for chunk in chunk_note(body)] == [
+        ("", "intro"),
+        ("A", "one"),
+        ("A > B", "two"),
+        ("A > B", "Bare"),
+        ("C", "three"),
+    ]
+
+
+def test_a_heading_within_code_is_no_heading() -> None:
+    [chunk] = chunk_note("# A\n```\n# not a heading\n```\n")
+    assert (chunk.heading, chunk.text) == ("A", "```\n# not a heading\n```")
+
+
+def test_a_change_in_one_section_leaves_the_hashes_of_others() -> None:
+    body = "\n".join(f"# S{i}\n\n{f'word{i} ' * 300}\n" for i in range(5))
+    before = [chunk.text_hash for chunk in chunk_note(body)]
+    after = [chunk.text_hash for chunk in chunk_note(body.replace("# S1\n", "# S1\n\nNew.\n"))]
+    assert len(set(before) - set(after)) <= 4
+    assert {*before[:2], *before[-4:]} <= set(after)
+
+
+BOMBS = {
+    "one line": "word " * 40_000,
+    "no blank": "x" * 200_000,
+    "brackets": "[" * 50_000,
+    "links without end": "[[a|" * 50_000,
+    "ideographs": "\u4e16" * 200_000,
+    "punctuation": "!?" * 100_000,
+    "backticks": "`" * 200_000,
+    "unequal backticks": "".join("`" * i + " " for i in range(1, 600)),
+    "fences": "```\n" * 50_000,
+    "headings": "# a\nb\n" * 33_000,
+    "bare headings": "# a\n" * 50_000,
+    "nested lists": "\n".join("  " * i + "- x" for i in range(400)),
+    "quotes": "> " * 100_000,
+    "underlines": "a\n=\n\n" * 40_000,
+    "properties": "a:: b\n" * 33_000,
+    "hashes": "#" * 200_000,
+    "open front matter": "---\n" + "[" * 15_000,
+    "rubbish": "".join(chr(i % 0x2000) for i in range(200_000)),
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_markdown_bombs_become_bounded_passages_that_keep_the_text(name: str) -> None:
+    text = BOMBS[name]
+    note = read_note("a.md", text)
+    assert all(weight(chunk.text) <= CHUNK_WEIGHT for chunk in note.chunks)
+    assert len(note.chunks) <= 2 * weight(text) // CHUNK_WEIGHT + 1_000
+    if "heading" not in name and "underline" not in name and name != "rubbish":
+        kept = "".join("".join(chunk.text.split()) for chunk in note.chunks)
+        assert kept == "".join(text.split())
+
+
+def test_deep_headings_have_a_bounded_path() -> None:
+    deep = "\n".join(f"{'#' * level} {'long ' * 200}{level}" for level in range(1, 7))
+    chunks = chunk_note(f"{deep}\n\ntext")
+    assert all(len(chunk.heading) <= 1_000 for chunk in chunks)
+    assert "text" in chunks[-1].text
+
+
+def test_more_links_than_are_kept_are_refused_instead_of_left_out() -> None:
+    with pytest.raises(OverfullError):
+        read_note("a.md", "".join(f"[[a{i}]]" for i in range(5_001)))
