@@ -6,49 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from engram.kernel.causes import CREDENTIAL
+from engram.kernel.credential_shapes import SHAPES
 from engram.kernel.readable import readable
 from engram.kernel.refusals import InvalidError
 
-# Formats of secrets that do not occur in sentences by accident.
-_SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    (
-        "a private key",
-        re.compile(
-            r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,20000}"
-            r"(?:-----END [A-Z ]{0,40}KEY-----)?"
-        ),
-    ),
-    ("an AWS access key", re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
-    ("a GitHub token", re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{40,})\b")),
-    ("a Slack token", re.compile(r"\bxox[abprs]-[A-Za-z0-9-]{10,}")),
-    ("a secret API key", re.compile(r"\b[sr]k[-_](?:live|test|proj|ant)[-_][A-Za-z0-9_-]{16,}")),
-    (
-        "a secret API key",
-        re.compile(r"\bsk-(?=[A-Za-z-]{0,80}\d)(?=[a-z0-9-]{0,80}[A-Z])[A-Za-z0-9-]{20,}"),
-    ),
-    ("a GitLab token", re.compile(r"\bgl(?:pat|dt|rt|ptt|cbt|soat)-[A-Za-z0-9_-]{20,}")),
-    ("a Google API key", re.compile(r"\bAIza[A-Za-z0-9_-]{35}")),
-    ("a Hugging Face token", re.compile(r"\bhf_[A-Za-z0-9]{30,}")),
-    ("an npm token", re.compile(r"\bnpm_[A-Za-z0-9]{36}\b")),
-    ("a SendGrid key", re.compile(r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}")),
-    ("an API key of this service", re.compile(r"\begr_[A-Za-z0-9_-]{40,}")),
-    ("a JSON web token", re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\.[\w-]{10,}")),
-    (
-        "a password in a URL",
-        re.compile(
-            r"(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{1,30}://[^\s/:@]{0,200}:(?![$<{*])[^\s/@]{3,200}@",
-            re.I,
-        ),
-    ),
-    (
-        "a token",
-        re.compile(
-            r"(?<![A-Za-z0-9])(?:token\s*[=:]|bearer)\s*"
-            r"['\"]?(?=[A-Za-z+/_.-]{0,200}\d)(?=[^a-z]{0,200}[a-z])[A-Za-z0-9+/_.=-]{20,}",
-            re.I,
-        ),
-    ),
-)
 # Names of secrets, without regard to case.
 LABELS = (
     r"pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
@@ -165,7 +126,7 @@ def strings_in(value: object) -> Iterator[str]:
 
 def _find(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield the start, end and kind of each credential."""
-    for name, shape in _SHAPES:
+    for name, shape in SHAPES:
         for match in shape.finditer(text):
             yield *match.span(), name
     for match in _LABELLED.finditer(text):

@@ -130,6 +130,100 @@ TOKENS = [  # put together here: whole ones would be taken for real by who scans
     "hf_" + "aBcD1" * 7,
     "npm_" + "aB3d" * 9,
     "SG." + "aB3d" * 6 + "." + "xY9_" * 10,
+    "sk-" + "8b0e71c3" * 4,  # lower case alone
+    "sk-" + "ldqbwzb90xya" * 3,
+    "sk-" + "Q7ZK" * 8,
+    "sk-proj-" + "aB3_d-" * 20,
+    "sk-svcacct-" + "aB3_d-" * 14,
+    "sk-admin-" + "x9_Y" * 12,
+    "sk-ant-" + "api03-" + "aB3_d-" * 15 + "AA",
+    "sk-or-" + "v1-" + "8b0e71c3" * 8,
+    "sk-lf-" + "8f1b2c3d-1a2b-4c3d-9e8f-0a1b2c3d4e5f",
+    "sk_" + "live_" + "aB3d" * 6,
+    "rk_" + "live_" + "aB3d" * 6,
+    "whsec_" + "aB3d" * 8,
+    "ghp_" + "aB3d" * 9,
+    "ghs_" + "aB3d" * 9,
+    "github_pat_" + "aB3d" * 5 + "aB_" + "aB3d" * 14,
+    "glpat-" + "xqYqabcdef" * 2,  # without a digit
+    "glft-" + "x7Yq" * 5,
+    "glagent-" + "x7Yq" * 12,
+    "glrt-" + "t1_" + "x7Yq" * 5,
+    "xoxb-" + "123456789012-" * 2 + "aB3d" * 6,
+    "xoxp-" + "123456789012-" * 3 + "8b0e71c3" * 4,
+    "xoxe-1-" + "aB3d" * 10,
+    "xapp-1-" + "A01B2C3D4E5-" + "1234567890123-" + "8b0e71c3" * 8,
+    "hooks.slack.com/services/" + "T01B2C3D4/" + "B05E6F7G8/" + "aB3d" * 6,
+    "discord.com/api/webhooks/" + "123456789012345678/" + "aB3_d-" * 11,
+    "AKIA" + "Q7ZK" * 4,
+    "ASIA" + "Q7ZK" * 4,
+    "ya29." + "aB3_d-" * 20,
+    "GOCSPX-" + "aB3_d-z" * 4,
+    "pypi-AgE" + "IcHlwaS5vcmc" + "aB3_d-" * 25,
+    "hvs." + "CAESI" + "aB3_d-" * 15,
+    "dop_v1_" + "8b0e71c3" * 8,
+    "shpat_" + "8b0e71c3" * 4,
+    "dapi" + "8b0e71c3" * 4,
+    "lin_api_" + "aB3d" * 10,
+    "ntn_" + "aB3d" * 11,
+    "ATATT3x" + "FfGF0" + "aB3_d-" * 28 + "=1A2B3C4D",
+    "PMAK-" + "8b0e71c3" * 3 + "-" + "8b" * 17,
+    "glsa_" + "aB3d" * 8 + "_8b0e71c3",
+    "sbp_" + "8b0e71c3" * 5,
+    "figd_" + "aB3_d-" * 7,
+    "r8_" + "aB3d" * 9 + "x",
+    "gsk_" + "aB3d" * 13,
+    "xai-" + "aB3d" * 20,
+    "pplx-" + "aB3d" * 12,
+    "tvly-dev-" + "aB3d" * 8,
+    "lsv2_pt_" + "8b0e71c3" * 4 + "_8b0e71c3aa",
+    "dckr_pat_" + "aB3_d-z" * 4,
+    "NRAK-" + "Q7ZK" * 6 + "ABC",
+    "AGE-SECRET-KEY-1" + "Q7ZK" * 14 + "QP",
+    "1234567890:AA" + "aB3" * 11,  # Telegram
+    "AccountKey=" + "aB3/" * 21 + "aB==",
+    "SharedAccessKey=" + "aB3+" * 10 + "aB3=",
+    "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0In0." + "aB3_" * 10,
+    "Authorization: Basic " + "dXNlcjpwYXNzdzByZA==",
+    "postgres://app:" + "p@ssw0rd@db.internal/prod",
+    "mongodb+srv://ana:" + "pw123@cluster.example.net/shop",
+    "-----BEGIN PGP PRIVATE " + "KEY BLOCK-----\n\nlQOYB\n-----END PGP PRIVATE KEY BLOCK-----",
+    "-----BEGIN OPENSSH PRIVATE " + "KEY-----\nb3Blbn\n-----END OPENSSH PRIVATE KEY-----",
+]
+SHA1, SHA256 = "3f2a9b7c" * 5, "9e107d9d372bb682" * 4
+NOT_TOKENS = [
+    "The branch is called sk-refactor-of-the-billing-service.",
+    "Slug: sk-2026-11-quarterly-report-of-sales",
+    "The npm_package_version is read by the build.",
+    "The branch is sk-test-driven-development-of-notes.",
+    "The module is sk_live_reload_of_the_templates.",
+    f"Fixed in commit {SHA1}; the one before was {SHA1[:7]}.",
+    f"The image is pinned to sha256:{SHA256}.",
+    f"The archive's checksum is {SHA256}.",
+    f"task-{SHA1[:32]} failed twice.",
+    f"Cache entries are called key-{SHA1[:32]}.",
+    "integrity: sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K/uxy9rx7HNQlGYl1kPzQho1wx4JwY8wC",
+    "The run 550e8400-e29b-41d4-a716-446655440000 was cancelled.",
+    "sk-550e8400-e29b-41d4-a716-446655440000 is the slot's id.",
+    "Summaries are written by xai-grok-4-fast-reasoning-latest.",
+    "pplx-70b-online-with-web-search answers slowly.",
+    "scikit-learn is imported as sklearn, never as sk-learn.",
+    "The hook posts to hooks.slack.com/services and retries twice.",
+    "Discord's webhooks live under discord.com/api/webhooks/.",
+    "Authorization: Basic authentication is refused since May.",
+    "Authorization: Basic HTTP-Authentication",
+    "The request has authorization: bearer and no cookie.",
+    "AccountKey=<from the vault>",
+    "The public key begins with -----BEGIN PUBLIC KEY-----.",
+    "Tickets are called AKIA-12 and ASIA-7.",
+    "eyJ is how every JSON web token begins.",
+    "She opens at 10:15 and closes 1234567890:AA.",
+    "The dapi endpoint and the figd_ prefix are documented.",
+    "npm_config_registry is set in the image.",
+    "xoxo-with-love-from-the-team was the subject.",
+    "See http://localhost:8080/path and mail ana@example.com.",
+    "git clone ssh://git@example.com:2222/team/app.git",
+    "Version 01J9ZQ4T8Y7W6V5U4T3S2R1Q0P of the schema is live.",
 ]
 
 
@@ -139,14 +233,31 @@ def test_tokens_of_well_known_services_are_credentials(token: str) -> None:
     assert token not in without_credentials(f"Use {token} for the nightly job.")[0]
 
 
+def test_an_encrypted_key_is_taken_out_whole() -> None:
+    key = (
+        "-----BEGIN RSA PRIVATE " + "KEY-----\nProc-Type: 4,ENCRYPTED\n"
+        "DEK-Info: AES-128-CBC,9E10\n\nMIIEow\n-----END RSA PRIVATE KEY-----"
+    )
+    assert without_credentials(f"Kept: {key} since May.") == (
+        "Kept: [removed: a private key] since May.",
+        1,
+    )
+
+
 @pytest.mark.parametrize(
-    "text",
+    "token",
     [
-        "The branch is called sk-refactor-of-the-billing-service.",
-        "Slug: sk-2026-11-quarterly-report-of-sales",
-        "The npm_package_version is read by the build.",
+        "sk-or-" + "v1-" + "8b0e71c3" * 8,
+        "sk-svcacct-" + "aB3_d-" * 14,
+        "hvs." + "aB3_d-" * 15 + "x",
     ],
 )
+def test_a_token_is_taken_out_whole(token: str) -> None:
+    assert without_credentials(f"Use {token}.")[0].startswith("Use [removed: a ")
+    assert len(without_credentials(f"Use {token}.")[0]) < 40
+
+
+@pytest.mark.parametrize("text", NOT_TOKENS)
 def test_names_that_begin_like_a_token_are_none(text: str) -> None:
     assert credential_in(text) is None
 
