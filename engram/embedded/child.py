@@ -63,15 +63,17 @@ class Child:
 
     def wait_for_end(self, deadline: float) -> None:
         """Read its output until it ends; kill it at the deadline (monotonic)."""
+        is_killed = False
         while self.process is not None:
-            if time.monotonic() >= deadline:
-                self._report(f"did not stop in time, killed (process {self.process.pid})", True)
-                self._kill(self.process)
             self._read()
             if self.process.poll() is not None:
                 self._close(self.process)
                 self._kill(self.process)
                 self.process = None
+            elif time.monotonic() >= deadline and not is_killed:
+                is_killed = True
+                self._report(f"did not stop in time, killed (process {self.process.pid})", True)
+                self._kill(self.process)
             else:
                 time.sleep(0.01)
 

@@ -21,7 +21,7 @@ from engram.supervisor.plan import CannotStartError, Plan
 from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
 from engram.supervisor.terminal import Console, greeting, own_url, read_demo
 
-STOP_SECONDS = 5
+STOP_SECONDS = 8  # a worker on a busy machine needs 5; Docker kills all after 10
 GIVE_UP_FAILURES = 4  # early exits of a process, before everything was ready once
 EXIT_FAILED = 1
 MODEL_THREADS = 4  # workspaces that can wait for a language model concurrently
