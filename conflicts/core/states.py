@@ -11,6 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.sentence_case import in_mid_sentence
+
 MAX_CHARS: Final = 200  # of a text that declares a state and nothing else
 _ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
 _VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s?[.!]?\s?$"
@@ -58,6 +60,8 @@ def state_of(text: str) -> ThingState | None:
         match = form.match(text)
         if match:
             subject = _ARTICLE.sub("", match["subject"].strip())
+            if match.start("subject") == match.start() and subject == match["subject"]:
+                subject = in_mid_sentence(subject)
             attribute, stated = match["attribute"].lower(), match["value"].strip()
             written = _RETURN.sub("", stated).strip() or stated
             key = (" ".join(subject.lower().split()), attribute)

@@ -13,6 +13,7 @@ from typing import Final
 from memories.core.answers import Answer
 from memories.core.lexicon import concept_of, is_product
 from memories.core.reading import read_cached
+from memories.core.sentence_case import in_mid_sentence
 
 MAX_CHARS: Final = 160
 _NOBODY: Final = r"(?!(?:Nobody|Everybody|Anybody|Somebody|Everyone|Anyone|Someone|None)\b)"
@@ -40,7 +41,7 @@ _PATTERNS: Final = tuple(
     for kind, pattern in (
         ("owner", rf"{_WHO}\s(?P<does>{_DOES})\s"
          rf"(?P<thing>(?:the|our|all)\s[^,;:()]{{2,80}}|{_NAME})"),
-        ("owned", rf"{_THING}\s(?:is|are)\s(?P<done>{'|'.join(_PARTICIPLES)})\sby\s{_WHO}"),
+        ("owned", rf"{_THING}\s(?P<be>is|are)\s(?P<done>{'|'.join(_PARTICIPLES)})\sby\s{_WHO}"),
         ("role", rf"[Tt]he\s(?P<role>{'|'.join(_ROLES)})\sof\s{_THING}\sis\s{_WHO}"),
         ("version", rf"{_THING}\s(?:runs\son|runs|uses|is\son|requires)\s"
          r"(?P<product>[A-Z][\w+#.-]{1,30})\s(?:version\s|v)?(?P<version>\d{1,4}(?:\.\d{1,4}){0,3})"),
@@ -58,10 +59,6 @@ _NOT_PLAIN: Final = re.compile(
 _POINTER: Final = re.compile(
     r"^(?:it|he|she|they|this|that|these|those|we|i|you|who|which)\b", re.IGNORECASE
 )
-
-
-# Articles, and plural nouns ("Refunds"), which open a sentence with a capital.
-_COMMON: Final = re.compile(r"The|Our|A|An|All|Their|My|[A-Z][a-z]{2,}s")
 
 
 def typed_answers(content: str) -> tuple[Answer, ...]:
@@ -91,7 +88,7 @@ def _is_fact(content: str) -> bool:
 def _answer(kind: str, found: re.Match[str]) -> Answer:
     """Return the question that a match answers."""
     part = found.groupdict()
-    thing = _in_question(part["thing"])
+    thing = _thing(kind, found)
     if kind in ("owner", "owned", "role"):
         return Answer(f"Who {_verb_of(kind, part)} {thing}?", part["who"])
     if kind == "version":
@@ -104,15 +101,18 @@ def _answer(kind: str, found: re.Match[str]) -> Answer:
     return Answer(f"When {does} {thing} {part['verb'].lower()}?", part["time"])
 
 
+def _thing(kind: str, found: re.Match[str]) -> str:
+    """Return what the question is about as it stands inside a sentence."""
+    thing = found["thing"]
+    if found.start("thing") > 0 or kind == "lives":
+        return thing
+    part = found.groupdict()
+    return in_mid_sentence(thing, is_plural=part.get("be") == "are" or part.get("s") == "")
+
+
 def _verb_of(kind: str, part: Mapping[str, str]) -> str:
     """Return the verb of a question for a person: "owns", also for "owned by" and "owner of"."""
     if kind == "owner":
         does = part["does"].lower()
         return "leads" if does == "heads" else does
     return _PARTICIPLES[part["done"].lower()] if kind == "owned" else _ROLES[part["role"]]
-
-
-def _in_question(thing: str) -> str:
-    """Return a subject as it stands inside a sentence: "The depot" as "the depot"."""
-    first, blank, rest = thing.partition(" ")
-    return f"{first.lower()}{blank}{rest}" if _COMMON.fullmatch(first) else thing
