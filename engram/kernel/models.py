@@ -65,6 +65,11 @@ class Workspace(models.Model):
         """Return the validated settings, defaults filled in."""
         return WorkspaceSettings.model_validate(self.settings)
 
+    def read_settings(self) -> None:
+        """Read the settings anew, as they are stored now."""
+        self.refresh_from_db(fields=["settings"])
+        self.__dict__.pop("config", None)
+
 
 class Membership(models.Model):
     """A person's role in a workspace."""

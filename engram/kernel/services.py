@@ -14,6 +14,7 @@ from engram.kernel.history import record
 from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError
+from engram.kernel.signals import settings_changed
 from engram.kernel.tenancy import in_workspace
 
 _RANGE_WORDS = {
@@ -73,6 +74,8 @@ def change_settings(
         stored.save(update_fields=["settings"])
         changed = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
         record("settings.changed", of=("workspace", stored.pk), actor=actor, now=now, data=changed)
+        stored.__dict__.pop("config", None)
+        settings_changed.send(Workspace, workspace=stored, changed=changed, now=now)
     workspace.settings = stored.settings
     workspace.__dict__.pop("config", None)
     return config

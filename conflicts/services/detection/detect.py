@@ -102,6 +102,8 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
         due = backlog.next_due(most, now)
         if not due:
             return None
+        # After the rows: who unmutes a rule queues what is to be read with it.
+        workspace.read_settings()
         run = DetectionRun.objects.create(
             reason="commit", trigger_count=len(due), created_at=now,
             lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),

@@ -1,0 +1,7 @@
+"""Signals about workspaces, sent inside the writing transaction."""
+
+from django.dispatch import Signal
+
+# Settings of a workspace were changed. Arguments: workspace (as stored now), changed (by name, the
+# values before and after), now.
+settings_changed = Signal()
