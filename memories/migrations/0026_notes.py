@@ -31,7 +31,7 @@ class Migration(migrations.Migration):
                 ('properties', models.JSONField(blank=True, default=dict)),
                 ('aliases', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, size=None)),
                 ('agent', models.CharField(blank=True, max_length=200)),
-                ('imported_from', models.CharField(blank=True, max_length=1000)),
+                ('imported_from', models.CharField(blank=True, max_length=600)),
                 ('imported_hash', models.CharField(blank=True, max_length=64)),
                 ('created_at', models.DateTimeField()),
                 ('updated_at', models.DateTimeField()),

@@ -18,6 +18,7 @@ NOTE_MAX_CHARS = 200_000
 PATH_MAX_CHARS = 400
 TITLE_MAX_CHARS = 300
 ALIAS_MAX_CHARS = 200
+FOLDER_MAX_CHARS = 600  # what fits into an index
 KEY_MAX_CHARS = 3 * PATH_MAX_CHARS  # folding case makes up to three characters of one
 
 
@@ -36,8 +37,9 @@ class Note(WorkspaceModel):
     properties = models.JSONField(default=dict, blank=True)  # front matter and page properties
     aliases = ArrayField(models.CharField(max_length=ALIAS_MAX_CHARS), default=list, blank=True)
     agent = models.CharField(max_length=200, blank=True)
-    # The folder whose import brought the note, and the hash of the file then; "" for other notes.
-    imported_from = models.CharField(max_length=1000, blank=True)
+    # The folder whose import brought the text, and the hash of the file then; "" for other notes.
+    # Where the hash differs from `content_hash`, the note was changed here since.
+    imported_from = models.CharField(max_length=FOLDER_MAX_CHARS, blank=True)
     imported_hash = models.CharField(max_length=64, blank=True)
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField()

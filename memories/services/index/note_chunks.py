@@ -7,7 +7,7 @@ rest. Each step embeds a few, so that a killed process loses only seconds of wor
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -41,7 +41,13 @@ def select_due() -> QuerySet[NoteChunk]:
     return NoteChunk.objects.filter(embedding=None)
 
 
-def embed_pending(workspace: Workspace, *, seconds: float | None = None, after: int = 0) -> int:
+def embed_pending(
+    workspace: Workspace,
+    *,
+    seconds: float | None = None,
+    after: int = 0,
+    advance: Callable[[int], object] = lambda _count: None,
+) -> int:
     """Embed the passages that wait, in the order of ids after `after`; return their number.
 
     A text that the provider refuses stays pending and is skipped. After `seconds` another task
@@ -64,6 +70,7 @@ def embed_pending(workspace: Workspace, *, seconds: float | None = None, after: 
         with in_workspace(workspace):
             _write(vectors, model)
         embedded += len(vectors)
+        advance(len(step))
         after = step[-1].id
     return embedded
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from engram.kernel import telemetry
@@ -46,11 +46,11 @@ def put_note(workspace: Workspace, draft: NoteDraft, *, actor: Actor, now: datet
     1. Check and read. 2. Embed the first new passages, outside a transaction; without the embedding
     model all wait. 3. Write everything in one transaction.
     """
-    checked = check(draft)
+    checked = check(replace(draft, agent=actor.agent_name(draft.agent)))
     model = workspace.embedding_model
     with before_writing(workspace):
         stored = Note.objects.filter(path=checked.path).first()
-        if stored is not None and _is_same(stored, checked) and not draft.folder:
+        if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
         known = hashes_with_vectors(stored, model) if stored is not None else set()
     vectors = _embed_first(workspace, checked, known, now=now)
@@ -95,9 +95,8 @@ def _put(
         lock_names()
         stored = Note.objects.select_for_update().filter(path=checked.path).first()
         if stored is not None and _is_same(stored, checked):
-            _note_folder(stored, checked)
             return PutNote(stored, "unchanged", checked.hidden_count)
-        note = _write(stored, checked, actor=actor, now=now)
+        note = _write(stored, checked, now)
         reading = checked.reading
         pending = write_chunks(note, reading.chunks, vectors, model)
         _write_tags(note, reading.tags)
@@ -116,7 +115,7 @@ def _put(
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
 
-def _write(stored: Note | None, checked: CheckedNote, *, actor: Actor, now: datetime) -> Note:
+def _write(stored: Note | None, checked: CheckedNote, now: datetime) -> Note:
     """Write the row of a note."""
     note = stored or Note(id=next_id(), path=checked.path, version=0, created_at=now)
     reading, draft = checked.reading, checked.draft
@@ -124,20 +123,12 @@ def _write(stored: Note | None, checked: CheckedNote, *, actor: Actor, now: date
     note.content, note.content_hash = checked.content, checked.content_hash
     note.version += 1
     note.properties, note.aliases = reading.properties, reading.aliases
-    note.agent = actor.agent_name(draft.agent)
-    note.imported_from = draft.folder
-    note.imported_hash = checked.content_hash if draft.folder else ""
+    note.agent = draft.agent
+    if draft.folder:
+        note.imported_from, note.imported_hash = draft.folder, checked.content_hash
     note.updated_at = now
     note.save(force_insert=stored is None)
     return note
-
-
-def _note_folder(note: Note, checked: CheckedNote) -> None:
-    """Note that an import brought what is stored already."""
-    imported = checked.draft.folder, checked.content_hash
-    if checked.draft.folder and (note.imported_from, note.imported_hash) != imported:
-        note.imported_from, note.imported_hash = imported
-        note.save(update_fields=["imported_from", "imported_hash"])
 
 
 def _write_tags(note: Note, tags: list[str]) -> None:

@@ -1,0 +1,105 @@
+"""Import a folder of Markdown files as notes."""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils import timezone
+from tqdm import tqdm
+
+from engram.kernel.embedding import use_processors
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models.note import FOLDER_MAX_CHARS
+from memories.services.index.note_chunks import embed_pending, select_due
+from memories.services.notes.import_folder import ImportedFolder, import_folder
+from memories.services.notes.scan_folder import scan_folder
+
+SKIPPED_SHOWN = 50
+
+
+class Command(BaseCommand):
+    """`manage.py import_notes DIR --workspace W [--prune] [--replace-changed]`."""
+
+    help = (
+        "Import the Markdown files of a folder as notes (Obsidian vaults and Logseq graphs too). "
+        "A second import changes only what changed; notes that were written or changed here are "
+        "kept."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("folder", type=Path, metavar="DIR")
+        parser.add_argument("--workspace", required=True, help="slug of the workspace")
+        parser.add_argument(
+            "--prune",
+            action="store_true",
+            help="delete notes that an import of this folder brought and whose file is gone",
+        )
+        parser.add_argument(
+            "--replace-changed",
+            action="store_true",
+            help="let files replace notes that were written or changed here",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Scan the folder, import it, and embed what is left."""
+        workspace = Workspace.objects.filter(slug=options["workspace"]).first()
+        if workspace is None:
+            raise CommandError(f"There is no workspace {options['workspace']!r}.")
+        folder: Path = options["folder"].resolve()
+        if not folder.is_dir():
+            raise CommandError(f"{options['folder']} is not a folder.")
+        if len(str(folder)) > FOLDER_MAX_CHARS or not str(folder).isprintable():
+            raise CommandError("The path of the folder is too long, or cannot be shown.")
+        scan = scan_folder(folder)
+        use_processors()
+        try:
+            with self._bar(len(scan.files), " notes") as bar:
+                done = import_folder(
+                    workspace,
+                    folder,
+                    scan,
+                    clock=timezone.now,
+                    deletes_missing=options["prune"],
+                    replaces_changed=options["replace_changed"],
+                    advance=bar.update,
+                )
+            with in_workspace(workspace):
+                due = select_due().count()
+            with self._bar(due, " passages") as bar:
+                embed_pending(workspace, advance=bar.update)
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; run the same command to go on.") from None
+        self._tell(done, scan.unread_folders)
+
+    @staticmethod
+    def _bar(total: int, unit: str) -> Any:
+        is_hidden = not total or not sys.stderr.isatty()
+        return tqdm(total=total, unit=unit, disable=is_hidden)
+
+    def _tell(self, done: ImportedFolder, unread: list[str]) -> None:
+        counts = [
+            f"{done.outcomes[outcome]} {outcome}" for outcome in ("created", "changed", "unchanged")
+        ]
+        if done.deleted:
+            counts.append(f"{len(done.deleted)} deleted")
+        if done.skipped:
+            counts.append(f"{len(done.skipped)} skipped")
+        self.stdout.write(f"{sum(done.outcomes.values())} notes: {', '.join(counts)}.")
+        if done.hidden_count:
+            self.stdout.write(f"{done.hidden_count} credentials were replaced by a marker.")
+        for path in done.deleted:
+            self.stdout.write(f"deleted {path}")
+        for name, reason in done.skipped[:SKIPPED_SHOWN]:
+            self.stdout.write(f"skipped {name}: {reason}")
+        if (more := len(done.skipped) - SKIPPED_SHOWN) > 0:
+            self.stdout.write(f"skipped {more} more")
+        for name in unread:
+            self.stdout.write(f"not read {name}")
+        if done.not_deleted:
+            self.stdout.write(f"With --prune {done.not_deleted}.")

@@ -1,0 +1,152 @@
+"""Import a folder of Markdown files as notes; a second import changes only what changed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+
+from django.db.models import F
+
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import RefusalError
+from engram.kernel.tenancy import in_workspace
+from memories.core.notes import note_hash
+from memories.models import Note
+from memories.services.commit.import_lines import IMPORTER
+from memories.services.notes.delete import delete_note
+from memories.services.notes.draft import NoteDraft
+from memories.services.notes.put import put_note
+from memories.services.notes.scan_folder import FolderScan, texts_of
+
+WRITTEN_HERE = "the note was written here, not imported"
+CHANGED_HERE = "the note was changed here since it was imported; the file was not"
+CHANGED_TWICE = "both the note and the file were changed since it was imported"
+EMPTY_SCAN = (
+    "nothing was deleted: there is no readable Markdown file in the folder, which may be one that "
+    "is not mounted"
+)
+UNREAD_FOLDER = "nothing was deleted: a folder could not be read"
+
+
+class _Known(NamedTuple):
+    """What is stored of a note."""
+
+    content_hash: str
+    imported_from: str
+    imported_hash: str
+
+    @property
+    def is_changed_here(self) -> bool:
+        """Return whether the text differs from the one that was imported."""
+        return self.content_hash != self.imported_hash
+
+
+@dataclass(slots=True)
+class ImportedFolder:
+    """The outcome of an import: counts, what was skipped and why, what was deleted."""
+
+    outcomes: Counter[str] = field(default_factory=Counter)  # created, changed, unchanged
+    skipped: list[tuple[str, str]] = field(default_factory=list)  # file, reason
+    deleted: list[str] = field(default_factory=list)
+    not_deleted: str = ""  # why nothing was deleted although it was asked for
+    hidden_count: int = 0  # credentials that were replaced
+
+
+def import_folder(
+    workspace: Workspace,
+    folder: Path,
+    scan: FolderScan,
+    *,
+    clock: Callable[[], datetime],
+    deletes_missing: bool = False,
+    replaces_changed: bool = False,
+    advance: Callable[[int], object] = lambda _count: None,
+) -> ImportedFolder:
+    """Write the notes of a scanned folder, each in its own transaction.
+
+    A note that was written or changed here is kept, unless `replaces_changed`. `deletes_missing`
+    deletes notes that an earlier import of this folder brought, whose file is gone, and that were
+    not changed here.
+    """
+    source = str(folder)
+    done = ImportedFolder(skipped=list(scan.skipped))
+    known = _known(workspace)
+    read = 0
+    for path, file, text in texts_of(scan):
+        advance(1)
+        shown = str(file.relative_to(folder))
+        if not isinstance(text, str):
+            done.skipped.append((shown, str(text)))
+            continue
+        read += 1
+        stored = known.get(path)
+        digest = note_hash(text)
+        if stored is not None and stored.content_hash == digest:
+            done.outcomes["unchanged"] += 1
+        elif not replaces_changed and (reason := _reason_to_keep(stored, digest)):
+            done.skipped.append((shown, reason))
+        else:
+            _put(workspace, NoteDraft(path, text, folder=source), shown, done, clock())
+    if deletes_missing:
+        _delete_missing(workspace, source, scan, done, has_read=read > 0, clock=clock)
+    return done
+
+
+def _known(workspace: Workspace) -> dict[str, _Known]:
+    with in_workspace(workspace):
+        rows = Note.objects.order_by().values_list(
+            "path", "content_hash", "imported_from", "imported_hash"
+        )
+        return {path: _Known(*values) for path, *values in rows}
+
+
+def _reason_to_keep(stored: _Known | None, digest: str) -> str:
+    """Return why a note with another text than its file is kept; "" if the file replaces it."""
+    if stored is None:
+        return ""
+    if not stored.imported_from:
+        return WRITTEN_HERE
+    if not stored.is_changed_here:
+        return ""
+    return CHANGED_HERE if stored.imported_hash == digest else CHANGED_TWICE
+
+
+def _put(
+    workspace: Workspace, draft: NoteDraft, shown: str, done: ImportedFolder, now: datetime
+) -> None:
+    try:
+        put = put_note(workspace, draft, actor=IMPORTER, now=now)
+    except RefusalError as error:
+        done.skipped.append((shown, error.detail))
+    else:
+        done.outcomes[put.outcome] += 1
+        done.hidden_count += put.hidden_count
+
+
+def _delete_missing(
+    workspace: Workspace,
+    source: str,
+    scan: FolderScan,
+    done: ImportedFolder,
+    *,
+    has_read: bool,
+    clock: Callable[[], datetime],
+) -> None:
+    """Delete what an earlier import of the folder brought and is gone, if all of it was read."""
+    if not has_read:
+        done.not_deleted = EMPTY_SCAN
+        return
+    if scan.unread_folders:
+        done.not_deleted = f"{UNREAD_FOLDER}: {scan.unread_folders[0]}"
+        return
+    with in_workspace(workspace):
+        brought = Note.objects.filter(imported_from=source, imported_hash=F("content_hash"))
+        paths = brought.order_by("path").values_list("path", flat=True)
+        missing = [p for p in paths if p not in scan.files and p not in scan.skipped_paths]
+    for path in missing:
+        delete_note(workspace, path, actor=IMPORTER, now=clock())
+        done.deleted.append(path)

@@ -1,0 +1,222 @@
+"""`import_notes`: what it reads, what it leaves, and that it deletes only what it brought."""
+
+from __future__ import annotations
+
+import os
+from io import StringIO
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Note, NoteChunk, NoteLink
+from memories.services.notes import put
+from memories.services.notes.import_folder import import_folder
+from memories.services.notes.scan_folder import scan_folder
+from tests.conftest import Tenant
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """Return an empty folder with something outside of it."""
+    (tmp_path / "outside.md").write_text("Not yours.")
+    folder = tmp_path / "vault"
+    folder.mkdir()
+    return folder
+
+
+def write(vault: Path, name: str, text: str | bytes) -> None:
+    file = vault / name
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def run(tenant: Tenant, vault: Path, *flags: str) -> list[str]:
+    out = StringIO()
+    call_command(
+        "import_notes", str(vault), "--workspace", tenant.workspace.slug, *flags, stdout=out
+    )
+    return out.getvalue().splitlines()
+
+
+def notes(tenant: Tenant) -> dict[str, str]:
+    with in_workspace(tenant.workspace):
+        return dict(Note.objects.order_by("path").values_list("path", "content"))
+
+
+def test_a_folder_is_imported_and_a_second_import_changes_only_what_changed(
+    tenant: Tenant, neighbour: Tenant, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(vault, "plan.md", "# Plan\n\nSee [[work/billing]].")
+    write(vault, "work/billing.markdown", "\ufeff# Billing\n\nMonthly.")
+    write(vault, "work/image.png", b"\x89PNG")
+    assert run(tenant, vault) == ["2 notes: 2 created, 0 changed, 0 unchanged."]
+    assert notes(tenant)["work/billing.markdown"] == "# Billing\n\nMonthly."
+    assert notes(neighbour) == {}
+    with in_workspace(tenant.workspace):
+        link = NoteLink.objects.select_related("note").get()
+        assert link.note is not None
+        assert link.note.path == "work/billing.markdown"
+        versions = list(Note.objects.values_list("path", "version", "updated_at"))
+    assert run(tenant, vault) == ["2 notes: 0 created, 0 changed, 2 unchanged."]
+    with in_workspace(tenant.workspace):
+        assert sorted(Note.objects.values_list("path", "version", "updated_at")) == sorted(versions)
+    write(vault, "plan.md", "# Plan\n\nSee nothing.")
+    write(vault, "new.md", "New.")
+    assert run(tenant, vault) == ["3 notes: 1 created, 1 changed, 1 unchanged."]
+    monkeypatch.setattr(put, "EMBEDDED_AT_ONCE", 1)
+    write(vault, "long.md", "\n".join(f"# P{i}\nThe part {i}." for i in range(4)))
+    run(tenant, vault)
+    with in_workspace(tenant.workspace):
+        assert not NoteChunk.objects.filter(embedding=None).exists()
+
+
+def test_hidden_folders_settings_and_links_out_of_the_folder_are_not_read(
+    tenant: Tenant, vault: Path
+) -> None:
+    write(vault, "kept.md", "Kept.")
+    for name in (".obsidian/a.md", ".trash/b.md", "logseq/bak/c.md", "work/.git/d.md", ".e.md"):
+        write(vault, name, "No.")
+    write(vault, "work/logseq/f.md", "Kept too.")
+    (vault / "stolen.md").symlink_to(vault.parent / "outside.md")
+    (vault / "up").symlink_to(vault.parent)
+    (vault / "loop").symlink_to(vault)
+    os.mkfifo(vault / "pipe.md")
+    lines = run(tenant, vault)
+    assert notes(tenant) == {"kept.md": "Kept.", "work/logseq/f.md": "Kept too."}
+    assert lines == [
+        "2 notes: 2 created, 0 changed, 0 unchanged, 4 skipped.",
+        "skipped loop: it is a symbolic link",
+        "skipped up: it is a symbolic link",
+        "skipped stolen.md: it is a symbolic link",
+        "skipped pipe.md: it is no regular file",
+    ]
+
+
+def test_what_is_no_note_is_named_and_skipped(tenant: Tenant, vault: Path) -> None:
+    write(vault, "a.md", "Kept.")
+    write(vault, "b.md", b"\x00\x01\x02")
+    write(vault, "c.md", b"caf\xe9")
+    write(vault, "d.md", "x" * 200_001)
+    write(vault, "e.md", "\u4e16" * 200_001)
+    write(vault, "f.md", "".join(f"[[a{i}]]" for i in range(5_001)))
+    write(vault, "cafe\u0301.md", "one")
+    write(vault, "caf\u00e9.md", "two")
+    write(vault, "g\\h.md", "x")
+    lines = run(tenant, vault)
+    assert lines[0] == "2 notes: 2 created, 0 changed, 0 unchanged, 7 skipped."
+    assert sorted(lines[1:]) == [
+        "skipped b.md: it is no text: it holds NUL characters",
+        "skipped c.md: it is not UTF-8 text",
+        "skipped caf\u00e9.md: another file has the same path",
+        "skipped d.md: it has more than 200,000 characters",
+        "skipped e.md: it has more than 200,000 characters",
+        "skipped f.md: content: A note has at most 5,000 links; this one has 5,001.",
+        "skipped g\\h.md: Segments of a path are joined by slashes, not backslashes.",
+    ]
+    assert notes(tenant) == {"a.md": "Kept.", "caf\u00e9.md": "one"}
+
+
+def test_pages_of_an_outliner_have_their_namespaces_as_folders(tenant: Tenant, vault: Path) -> None:
+    write(vault, "logseq/config.edn", "{}")
+    write(vault, "pages/team___hiring.md", "alias:: People\n\n- See [[team/plan]] ((5f3a))")
+    write(vault, "pages/what%3F.md", "x")
+    write(vault, "journals/2026_05_04.md", "- [[People]]")
+    write(vault, "pages/x%2F..%2F..%2Fetc.md", "x")
+    lines = run(tenant, vault)
+    assert sorted(notes(tenant)) == [
+        "journals/2026_05_04.md", "pages/team/hiring.md", "pages/what?.md",
+    ]  # fmt: skip
+    assert lines[1:] == [
+        "skipped pages/x%2F..%2F..%2Fetc.md: A path has no segments '.' or '..'.",
+    ]
+    with in_workspace(tenant.workspace):
+        found = NoteLink.objects.select_related("note").get(target="People")
+        assert found.note is not None
+        assert found.note.path == "pages/team/hiring.md"
+
+
+def test_an_empty_scan_deletes_nothing(tenant: Tenant, vault: Path) -> None:
+    write(vault, "a.md", "One.")
+    run(tenant, vault)
+    (vault / "a.md").unlink()
+    lines = run(tenant, vault, "--prune")
+    assert lines[0] == "0 notes: 0 created, 0 changed, 0 unchanged."
+    assert "nothing was deleted: there is no readable Markdown file" in lines[1]
+    write(vault, "b.md", b"\x00")
+    assert "nothing was deleted" in run(tenant, vault, "--prune")[-1]
+    assert notes(tenant) == {"a.md": "One."}
+
+
+def test_pruning_deletes_only_what_this_folder_brought_and_nobody_changed(
+    tenant: Tenant, vault: Path
+) -> None:
+    for name in ("kept.md", "gone.md", "changed.md", "broken.md"):
+        write(vault, name, f"{name} of the folder")
+    run(tenant, vault)
+    other = vault.parent / "other"
+    write(other, "theirs.md", "theirs")
+    run(tenant, other)
+    put_here(tenant, "own.md", "own")
+    put_here(tenant, "changed.md", "changed here")
+    for name in ("gone.md", "changed.md"):
+        (vault / name).unlink()
+    write(vault, "broken.md", b"\x00")
+    assert run(tenant, vault)[0] == "1 notes: 0 created, 0 changed, 1 unchanged, 1 skipped."
+    assert "gone.md" in notes(tenant)
+    assert run(tenant, vault, "--prune")[:2] == [
+        "1 notes: 0 created, 0 changed, 1 unchanged, 1 deleted, 1 skipped.",
+        "deleted gone.md",
+    ]
+    assert sorted(notes(tenant)) == ["broken.md", "changed.md", "kept.md", "own.md", "theirs.md"]
+
+
+def test_a_folder_that_cannot_be_read_keeps_its_notes(tenant: Tenant, vault: Path) -> None:
+    write(vault, "a.md", "One.")
+    write(vault, "closed/b.md", "Two.")
+    run(tenant, vault)
+    (vault / "closed/b.md").unlink()
+    scan = scan_folder(vault)
+    scan.unread_folders.append("closed: Permission denied")
+    done = import_folder(
+        tenant.workspace, vault, scan, clock=timezone.now, deletes_missing=True
+    )  # fmt: skip
+    assert done.not_deleted.endswith("a folder could not be read: closed: Permission denied")
+    assert sorted(notes(tenant)) == ["a.md", "closed/b.md"]
+
+
+def put_here(tenant: Tenant, path: str, content: str) -> None:
+    answer = tenant.agent._send("put", f"notes/{quote(path)}", {"content": content}, {})
+    assert answer.status_code in {200, 201}
+
+
+def test_notes_that_were_written_or_changed_here_are_kept(tenant: Tenant, vault: Path) -> None:
+    put_here(tenant, "own.md", "written here")
+    for name in ("own.md", "once.md", "twice.md"):
+        write(vault, name, "of the folder")
+    assert run(tenant, vault)[1:] == [
+        "skipped own.md: the note was written here, not imported",
+    ]
+    for name in ("once.md", "twice.md"):
+        put_here(tenant, name, "changed here")
+    write(vault, "twice.md", "changed there")
+    assert run(tenant, vault)[1:] == [
+        "skipped once.md: the note was changed here since it was imported; the file was not",
+        "skipped own.md: the note was written here, not imported",
+        "skipped twice.md: both the note and the file were changed since it was imported",
+    ]
+    assert set(notes(tenant).values()) == {"written here", "changed here"}
+    run(tenant, vault, "--replace-changed")
+    assert set(notes(tenant).values()) == {"of the folder", "changed there"}
+
+
+def test_a_folder_or_workspace_that_is_not_there_is_an_error(tenant: Tenant, vault: Path) -> None:
+    with pytest.raises(CommandError, match="is not a folder"):
+        run(tenant, vault / "nowhere")
+    with pytest.raises(CommandError, match="is not a folder"):
+        run(tenant, vault.parent / "outside.md")
+    with pytest.raises(CommandError, match="There is no workspace"):
+        call_command("import_notes", str(vault), "--workspace", "nobody")
