@@ -19,6 +19,7 @@ from tqdm import tqdm
 from engram.console.demo.story import STORY
 from engram.console.evaluation import (
     agent,
+    drift,
     histories,
     pairs,
     predictor,
@@ -80,6 +81,12 @@ FILE_MODES: dict[str, FileMode] = {
         lambda path: len(pairs.read(path)),
         "PAIRS",
         "what does a commit do with a statement near to a stored one?",
+    ),
+    "drift": FileMode(
+        drift.run,
+        lambda path: len(drift.read(path)),
+        "PAIRS",
+        "does a changed note flag the memories that it no longer carries?",
     ),
     "probes": FileMode(
         probes.run,

@@ -1,0 +1,144 @@
+"""Fit the calibration of drift, and measure it on each file of pairs with that of the others.
+
+    PYTHONPATH=. python benchmarks/drift.py [PAIRS.jsonl ...] [--json OUT] [--predictions OUT.jsonl]
+
+The pairs are those of `evaluate --drift`. Without files it reads `benchmarks/drift/`, the project's
+own. For each file the weights of the evidence (`memories/core/drift/calibration.py`) are fitted on
+the others; `fitted on all` has the weights that the product stores. Pairs of `AGAINST` count less:
+their author wrote them against one feature, the share of the note that changed, so that all its
+rewordings are small and most of its contradictions are in rewritten notes. What the features are
+was decided with all files in view, which no protocol can take back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+import benchmarks.ground  # noqa: F401  sets Django up, before the product's modules are read
+from engram.console.evaluation import drift
+from engram.kernel.embedding import model_name
+from memories.core.drift.calibration import Calibration
+from memories.core.drift.edits import edits_of
+from memories.core.drift.evidence import FEATURES, Evidence, evidence_of, is_reworded
+from memories.core.drift.passages import without_links
+from memories.core.drift.pointers import is_pointer
+from memories.core.drift.verdict import Estimate
+from memories.services.drift.reading import estimator
+
+OWN: Final = Path(__file__).parent / "drift"
+AGAINST: Final = frozenset(["pairs_2"])
+WEIGHT_OF_THOSE: Final = 0.6
+RIDGE: Final = 2.0
+STEPS, RATE = 4000, 0.3
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A pair, and what its changed support says; `evidence` is None where nothing is weighed."""
+
+    pair: drift.ReadPair
+    evidence: Evidence | None
+    weight: float
+
+
+def read(path: Path, model: str, estimate: Estimate) -> list[Case]:
+    """Read a file of pairs and measure their evidence."""
+    weight = WEIGHT_OF_THOSE if path.stem in AGAINST else 1.0
+    cases = []
+    for row in drift.read(path):
+        pair = drift.read_pair(row, model)
+        cases.append(Case(pair, _evidence(pair, estimate), weight))
+    return cases
+
+
+def _evidence(pair: drift.ReadPair, estimate: Estimate) -> Evidence | None:
+    edits = edits_of(pair.support, pair.after)
+    if not edits or is_pointer(pair.row.memory, pair.row.tags):
+        return None
+    text = without_links(pair.row.memory)
+    found = evidence_of(text, pair.support, edits, pair.after, estimate)
+    return None if is_reworded(found) else found
+
+
+def fit(cases: Sequence[Case]) -> Calibration:
+    """Return the logistic weights of labelled cases, by gradient descent with a ridge."""
+    known = [case for case in cases if case.evidence and case.pair.row.drifted is not None]
+    rows: Floats = np.array([case.evidence.features for case in known if case.evidence])
+    wanted: Floats = np.array([float(case.pair.row.drifted or False) for case in known])
+    counts: Floats = np.array([case.weight for case in known])
+    base = Calibration()
+    given: Floats = base.of_deliberateness * np.array(
+        [case.evidence.deliberateness for case in known if case.evidence]
+    )
+    mean, spread = rows.mean(0), rows.std(0) + 1e-9
+    scaled = (rows - mean) / spread
+    weights, bias, total = np.zeros(len(FEATURES)), 0.0, counts.sum()
+    for _ in range(STEPS):
+        error = counts * (1 / (1 + np.exp(-(scaled @ weights + bias + given))) - wanted)
+        weights -= RATE * (scaled.T @ error + RIDGE * weights) / total
+        bias -= RATE * float(error.sum() / total)
+    plain = weights / spread
+    return replace(
+        base,
+        weights=tuple(round(float(weight), 3) for weight in plain),
+        bias=round(float(bias - plain @ mean), 3),
+    )
+
+
+def judge(
+    cases: Sequence[Case], calibration: Calibration, estimate: Estimate
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the figures and predictions of a file."""
+    rows = [case.pair.row for case in cases]
+    predictions = [drift.predict(case.pair, calibration, estimate) for case in cases]
+    found = drift.figures(rows, predictions)
+    return {name: figure.as_json() for name, figure in found.items()}, predictions
+
+
+def _weights(calibration: Calibration) -> dict[str, float]:
+    named: Mapping[str, float] = dict(zip(FEATURES, calibration.weights, strict=True))
+    return {**named, "bias": calibration.bias}
+
+
+def main() -> None:
+    """Measure each file with the weights of the others; print, write."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("files", nargs="*", type=Path)
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--predictions", type=Path)
+    options = parser.parse_args()
+    files = options.files or sorted(OWN.glob("*.jsonl"))
+    model = model_name()
+    estimate = estimator(model)
+    cases = {path.stem: read(path, model, estimate) for path in files}
+    report: dict[str, Any] = {"embedding model": model, "left out": {}}
+    lines = []
+    for name, own in cases.items():
+        others = fit([case for other, some in cases.items() if other != name for case in some])
+        figures, predictions = judge(own, others, estimate)
+        report["left out"][name] = {"metrics": figures, "weights": _weights(others)}
+        lines += [{"file": name, **row} for row in predictions]
+        shares = ", ".join(f"{key} {value['mean']:.3f}" for key, value in figures.items())
+        print(f"{name:<16} {shares}")
+    everything = fit([case for some in cases.values() for case in some])
+    report["fitted on all"] = _weights(everything)
+    print("fitted on all", report["fitted on all"])
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
+    if options.predictions:
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+        options.predictions.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

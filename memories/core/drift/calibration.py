@@ -1,0 +1,53 @@
+"""Weights and thresholds of the evidence, by embedding model.
+
+A fall of similarity means another thing with another model, so that a model without an entry here
+has no calibration: only claims and answers count for it. `benchmarks/drift.py` fits them and
+measures them on files left out; `evaluate --drift` prints the model and its threshold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from memories.core.drift.evidence import FEATURES, Evidence
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A logistic model of the evidence: `weights` in the order of FEATURES, `bias`, `threshold`.
+
+    `of_deliberateness` is not fitted: how many harmless rewordings a file has beside how many
+    rewritten notes is its author's choice.
+    """
+
+    weights: tuple[float, ...] = (0.0,) * len(FEATURES)
+    bias: float = 0.0
+    of_deliberateness: float = 2.0
+    threshold: float = 0.5
+
+    def probability(self, evidence: Evidence) -> float:
+        """Return how likely the memory has drifted, 0..1."""
+        pairs = zip(self.weights, evidence.features, strict=True)
+        total = self.bias + self.of_deliberateness * evidence.deliberateness
+        total += sum(weight * feature for weight, feature in pairs)
+        return 1 / (1 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+CALIBRATIONS: Final[Mapping[str, Calibration]] = {
+    "all-MiniLM-L6-v2": Calibration(
+        weights=(5.316, 0.444, 6.293, -0.462, 1.158, 1.205, 0.103, -0.217),
+        bias=-3.429,
+    ),
+    "all-MiniLM-L6-v2-int8": Calibration(
+        weights=(5.076, 0.388, 6.38, -0.665, 1.008, 1.263, 0.046, -0.131),
+        bias=-3.27,
+    ),
+}
+
+
+def calibration_of(model: str) -> Calibration | None:
+    """Return the calibration for an embedding model; None: not calibrated for this model."""
+    return CALIBRATIONS.get(model)

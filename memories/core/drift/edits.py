@@ -1,0 +1,96 @@
+"""Find which supporting statements changed, and what stands in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final
+
+from memories.core.drift.parts import parts_of, words_of
+from memories.core.drift.passages import Statement
+from memories.core.drift.support import Scored, Sentence, Support, covered, digest_of
+
+_WORD: Final = re.compile(r"\w+")
+_OF_WORDS: Final = 0.5  # weight of common words beside the cosine, for all and for shared ones
+_LEAST_SHARE: Final = 0.25  # of the supported words: what covers less of them is a side remark
+NEAREST: Final = 2  # statements in which the words of a changed one are looked for
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """A supporting statement that is no longer in the note, and what comes nearest to it.
+
+    `candidates` are the nearest ones, best first; `after` the first of them; `likeness` in 0..1 the
+    share of words that it has in common with the old one, in their order.
+    """
+
+    before: Sentence
+    candidates: tuple[Scored, ...]
+    likeness: float
+
+    @property
+    def after(self) -> Statement | None:
+        """Return what stands in the place of the old statement."""
+        return self.candidates[0].statement if self.candidates else None
+
+    @property
+    def fall(self) -> float:
+        """Return by how much the similarity to the memory fell."""
+        return self.before.cosine - (self.candidates[0].cosine if self.candidates else 0.0)
+
+
+def edits_of(support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
+    """Return the supporting statements that are gone, with what replaced them.
+
+    A statement is still there when its supporting claims are, whatever else changed in its
+    sentence; words that it shared by its heading must still stand above it.
+    """
+    new = new_statements(support, present) or list(present)
+    statements = [scored.statement for scored in present]
+    changed = [one for one in support.sentences if not _is_kept(one, statements)]
+    total = sum(len(one.shared) for one in support.sentences)
+    if sum(len(one.shared) for one in changed) < _LEAST_SHARE * total:
+        return ()
+    return tuple(_edit(sentence, new) for sentence in changed)
+
+
+def new_statements(support: Support, present: Sequence[Scored]) -> list[Scored]:
+    """Return the statements that the note did not have when the support was stored."""
+    return [one for one in present if digest_of(one.statement) not in support.digests]
+
+
+def _is_kept(sentence: Sentence, present: Iterable[Statement]) -> bool:
+    digest = digest_of(sentence.statement)
+    by_heading = sentence.shared.keys() - words_of(sentence.text).keys()
+    supporting = {
+        part.signature
+        for part in parts_of(sentence.text)
+        if part.words.keys() & sentence.shared.keys()
+    }
+    for statement in present:
+        is_same = digest_of(statement) == digest
+        if not is_same and supporting:
+            is_same = supporting <= {part.signature for part in parts_of(statement.text)}
+        if is_same and by_heading <= covered(statement).keys():
+            return True
+    return False
+
+
+def _edit(sentence: Sentence, new: Sequence[Scored]) -> Edit:
+    mine, shared = covered(sentence.statement).keys(), sentence.shared.keys()
+
+    def nearness(scored: Scored) -> float:
+        theirs = covered(scored.statement).keys()
+        common = len(theirs & mine) / max(1, len(mine)) + len(theirs & shared) / max(1, len(shared))
+        return scored.cosine + _OF_WORDS * common
+
+    candidates = tuple(sorted(new, key=nearness, reverse=True)[:NEAREST])
+    likeness = _likeness(sentence.text, candidates[0].statement.text) if candidates else 0.0
+    return Edit(sentence, candidates, likeness)
+
+
+def _likeness(a: str, b: str) -> float:
+    left, right = (_WORD.findall(text.lower()) for text in (a, b))
+    return SequenceMatcher(None, left, right, autojunk=False).ratio()

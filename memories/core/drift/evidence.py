@@ -1,0 +1,199 @@
+"""Measure what a changed support says about drift.
+
+A statement that was rewritten with the whole note was mostly reworded; one that was edited alone
+was edited for what it says. So the share of the note that is gone is a part of the evidence.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memories.core.claim_types import Term
+from memories.core.drift.edits import Edit
+from memories.core.drift.parts import VALUES, key_of, weights_of, words_of
+from memories.core.drift.support import Scored, Support, covered, digests_of
+from memories.core.function_words import OPPOSED_PREPOSITIONS
+from memories.core.lexicon import opposites_of
+from memories.core.likelihood import UNKNOWN, Likelihood
+from memories.core.reading import read_cached
+
+SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
+_CLOSE: Final = 0.4  # likeness of words from which two statements are compared word by word
+_SMALL_EDIT: Final = 0.6
+_LEAST_GONE: Final = 0.1  # share of a note; below it all edits are equally deliberate
+_ONLY: Final = re.compile(
+    r"\b(?:only|nobody|no one|never|solely|exclusively|sole|alone|except|none|not|neither|nothing)"
+    r"\b",
+    re.IGNORECASE,
+)
+_NEGATION: Final = re.compile(
+    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer)\b|n't\b",
+    re.IGNORECASE,
+)
+_ORDER: Final = {
+    word: other
+    for word, other in OPPOSED_PREPOSITIONS.items()
+    if word not in ("in", "on", "to", "up", "down", "into", "out", "off")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known about the changed support of a memory.
+
+    Attributes
+    ----------
+    fall : float
+        Greatest fall of similarity from a supporting statement to what replaced it, -2..2.
+    lost, lost_values : float
+        Share, 0..1, of the memory's supported words (values count twice) that is gone, and of it
+        the numbers, dates and names.
+    lost_words, new_values : tuple of str
+        As written: what is gone, and the values that the replacing statement brought.
+    same, contradicted : float
+        Least likelihood that old and new wording say the same; greatest that they exclude
+        each other.
+    is_opposed : str
+        How the new wording turns the old one round: a negation, an opposite, an order, something
+        that joins what the memory says to be the only one; "" when nothing shows.
+    gone : float
+        Share of the earlier note's statements that the present note does not have, 0..1.
+    """
+
+    fall: float
+    lost: float
+    lost_values: float
+    lost_words: tuple[str, ...]
+    new_values: tuple[str, ...]
+    same: float
+    contradicted: float
+    is_opposed: str
+    gone: float
+
+    @property
+    def features(self) -> tuple[float, ...]:
+        """Return the numbers that a calibration weighs, in the order of FEATURES."""
+        is_nothing_lost = not (self.lost or self.new_values or self.is_opposed)
+        return (
+            max(self.fall, 0.0),
+            self.lost,
+            self.lost_values,
+            self.same,
+            self.contradicted,
+            float(bool(self.is_opposed)),
+            float(bool(self.new_values)),
+            float(is_nothing_lost),
+        )
+
+    @property
+    def deliberateness(self) -> float:
+        """Return -ln of the share that is gone, at least 0.1: how unlikely chance is, 0..2.3."""
+        return -math.log(min(1.0, max(_LEAST_GONE, self.gone)))
+
+
+FEATURES: Final = (
+    "fall", "lost", "lost values", "same", "contradicted", "opposed", "new value", "nothing lost",
+)  # fmt: skip
+
+
+def is_reworded(found: Evidence) -> bool:
+    """Return whether the changed support surely says the same in other words."""
+    return found.same >= SURELY_SAME and not (found.new_values or found.is_opposed)
+
+
+def evidence_of(
+    text: str,
+    support: Support,
+    edits: Sequence[Edit],
+    present: Sequence[Scored],
+    estimate: Callable[[str, str], Likelihood] | None,
+) -> Evidence:
+    """Measure the changed support of a memory's text (without its links)."""
+    weights = weights_of(text)
+    changed = {id(edit.before) for edit in edits}
+    held = {
+        key
+        for sentence in support.sentences
+        if id(sentence) not in changed
+        for key in covered(sentence.statement)
+    }
+    total = sum(weights.get(k, 1) for s in support.sentences for k in s.shared) or 1
+    own = _values(text)
+    lost: dict[str, str] = {}
+    new_values: dict[str, str] = {}
+    opposed = ""
+    same, contradicted = 1.0, 0.0
+    for edit in edits:
+        # In a small edit, a word that left its sentence is gone, whatever another sentence says.
+        nearest = edit.candidates[: 1 if edit.likeness >= _SMALL_EDIT else None]
+        there = {key for scored in nearest for key in covered(scored.statement)}
+        gone = {k: w for k, w in edit.before.shared.items() if k not in held and k not in there}
+        lost |= gone
+        if edit.after is None:
+            same = 0.0
+            continue
+        old = _values(edit.before.text)
+        new_values |= {
+            key: written
+            for key, written in _values(edit.after.text).items()
+            if key not in old and key not in own and key not in held
+        }
+        opposed = opposed or _opposition(text, edit)
+        told = [estimate(edit.before.text, s.statement.text) if estimate else UNKNOWN
+                for s in edit.candidates]  # fmt: skip
+        same = min(same, max(one.same + one.refines for one in told))
+        contradicted = max(contradicted, told[0].contradicts + told[0].updates)
+    digests = digests_of(scored.statement for scored in present)
+    return Evidence(
+        fall=max((edit.fall for edit in edits), default=0.0),
+        lost=sum(weights.get(key, 1) for key in lost) / total,
+        lost_values=sum(weights[key] for key in lost if weights.get(key, 1) > 1) / total,
+        lost_words=tuple(lost.values()),
+        new_values=tuple(new_values.values()),
+        same=same,
+        contradicted=contradicted,
+        is_opposed=opposed,
+        gone=len(support.digests - digests) / max(1, len(support.digests)),
+    )
+
+
+def _values(text: str) -> dict[str, str]:
+    """Return the numbers, dates and names of a text as written, by key."""
+    terms: list[Term] = [term for claim in read_cached(text).claims for term in claim.terms]
+    return {key_of(term): term.written for term in terms if term.kind in VALUES}
+
+
+def _opposition(text: str, edit: Edit) -> str:
+    """Return how the new wording turns the old one round, "" when nothing shows."""
+    if edit.after is None:
+        return ""
+    old, new = edit.before.text, edit.after.text
+    mine, theirs = words_of(old), words_of(new)
+    is_close = edit.likeness >= _CLOSE
+    if is_close and _is_turned(old, new):
+        return "one is negated"
+    lost = edit.before.shared.keys() - theirs.keys()
+    for key in lost:
+        if opposites := opposites_of(key) & theirs.keys():
+            return f"{edit.before.shared[key]} vs {theirs[min(opposites)]}"
+    gone, come = (
+        set(a.lower().split()) - set(b.lower().split()) for a, b in ((old, new), (new, old))
+    )
+    if is_close and (word := next((w for w in sorted(gone) if _ORDER.get(w) in come), "")):
+        return f"{word} vs {_ORDER[word]}"
+    added = theirs.keys() - mine.keys() - weights_of(text).keys()
+    if is_close and added and _ONLY.search(text):
+        return "something joined what was the only one: " + theirs[min(added)]
+    return ""
+
+
+def _is_turned(old: str, new: str) -> bool:
+    """Return whether the number of negations and opposites differs by an odd number."""
+    mine, theirs = words_of(old).keys(), words_of(new).keys()
+    opposites = sum(bool(opposites_of(key) & (theirs - mine)) for key in mine - theirs)
+    negations = len(_NEGATION.findall(old)) - len(_NEGATION.findall(new))
+    return (negations + opposites) % 2 == 1

@@ -1,0 +1,77 @@
+"""Read statements as the words and values that they share with others, claim by claim."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from memories.core.claim_types import Claim, Term
+from memories.core.reading import read_cached
+
+VALUES: Final = frozenset(["quantity", "date", "version", "name", "label"])
+VALUE_WEIGHT: Final = 2  # of a number, date or name, as against another word
+# What a bound says is compared by claims; "at most 8" and "8" share the value.
+_BOUND: Final = re.compile(r"^(?:most|least|about|over|under) | count$")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One claim of a statement: its words by key, and what must be equal to say the same.
+
+    `words` are as written, by key; `signature` has all that can change the meaning of the claim.
+    """
+
+    text: str
+    words: Mapping[str, str]
+    signature: tuple[object, ...]
+
+
+@lru_cache(maxsize=4096)
+def parts_of(text: str) -> tuple[Part, ...]:
+    """Return the claims of a text."""
+    return tuple(_part(claim) for claim in read_cached(text).claims)
+
+
+def words_of(text: str) -> dict[str, str]:
+    """Return the words and values of a text as they are written, by key, in order."""
+    found: dict[str, str] = {}
+    for part in parts_of(text):
+        for key, written in part.words.items():
+            found.setdefault(key, written)
+    return found
+
+
+def weights_of(text: str) -> dict[str, int]:
+    """Return the weight of each word of a text, by key."""
+    found: dict[str, int] = {}
+    for claim in read_cached(text).claims:
+        for term in filter(_counts, claim.terms):
+            weight = VALUE_WEIGHT if term.kind in VALUES else 1
+            found[key_of(term)] = max(weight, found.get(key_of(term), 0))
+    return found
+
+
+def _part(claim: Claim) -> Part:
+    words: dict[str, str] = {}
+    for term in filter(_counts, claim.terms):
+        words.setdefault(key_of(term), term.written)
+    change = claim.transition.kind if claim.transition else ""
+    signature = (
+        claim.keys, claim.polarity, claim.modality, change, claim.force, claim.operators,
+        tuple(word.key for word in claim.unread), claim.is_past,
+    )  # fmt: skip
+    return Part(claim.text, words, signature)
+
+
+def _counts(term: Term) -> bool:
+    return term.weight >= 1 or term.kind in VALUES
+
+
+def key_of(term: Term) -> str:
+    """Return the key of a term; a bound is not a part of it."""
+    if term.quantity is None:
+        return term.key
+    return _BOUND.sub("", _BOUND.sub("", term.key))

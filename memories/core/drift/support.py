@@ -1,0 +1,143 @@
+"""Find what a memory leans on: the statements of a note that say what it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, Final, Self
+
+from memories.core.drift.parts import VALUE_WEIGHT, weights_of, words_of
+from memories.core.drift.passages import Statement, without_links
+from memories.core.spelling import letters
+
+MAX_SENTENCES: Final = 4  # that a support keeps
+_NEAR: Final = 8  # statements, the most similar ones, among which support is looked for
+_LEAST_SIMILARITY: Final = 0.25
+_BEHIND_BEST: Final = 0.35  # in similarity: what is further away shares words by chance
+_CLEARLY_BEHIND: Final = 0.2  # from here on, a single common word is no support
+_BASE: Final = 0.3  # added to the similarity, so that words count more than nearness
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A statement of a note with its cosine to a memory, -1..1."""
+
+    statement: Statement
+    cosine: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One supporting statement; `shared` are the words of the memory that it covers, by key."""
+
+    text: str
+    heading: str
+    cosine: float
+    shared: Mapping[str, str]
+
+    @property
+    def statement(self) -> Statement:
+        """Return it as a statement of a note."""
+        return Statement(self.text, self.heading)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What a memory leans on in one version of a note.
+
+    Attributes
+    ----------
+    sentences : tuple of Sentence
+        The best ones, most words first; empty when the note had no text.
+    similarity : float
+        Cosine of the nearest statement, -1..1.
+    digests : frozenset of str
+        Of all statements of that version, to tell later which are new and which are gone.
+    """
+
+    sentences: tuple[Sentence, ...]
+    similarity: float
+    digests: frozenset[str]
+
+    def as_record(self) -> dict[str, Any]:
+        """Return the fields, JSON serialisable; `from_record` reads them back."""
+        sentences = [
+            {"text": s.text, "heading": s.heading, "cosine": round(s.cosine, 4),
+             "shared": dict(s.shared)}
+            for s in self.sentences
+        ]  # fmt: skip
+        return {
+            "sentences": sentences,
+            "similarity": round(self.similarity, 4),
+            "digests": sorted(self.digests),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Self:
+        """Return the support that `as_record` wrote."""
+        sentences = tuple(
+            Sentence(s["text"], s["heading"], s["cosine"], s["shared"]) for s in record["sentences"]
+        )
+        return cls(sentences, record["similarity"], frozenset(record["digests"]))
+
+
+def support_of(memory: str, present: Sequence[Scored]) -> Support:
+    """Return what a memory leans on in a note.
+
+    Parameters
+    ----------
+    memory : str
+        Its text, with its links.
+    present : sequence of Scored
+        All statements of the note, in any order.
+
+    Returns
+    -------
+    Support
+        Few statements that together cover most of the memory's words and values.
+    """
+    weights = weights_of(without_links(memory))
+    near = sorted(present, key=lambda scored: -scored.cosine)[:_NEAR]
+    best = near[0].cosine if near else 0.0
+    near = [s for s in near if s.cosine >= max(_LEAST_SIMILARITY, best - _BEHIND_BEST)]
+    chosen: list[Sentence] = []
+    left = set(weights)
+    while near and left and len(chosen) < MAX_SENTENCES:
+        found, gained = max(
+            ((scored, left & covered(scored.statement).keys()) for scored in near),
+            key=lambda pair: (_gain(pair[1], weights) * (_BASE + pair[0].cosine), pair[0].cosine),
+        )
+        is_chance = _gain(gained, weights) < VALUE_WEIGHT and found.cosine < best - _CLEARLY_BEHIND
+        if not gained or (chosen and is_chance):
+            break
+        chosen.append(_sentence(found, gained))
+        left -= gained
+    if not chosen and near:
+        chosen = [_sentence(near[0], set())]
+    return Support(tuple(chosen), best, digests_of(s.statement for s in present))
+
+
+def covered(statement: Statement) -> dict[str, str]:
+    """Return the words of a statement and of its headings as written, by key."""
+    return words_of(statement.heading.replace(" > ", ". ")) | words_of(statement.text)
+
+
+def digest_of(statement: Statement) -> str:
+    """Return what recognises a statement, whatever its formatting and heading."""
+    return blake2b(letters(statement.text).encode(), digest_size=4).hexdigest()
+
+
+def digests_of(statements: Iterable[Statement]) -> frozenset[str]:
+    """Return the digests of statements."""
+    return frozenset(map(digest_of, statements))
+
+
+def _sentence(scored: Scored, gained: set[str]) -> Sentence:
+    words = covered(scored.statement)
+    shared = {key: words[key] for key in sorted(gained)}
+    return Sentence(scored.statement.text, scored.statement.heading, scored.cosine, shared)
+
+
+def _gain(gained: Iterable[str], weights: Mapping[str, int]) -> int:
+    return sum(weights[key] for key in gained)

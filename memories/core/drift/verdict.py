@@ -1,0 +1,196 @@
+"""Decide whether a note has moved away from a memory that links it.
+
+Three signals, the surest first: claims of the memory and of the note exclude each other; both
+answer one question differently; what the memory leaned on was replaced by something else. The last
+is weighed by `memories/core/drift/evidence.py`, which is calibrated for an embedding model; for
+others only the first two count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from memories.core.answers import Answer
+from memories.core.claims import compare
+from memories.core.drift.calibration import Calibration
+from memories.core.drift.edits import Edit, edits_of, new_statements
+from memories.core.drift.evidence import Evidence, evidence_of, is_reworded
+from memories.core.drift.passages import Statement, without_links
+from memories.core.drift.pointers import is_pointer
+from memories.core.drift.support import Scored, Support
+from memories.core.likelihood import Likelihood
+from memories.core.spelling import same_letters
+from memories.core.typed_answers import typed_answers
+
+Estimate = Callable[[str, str], Likelihood]
+
+CERTAIN: Final = 0.95  # evidence of a contradiction that a rule found
+_NEAR: Final = 8  # statements whose claims are compared
+_LEAST_SIMILARITY: Final = 0.3
+_BEHIND_BEST: Final = 0.3
+# Distance to the nearest statement from which a note without stored support is about something
+# else. Of notes that agree with their memory none was beyond .72.
+FAR: Final = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a note still carries a memory.
+
+    Attributes
+    ----------
+    is_drifted : bool
+    distance : float
+        1 - cosine of the nearest statement, 0..2.
+    evidence : float
+        0..1, how sure the finding is; compared with the threshold.
+    reasons : tuple of str
+        Short sentences for people.
+    sentence : Statement or None
+        Of the present note: what contradicts, or stands in the place of the support.
+    before : Statement or None
+        The supporting statement that it replaced, where one was stored.
+    is_supported : bool
+        False where no support was stored: then claims and distance are all there is.
+    is_calibrated : bool
+        False for an embedding model without calibration: then only claims and answers count.
+    """
+
+    is_drifted: bool
+    distance: float
+    evidence: float
+    reasons: tuple[str, ...]
+    sentence: Statement | None = None
+    before: Statement | None = None
+    is_supported: bool = True
+    is_calibrated: bool = True
+
+
+def has_drifted(
+    memory: str,
+    support: Support | None,
+    present: Sequence[Scored],
+    *,
+    calibration: Calibration | None,
+    estimate: Estimate | None = None,
+    tags: Iterable[str] = (),
+    answers: Sequence[Answer] = (),
+    threshold: float | None = None,
+) -> Verdict:
+    """Decide whether a memory and the present version of a note it links have come apart.
+
+    Parameters
+    ----------
+    memory : str
+        Its text, with its links.
+    support : Support or None
+        What was stored when the memory linked the note; None for memories that came without.
+    present : sequence of Scored
+        All statements of the present note, in any order.
+    calibration : Calibration or None
+        Of the embedding model that made the cosines; None: not calibrated.
+    estimate : callable, optional
+        How likely two statements say the same; without it a rewording is judged by words alone.
+    tags, answers
+        Of the memory.
+    threshold : float, optional
+        Evidence, 0..1, from which a memory has drifted; default: that of the calibration.
+    """
+    near = sorted(present, key=lambda scored: -scored.cosine)
+    distance = 1.0 - (near[0].cosine if near else 0.0)
+    is_known = calibration is not None
+    quiet = Verdict(False, distance, 0.0, (), near[0].statement if near else None, None,
+                    support is not None, is_known)  # fmt: skip
+    if is_pointer(memory, tags):
+        return replace(quiet, reasons=("the memory only points at the note",))
+    text = without_links(memory)
+    edits = edits_of(support, present) if support else ()
+    least = threshold if threshold is not None else (calibration or Calibration()).threshold
+    if contradiction := _contradiction(text, near, support, answers):
+        sentence, reason = contradiction
+        before = next((e.before.statement for e in edits if e.after is sentence), None)
+        return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=(reason,),
+                     sentence=sentence, before=before)  # fmt: skip
+    if calibration is None:
+        return replace(quiet, reasons=("not calibrated for this model: claims only",))
+    if support is None:
+        return _by_distance(quiet, least)
+    if not edits:
+        return quiet
+    evidence = evidence_of(text, support, edits, present, estimate)
+    found = _by_support(quiet, evidence, edits, calibration)
+    return replace(found, is_drifted=found.evidence >= least)
+
+
+def _by_distance(quiet: Verdict, least: float) -> Verdict:
+    """Judge by the absolute distance, which is all there is without stored support."""
+    unsupported = "no support was stored: only claims and the distance were compared"
+    if quiet.distance <= FAR:
+        return replace(quiet, reasons=(unsupported,))
+    far = "no statement of the note is about this"
+    return replace(quiet, is_drifted=least <= 0.5, evidence=0.5, reasons=(far, unsupported))
+
+
+def _by_support(
+    quiet: Verdict, found: Evidence, edits: Sequence[Edit], calibration: Calibration
+) -> Verdict:
+    """Weigh the changed support; the verdict shows the edit that covered most of the memory."""
+    foremost = max(edits, key=lambda edit: (len(edit.before.shared), edit.before.cosine))
+    shown = replace(quiet, sentence=foremost.after, before=foremost.before.statement)
+    if is_reworded(found):
+        return replace(shown, reasons=("the supporting sentence was reworded",))
+    return replace(
+        shown, evidence=calibration.probability(found), reasons=_reasons(found, foremost)
+    )
+
+
+def _contradiction(
+    text: str, near: Sequence[Scored], support: Support | None, answers: Sequence[Answer]
+) -> tuple[Statement, str] | None:
+    """Return the nearest statement that excludes a claim or an answer of the memory, and why.
+
+    Statements that stood there when the support was stored did not make the memory wrong since.
+    """
+    if not near:
+        return None
+    least = max(_LEAST_SIMILARITY, near[0].cosine - _BEHIND_BEST)
+    told = (*answers, *typed_answers(text))
+    for scored in (new_statements(support, near) if support else near)[:_NEAR]:
+        if scored.cosine < least:
+            break
+        statement = scored.statement
+        for wording in dict.fromkeys((statement.text, statement.in_context)):
+            found = compare(text, wording)
+            if found.relation == "contradicts":
+                return statement, f"the claims exclude each other: {found.reasons[0]}"
+        if reason := _other_answer(told, typed_answers(statement.text)):
+            return statement, reason
+    return None
+
+
+def _other_answer(told: Iterable[Answer], noted: Sequence[Answer]) -> str:
+    """Return a reason when the note answers a question of the memory differently, else ""."""
+    for note in noted:
+        for own in told:
+            if own.identity == note.identity and not same_letters(own.answer, note.answer):
+                return f"{own.question} The memory says {own.answer}, the note {note.answer}"
+    return ""
+
+
+def _reasons(found: Evidence, edit: Edit) -> tuple[str, ...]:
+    reasons = []
+    if edit.after is None:
+        reasons.append("the supporting sentence is gone")
+    else:
+        reasons.append("the supporting sentence was changed")
+    if found.lost_words:
+        reasons.append("no longer said: " + ", ".join(found.lost_words))
+    if found.new_values:
+        reasons.append("said instead: " + ", ".join(found.new_values))
+    if found.is_opposed:
+        reasons.append(found.is_opposed)
+    if found.fall >= 0.1:
+        reasons.append(f"similarity fell by {found.fall:.2f}")
+    return tuple(reasons)

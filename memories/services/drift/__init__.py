@@ -1,0 +1,1 @@
+"""Whether the notes that memories link still carry them: support, checks, prediction errors."""

@@ -1,0 +1,79 @@
+"""Embed statements of notes beside memories, as `memories/core/drift` compares them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engram.kernel.embedding import embed, embed_windows
+from memories.core.claims import compare, read
+from memories.core.drift.parts import words_of
+from memories.core.drift.passages import Statement, without_links
+from memories.core.drift.support import Scored, covered
+from memories.core.drift.verdict import Estimate
+from memories.core.likelihood import MAX_ESTIMATED, UNKNOWN, Likelihood, likelihood_of
+from memories.services.index.tokens import incoming_states
+
+# Of a long note those that share most words with the memories are embedded: two seconds of work.
+MAX_EMBEDDED = 400
+UNREAD = 0.0  # cosine of a statement that was not embedded
+
+
+def score_statements(
+    contents: Sequence[str], statements: Sequence[Statement], model: str
+) -> list[list[Scored]]:
+    """Return for each memory all statements of a note with their cosines, in the note's order."""
+    chosen = _most_alike(contents, statements)
+    cosines = np.full((len(contents), len(statements)), UNREAD, dtype=np.float32)
+    if chosen and contents:
+        texts = [without_links(content) or content for content in contents]
+        vectors = embed([*texts, *(statements[i].in_context for i in chosen)], model)
+        cosines[:, chosen] = vectors[: len(texts)] @ vectors[len(texts) :].T
+    return [
+        [
+            Scored(statement, float(cosine))
+            for statement, cosine in zip(statements, row, strict=True)
+        ]
+        for row in cosines
+    ]
+
+
+def estimator(model: str) -> Estimate:
+    """Return what estimates how likely two statements say the same, each pair once."""
+    known: dict[tuple[str, str], Likelihood] = {}
+
+    def estimate(before: str, after: str) -> Likelihood:
+        if (found := known.get((before, after))) is None:
+            found = known[before, after] = _estimate(before, after, model)
+        return found
+
+    return estimate
+
+
+def _estimate(before: str, after: str, model: str) -> Likelihood:
+    if max(len(before), len(after)) > MAX_ESTIMATED:
+        return UNKNOWN
+    windows = embed_windows([before, after], model)
+    readings = read(before), read(after)
+    states = [
+        incoming_states(text, part).get(text)
+        for text, part in zip((before, after), windows, strict=True)
+    ]
+    return likelihood_of(
+        *readings,
+        compare(*readings),
+        float(windows[0][0] @ windows[1][0]),
+        states_a=states[0],
+        states_b=states[1],
+    )
+
+
+def _most_alike(contents: Sequence[str], statements: Sequence[Statement]) -> list[int]:
+    """Return the places of the statements to embed, ascending."""
+    if len(statements) <= MAX_EMBEDDED:
+        return list(range(len(statements)))
+    wanted = {key for content in contents for key in words_of(without_links(content))}
+    common = [len(wanted & covered(statement).keys()) for statement in statements]
+    ranked = sorted(range(len(statements)), key=lambda i: (-common[i], i))
+    return sorted(ranked[:MAX_EMBEDDED])

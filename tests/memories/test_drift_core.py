@@ -1,0 +1,229 @@
+"""The pure part of drift: statements of Markdown, pointers, support, verdicts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core.answers import Answer
+from memories.core.drift.calibration import CALIBRATIONS, calibration_of
+from memories.core.drift.edits import edits_of
+from memories.core.drift.evidence import FEATURES
+from memories.core.drift.parts import words_of
+from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of, without_links
+from memories.core.drift.pointers import is_pointer
+from memories.core.drift.support import Scored, Support, covered, support_of
+from memories.core.drift.verdict import CERTAIN, Verdict, has_drifted
+
+MODEL = "all-MiniLM-L6-v2"
+NOTE = """# Pump room
+
+The room is cleaned on Mondays. Visitors sign the book.
+
+## Alarms
+
+- Pump 3 stops at 85 degrees
+- Pump 4 has no alarm
+
+| Valve | Position | Owner |
+|---|---|---|
+| V1 | open | Ines |
+| V2 | closed | Tomas |
+
+The key hangs behind the door. Lamps were replaced last year.
+"""
+
+
+def scored(memory: str, markdown: str) -> list[Scored]:
+    """Statements with a stand-in for cosines: the share of the memory's words that they have."""
+    wanted = words_of(without_links(memory)).keys()
+    return [
+        Scored(statement, 0.1 + 0.8 * len(wanted & covered(statement).keys()) / len(wanted))
+        for statement in statements_of(markdown)
+    ]
+
+
+def judge(
+    memory: str,
+    after: str,
+    *,
+    before: str | None = NOTE,
+    model: str = MODEL,
+    tags: Sequence[str] = (),
+    answers: Sequence[Answer] = (),
+    threshold: float | None = None,
+) -> Verdict:
+    support = None if before is None else support_of(memory, scored(memory, before))
+    return has_drifted(
+        memory,
+        support,
+        scored(memory, after),
+        calibration=calibration_of(model),
+        tags=tags,
+        answers=answers,
+        threshold=threshold,
+    )
+
+
+def test_statements_carry_their_headings_and_no_formatting() -> None:
+    found = statements_of(NOTE)
+    assert [(s.heading, s.text) for s in found[:4]] == [
+        ("Pump room", "The room is cleaned on Mondays."),
+        ("Pump room", "Visitors sign the book."),
+        ("Pump room > Alarms", "Pump 3 stops at 85 degrees"),
+        ("Pump room > Alarms", "Pump 4 has no alarm"),
+    ]
+    assert found[4].text == "V1: Position open, Owner Ines"
+    bold = "**Pump** _3_ stops at `85` ~~degrees~~ ([manual](http://x.test/a))"
+    assert statements_of(bold) == (Statement("Pump 3 stops at 85 degrees (manual)"),)
+    assert statements_of("Text", "A > B") == (Statement("Text", "A > B"),)
+
+
+def test_code_is_read_line_by_line_and_never_as_headings_or_tables() -> None:
+    assert [s.text for s in statements_of("```\n# no heading\n| no | table |\n```\nAfter.")] == [
+        "no heading",
+        "| no | table |",
+        "After.",
+    ]
+
+
+def test_a_note_of_any_size_gives_a_bounded_number_of_statements() -> None:
+    assert len(statements_of("One. Two.\n" * 5000)) == MAX_STATEMENTS
+    assert [len(s.text) for s in statements_of("x" * 200_000)] == [600]
+
+
+@given(st.text(max_size=300))
+def test_any_text_can_be_read(text: str) -> None:
+    statements = statements_of(text)
+    found = support_of(text, [Scored(statement, 0.5) for statement in statements])
+    assert Support.from_record(found.as_record()) == found
+    assert edits_of(found, [Scored(statement, 0.5) for statement in statements]) == ()
+    is_pointer(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "is_one"),
+    [
+        ("[[ops/pumps]]", True),
+        ("See [[ops/pumps]].", True),
+        ("How pumps are vented is described in [[ops/pumps]].", True),
+        ("Contacts for the pump room: see [[ops/pumps]].", True),
+        ("Runbooks live at [[a]] and [[b|the other]]", True),
+        ("[[ops/pumps]] - moved there, see the note.", True),
+        ("Pump 3 stops at 85 degrees ([[ops/pumps]]).", False),
+        ("Pump 3 stops at 85 degrees, see [[ops/pumps]].", False),
+        ("The limit in [[ops/pumps]] is 85 degrees.", False),
+        ("According to [[ops/pumps]], pump 3 stops at 85 degrees.", False),
+        ("We moved to new pumps in March. See [[ops/pumps]].", False),
+        ("Pump 3 stops at 85 degrees.", False),
+    ],
+)
+def test_pointers_are_told_from_statements(text: str, is_one: bool) -> None:
+    assert is_pointer(text) is is_one
+
+
+def test_links_are_no_part_of_what_a_memory_says() -> None:
+    assert without_links("Pump 3 stops (see [[ops/pumps]]).") == "Pump 3 stops."
+    assert without_links("Pump 3 stops, steps in [[ops/pumps]]") == "Pump 3 stops"
+    assert without_links("The [[ops/pumps|third pump]] stops") == "The third pump stops"
+
+
+def test_support_names_the_sentences_and_the_words_they_share() -> None:
+    found = support_of("Pump 3 stops at 85 degrees.", scored("Pump 3 stops at 85 degrees.", NOTE))
+    first = found.sentences[0]
+    assert first.text == "Pump 3 stops at 85 degrees"
+    assert first.heading == "Pump room > Alarms"
+    assert {"85 degrees", "stops"} <= set(first.shared.values())
+    assert len(found.digests) == len(statements_of(NOTE))
+
+
+DRIFTS = [
+    ("Pump 3 stops at 85 degrees ([[pumps]]).", "at 85 degrees", "at 95 degrees"),
+    ("Ines owns valve V1 ([[pumps]]).", "| V1 | open | Ines |", "| V1 | open | Zoe |"),
+    ("The room is cleaned on Mondays ([[pumps]]).", "on Mondays", "on Fridays"),
+    ("The key hangs behind the door ([[pumps]]).", "The key hangs behind the door.",
+     "The key is at the office of Marek."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("memory", "old", "new"), DRIFTS)
+def test_a_changed_value_is_drift_and_names_both_sentences(memory: str, old: str, new: str) -> None:
+    found = judge(memory, NOTE.replace(old, new))
+    assert found.is_drifted
+    assert found.sentence is not None
+    assert found.reasons
+    assert judge(memory, NOTE).is_drifted is False
+
+
+@pytest.mark.parametrize(("memory", "old", "new"), DRIFTS)
+def test_edits_elsewhere_moves_and_formatting_are_no_drift(memory: str, old: str, new: str) -> None:
+    lines = NOTE.replace("Lamps were replaced last year.", "Lamps burn for 900 hours.")
+    moved = lines.replace("Visitors sign the book.", "") + "\n\nVisitors sign a *green* book.\n"
+    bold = moved.replace(old, f"**{old}**") if "|" not in old else moved
+    assert judge(memory, bold).is_drifted is False
+
+
+def test_a_resolved_blocker_is_drift() -> None:
+    before = "# Release\n\nThe licence is an open blocker for the release. Testing is done."
+    after = before.replace("is an open blocker for the release", "blocker was resolved")
+    memory = "The licence is an open blocker for the release ([[release]])."
+    assert judge(memory, after, before=before).is_drifted
+    assert judge(memory, before, before=before).is_drifted is False
+
+
+def test_pointers_and_promoted_memories_never_drift() -> None:
+    changed = NOTE.replace("85", "95")
+    assert judge("How pump 3 stops is described in [[pumps]].", changed).is_drifted is False
+    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
+    assert judge(memory, changed, tags=["promoted"]).is_drifted is False
+    assert judge(memory, changed, tags=["other"]).is_drifted
+
+
+def test_without_stored_support_only_claims_and_a_far_note_count() -> None:
+    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
+    contradicted = judge(memory, "Pump 3 stops at 95 degrees.", before=None)
+    assert (contradicted.is_drifted, contradicted.is_supported) == (True, False)
+    reworded = judge(memory, "Pump 3 is monitored.", before=None)
+    assert reworded.is_drifted is False
+    assert "no support was stored" in reworded.reasons[-1]
+    assert judge(memory, "Bees sleep in winter.", before=None).is_drifted
+
+
+def test_a_model_without_calibration_judges_by_claims_only() -> None:
+    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
+    gone = judge(memory, "Nothing is here.", model="other-model")
+    assert (gone.is_drifted, gone.is_calibrated) == (False, False)
+    assert gone.reasons == ("not calibrated for this model: claims only",)
+    changed = NOTE.replace("85 degrees", "95 degrees")
+    assert judge(memory, changed, model="other-model").is_drifted
+
+
+def test_two_answers_to_one_question_are_drift() -> None:
+    memory = "The night desk is looked after by Marek ([[desk]])."
+    told = [Answer("Who owns the night desk?", "Marek")]
+    note = "Ines owns the night desk."
+    found = judge(memory, note, before="Marek owns the night desk.", answers=told)
+    assert found.is_drifted
+    assert found.evidence == CERTAIN
+
+
+def test_a_higher_threshold_flags_less() -> None:
+    memory = "The key hangs behind the door ([[pumps]])."
+    after = NOTE.replace("The key hangs behind the door.", "The key is at the office of Marek.")
+    found = judge(memory, after)
+    assert found.is_drifted
+    assert judge(memory, after, threshold=found.evidence + 0.001).is_drifted is False
+
+
+def test_an_empty_note_has_no_support_and_does_not_fail() -> None:
+    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
+    assert support_of(memory, []).sentences == ()
+    assert judge(memory, "", before="").is_drifted is False
+    assert judge(memory, "").distance == 1.0
+
+
+def test_every_calibration_weighs_every_feature() -> None:
+    assert {len(one.weights) for one in CALIBRATIONS.values()} == {len(FEATURES)}
