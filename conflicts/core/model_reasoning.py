@@ -13,7 +13,7 @@ from typing import Final
 from conflicts.core.facts import Fact
 from conflicts.core.questions import quote
 from conflicts.core.topic_words import names, stems, tokens
-from memories.core.quoting import visible
+from memories.core.quoting import legible
 
 MAX_CHARS: Final = 600
 QUOTED_STEMS: Final = 3  # so many content words in a row are a quotation
@@ -37,7 +37,7 @@ def showable(reasoning: str, members: Sequence[Fact], facts: Sequence[Fact]) -> 
     ``facts`` are all that it was shown, in the order of their numbers. Numbers of lines become the
     dates of their notes.
     """
-    text = " ".join(visible(reasoning).split())
+    text = " ".join(legible(reasoning).split())
     if not text or _MARKUP.search(text) or ORDERS.search(text):
         return ""
     known = {fact.id for fact in members}
@@ -78,7 +78,7 @@ def _quotes(text: str, members: Sequence[Fact], others: Sequence[Fact]) -> bool:
 
 
 def _runs(text: str) -> list[tuple[str, ...]]:
-    found = stems(visible(text))
+    found = stems(legible(text))
     return [found[i : i + QUOTED_STEMS] for i in range(len(found) - QUOTED_STEMS + 1)]
 
 
@@ -86,4 +86,4 @@ def _shown(fact: Fact) -> str:
     """Return what a model may name of a fact: its text, its author, its place and its date."""
     at = fact.observed_at
     dates = f"{at:%d %B %b %A %Y} {at.day} {at:%Y-%m-%d %H:%M}"
-    return " ".join([visible(fact.content), fact.agent, fact.scope, fact.project, dates])
+    return " ".join([legible(fact.content), fact.agent, fact.scope, fact.project, dates])

@@ -19,7 +19,7 @@ from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
 from conflicts.core.rules.reported import MODEL
 from conflicts.core.topic_words import stems, tokens
-from memories.core.quoting import visible
+from memories.core.quoting import legible
 
 QUESTION_MAX_CHARS: Final = 400
 NARRATIVE_CONFIDENCE: Final = 0.6
@@ -119,7 +119,7 @@ def is_askable(question: str, members: Sequence[Fact]) -> bool:
 
 def _says_only(question: str, members: Sequence[Fact]) -> bool:
     """Return whether each word and number of a question is in the members' texts."""
-    contents = [visible(fact.content) for fact in members]  # as the model read them
+    contents = [legible(fact.content) for fact in members]  # as the model read them
     member_stems = {stem for content in contents for stem in stems(content)}
     written = {token.lower() for content in contents for token in tokens(content)}
     for token in tokens(question):
@@ -139,4 +139,4 @@ def _own_question(kind: FindingKind, for_yes: Sequence[Fact], against: Sequence[
 
 
 def _one_line(text: str) -> str:
-    return " ".join(visible(text).split())
+    return " ".join(legible(text).split())

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memories.core.quoting import visible
+from memories.core.quoting import legible
 
 MAX_CHARS: Final = 300
 ANSWER_CHARS: Final = 100  # of a question or an answer of a writer that a reasoning quotes
@@ -24,7 +24,7 @@ def quote(text: str, limit: int) -> str:
 
     Without control characters, and without those that would reorder the words around the quote.
     """
-    line = visible(_RAW_ID.sub("…", text))
+    line = legible(_RAW_ID.sub("…", text))
     line = " ".join(line.replace("“", "'").replace("”", "'").replace('"', "'").split())
     line = line.rstrip(" .!;,:?") or "…"
     room = limit - 2

@@ -17,6 +17,7 @@ from memories.core.answers import (
     QUESTION_MAX_CHARS,
     Answer,
     find_contradiction,
+    in_one_line,
     is_answer_to_itself,
     is_unchanged,
     unite,
@@ -61,10 +62,8 @@ def accept_answers(
 
 
 def _cleaned(answer: Answer) -> Answer:
-    def line(text: str) -> str:
-        return " ".join(visible(text).split())
-
-    return Answer(line(answer.question), line(answer.answer), line(answer.was or "") or None)
+    earlier = in_one_line(answer.was or "") or None
+    return Answer(in_one_line(answer.question), in_one_line(answer.answer), earlier)
 
 
 def _fits(answer: Answer, statement: Statement, others: Sequence[Statement]) -> bool:
@@ -87,12 +86,12 @@ def _is_in_words_of(answer: Answer, statement: Statement) -> bool:
     """Return whether numbers and names, and the words of the answers, stand in the statement."""
     own, words = _text_of(statement), _words_of(statement)
     for text in (answer.question, answer.answer, answer.was or ""):
-        for position, word in enumerate(_WORD.findall(text)):
+        for position, word in enumerate(_written(text)):
             is_name = position > 0 and any(c.isupper() for c in word)
             if (is_name or any(c.isdigit() for c in word)) and word.casefold() not in words:
                 return False
     told = (answer.answer, answer.was or "")
-    return all(_is_told(word, own, words) for text in told for word in _WORD.findall(text))
+    return all(_is_told(word, own, words) for text in told for word in _written(text))
 
 
 def _is_told(word: str, own: str, words: Collection[str]) -> bool:
@@ -111,10 +110,15 @@ def _is_told(word: str, own: str, words: Collection[str]) -> bool:
 
 def _begins_with_word_of(question: str, statement: Statement, others: Sequence[Statement]) -> bool:
     """Return whether a question begins with a word of another statement, perhaps a name."""
-    first = _WORD.findall(question.casefold())[0]
+    first = _written(question.casefold())[0]
     if first in _OPENING or first in _words_of(statement):
         return False
     return any(first in _words_of(other) for other in others)
+
+
+def _written(text: str) -> list[str]:
+    """Return the words of a text, each whole where a joiner shapes it."""
+    return _WORD.findall(visible(text))
 
 
 def _words_of(statement: Statement) -> frozenset[str]:
@@ -132,5 +136,5 @@ def _quotes(texts: Sequence[str], own: Statement, others: Sequence[Statement]) -
 
 
 def _runs(text: str) -> set[tuple[str, ...]]:
-    words = _WORD.findall(visible(text).casefold())
+    words = _written(text.casefold())
     return {tuple(words[i : i + QUOTED_WORDS]) for i in range(len(words) - QUOTED_WORDS + 1)}

@@ -17,7 +17,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from memories.core.content import content_hash
-from memories.core.quoting import visible
+from memories.core.quoting import legible
 from memories.core.spelling import same_letters, without_invisible
 
 MAX_ANSWERS = 3  # that a caller may send
@@ -29,19 +29,6 @@ ANSWER_MAX_CHARS = 500
 _WORD = re.compile(r"\w+")
 # Question marks of scripts in use, and the marks that `letters()` removes at the end.
 _CLOSING = " ?\uff1f\u061f\u037e\u2e2e\u055e\u1367.!,;:\u2026\u3002\uff01"
-# Scripts whose letters a zero-width joiner or non-joiner shapes, and symbols that it combines.
-_SHAPED = (
-    "\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u17ff\u1820-\u18af\u1b00-\u1cff"
-    "\ua840-\uabff\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00011fff\U0001e900-\U0001e95f"
-)
-_PICTURE = (
-    "\u00a9\u00ae\u203c\u2049\u2100-\u27ff\u2900-\u2bff\u3030\u303d\u3297\u3299"
-    "\U0001f000-\U0001faff"
-)
-_NEEDED = re.compile(
-    f"((?<=[{_SHAPED}])[\u200c\u200d]|[0-9#*]\ufe0f\u20e3"
-    f"|[{_PICTURE}][\ufe0e\ufe0f]?(?:\u200d(?=[{_PICTURE}]))?)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +59,7 @@ def in_one_line(text: str) -> str:
 
     Those that shape letters of a script, or make one symbol of several, are kept.
     """
-    parts = _NEEDED.split(text)
-    parts[::2] = map(visible, parts[::2])
-    return " ".join("".join(parts).split())
+    return " ".join(legible(text).split())
 
 
 @lru_cache(maxsize=_KEPT)  # a detection run asks for those of a whole story

@@ -67,3 +67,26 @@ def test_a_word_without_spaces_around_it_is_found() -> None:
     content, other = "返金は平井が承認します。", "検品は佐藤が承認します。"
     assert accepted(Answer("返金は誰が承認しますか？", "平井"), content, other)
     assert not accepted(Answer("返金は誰が承認しますか？", "佐藤"), content, other)
+
+
+@pytest.mark.parametrize(
+    ("content", "question", "answer"),
+    [
+        (
+            "بازپرداخت\u200cها را پشتیبان\u200cها تأیید می\u200cکنند.",
+            "چه کسانی بازپرداخت\u200cها را تأیید می\u200cکنند؟",
+            "پشتیبان\u200cها",
+        ),
+        ("The badge of the fire crew is 👩\u200d🚒 red.", "What is the badge?", "👩\u200d🚒 red"),
+    ],
+)
+def test_joiners_that_reading_needs_are_kept(content: str, question: str, answer: str) -> None:
+    given = Answer(question, answer)
+    assert accept_answers([given], Statement(content), []) == (given,)
+    bare = Answer(question.replace("\u200c", ""), answer.replace("\u200c", ""))
+    assert accept_answers([bare], Statement(content), []) == (bare,)
+
+
+def test_characters_that_reorder_or_hide_are_left_out() -> None:
+    given = Answer("Who signs re\u200bfunds?\u202e", "the \u2066office\u2069\u200d")
+    assert accept_answers([given], Statement(OFFICE), []) == (Answer(WHO, "the office"),)

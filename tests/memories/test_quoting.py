@@ -59,6 +59,13 @@ def test_what_nobody_sees_is_dropped_from_a_prompt(character: str) -> None:
         assert "crane was greased" in sent
 
 
+def test_joiners_that_reading_needs_stay_in_a_prompt() -> None:
+    for needed in ("می\u200cخواهم", "👩\u200d🚒", "❤\ufe0f"):
+        for sent in prompts(f"The crane \u202e{needed} was greased"):
+            assert needed in sent
+            assert "\u202e" not in sent
+
+
 def test_quoted_text_still_says_the_same() -> None:
     text = 'He wrote "a < b" [1] and [INST],\nthen "\\u003c" in 東京 ✓.'
     line = quote_fields({"says": text})

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 from engram.kernel import llm, spend
 from engram.kernel.llm import ModelError, Usage
 from engram.kernel.models import Workspace
-from memories.core.quoting import escape, visible
+from memories.core.quoting import escape, legible
 from predictor.core.judging import (
     MAX_NOVEL,
     PROMPT_VERSION,
@@ -54,9 +54,9 @@ class VerdictShape(BaseModel):
             overall=self.overall,
             confidence=self.confidence,
             relevance=tuple(one.relevance for one in ordered),
-            missing_topics=tuple(visible(topic) for topic in self.missing_topics),
+            missing_topics=tuple(legible(topic) for topic in self.missing_topics),
             novel_context_count=self.novel_context_count,
-            reasoning=visible(self.reasoning),
+            reasoning=legible(self.reasoning),
         )
 
 
