@@ -10,7 +10,7 @@ class ConflictsConfig(AppConfig):
         """Connect the handlers of the signals that `memories` and the kernel send."""
         from conflicts.services import due
         from conflicts.services.cards import erase, lapse, reworded
-        from conflicts.services.muting import read_again
+        from conflicts.services.muting import read_again, settle
         from engram.kernel.signals import settings_changed
         from memories import signals
 
@@ -20,4 +20,5 @@ class ConflictsConfig(AppConfig):
         signals.memories_revived.connect(due.note_revived, dispatch_uid="conflicts.revived")
         signals.memories_hidden.connect(lapse.note_hidden, dispatch_uid="conflicts.lapse")
         signals.memories_erased.connect(erase.note_erased, dispatch_uid="conflicts.erased")
+        settings_changed.connect(settle.follow_setting, dispatch_uid="conflicts.muting")
         settings_changed.connect(read_again.read_unmuted, dispatch_uid="conflicts.unmuted")

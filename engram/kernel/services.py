@@ -61,12 +61,17 @@ def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Work
     return config
 
 
+def lock_settings(workspace: Workspace) -> Workspace:
+    """Lock the settings of a workspace, and return it; its rows may be written meanwhile."""
+    return Workspace.objects.select_for_update(no_key=True).get(pk=workspace.pk)
+
+
 def change_settings(
     workspace: Workspace, changes: Mapping[str, Any], *, actor: Actor, now: datetime
 ) -> WorkspaceSettings:
     """Change settings, all or none; raise `InvalidError` for the first invalid one."""
     with in_workspace(workspace):
-        stored = Workspace.objects.select_for_update().get(pk=workspace.pk)
+        stored = lock_settings(workspace)
         config = settings_with(stored.settings, changes)
         before = stored.config.model_dump()
         after = config.model_dump()
@@ -75,7 +80,7 @@ def change_settings(
         changed = {k: [before[k], after[k]] for k in after if before[k] != after[k]}
         record("settings.changed", of=("workspace", stored.pk), actor=actor, now=now, data=changed)
         stored.__dict__.pop("config", None)
-        settings_changed.send(Workspace, workspace=stored, changed=changed, now=now)
+        settings_changed.send(Workspace, workspace=stored, changed=changed, actor=actor, now=now)
     workspace.settings = stored.settings
     workspace.__dict__.pop("config", None)
     return config

@@ -396,6 +396,25 @@ def test_what_the_setting_alone_muted_can_be_unmuted(tenant: Tenant) -> None:
     assert muted(tenant) == []
 
 
+def test_a_proposal_is_settled_when_the_setting_says_the_same(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    row, other = propose(tenant), propose(neighbour)
+    for names, status in (([RULE], "muted"), ([RULE, NUMBER], "muted"), ([NUMBER], "unmuted")):
+        body = {"muted_rules": names}
+        assert tenant.admin.patch("workspace/settings", body).status_code == 200
+        [after] = mutings(tenant)
+        assert (after["id"], after["status"]) == (row["id"], status)
+    decide(tenant.workspace, "dismiss", at=timezone.now() + timedelta(minutes=1))
+    assert pending(tenant) == []  # what was decided before counts no more
+    assert [one["id"] for one in mutings(neighbour, status="pending")] == [other["id"]]
+    with in_workspace(tenant.workspace):
+        told = Event.objects.filter(object_id=row["id"]).order_by("seq")
+        assert list(told.values_list("type", flat=True)) == [
+            "muting.proposed", "muting.accepted", "muting.ended",
+        ]  # fmt: skip
+
+
 def test_unknown_proposals_are_not_found(tenant: Tenant, neighbour: Tenant) -> None:
     row = propose(neighbour)
     for one in (row["id"], str(uuid4())):

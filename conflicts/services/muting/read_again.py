@@ -16,11 +16,10 @@ from django.utils import timezone
 from conflicts.core.muting import MUTEABLE
 from conflicts.models import DetectionRun
 from conflicts.services.due import note_written
+from conflicts.services.muting.settle import SETTING
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
-
-SETTING = "muted_rules"
 
 
 def read_unmuted(
