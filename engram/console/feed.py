@@ -132,6 +132,8 @@ def _display(
         found = memories.get(data["object"], {})
     elif kind.startswith("conflict."):
         found = cards.get(data["object"], {})
+    elif kind.startswith("note."):
+        found = {"text": _short(data.get("path", ""))}
     if is_shown(kind):
         found = {**found, "words": words_for(kind, data), "glyph": glyph_for(kind)}
         if url := _link(kind, data["object"]):
@@ -144,4 +146,6 @@ def _link(kind: str, object_id: str) -> str:
         return reverse("console:conflict", args=[object_id])
     if kind.startswith("memory."):
         return reverse("admin:memories_memory_change", args=[object_id])
+    if kind in {"note.created", "note.changed"}:
+        return reverse("console:note", args=[object_id])
     return ""

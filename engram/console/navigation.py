@@ -52,6 +52,9 @@ PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
         "Knowledge",
         (
             NavItem("Memories", "admin:memories_memory_changelist", "memories", "layers"),
+            NavItem(
+                "Notes", "console:notes", "notes", "article", also="/admin/memories/note/"
+            ),
             NavItem("Questions", "console:questions", "ask", "quiz"),
             NavItem(
                 "Conflicts", "console:conflicts", "conflicts", "call_split",

@@ -19,6 +19,9 @@ WORDS: Final[dict[str, str]] = {
     "memory.restored": "Memory brought back",
     "memory.split": "Merge taken apart",
     "memory.separated": "Memory split off",
+    "note.created": "New note",
+    "note.changed": "Note changed",
+    "note.deleted": "Note deleted",
     "merge.suggested": "Merge suggested",
     "merge.rejected": "Memories kept apart",
     "merge.reopened": "Merge suggested again",
@@ -129,6 +132,7 @@ GLYPHS: Final[dict[str, tuple[str, str]]] = {
     "conflict.snoozed": ("clock", ""),
     "conflict": ("talk", "accent"),
     "key": ("keys", ""),
+    "note": ("notes", ""),
 }
 
 

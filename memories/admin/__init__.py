@@ -1,8 +1,9 @@
-"""Admin pages of memories, the gate, the janitor, reviews and sessions."""
+"""Admin pages of memories, notes, the gate, the janitor, reviews and sessions."""
 
 from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
+from memories.admin.notes import NoteAdmin
 from memories.admin.reviews import ReviewAdmin
 from memories.admin.sessions import SessionAdmin
 
@@ -11,6 +12,7 @@ __all__ = [
     "MemoryAdmin",
     "MergeAdmin",
     "MergeSuggestionAdmin",
+    "NoteAdmin",
     "ReviewAdmin",
     "SessionAdmin",
 ]

@@ -32,6 +32,7 @@ from memories.serializers.memory import present_answers
 from memories.services.gate.suggestions import in_status
 from memories.services.index.filters import with_words
 from memories.services.lifecycle import attached, forget
+from memories.services.notes.links import links_of_memory
 
 HISTORY_ROWS = 100
 SHOWN_CHARS = 160
@@ -194,6 +195,7 @@ class MemoryAdmin(RoleAdmin):
             "answers": present_answers(memory.content, attached.links_of([memory.pk])[memory.pk]),
             "sources": [row.source for row in memory.derived_from.select_related("source")],
             "derived": [row.derived for row in memory.derivations.select_related("derived")],
+            "note_links": links_of_memory(memory),
             "suggestions": in_status(SuggestionStatus.OPEN, timezone.now())
             .filter(Q(memory=memory) | Q(other=memory))
             .count(),

@@ -55,7 +55,10 @@ def read_lines(text: str) -> list[Line]:
 
 
 def without_code(text: str) -> str:
-    """Return a text of the same length in which code, fenced or in spans, is masked."""
+    """Return a text in which code, fenced or in spans, is masked character by character.
+
+    Line breaks are unified, otherwise positions stay.
+    """
     if "`" not in text and "~~~" not in text:
         return text
     parts: list[str] = []

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from memories.core.markdown import without_code
@@ -33,14 +34,29 @@ def wiki_links(text: str) -> list[WikiLink]:
     """Return the links of a text in their order, equal ones once."""
     if "[[" not in text:
         return []
-    found: dict[WikiLink, None] = {}
-    for match in _LINK.finditer(without_code(text)):
-        target = unicodedata.normalize("NFC", match[2].rstrip("\\").strip())
-        heading = (match[3] or "").rstrip("\\").strip()
-        if target or heading:
-            label = (match[4] or "").strip()
-            found.setdefault(WikiLink(target, heading, label, match[1] is not None))
-    return list(found)
+    found = map(_link_of, _LINK.finditer(without_code(text)))
+    return list(dict.fromkeys(link for link in found if link is not None))
+
+
+def pieces(text: str) -> Iterator[tuple[str, WikiLink | None]]:
+    """Yield a text in pieces, each link of it as a piece of its own with the link."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    kept_to = 0
+    for match in _LINK.finditer(without_code(text)) if "[[" in text else ():
+        if (link := _link_of(match)) is not None:
+            yield text[kept_to : match.start()], None
+            yield match[0], link
+            kept_to = match.end()
+    yield text[kept_to:], None
+
+
+def _link_of(match: re.Match[str]) -> WikiLink | None:
+    """Return the link of a match; None if it names nothing."""
+    target = unicodedata.normalize("NFC", match[2].rstrip("\\").strip())
+    heading = (match[3] or "").rstrip("\\").strip()
+    if not (target or heading):
+        return None
+    return WikiLink(target, heading, (match[4] or "").strip(), match[1] is not None)
 
 
 def inline_tags(text: str) -> list[str]:

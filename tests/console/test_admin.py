@@ -52,7 +52,8 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
         "axes.AccessAttempt",
         "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
-        "memories.MergeSuggestion", "memories.Review", "memories.Session", "conflicts.Conflict",
+        "memories.MergeSuggestion", "memories.Note", "memories.Review", "memories.Session",
+        "conflicts.Conflict",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
         "predictor.Training", "predictor.ModelVersion",
     }  # fmt: skip

@@ -17,7 +17,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryAnswer
+from memories.models import Memory, MemoryAnswer, Note
 from tests.conftest import Tenant
 
 pytestmark = pytest.mark.usefixtures("quiet", "uncounted")
@@ -63,6 +63,9 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
                 "answers": [{"question": f"What does the {SECRET} hold?", "answer": f"{number}"}],
             },
         )
+    note = {"content": f"---\ntags: [{SECRET}]\n---\n# {SECRET}\n\nSee [[{SECRET}]]."}
+    tenant.agent._send("put", f"notes/{SECRET}.md", note, {})
+    tenant.agent.post("memories", {"content": f"Coins stand in [[{SECRET}]]."})
     detect_due(tenant.workspace, clock=timezone.now)
     user = User.objects.create_user(f"{SECRET}-owner", is_staff=True)
     membership = Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.ADMIN)
@@ -77,6 +80,7 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
         by_model = {
             "question": [str(MemoryAnswer.objects.all()[0].question_group)],
             "conflict": [str(Conflict.objects.get().pk)],
+            "note": [str(Note.objects.get().pk)],
             "memory": [str(pk) for pk in Memory.objects.values_list("pk", flat=True)],
             "detectionrun": [str(DetectionRun.objects.get().pk)],
             "apikey": [str(pk) for pk in ApiKey.objects.values_list("pk", flat=True)[:1]],
@@ -99,6 +103,8 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
         return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
     if "<uuid:question_id>" in route:
         return [f"/{route}".replace("<uuid:question_id>", i) for i in ids["question"]]
+    if "<uuid:note_id>" in route:
+        return [f"/{route}".replace("<uuid:note_id>", i) for i in ids["note"]]
     if "<str:token>" in route:
         return [f"/{route}".replace("<str:token>", token) for token in ids["token"]]
     model = route.split("/")[2] if route.count("/") > 2 else "user"
@@ -179,13 +185,21 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
         rows = [
             *ids["conflict"],
             *ids["question"],
+            *ids["note"],
             *ids["memory"],
             "7b8f3c1e-0000-4000-8000-000000000000",
         ]
         named = [
             path.replace("<slug:source>", source).replace(f"<uuid:{name}>", row)
             for source in ("conflicts", "reviews", "suggestions", "calibration", "nothing")
-            for name in ("item", "conflict_id", "question_id", "suggestion_id", "merge_id")
+            for name in (
+                "item",
+                "conflict_id",
+                "question_id",
+                "suggestion_id",
+                "merge_id",
+                "note_id",
+            )
             for row in rows
             if f"<uuid:{name}>" in path
         ]

@@ -10,6 +10,7 @@ from memories.core.note_paths import PathError, normalise_path
 from memories.models import NameKind, Note, NoteChunk, NoteName
 
 NO_SUCH_NOTE = "There is no such note."
+WORDS_MAX = 8
 
 
 def find_note(path: str) -> Note:
@@ -27,6 +28,17 @@ def named(text: str) -> Q:
     """Match notes whose path, title or one of whose aliases contains a text, in any case."""
     aliases = NoteName.objects.filter(kind=NameKind.ALIAS, name__icontains=text)
     return Q(path__icontains=text) | Q(title__icontains=text) | Q(pk__in=aliases.values("note"))
+
+
+def passages_with_words(text: str) -> QuerySet[NoteChunk]:
+    """Return the passages that contain all words of a text, in any case, below their headings.
+
+    A scan of the workspace's passages.
+    """
+    found = NoteChunk.objects.select_related("note").defer("embedding", "note__content")
+    for word in text.split()[:WORDS_MAX]:
+        found = found.filter(Q(text__icontains=word) | Q(heading__icontains=word))
+    return found.order_by("-note__updated_at", "note_id", "position")
 
 
 def with_counts(notes: QuerySet[Note]) -> QuerySet[Note]:

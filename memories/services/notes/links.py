@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import QuerySet
+from django.db.models import Count, OuterRef, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from memories.models import Memory, Note, NoteLink
 
@@ -27,6 +28,18 @@ class Backlinks:
 def links_of(note: Note) -> list[NoteLink]:
     """Return the links of a note in the order of its text, with the notes that they lead to."""
     return list(NoteLink.objects.filter(source=note).select_related("note").order_by("position"))
+
+
+def links_of_memory(memory: Memory) -> list[NoteLink]:
+    """Return the links of a memory in the order of its text, with the notes that they lead to."""
+    return list(NoteLink.objects.filter(memory=memory).select_related("note").order_by("position"))
+
+
+def with_linking_memories(notes: QuerySet[Note], now: datetime) -> QuerySet[Note]:
+    """Return notes with the number of recallable memories that link each."""
+    links = NoteLink.objects.filter(note=OuterRef("pk"), memory__in=Memory.objects.recallable(now))
+    counts = links.order_by().values("note").annotate(n=Count("memory", distinct=True))
+    return notes.annotate(memory_count=Coalesce(Subquery(counts.values("n")), 0))
 
 
 def linking_memories(note_ids: Collection[UUID], now: datetime) -> QuerySet[Memory]:

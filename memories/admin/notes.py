@@ -1,0 +1,135 @@
+"""Admin pages of notes: search, read the source, delete."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.html import format_html
+from unfold.contrib.filters.admin import TextFilter
+from unfold.decorators import action, display
+
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, staff_of
+from engram.kernel.staff import RoleAdmin, moment_column
+from memories.core.wiki_links import normalise_tag
+from memories.models import Note, NoteTag
+from memories.services.notes.delete import delete_note
+from memories.services.notes.find import named, with_counts
+from memories.services.notes.links import links_of
+
+
+class NoteTagFilter(TextFilter):  # type: ignore[misc]
+    """Filter by one tag."""
+
+    title = "tag"
+    parameter_name = "tag"
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep notes with the tag."""
+        tag = normalise_tag((self.value() or "").replace("\x00", ""))
+        if not tag:
+            return queryset
+        return queryset.filter(pk__in=NoteTag.objects.filter(tag=tag).values("note"))
+
+
+def _shown(value: Any) -> str:
+    """Return the value of a property as text: a list with commas, a mapping as JSON."""
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return ", ".join(value)
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+@admin.register(Note)
+class NoteAdmin(RoleAdmin):
+    """Notes, read-only; agents and imports write them."""
+
+    roles = {"view": Role.READER, "act": Role.REVIEWER}
+    list_display = ["shown", "place", "passages", "version", "changed"]
+    list_filter = [NoteTagFilter]
+    list_filter_submit = True
+    search_fields = ["path"]
+    search_help_text = "Part of the path, the title or an alias"
+    ordering = ["-updated_at", "-id"]
+    actions = ["remove"]
+    empty_text = "Notes come through the API, or from a folder with `import_notes`."
+
+    changed = moment_column("updated_at", "changed")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Note]:
+        """Return notes with the counts of their passages, without their texts."""
+        return with_counts(Note.objects.defer("content", "properties")).order_by(*self.ordering)
+
+    @display(description="note", ordering="title")
+    def shown(self, note: Note) -> str:
+        """Return the title."""
+        return format_html('<span class="eg-cell">{}</span>', note.title)
+
+    @display(description="path", ordering="path")
+    def place(self, note: Note) -> str:
+        """Return the path."""
+        return format_html('<span class="eg-path">{}</span>', note.path)
+
+    @display(description="passages")
+    def passages(self, note: Any) -> str:
+        """Return the number of passages, and of those that wait to be embedded."""
+        waiting = f", {note.pending_count} waiting" if note.pending_count else ""
+        return f"{note.chunk_count}{waiting}"
+
+    def name_of(self, row: Note) -> str:
+        """Return the path, for the confirmation page."""
+        return row.path
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Note], search_term: str
+    ) -> tuple[QuerySet[Note], bool]:
+        """Find notes by part of the path, the title or an alias."""
+        words = search_term.replace("\x00", "").strip()
+        return (queryset.filter(named(words)) if words else queryset), False
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the source of one note, read-only."""
+        if not self.has_view_permission(request) or request.method != "GET":
+            raise PermissionDenied
+        note = self.get_object(request, unquote(object_id))
+        if note is None:
+            raise Http404
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Note",
+            "opts": self.opts,
+            "note": note,
+            "tags": [row.tag for row in note.tags.all()],
+            "properties": [(name, _shown(value)) for name, value in note.properties.items()],
+            "links": links_of(note),
+            "may_act": has_role(request, Role.REVIEWER),
+        }
+        return TemplateResponse(request, "admin/memories/note/detail.html", context)
+
+    @action(description="Delete", permissions=["act"])
+    def remove(self, request: HttpRequest, rows: QuerySet[Note]) -> HttpResponse | None:
+        """Delete the selected notes."""
+        staff = staff_of(request)
+
+        def delete(note: Note) -> None:
+            delete_note(staff.workspace, note.path, actor=staff.actor, now=timezone.now())
+
+        return self.confirm(
+            request,
+            rows,
+            question="Delete {n} notes?",
+            consequence="They are deleted for good, and links to them lead nowhere. The next import"
+            " of a folder that still has them brings them back.",
+            button="Delete",
+            done="{n} notes deleted.",
+            work=lambda chosen: self.one_by_one(request, list(chosen), delete),
+        )
