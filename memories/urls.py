@@ -17,6 +17,11 @@ urlpatterns = [
     path(
         "memories/<uuid:memory_id>/history", memories.MemoryHistory.as_view(), name="memory-history"
     ),
+    path(
+        "memories/<uuid:memory_id>/note-links",
+        notes.MemoryNoteLinks.as_view(),
+        name="memory-note-links",
+    ),
     path("memories/<uuid:memory_id>/why-not", recall.WhyNotView.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
     path("merge-suggestions", gate.SuggestionCollection.as_view(), name="merge-suggestions"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from time import perf_counter
 from typing import Any, ClassVar
+from uuid import UUID
 
 import django_filters
 from django.db.models import QuerySet
@@ -18,7 +19,9 @@ from engram.kernel.filters import MomentFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.planning import searching
+from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
+from memories.api.memories import visible_to
 from memories.core.note_paths import PATH_MAX_CHARS
 from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteTag
@@ -28,7 +31,7 @@ from memories.services.notes.context import ContextRequest, give_context
 from memories.services.notes.delete import delete_note
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.find import find_note, named, with_counts
-from memories.services.notes.links import backlinks_of, links_of
+from memories.services.notes.links import backlinks_of, links_of, links_of_memory
 from memories.services.notes.put import PutNote, put_note
 
 PATH = OpenApiParameter(
@@ -148,6 +151,18 @@ class NoteDetail(WorkspaceView):
 
 def _counted(note: Note) -> Note:
     return with_counts(Note.objects.prefetch_related("tags")).get(pk=note.pk)
+
+
+class MemoryNoteLinks(WorkspaceView):
+    """The links of one memory to notes."""
+
+    @extend_schema(responses=shapes.MemoryLinksSerializer)
+    def get(self, request: Request, memory_id: UUID) -> Response:
+        """List the links of a memory to notes, with the reason where one leads to none."""
+        memory = visible_to(self.actor.role).filter(pk=memory_id).first()
+        if memory is None:
+            raise MissingError("There is no such memory.")
+        return Response({"links": shapes.present_links(links_of_memory(memory))})
 
 
 class ContextView(WorkspaceView):

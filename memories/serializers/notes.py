@@ -74,6 +74,12 @@ class NoteLinkSerializer(serializers.Serializer[NoteLink]):
     )
 
 
+class MemoryLinksSerializer(serializers.Serializer[Any]):
+    """The links of a memory to notes."""
+
+    links = NoteLinkSerializer(many=True, help_text="Its links, in the order of the text.")
+
+
 class NoteReferenceSerializer(serializers.Serializer[Note]):
     """A note that links another."""
 

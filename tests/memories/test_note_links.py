@@ -61,6 +61,27 @@ def test_links_of_a_memory_follow_its_wording(tenant: Tenant) -> None:
     assert links(tenant) == []
 
 
+def test_the_links_of_a_memory_are_shown_to_who_may_read_it(tenant: Tenant) -> None:
+    put(tenant, "work/billing.md")
+    memory = remember(tenant, "Invoices: [[billing#Rules|the rules]] and ![[nowhere]].")
+    address = f"memories/{memory}/note-links"
+    assert tenant.reader.get(address).json() == {
+        "links": [
+            {
+                "target": "billing", "heading": "Rules", "label": "the rules", "embed": False,
+                "path": "work/billing.md", "reason": None,
+            },
+            {
+                "target": "nowhere", "heading": "", "label": "", "embed": True,
+                "path": None, "reason": "unresolved",
+            },
+        ]
+    }  # fmt: skip
+    tenant.agent.post("memories/forget", {"ids": [memory], "confirm": True})
+    assert tenant.reader.get(address).status_code == 404
+    assert tenant.agent.get(address).status_code == 200
+
+
 def test_links_follow_a_merge_and_its_split(tenant: Tenant) -> None:
     put(tenant, "work/deploy.md")
     memory = remember(tenant, "The deploy runs on Thursday.")

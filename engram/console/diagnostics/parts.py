@@ -19,6 +19,7 @@ from engram.kernel import embedding, heartbeat, llm
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
 from memories.services.gate.metrics import GateMetrics, measure_gate
+from memories.services.index.note_chunks import select_due
 from memories.services.index.search_index import has_vector_index, width_in_use
 from predictor.models import Judgement, JudgeStatus
 from predictor.services.training.due import training_lease
@@ -120,12 +121,15 @@ def index(workspace: Workspace, *, now: datetime) -> Domain:
     recallable = Memory.objects.recallable(now)
     live = recallable.count()
     waiting = recallable.filter(is_embedding_due=True).count()
+    passages = select_due().count()
     width = width_in_use(workspace)
     has_index = width is None or has_vector_index(model, width)
     score = 1.0 if not live else (live - waiting) / live
     text = "Every memory is found by its meaning."
     if waiting:
         text = f"{waiting} of {live} memories wait for their embedding; words find them meanwhile."
+    if passages:
+        text += f" {passages} passages of notes wait, too."
     if not has_index:
         text += " There is no index over the vectors yet."
         if live > FEW_VECTORS:
@@ -133,6 +137,7 @@ def index(workspace: Workspace, *, now: datetime) -> Domain:
     fields = {
         "live": live,
         "waiting": waiting,
+        "waiting_passages": passages,
         "embedding_model": model,
         "dimensions": width,
         "has_vector_index": has_index,

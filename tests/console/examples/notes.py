@@ -25,7 +25,12 @@ def record_notes(story: Story) -> None:
     note = {"content": BILLING, "agent": "deploy-bot"}
     send(agent, "PUT /notes/{note_path}", note, summary="A new note", status=201, **of)
     send(agent, "PUT /notes/{note_path}", note, summary="The same note again", **of)
-    story.commit("Failed payments are retried after three days, see [[billing]].", scope="pay")
+    text = "Failed payments are retried after three days, see [[billing]] and [[banks]]."
+    memory = story.commit(text, scope="pay")
+    send(
+        reader, "GET /memories/{memory_id}/note-links", summary="Where its links lead",
+        memory_id=memory,
+    )  # fmt: skip
     send(reader, "GET /notes/{note_path}", summary="A note with its links", **of)
     query = {"tag": "money", "limit": 1}
     send(reader, "GET /notes", query=query, summary="Notes with a tag")
