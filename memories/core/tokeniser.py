@@ -87,18 +87,24 @@ def count_pieces(text: str, most: int) -> int:
 
 def sentences(text: str) -> list[str]:
     """Split a normalised text at sentence ends, semicolons and line breaks."""
-    parts: list[str] = []
+    parts = (text[start:end] for start, end in sentence_spans(text))
+    stripped = (_BULLET.sub("", part).strip() for part in parts)
+    return [part for part in stripped if part]
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return where the sentences of a text begin and end; together they are the whole text."""
+    spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
         before = text[max(start, match.start() - 12) : match.start()]
         last = before.rsplit(None, 1)[-1].lower() if before.strip() else ""
         if match[0].startswith(".") and last.lstrip("(\"'") in _ABBREVIATIONS:
             continue
-        parts.append(text[start : match.end()])
+        spans.append((start, match.end()))
         start = match.end()
-    parts.append(text[start:])
-    stripped = (_BULLET.sub("", part).strip() for part in parts)
-    return [part for part in stripped if part]
+    spans.append((start, len(text)))
+    return spans
 
 
 def tokenise(sentence: str) -> list[Token]:

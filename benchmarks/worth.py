@@ -1,0 +1,161 @@
+"""Fit the weights of `memories/core/extraction/worth.py`, and measure it on sessions left out.
+
+    PYTHONPATH=. python benchmarks/worth.py [FILE.jsonl ...] [--json OUT] [--write]
+
+A file's lines are transcripts as for `evaluate --extraction`: `id`, `transcript`, `keep` (with a
+`quote`) and `refuse` (with a `text`). Its author is what stands before the first hyphen of the
+`id`. The transcripts of `benchmarks/extraction/` are always read too.
+
+For each author the weights are fitted on the others, and then, within the largest, for each tenth
+of the sessions on the rest; the figures are those of `extract()` at the threshold in use. What a
+memory says already is not known here, so that such statements count as errors. `--write` fits on
+all and replaces `memories/core/extraction/worth.npz`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from memories.core.extraction.extract import WORTH_FROM, describe_all, extract
+from memories.core.extraction.facts import make_fact
+from memories.core.extraction.features import feature_names
+from memories.core.extraction.overlap import overlaps
+from memories.core.extraction.turns import read_turns
+from memories.core.extraction.worth import WEIGHTS_FILE, Weights
+
+Floats = NDArray[np.float64]
+OWN: Final = Path(__file__).parent / "extraction" / "transcripts.jsonl"
+RIDGE: Final = 30.0  # on standardised features
+MIN_WORDS: Final = 3  # a shorter piece of a kept quote is no example
+FOLDS: Final = 10
+OWN_WEIGHT: Final = 1.0
+
+Session = Mapping[str, Any]
+
+
+def author_of(session: Session) -> str:
+    """Return the author of a session."""
+    return str(session["id"]).split("-")[0]
+
+
+def rows_of(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
+    """Return the features (n, f) and labels (n,) of all statements."""
+    rows, labels = [], []
+    for session in sessions:
+        transcript = session["transcript"]
+        turns = read_turns(transcript)
+        pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
+        for position, (one, turn) in enumerate(pairs):
+            fact = make_fact(transcript, one, turn, pairs[max(position - 1, 0) : position])
+            quote = fact.quote if fact else one.statement.text
+            rows.append([one.features[name] for name in feature_names()])
+            is_long = len(quote.split()) >= MIN_WORDS
+            labels.append(
+                float(is_long and any(overlaps(quote, k["quote"]) for k in session["keep"]))
+            )
+    return np.array(rows), np.array(labels)
+
+
+def fit(sessions: Sequence[Session]) -> Weights:
+    """Fit a logistic regression by Newton's method; standardised features, a ridge on them."""
+    rows, labels = rows_of(sessions)
+    mean, spread = rows.mean(axis=0), rows.std(axis=0) + 1e-6
+    design = np.hstack([(rows - mean) / spread, np.ones((len(rows), 1))])
+    ridge = np.diag([RIDGE] * rows.shape[1] + [1e-9])
+    found = np.zeros(design.shape[1])
+    for _ in range(50):
+        chances = 1 / (1 + np.exp(-design @ found))
+        gradient = design.T @ (chances - labels) + ridge @ found
+        curvature = (design.T * (chances * (1 - chances))) @ design + ridge
+        step = np.linalg.solve(curvature, gradient)
+        found -= step
+        if np.abs(step).max() < 1e-9:
+            break
+    weights = found[:-1] / spread
+    return Weights(tuple(feature_names()), weights, float(found[-1] - weights @ mean))
+
+
+class Tally:
+    """Counts of what was extracted from sessions."""
+
+    def __init__(self) -> None:
+        self.given = self.right = self.kept = self.found = self.refusals = self.stored = 0
+
+    def add(self, session: Session, worth: Callable[[Mapping[str, float]], float]) -> None:
+        """Extract from a session and count."""
+        quotes = [one.fact.quote for one in extract(session["transcript"], worth).kept]
+        kept = [keep["quote"] for keep in session["keep"]]
+        refused = [refusal["text"] for refusal in session["refuse"]]
+        self.given += len(quotes)
+        self.right += sum(any(overlaps(quote, keep) for keep in kept) for quote in quotes)
+        self.kept += len(kept)
+        self.found += sum(any(overlaps(quote, keep) for quote in quotes) for keep in kept)
+        self.refusals += len(refused)
+        self.stored += sum(any(overlaps(quote, text) for quote in quotes) for text in refused)
+
+    def figures(self) -> dict[str, float]:
+        """Return the counts and shares."""
+        return {
+            "facts": self.given,
+            "precision": round(self.right / max(self.given, 1), 3),
+            "recall": round(self.found / max(self.kept, 1), 3),
+            "refusals_stored": round(self.stored / max(self.refusals, 1), 3),
+        }
+
+
+def left_out(groups: Mapping[str, Sequence[Session]]) -> dict[str, dict[str, float]]:
+    """Return the figures of each group with weights fitted on the others."""
+    figures = {}
+    for name, held in groups.items():
+        others = [session for other, rows in groups.items() if other != name for session in rows]
+        if not others:
+            continue
+        weights, tally = fit(others), Tally()
+        for session in held:
+            tally.add(session, weights.worth_of)
+        figures[name] = tally.figures()
+    return figures
+
+
+def pooled(groups: Mapping[str, Sequence[Session]]) -> dict[str, float]:
+    """Return the figures of all groups together, each with weights fitted on the others."""
+    tally = Tally()
+    for name, held in groups.items():
+        weights = fit([s for other, rows in groups.items() if other != name for s in rows])
+        for session in held:
+            tally.add(session, weights.worth_of)
+    return tally.figures()
+
+
+def main(arguments: Sequence[str]) -> None:
+    """Measure, print and write."""
+    out = arguments[arguments.index("--json") + 1] if "--json" in arguments else ""
+    paths = [Path(a) for a in arguments if a.endswith(".jsonl")]
+    sessions = [json.loads(line) for path in (*paths, OWN) for line in path.open()]
+    authors: dict[str, list[Session]] = {}
+    for session in sessions:
+        authors.setdefault(author_of(session), []).append(session)
+    largest = max(authors.values(), key=len)
+    folds = {str(n): largest[n::FOLDS] for n in range(FOLDS)}
+    report: dict[str, Any] = {
+        "author left out": left_out(authors),
+        f"sessions left out, {author_of(largest[0])}": pooled(folds),
+        "threshold": WORTH_FROM,
+        "sessions": {name: len(rows) for name, rows in authors.items()},
+    }
+    print(json.dumps(report, indent=1))
+    if out:
+        Path(out).write_text(json.dumps(report, indent=1) + "\n")
+    if "--write" in arguments:
+        fit(sessions).save(WEIGHTS_FILE)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,186 @@
+"""Choose the statements of a transcript that are worth a memory, and say why not the others."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memories.core.extraction.facts import Fact, make_fact
+from memories.core.extraction.features import Around, Described, describe
+from memories.core.extraction.floor import Reason, explain_low_worth, find_bar
+from memories.core.extraction.statements import Statement, read_statements
+from memories.core.extraction.turns import Role, Turn, read_turns
+from memories.core.extraction.worth import worth_of
+from memories.core.text import terms
+
+MAX_FACTS: Final = 30  # of a transcript
+MAX_REQUESTED: Final = 100  # of a transcript: what the user asks to remember counts by itself
+MAX_OF_EXCHANGE: Final = 3
+REPEATED_FROM: Final = 0.72  # share of common words (Jaccard) of two facts
+WORTH_FROM: Final = 0.42  # probability; chosen on sessions left out, see docs/tuning.md
+BORDERLINE_FROM: Final = 0.18
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A fact to commit, and the worth of its statement (1 for what the user asks to remember)."""
+
+    fact: Fact
+    worth: float
+    role: Role
+    speaker: str
+    start: int  # of the statement in the transcript
+    is_request: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A statement that is not kept, with the reason and its worth; 0 when a rule bars it."""
+
+    text: str
+    reason: Reason
+    worth: float
+    role: Role
+    speaker: str
+    start: int
+    fact: Fact | None = None  # what would be kept; none for what a rule bars
+
+    @property
+    def is_borderline(self) -> bool:
+        """Return whether a person might decide otherwise."""
+        return self.fact is not None and self.worth >= BORDERLINE_FROM
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """The result for one transcript, in the order of the transcript."""
+
+    kept: tuple[Kept, ...]
+    refused: tuple[Refused, ...]
+
+
+def extract(
+    transcript: str, worth: Callable[[Mapping[str, float]], float] = worth_of
+) -> Extraction:
+    """Choose what is worth a memory by rules and by a model of grammar; linear in the length.
+
+    Parameters
+    ----------
+    transcript : str
+        Turns with the labels of their speakers; any other text is read as one turn.
+    worth : callable
+        The probability (0..1) that a statement with such features is worth keeping.
+
+    Returns
+    -------
+    Extraction
+        At most `MAX_FACTS` facts, and `MAX_REQUESTED` that the user asked to remember; every other
+        statement is refused with a reason.
+    """
+    turns = read_turns(transcript)
+    pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
+    chosen: list[Kept] = []
+    refused: list[Refused] = []
+    for position, (described, turn) in enumerate(pairs):
+        before = pairs[max(position - 1, 0) : position]
+        fact = None if find_bar(described, turn) else make_fact(transcript, described, turn, before)
+        found = _judge(described, turn, fact, worth)
+        (chosen if isinstance(found, Kept) else refused).append(found)  # type: ignore[arg-type]
+    kept, dropped = choose(chosen, turns)
+    refused += dropped
+    return Extraction(tuple(kept), tuple(sorted(refused, key=lambda one: one.start)))
+
+
+def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
+    """Return all statements with their features, in order."""
+    by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
+    for statement in read_statements(transcript, turns):
+        by_turn[statement.turn].append(statement)
+    return [
+        describe(
+            statement,
+            turns[position],
+            Around(
+                before=own[place - 1].text if place else "",
+                after=own[place + 1].text if place + 1 < len(own) else "",
+                previous_turn=_text(by_turn, position - 1, -1),
+                next_turn=_text(by_turn, position + 1, 0),
+                share=statement.start / len(transcript),
+            ),
+        )
+        for position, own in list(by_turn.items())
+        for place, statement in enumerate(own)
+    ]
+
+
+def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str:
+    return by_turn[position][place].text if position in by_turn else ""
+
+
+def _judge(
+    described: Described,
+    turn: Turn,
+    fact: Fact | None,
+    estimate: Callable[[Mapping[str, float]], float],
+) -> Kept | Refused:
+    text, start = described.statement.text, described.statement.start
+    if fact is None:
+        reason = find_bar(described, turn) or "too_short"
+        return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
+    worth = 1.0 if described.is_request else estimate(described.features)
+    if worth >= WORTH_FROM:
+        return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)
+    reason = explain_low_worth(described, turn)
+    return Refused(text, reason, worth, turn.role, turn.speaker, start, fact)
+
+
+def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], list[Refused]]:
+    """Drop repetitions, and what is beyond the limits, the least worth first."""
+    starts = _exchange_starts(turns)
+    kept: list[Kept] = []
+    dropped: list[Refused] = []
+    words: list[frozenset[str]] = []
+    by_exchange: Counter[int] = Counter()
+    counts: Counter[bool] = Counter()
+    for one in sorted(found, key=lambda one: (not one.is_request, -one.worth, one.start)):
+        own = frozenset(terms(one.fact.quote))
+        exchange = bisect_right(starts, one.start)
+        reason: Reason | None = None
+        if any(repeats(own, other) for other in words):
+            reason = "repeated"
+        elif counts[one.is_request] >= (MAX_REQUESTED if one.is_request else MAX_FACTS) or (
+            not one.is_request and by_exchange[exchange] >= MAX_OF_EXCHANGE
+        ):
+            reason = "too_many"
+        if reason is not None:
+            dropped.append(refuse(one, reason))
+            continue
+        kept.append(one)
+        words.append(own)
+        by_exchange[exchange] += 1
+        counts[one.is_request] += 1
+    return sorted(kept, key=lambda one: one.start), dropped
+
+
+def refuse(one: Kept, reason: Reason) -> Refused:
+    """Return a fact that was to be kept as refused."""
+    return Refused(one.fact.quote, reason, one.worth, one.role, one.speaker, one.start, one.fact)
+
+
+def repeats(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Return whether two quotes have nearly the same words; another number is another fact."""
+    if any(any(map(str.isdigit, word)) for word in a ^ b):
+        return False
+    return len(a & b) >= REPEATED_FROM * len(a | b)
+
+
+def _exchange_starts(turns: Sequence[Turn]) -> list[int]:
+    """Return where exchanges begin: with what somebody says after an assistant."""
+    return [
+        turn.start
+        for before, turn in zip([None, *turns], turns, strict=False)
+        if before is None or (before.role == "assistant" and turn.role != "assistant")
+    ]

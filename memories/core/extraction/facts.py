@@ -1,0 +1,183 @@
+"""Make a fact of a statement: words that can be understood alone, and how sure they are.
+
+Nothing is invented: a fact is the statement as it was said, behind the sentence that it refers to
+where it has no subject of its own, and with the speaker where it speaks of "I".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memories.core.extraction.features import MAX_CHARS, Described, is_ratifying
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import words_of
+from memories.core.spelling import letters, normalise
+
+_POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
+_SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
+_REQUEST: Final = re.compile(
+    r"^(?:(?:please|and|ok|okay|also|so),? ){0,2}(?:remember|note|write down|keep in mind|"
+    r"bear in mind|don't forget|for the record)(?: (?:that|down|please))?[:,]? ",
+    re.IGNORECASE,
+)
+_ONLY_REQUEST_WORDS: Final = 5  # "Please write that down.": what to remember stands before it
+_FEW_WORDS: Final = 4
+_MAX_CONTEXT: Final = 300  # characters
+
+CERTAIN: Final = {"user": 0.9, "assistant": 0.6, "unknown": 0.6, "tool": 0.3}
+REQUESTED: Final = 0.1
+HEDGED: Final = 0.2
+REPORTED: Final = 0.2
+FROM_CONTEXT: Final = 0.1
+LEAST: Final = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """The text of a fact, the verbatim quote that it is based on, and its confidence (0..1).
+
+    `has_assistants_words`: an assistant's words are part of the text or of the quote. `asked` is
+    the question that the text repeats, "" without one.
+    """
+
+    text: str
+    quote: str
+    confidence: float
+    has_assistants_words: bool
+    asked: str = ""
+
+
+def make_fact(
+    transcript: str, described: Described, turn: Turn, before: Sequence[tuple[Described, Turn]]
+) -> Fact | None:
+    """Return the fact of a statement, None when a request names nothing to remember.
+
+    Parameters
+    ----------
+    transcript : str
+    described : Described
+        A statement of the transcript.
+    turn : Turn
+        The turn that it is in.
+    before : sequence of (Described, Turn)
+        The statements before it, the nearest last.
+    """
+    statement = described.statement
+    confidence = confidence_of(described, turn)
+    meant = _meant(described, before)
+    if described.is_request and meant is None and _names_nothing(described):
+        return None
+    quote = text = statement.text
+    asked, has_assistants_words = "", turn.role == "assistant"
+    if meant is None:
+        text = quote = _without_request(quote) if described.is_request else quote
+    else:
+        said, said_in = meant
+        shown = said.statement.text
+        has_assistants_words = has_assistants_words or said_in.role == "assistant"
+        if said.statement.turn == statement.turn:
+            quote = text = transcript[said.statement.start : statement.end]
+        elif described.is_request:
+            quote = text = shown
+        else:
+            asked, text = shown, f"Asked “{shown}”: {text}"
+            confidence -= FROM_CONTEXT
+    if turn.role == "user" and not (
+        meant and meant[1].role == "assistant" and quote != statement.text
+    ):
+        text = _said_by(turn, described.words, text)
+    if described.is_request and quote == text:
+        text = text[:1].upper() + text[1:]
+    return Fact(text, quote, round(max(confidence, LEAST), 2), has_assistants_words, asked)
+
+
+def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
+    """Put the speaker before a statement about "I" or "my"."""
+    if _SPEAKER.isdisjoint(words):
+        return text
+    name = "The user" if turn.speaker.lower() in _ROLE_NAMES else turn.speaker
+    return f"{name} said: {text}"
+
+
+_ROLE_NAMES: Final = words_of("user human me")
+
+
+def confidence_of(described: Described, turn: Turn) -> float:
+    """Return how sure a statement is: by who says it, and less for a hedge or somebody's word."""
+    certain = CERTAIN[turn.role] + (REQUESTED if described.is_request else 0.0)
+    if described.features["hedge"] or described.features["uncertain"]:
+        certain -= HEDGED
+    if any(claim.modality == "quote" for claim in described.reading.claims):
+        certain -= REPORTED
+    return round(max(certain, LEAST), 2)
+
+
+class AssistantsWords:
+    """What the assistants of a transcript said, to look quotes up in."""
+
+    def __init__(self, transcript: str, turns: Sequence[Turn]):
+        said = [transcript[one.start : one.end] for one in turns if one.role == "assistant"]
+        self._letters = [letters(text) for text in said]
+
+    def have(self, quote: str) -> bool:
+        """Return whether a turn says a quote, without regard to case, blanks and closing marks."""
+        wanted = letters(quote)
+        return any(wanted in said for said in self._letters)
+
+
+def _names_nothing(described: Described) -> bool:
+    rest = _without_request(described.statement.text)
+    content = [word for word in rest.split() if word.lower().strip(".,!:") not in _EMPTY]
+    return len(described.words) <= _ONLY_REQUEST_WORDS and len(content) < 2
+
+
+_EMPTY: Final = _POINTERS | words_of(
+    "remember note write down please keep in mind make a want put get jot record for the of take"
+    " written noted recorded don't forget too as well so and ok"
+)
+
+
+def _without_request(text: str) -> str:
+    rest = _REQUEST.sub("", normalise(text), count=1)
+    return text[-len(rest) :] if 2 < len(rest) < len(text) else text
+
+
+def _meant(
+    described: Described, before: Sequence[tuple[Described, Turn]]
+) -> tuple[Described, Turn] | None:
+    """Return the statement that one without a subject of its own refers to."""
+    if not before or not _refers_back(described):
+        return None
+    said, said_in = before[-1]
+    statement = said.statement
+    is_near = described.statement.start - statement.end < _MAX_CONTEXT
+    if statement.kind != "prose" or len(statement.text) > _MAX_CONTEXT or not is_near:
+        return None
+    if statement.turn == described.statement.turn:
+        return said, said_in
+    if statement.turn != described.statement.turn - 1 or described.statement.place:
+        return None
+    is_question = said.features["question"] > 0
+    return (said, said_in) if is_question != described.is_request else None
+
+
+def _refers_back(described: Described) -> bool:
+    if described.is_request:
+        return (
+            _names_nothing(described)
+            or _POINTING.search(described.statement.text[:MAX_CHARS]) is not None
+        )
+    first = described.words[0] if described.words else ""
+    is_short = len(described.words) <= _FEW_WORDS
+    return is_short or first in _POINTERS | _ANSWERS or is_ratifying(described.statement.text)
+
+
+_ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")
+# "Remember that, …", "write it down somewhere": what to remember stands before it.
+_POINTING: Final = re.compile(
+    r"\b(?:remember|note|write|put|jot|keep) (?:that|this|it)(?= ?[,.;!]| down\b| on record|$)",
+    re.IGNORECASE,
+)

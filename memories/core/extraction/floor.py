@@ -1,0 +1,105 @@
+"""Say by rule why a statement is refused: what is never kept, and what speaks against the others.
+
+Bounded and by grammar: mood, person, tense, modality and where a statement stands. What the user
+asks to remember is never refused here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final, Literal, get_args
+
+from memories.core.extraction.features import MAX_CHARS, Described
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import FORMS_OF_BE
+from memories.core.vocabulary import lemma
+
+Reason = Literal[
+    "third_party_text", "procedural_fragment", "question", "too_short", "too_long", "tautology",
+    "command", "proposal", "speculation", "quote", "status_chatter", "ephemeral_state",
+    "not_lasting", "already_known", "repeated", "too_many", "credential", "quote_not_found",
+]  # fmt: skip
+REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
+EXPLAINED: Final[Mapping[Reason, str]] = {
+    "third_party_text": "It is pasted from elsewhere, or a tool wrote it.",
+    "procedural_fragment": "It is a step of what was being done: code, a log line, an instruction.",
+    "question": "It is a question.",
+    "too_short": "It says too little to be understood without the conversation.",
+    "too_long": "It is one sentence of more than 600 characters.",
+    "tautology": "It says of a thing that it is itself.",
+    "command": "It tells the agent what to do now.",
+    "proposal": "It proposes something that nobody has decided.",
+    "speculation": "It is a guess.",
+    "quote": "It reports what somebody else says.",
+    "status_chatter": "It says how the work goes.",
+    "ephemeral_state": "It is true at the moment only.",
+    "not_lasting": "Nothing in it says that it holds beyond this conversation.",
+    "already_known": "A memory says it already.",
+    "repeated": "Another statement of the conversation says it.",
+    "too_many": "More statements were found than are kept of one exchange or transcript.",
+    "credential": "It contains a password, key or token.",
+    "quote_not_found": "The words that it is based on are not in the transcript.",
+}
+
+_MIN_WORDS: Final = 3
+_SLASH_COMMAND: Final = re.compile(r"^\s*/[a-z][\w-]{1,30}(?:\s|$)")
+_ARTICLES: Final = frozenset(["a", "an", "the", "then", "so", "well", "just", "only"])
+
+
+def find_bar(described: Described, turn: Turn) -> Reason | None:
+    """Return the reason for which a statement is never kept, None when its worth decides."""
+    if turn.role == "tool" or described.statement.kind == "quoted":
+        return "third_party_text"
+    if described.is_request:
+        return None
+    return _bar_of_form(described) or _bar_of_words(described)
+
+
+def _bar_of_form(described: Described) -> Reason | None:
+    statement = described.statement
+    if statement.kind == "code":
+        return "procedural_fragment"
+    if len(statement.text) > MAX_CHARS:
+        return "too_long"
+    if described.features["question"]:
+        return "question"
+    return "command" if _SLASH_COMMAND.match(statement.text) else None
+
+
+def _bar_of_words(described: Described) -> Reason | None:
+    if _is_tautology(described.words):
+        return "tautology"
+    content = [word for word in described.words if any(map(str.isalnum, word))]
+    return "too_short" if len(content) < _MIN_WORDS else None
+
+
+def _is_tautology(words: tuple[str, ...]) -> bool:
+    """Return True for "Correct is correct.", "A rule is a rule."."""
+    at = next((index for index, word in enumerate(words) if word in FORMS_OF_BE), 0)
+    sides = [
+        [lemma(word) for word in side if word not in _ARTICLES]
+        for side in (words[:at], words[at + 1 :])
+    ]
+    return at > 0 and bool(sides[0]) and sides[0] == sides[1]
+
+
+def explain_low_worth(described: Described, turn: Turn) -> Reason:
+    """Return what speaks most against a statement that is worth too little."""
+    has = described.features
+    modalities = {claim.modality for claim in described.reading.claims}
+    is_told = any(claim.tense == "past" for claim in described.reading.claims)
+    is_agents = turn.role == "assistant"
+    tells_of_work = has["i_have"] or has["i_will"] or is_told
+    now_only = has["here_and_now"] or has["i_will"] or "plan" in modalities
+    reasons: tuple[tuple[object, Reason], ...] = (
+        (has["hedge"] or "hypothetical" in modalities, "speculation"),
+        ("proposal" in modalities, "proposal"),
+        ("quote" in modalities, "quote"),
+        (has["imperative"] and is_agents, "procedural_fragment"),
+        (has["imperative"], "command"),
+        (has["courtesy"] or has["progressive"], "status_chatter"),
+        (is_agents and tells_of_work, "status_chatter"),
+        (now_only or is_told, "ephemeral_state"),
+    )
+    return next((reason for speaks, reason in reasons if speaks), "not_lasting")

@@ -1,0 +1,116 @@
+"""Read a transcript into turns: who said what, with positions in the transcript."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal
+
+Role = Literal["user", "assistant", "tool", "unknown"]
+
+_ROLES: Final[dict[str, Role]] = {
+    "user": "user", "human": "user", "me": "user",
+    "agent": "assistant", "assistant": "assistant", "ai": "assistant", "bot": "assistant",
+    "model": "assistant", "system": "tool", "tool": "tool", "function": "tool",
+}  # fmt: skip
+# "User: …", "**Agent**: …", "### Assistant", "[user] …", "Maya Okoro (09:12): …".
+_LABEL = re.compile(
+    r"[ \t]{0,3}(?P<open>[*_#<\[]{1,3} ?)?(?P<name>[^\W\d_][\w.'-]{0,29}(?: [\w.'-]{1,29}){0,2})"
+    r"(?: ?\((?P<aside>[\d:., -]{1,20})\))?"
+    r"(?P<close>[*_>\]]{0,3})(?P<colon>:?[*_]{0,2})(?:[ \t]|$)"
+)
+# Turns that stand on one line; only labels that are certainly roles separate them.
+_INLINE = re.compile(r"(?<=[\s.!?])(?P<name>User|Human|Agent|Assistant|AI):[ \t]")
+_LABEL_CHARS: Final = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one speaker said; `start` and `end` are positions of the text in the transcript."""
+
+    speaker: str
+    role: Role
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    end: int
+    name: str  # of the label, "" without one
+    text_start: int
+
+
+def read_turns(transcript: str) -> tuple[Turn, ...]:
+    """Split a transcript at the labels of its speakers.
+
+    Parameters
+    ----------
+    transcript : str
+        Any text; without labels it is one turn of an unknown speaker. Linear in its length.
+
+    Returns
+    -------
+    tuple of Turn
+        In order, without empty ones. A name that is no role speaks when the transcript begins with
+        it or when it stands before two lines at least; names are people, so their role is `user`.
+    """
+    lines = list(_lines(transcript))
+    speakers = _speakers(lines)
+    marks = [
+        (line.start, line.text_start, line.name) for line in lines if line.name.lower() in speakers
+    ]
+    if len(marks) <= 1 or len(lines) == 1:
+        first = marks[0][1] if marks else 0
+        marks += [
+            (found.start(), found.end(), found["name"])
+            for found in _INLINE.finditer(transcript, first)
+        ]
+    return tuple(_turns(transcript, marks))
+
+
+def _lines(transcript: str) -> Iterator[_Line]:
+    start = 0
+    for written in transcript.splitlines(keepends=True):
+        found = _LABEL.match(written[:_LABEL_CHARS])
+        is_label = found is not None and _is_label(found)
+        name = found["name"] if found is not None and is_label else ""
+        text_start = start + (found.end() if found is not None and is_label else 0)
+        yield _Line(start, start + len(written), name, text_start)
+        start += len(written)
+
+
+def _is_label(found: re.Match[str]) -> bool:
+    is_role = found["name"].lower() in _ROLES
+    has_marks = bool(found["open"]) and is_role
+    return found["colon"].startswith(":") or has_marks
+
+
+def _speakers(lines: list[_Line]) -> dict[str, Role]:
+    """Return the roles of the labels that are speakers, by the label in lower case."""
+    seen = Counter(line.name.lower() for line in lines if line.name)
+    roles = {name: _ROLES[name] for name in seen if name in _ROLES}
+    if {"user", "assistant"} <= set(roles.values()):
+        return roles  # "Draft:" and "Reason:" stand within a turn
+    opening = next((line.name for line in lines if line.end - line.start > 1), "")
+    written = {line.name for line in lines if line.name[:1].isupper()}
+    for name in written:
+        lower = name.lower()
+        is_speaker = seen[lower] > 1 or (name == opening and len(seen) > 1)
+        if lower not in roles and is_speaker:
+            roles[lower] = "user"
+    return roles
+
+
+def _turns(transcript: str, marks: list[tuple[int, int, str]]) -> Iterator[Turn]:
+    if not marks or transcript[: marks[0][0]].strip():
+        end = marks[0][0] if marks else len(transcript)
+        if transcript[:end].strip():
+            yield Turn("", "unknown", 0, end)
+    ends = [*(mark[0] for mark in marks[1:]), len(transcript)]
+    for (_, start, name), end in zip(marks, ends, strict=False):
+        if transcript[start:end].strip():
+            yield Turn(name, _ROLES.get(name.lower(), "user"), start, end)
