@@ -323,6 +323,8 @@ ENGRAM_CARDED_PAIRS = "conflicts.services.cards.disputes.have_card"
 ENGRAM_SESSION_BRIEFERS = ["conflicts.services.verdicts.decided_since.decided_since"]
 # Which names a setting of a workspace may list.
 ENGRAM_KNOWN_NAMES = {"muted_rules": "conflicts.core.muting.MUTEABLE"}
+# The task that does a kind of job; see `engram/kernel/job_queue.py`.
+ENGRAM_JOB_TASKS = {"extraction": "memories.extract"}
 # The learned ranker at session start; empty: the baseline alone.
 ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.rank_session"
 
@@ -348,6 +350,7 @@ CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"engram": {}, "models": {}}
 CELERY_TASK_ROUTES = {
     "conflicts.narrate_workspace": {"queue": "models"},
     "predictor.judge_workspace_by_model": {"queue": "models"},
+    "memories.extract_by_model": {"queue": "models"},
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
@@ -360,6 +363,8 @@ _SWEEPS = {
     "memories.janitor": 3600.0,
     "memories.close_idle_sessions": 3600.0,
     "conflicts.wake_snoozed": 60.0,
+    "kernel.sweep_jobs": 10.0,
+    "kernel.drop_old_jobs": 3600.0,
     "kernel.drop_old_answers": 3600.0,
     "kernel.drop_old_latencies": 3600.0,
     "predictor.sweep_training": 60.0,

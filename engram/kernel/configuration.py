@@ -114,6 +114,15 @@ class WorkspaceSettings(BaseModel):
         description="Whether a language model writes down what new memories answer, when one is "
         "configured and their writers did not; it counts against narrative_daily_usd.",
     )
+    extraction_enabled: bool = Field(
+        True,
+        description="Whether transcripts are turned into memories when a caller asks for it.",
+    )
+    extraction_by_model: bool = Field(
+        True,
+        description="Whether a language model reads transcripts for extraction, when one is "
+        "configured: it reads them whole, and counts against narrative_daily_usd.",
+    )
     narrative_daily_usd: float = Field(
         1.0, ge=0, le=1000, description="US dollars that language models may cost in a day (UTC)."
     )

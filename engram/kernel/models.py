@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from django.db import models
 
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import model_name
+from engram.kernel.lease import Lease
 from engram.kernel.tenancy import WorkspaceModel
 
 
@@ -247,6 +248,60 @@ class AnsweredThing(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.thing_id} in {self.answer_id}"
+
+
+class JobStatus(models.TextChoices):
+    """The status of a job."""
+
+    QUEUED = "queued", "Queued"
+    RUNNING = "running", "Running"
+    DONE = "done", "Done"
+    FAILED = "failed", "Failed"
+
+
+class Job(WorkspaceModel, Lease):
+    """Work in the background that a caller asked for and may look after, until some days later.
+
+    `result` is of the kind's own shape. It may quote texts: whoever erases a text changes it.
+    """
+
+    silence = timedelta(seconds=30)  # the sweep comes every ten seconds
+    planned_ahead = timedelta(days=2)  # after a failure, or until the next day's budget
+
+    id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
+    kind = models.CharField(max_length=40)
+    status = models.CharField(max_length=7, choices=JobStatus.choices, default=JobStatus.QUEUED)
+    progress = models.FloatField(default=0.0)  # 0..1
+    result = models.JSONField(default=dict)
+    error = models.CharField(max_length=300, blank=True)
+    due_at = models.DateTimeField(null=True)  # null: ended
+    attempts = models.PositiveSmallIntegerField(default=0)
+    caller = models.CharField(max_length=80)  # "key:" or "user:" and the id
+    label = models.CharField(max_length=150, blank=True)  # the caller's name
+    role = models.CharField(max_length=10, choices=Role.choices)
+    key = models.ForeignKey(ApiKey, models.SET_NULL, null=True, related_name="+")
+    created_at = models.DateTimeField()
+    started_at = models.DateTimeField(null=True)
+    finished_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-created_at", "-id"]
+        indexes = [
+            models.Index(
+                fields=["workspace", "kind", "due_at"],
+                condition=models.Q(due_at__isnull=False),
+                name="job_due",
+            ),
+            models.Index(fields=["workspace", "finished_at"], name="job_finished"),
+        ]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(progress__gte=0, progress__lte=1), name="job_progress_range"
+            )
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.id}: {self.status}"
 
 
 class ModelSpend(WorkspaceModel):

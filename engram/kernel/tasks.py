@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 from django.utils import timezone
 
-from engram.kernel import idempotency, latency
+from engram.kernel import idempotency, job_queue, latency
 from engram.kernel.due import due_workspaces, waiting_since
 from engram.kernel.tenancy import in_workspace
 
@@ -29,3 +29,17 @@ def drop_old_latencies() -> None:
     for workspace_id in old:
         with in_workspace(workspace_id):
             latency.drop_old(now)
+
+
+@shared_task(name="kernel.sweep_jobs")
+def sweep_jobs() -> None:
+    """Wake workers for jobs that are due after a pause, a lost wake-up or a dead worker."""
+    job_queue.wake_stalled(timezone.now())
+
+
+@shared_task(name="kernel.drop_old_jobs")
+def drop_old_jobs() -> None:
+    """Delete jobs that ended long ago."""
+    now = timezone.now()
+    for workspace in due_workspaces(lambda: job_queue.old_jobs(now), "finished_at"):
+        job_queue.drop_old(workspace, now=now)

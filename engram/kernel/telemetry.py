@@ -25,11 +25,13 @@ from engram.kernel.tenancy import current_workspace_id, has_workspace, in_worksp
 
 STAGES: Final = (
     "commit", "recall", "session_start", "predictor_score", "predictor_train", "detect", "judge",
+    "extract",
 )  # fmt: skip
 # The error codes of each stage: `embedding` is part of several stages, `narrate` of detect.
 CODES: Final = {
     "detect": ("detect_failed",),
     "embedding": ("embedding_unavailable",),
+    "extract": ("extract_failed",),
     "judge": ("judge_failed", "judge_given_up"),
     "narrate": ("narrate_failed", "narrate_unavailable"),
     "predictor_score": (

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import timedelta
 from threading import Barrier
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -27,7 +28,7 @@ from engram.kernel.lease import (
     revoke,
     stalled,
 )
-from engram.kernel.models import Workspace
+from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.models import Judgement
@@ -45,8 +46,16 @@ def judgement(workspace: Workspace) -> QuerySet[Judgement]:
     return Judgement.objects.filter(pk=made.pk)
 
 
+def job(workspace: Workspace) -> QuerySet[Job]:
+    """Return the lease of a job that is queued."""
+    made = Job.objects.create(
+        kind="extraction", caller="system:", role="agent", created_at=NOW, due_at=NOW
+    )
+    return Job.objects.filter(pk=made.pk)
+
+
 # Leases of work of which a workspace has many: how one is made.
-MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Judgement]]] = {Judgement: judgement}
+MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Any]]] = {Job: job, Judgement: judgement}
 
 
 @dataclass(frozen=True)
