@@ -16,6 +16,7 @@ api_v1: list[URLPattern | URLResolver] = [
     path("", include("predictor.urls")),
     path("keys", operations.KeyCollection.as_view(), name="keys"),
     path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
+    path("jobs/<uuid:job_id>", operations.JobDetail.as_view(), name="job"),
     path("inbox", inbox.Inbox.as_view(), name="inbox"),
     path("events", operations.EventCollection.as_view(), name="events"),
     path(

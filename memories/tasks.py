@@ -12,6 +12,7 @@ from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services.commit import second_look
+from memories.services.extraction import run as extraction
 from memories.services.index import answers, note_chunks, pending, reembed
 from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
@@ -19,6 +20,7 @@ from memories.services.janitor import run
 from memories.services.recall import log
 from memories.services.sessions import end
 
+EXTRACTION_SECONDS = 10.0  # then the next workspace is served; a running job is finished
 JANITOR_TASK = "memories.janitor_run"
 
 
@@ -99,3 +101,19 @@ def close_idle_sessions() -> None:
     now = timezone.now()
     for workspace in due_workspaces(lambda: end.idle_sessions(now), "started_at"):
         end.close_idle(workspace, now=now)
+
+
+@shared_task(name="memories.extract")
+def extract_workspace(workspace_id: str) -> None:
+    """Do the due extractions of a workspace without a language model."""
+    extraction.extract_turn(
+        UUID(workspace_id), clock=timezone.now, seconds=EXTRACTION_SECONDS, may_ask=False
+    )
+
+
+@shared_task(name=extraction.BY_MODEL_TASK)
+def extract_workspace_by_model(workspace_id: str) -> None:
+    """Do the due extractions of a workspace by a language model."""
+    extraction.extract_turn(
+        UUID(workspace_id), clock=timezone.now, seconds=EXTRACTION_SECONDS, may_ask=True
+    )

@@ -3,12 +3,39 @@
 from django.urls import path
 
 from engram.kernel import paths  # noqa: F401  it knows `session` and `note`
-from memories.api import asks, forgetting, gate, janitor, memories, notes, recall, reviews, sessions
+from memories.api import (
+    asks,
+    extraction,
+    forgetting,
+    gate,
+    janitor,
+    memories,
+    notes,
+    recall,
+    reviews,
+    sessions,
+)
 
 urlpatterns = [
     path("memories", memories.MemoryCollection.as_view(), name="memories"),
     path("memories/batch", memories.MemoryBatch.as_view(), name="memories-batch"),
     path("memories/asks", asks.AskCollection.as_view(), name="memories-asks"),
+    path("memories/extract", extraction.Extract.as_view(), name="memories-extract"),
+    path(
+        "memories/extraction-refusals",
+        extraction.RefusalCollection.as_view(),
+        name="extraction-refusals",
+    ),
+    path(
+        "memories/extraction-refusals/<uuid:refusal_id>/accept",
+        extraction.AcceptRefusal.as_view(),
+        name="extraction-refusal-accept",
+    ),
+    path(
+        "memories/extraction-refusals/<uuid:refusal_id>/reject",
+        extraction.RejectRefusal.as_view(),
+        name="extraction-refusal-reject",
+    ),
     path("memories/recall", recall.Recall.as_view(), name="memories-recall"),
     path("memories/forget", forgetting.Forget.as_view(), name="memories-forget"),
     path("memories/restore", forgetting.Restore.as_view(), name="memories-restore"),

@@ -18,7 +18,7 @@ from conflicts.services.detection.replay import replay
 from engram.console import replay_shapes
 from engram.console import serializers as shapes
 from engram.console.wording import WORDS
-from engram.kernel import keys
+from engram.kernel import job_queue, keys
 from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.filters import MomentFilter, StrictFilterSet
@@ -57,6 +57,20 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
             now=timezone.now(),
         )
         return Response({**shapes.KeySerializer(key).data, "key": token}, status=201)
+
+
+class JobDetail(WorkspaceView):
+    """One job."""
+
+    default_read_role = Role.AGENT
+
+    @extend_schema(responses=shapes.JobSerializer)
+    def get(self, request: Request, job_id: UUID) -> Response:
+        """Show how far a job is and what came of it, for 30 days.
+
+        Reviewers see every job of the workspace, others those that they asked for.
+        """
+        return Response(shapes.JobSerializer(job_queue.find(job_id, actor=self.actor)).data)
 
 
 class KeyDetail(WorkspaceView):

@@ -8,7 +8,7 @@ from django.utils import timezone
 from rest_framework import serializers
 
 from engram.kernel.fields import Flag, Moment, Text
-from engram.kernel.models import ApiKey, Event, Provenance, Role
+from engram.kernel.models import ApiKey, Event, Job, JobStatus, Provenance, Role
 
 
 class KeySerializer(serializers.ModelSerializer[ApiKey]):
@@ -34,6 +34,28 @@ class KeySerializer(serializers.ModelSerializer[ApiKey]):
             "use_count",
         ]
         read_only_fields = fields
+
+
+class JobSerializer(serializers.Serializer[Job]):
+    """A job in the background."""
+
+    id = serializers.UUIDField()
+    kind = serializers.CharField(help_text="What it does, such as `extraction`.")
+    status = serializers.ChoiceField(JobStatus.choices)
+    progress = serializers.FloatField(help_text="0..1.")
+    result = serializers.DictField(
+        help_text="Of an extraction that is done: `kept` (`memory`, its `outcome`, `fact`,"
+        " `quote`, `speaker`, `provenance`, `confidence`), `refused` (`id`, `text`, `reason`,"
+        " `borderline`; at most 50), `reasons` (how many were refused for each), `read_by` (`rules`"
+        " or `model`), `model`, and `note` (why no model read it). Texts that were erased since are"
+        " missing."
+    )
+    error = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    started_at = serializers.DateTimeField(
+        allow_null=True, help_text="When a worker began it; null: it waits."
+    )
+    finished_at = serializers.DateTimeField(allow_null=True)
 
 
 class NewKeySerializer(serializers.Serializer[Any]):

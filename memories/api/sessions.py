@@ -21,6 +21,7 @@ from engram.kernel.refusals import MissingError
 from memories.models import Session
 from memories.models.session import SessionState
 from memories.serializers import session as shapes
+from memories.services.extraction.queue import demand_is_on, queue_of_session
 from memories.services.sessions.access import NO_SUCH_SESSION
 from memories.services.sessions.end import end_session
 from memories.services.sessions.erase import delete_session
@@ -175,11 +176,27 @@ class SessionEnd(WorkspaceView):
     def post(self, request: Request, session_key: str) -> Response:
         """End a session; it is judged in the background.
 
+        With `extract` its transcript is also turned into memories: `GET /jobs/{id}` says what came
+        of it. The same call again returns the same job; 422 when there is no transcript.
+
         403 when another key started it, unless the caller is a reviewer.
         """
         sent = validate_body(shapes.EndSerializer, request).validated_data
         self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
+        now = timezone.now()
+        if sent["extract"]:
+            demand_is_on(self.workspace)
         session = end_session(
-            self.workspace, session_key, sent["transcript"], actor=self.actor, now=timezone.now()
+            self.workspace, session_key, sent["transcript"], actor=self.actor, now=now
         )
-        return Response(shapes.EndedSerializer(session).data, status=202)
+        job = (
+            queue_of_session(self.workspace, session_key, actor=self.actor, now=now)
+            if sent["extract"]
+            else None
+        )
+        ended = {
+            "session_key": session.session_key,
+            "ended_at": session.ended_at,
+            "job": job.id if job else None,
+        }
+        return Response(shapes.EndedSerializer(ended).data, status=202)

@@ -4,6 +4,12 @@ from engram.kernel.models import Provenance
 from memories.models.answer import MemoryAnswer
 from memories.models.ask import Ask
 from memories.models.asked import AskedAnswers
+from memories.models.extraction import (
+    ExtractedQuote,
+    Extraction,
+    ExtractionRefusal,
+    RefusalDecision,
+)
 from memories.models.gate import Merge, MergeSuggestion, Relation, SuggestionStatus
 from memories.models.index import (
     CorpusSize,
@@ -46,6 +52,9 @@ __all__ = [
     "CandidateSource",
     "CorpusSize",
     "Derivation",
+    "ExtractedQuote",
+    "Extraction",
+    "ExtractionRefusal",
     "ImportProgress",
     "JanitorAction",
     "JanitorRun",
@@ -70,6 +79,7 @@ __all__ = [
     "Provenance",
     "RecallDay",
     "RecallRecord",
+    "RefusalDecision",
     "Relation",
     "Review",
     "ReviewKind",

@@ -45,17 +45,6 @@ class SessionKeyField(Text):
         return text
 
 
-@extend_schema_field({"type": "boolean", "enum": [False], "default": False})
-class NotYetFlag(Flag):
-    """A documented flag that must be false, so that no requested option is ignored."""
-
-    def to_internal_value(self, value: Any) -> bool:
-        """Refuse true."""
-        if super().to_internal_value(value):
-            raise serializers.ValidationError("Not available yet; leave it out or false.")
-        return False
-
-
 class SessionWantedSerializer(serializers.Serializer[Any]):
     """The body that starts a session."""
 
@@ -206,14 +195,20 @@ class EndSerializer(serializers.Serializer[Any]):
         default="",
         help_text="May be sent later by a second call, once, if the first had none.",
     )
-    extract = NotYetFlag(default=False)
+    extract = Flag(
+        default=False,
+        help_text="Whether to turn the transcript into memories, as `POST /memories/extract` does.",
+    )
 
 
-class EndedSerializer(serializers.Serializer[Session]):
+class EndedSerializer(serializers.Serializer[Any]):
     """An ended session; it is judged in the background."""
 
     session_key = serializers.CharField()
     ended_at = serializers.DateTimeField()
+    job = serializers.UUIDField(
+        allow_null=True, help_text="The job that extracts memories; null: not asked for."
+    )
 
 
 class SessionSerializer(serializers.Serializer[Session]):

@@ -147,3 +147,17 @@ SESSION_JUDGED = Cause(
     "The session was judged, and its records are final.",
     "Nothing; feedback is taken until then.",
 )
+EXTRACTION_OFF = Cause(
+    "extraction-off",
+    409,
+    "Extraction is off",
+    "The workspace's setting `extraction_enabled` is off: no transcript is turned into memories.",
+    "Ask an admin to turn it on, or commit what is worth keeping (`POST /memories`).",
+)
+REFUSAL_DECIDED = Cause(
+    "refusal-decided",
+    409,
+    "Decided already",
+    "The refused statement was kept or left out before.",
+    "Nothing; read its decision.",
+)

@@ -21,9 +21,10 @@ from conflicts.models import Conflict, ConflictComment, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import ApiKey, Role
+from engram.kernel.models import ApiKey, Job, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
+    ExtractionRefusal,
     JanitorAction,
     JanitorRun,
     Memory,
@@ -47,6 +48,11 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories": {"get": "reader", "post": "agent"},
     "memories/batch": {"post": "agent"},
     "memories/asks": {"get": "agent"},
+    "memories/extract": {"post": "agent"},
+    "memories/extraction-refusals": {"get": "reviewer"},
+    "memories/extraction-refusals/<uuid:refusal_id>/accept": {"post": "reviewer"},
+    "memories/extraction-refusals/<uuid:refusal_id>/reject": {"post": "reviewer"},
+    "jobs/<uuid:job_id>": {"get": "agent"},
     "memories/recall": {"post": "reader"},
     "memories/forget": {"post": "agent"},
     "memories/restore": {"post": "agent"},
@@ -177,6 +183,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "detections/<uuid:run_id>"): {},
     ("post", "mutings/<uuid:muting_id>/accept"): {},
     ("post", "mutings/<uuid:muting_id>/reject"): {},
+    ("get", "jobs/<uuid:job_id>"): {},
+    ("post", "memories/extraction-refusals/<uuid:refusal_id>/accept"): {},
+    ("post", "memories/extraction-refusals/<uuid:refusal_id>/reject"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
 }
@@ -213,6 +222,8 @@ class Ids:
     muting_id: str
     question_id: str
     note_path: str
+    job_id: str
+    refusal_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -277,6 +288,7 @@ def furnish(tenant: Tenant) -> Ids:
         proposed(tenant),
         tenant.reader.get("questions").json()["results"][0]["id"],
         note_of(tenant),
+        *refused(tenant),
     )
 
 
@@ -286,6 +298,21 @@ def note_of(tenant: Tenant) -> str:
     body = {"content": f"# Codes\n\n{SECRET}."}
     assert call(tenant.agent, "put", f"notes/{quote(path)}", body).status_code == 201
     return path
+
+
+def refused(tenant: Tenant) -> tuple[str, str]:
+    """Let a statement of a transcript be refused; return the ids of the job and the refusal."""
+    with in_workspace(tenant.workspace):
+        made = Job.objects.create(
+            kind="extraction", caller="system:", role="agent", created_at=timezone.now(),
+            result={"note": SECRET},
+        )  # fmt: skip
+        refusal = ExtractionRefusal.objects.create(
+            job=made, text=SECRET, fact=f"{SECRET}, as was said.", reason="not_lasting", worth=0.3,
+            confidence=0.9, provenance="assistant_derived", position=0, is_borderline=True,
+            created_at=timezone.now(),
+        )  # fmt: skip
+        return str(made.pk), str(refusal.pk)
 
 
 def proposed(tenant: Tenant) -> str:
@@ -355,6 +382,7 @@ def kept_rows(tenant: Tenant) -> list[Any]:
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
             list(Muting.objects.order_by("pk").values()),
             list(Note.objects.order_by("pk").values()),
+            list(ExtractionRefusal.objects.order_by("pk").values()),
         ]
 
 

@@ -133,7 +133,7 @@ def test_the_whole_course_of_a_session(tenant: Tenant) -> None:
     )
     ended = tenant.agent.post("sessions/s1/end", {"transcript": "All done."})
     assert ended.status_code == 202
-    assert ended.json().keys() == {"session_key", "ended_at"}
+    assert ended.json().keys() == {"session_key", "ended_at", "job"}
     assert tenant.agent.post("sessions/s1/end", {"transcript": "All done."}).json() == ended.json()
     assert tenant.agent.post("sessions/s1/end", {"transcript": ""}).status_code == 409
     assert tenant.agent.post("sessions/s1/prompts", {"prompt": "More?"}).status_code == 409
@@ -194,6 +194,8 @@ def test_a_start_that_makes_no_sense_is_refused(
         ("end", {"transcript": ""}, 202),
         ("end", {}, 202),
         ("end", {"extract": True}, 422),
+        ("end", {"extract": True, "transcript": "User: hello"}, 202),
+        ("end", {"extract": 1}, 422),
         ("end", {"extract": False}, 202),
         ("end", {"transcript": None}, 422),
     ],

@@ -20,6 +20,7 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.content import QUOTE_CHARS, content_hash, normalise_quote
 from memories.core.text import terms
 from memories.models import (
+    ExtractedQuote,
     Memory,
     Merge,
     MergeSuggestion,
@@ -35,6 +36,7 @@ from memories.services.lifecycle.states import absorbed_ids
 from memories.services.locks import lock
 from memories.services.review.ask import flag_derived
 from memories.services.sessions.erase import erase_quotes, pieces_of
+from memories.services.sessions.erase_extracted import erase_extracted
 from memories.signals import memories_erased
 
 
@@ -84,6 +86,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         # Before the signal: a writer of a session locks it. It has either committed by now, and
         # receivers of the signal find its rows, or it waits and then finds the transcript erased.
         sessions = erase_quotes(wordings.quoted_in, wordings.texts)
+        erase_extracted(wordings.quoted_in, pieces_of(wordings.texts))
         answering = erase_answers(ids, wordings.hashes)
         memories_erased.send(
             Memory,
@@ -114,8 +117,10 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
 
 
 def _wordings_of(memories: Collection[Memory]) -> _Wordings:
-    """Collect the present, former and observed wordings of memories."""
+    """Collect the wordings of memories: present, former, observed, and quotes they are made of."""
     texts = {memory.content for memory in memories}
+    quotes = ExtractedQuote.objects.filter(memory__in=memories)
+    texts |= set(quotes.values_list("text", flat=True))
     for model in (Observation, Revision):
         texts |= set(model.objects.filter(memory__in=memories).values_list("content", flat=True))
     return _Wordings(

@@ -18,6 +18,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
 from memories.models import Session
 from memories.services.sessions.access import lock_session
+from memories.services.sessions.erase_extracted import erase_extracted_of
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out
@@ -46,6 +47,7 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
             session_key=session_key,
             data=data,
         )
+        erase_extracted_of(session_key)
         session_erased.send(Session, session=session, now=now)
         session.delete()
         forget_answers_about("session_key", session_key)

@@ -1,0 +1,68 @@
+"""Shapes of extraction: the transcript, and statements of transcripts that were refused."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from rest_framework import serializers
+
+from engram.kernel.fields import Path, Text
+from engram.kernel.models import Provenance
+from memories.core.extraction.floor import EXPLAINED, REASONS
+from memories.models import ExtractionRefusal, RefusalDecision
+from memories.models.session import TRANSCRIPT_MAX_CHARS
+
+
+class TranscriptSerializer(serializers.Serializer[Any]):
+    """The body of an extraction."""
+
+    transcript = Text(
+        max_length=TRANSCRIPT_MAX_CHARS,
+        help_text="Turns that begin with the name of their speaker, such as `User:` and `Agent:`.",
+    )
+    session_key = Text(max_length=200, allow_blank=True, default="")
+    project = Text(max_length=200, allow_blank=True, default="")
+    scope = Path(max_length=300, allow_blank=True, default="")
+
+
+class QueuedSerializer(serializers.Serializer[Any]):
+    """A queued job."""
+
+    job = serializers.UUIDField(help_text="The job: `GET /jobs/{id}` says what came of it.")
+
+
+class RefusalSerializer(serializers.Serializer[Any]):
+    """A statement of a transcript that was not kept."""
+
+    id = serializers.UUIDField()
+    job = serializers.UUIDField(source="job_id", help_text="The job that refused it.")
+    text = serializers.CharField(help_text="Its words in the transcript.")
+    fact = serializers.CharField(help_text="What accepting it commits.")
+    before = serializers.CharField(help_text="What was said before it.")
+    after = serializers.CharField(help_text="What was said after it.")
+    reason = serializers.ChoiceField(REASONS)
+    why = serializers.SerializerMethodField(help_text="The reason in words.")
+    worth = serializers.FloatField(help_text="0..1: the estimate that it is worth keeping.")
+    speaker = serializers.CharField(help_text="Who said it; empty: unknown.")
+    provenance = serializers.ChoiceField(Provenance.choices)
+    borderline = serializers.BooleanField(
+        source="is_borderline", help_text="Whether a person is asked about it in the inbox."
+    )
+    decision = serializers.ChoiceField(
+        RefusalDecision.choices, help_text="What a person decided about it."
+    )
+    memory = serializers.UUIDField(
+        source="memory_id", allow_null=True, help_text="The memory that keeping it wrote."
+    )
+    session_key = serializers.CharField()
+    project = serializers.CharField()
+    scope = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    decided_at = serializers.DateTimeField(allow_null=True)
+    decided_by = serializers.CharField()
+
+    def get_why(self, row: ExtractionRefusal) -> str:
+        """Return the reason in words."""
+        words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
+        return words.get(row.reason, "")

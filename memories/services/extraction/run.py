@@ -1,0 +1,114 @@
+"""Do extraction jobs, one after the other; safe to kill at any point."""
+
+from __future__ import annotations
+
+import logging
+from datetime import datetime
+from time import monotonic
+from traceback import format_tb
+from uuid import UUID
+
+from engram.kernel import job_queue, telemetry
+from engram.kernel.embedding import EmbeddingUnavailableError
+from engram.kernel.job_queue import Clock
+from engram.kernel.jobs import wake
+from engram.kernel.lease import TakenOverError
+from engram.kernel.models import Job, Workspace
+from engram.kernel.refusals import RefusalError
+from engram.kernel.tenancy import in_workspace
+from memories.core.extraction.extract import extract
+from memories.models import Extraction
+from memories.services.extraction import ask_model
+from memories.services.extraction.queue import KIND
+from memories.services.extraction.write import TranscriptReading, write_reading
+
+log = logging.getLogger(__name__)
+
+BY_MODEL_TASK = "memories.extract_by_model"
+STAGE = "extract"
+
+
+def extract_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> int:
+    """Do the due extractions of a workspace for about `seconds`; return how many ended.
+
+    A worker that may not call a model wakes one that may.
+    """
+    workspace = Workspace.objects.filter(pk=workspace_id).first()
+    if workspace is None:
+        return 0
+    if ask_model.is_by_model(workspace) and not may_ask:
+        wake(BY_MODEL_TASK, workspace.pk)
+        return 0
+    ended, started = 0, monotonic()
+    while not ended or monotonic() - started < seconds:
+        job = job_queue.acquire(workspace, KIND, clock())
+        if job is None:
+            return ended
+        ended += _do(workspace, job, clock=clock)
+    job_queue.wake_workers(KIND, workspace.pk)
+    return ended
+
+
+def _do(workspace: Workspace, job: Job, *, clock: Clock) -> bool:
+    """Do one job; return whether it ended."""
+    try:
+        with telemetry.timed(STAGE, workspace), job_queue.working(job, clock):
+            _extract(workspace, job, clock=clock)
+    except TakenOverError:
+        return False
+    except ask_model.LaterError as later:
+        job_queue.put_off(job, str(later), until=later.until, now=clock())
+        return False
+    except RefusalError as error:  # the request itself, now: nobody can do it later
+        with in_workspace(workspace):
+            _forget_transcript(job)
+            job_queue.fail(job, error.cause.title, now=clock())
+        return True
+    except Exception as error:  # noqa: BLE001  whatever it was, the job stays due
+        # Messages of exceptions may quote the transcript: the log has the places, the row the type.
+        kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
+        log.error("extraction %s failed: %s\n%s", job.id, kind, places)
+        _note_failure(workspace, kind, clock())
+        job_queue.put_off(job, kind, now=clock())
+        return False
+    return True
+
+
+def _extract(workspace: Workspace, job: Job, *, clock: Clock) -> None:
+    with in_workspace(workspace):
+        extraction = Extraction.objects.get(pk=job.pk)
+        actor = job_queue.requester_of(job, clock())
+        transcript = extraction.transcript
+    if actor is None:
+        with in_workspace(workspace):
+            _forget_transcript(job)
+            job_queue.fail(job, job_queue.NO_CALLER, now=clock())
+        return
+    job_queue.note_progress(job, 0.1, now=clock())
+    if ask_model.is_by_model(workspace) and transcript.strip():
+        reading = ask_model.read_by_model(workspace, job, transcript, clock=clock)
+    else:
+        reading = read_by_rules(transcript)
+    job_queue.note_progress(job, 0.8, now=clock())
+    write_reading(workspace, job, extraction, reading, actor=actor, now=clock())
+
+
+def read_by_rules(transcript: str, *, note: str = "") -> TranscriptReading:
+    """Read a transcript without a model; `note` says why one did not."""
+    found = extract(transcript)
+    return TranscriptReading(transcript, found.kept, found.refused, note=note)
+
+
+def _forget_transcript(job: Job) -> None:
+    Extraction.objects.filter(pk=job.pk).update(transcript="")
+
+
+def _note_failure(workspace: Workspace, kind: str, now: datetime) -> None:
+    is_outage = kind == EmbeddingUnavailableError.__name__
+    with in_workspace(workspace):
+        telemetry.record_error(
+            "embedding" if is_outage else STAGE,
+            "embedding_unavailable" if is_outage else "extract_failed",
+            detail=workspace.embedding_model if is_outage else kind,
+            now=now,
+        )

@@ -1,0 +1,248 @@
+"""Commit the facts of a transcript and store the refusals, in the transaction that ends the job."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Final
+
+from engram.kernel import job_queue
+from engram.kernel.actors import Actor
+from engram.kernel.collisions import retry_on_collision
+from engram.kernel.credentials import HIDDEN, credential_in
+from engram.kernel.history import record
+from engram.kernel.models import Job, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.answers import Answer
+from memories.core.extraction.extract import Kept, Refused, refuse
+from memories.core.extraction.facts import AssistantsWords
+from memories.core.extraction.turns import Turn, read_turns
+from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Provenance
+from memories.services.commit import commit
+from memories.services.commit.commit import Committed, Prepared
+from memories.services.commit.draft import Draft
+from memories.services.extraction.known import find_known
+from memories.services.locks import share_lock
+
+TAG: Final = "extracted"
+REFUSALS_LISTED: Final = 50  # of a job, those that are worth most
+BORDERLINE_OF_JOB: Final = 3  # a person is asked about
+CONTEXT_CHARS: Final = 400  # before and after a refused statement
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractionRun:
+    """A job that is being done: what it reads, for whom, with the words of the assistants."""
+
+    workspace: Workspace
+    job: Job
+    extraction: Extraction
+    actor: Actor
+    turns: Sequence[Turn]
+    assistants: AssistantsWords
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptReading:
+    """What was read in a transcript, by rules or by a model, and why a model did not read it."""
+
+    transcript: str
+    kept: tuple[Kept, ...]
+    refused: tuple[Refused, ...]
+    read_by: str = "rules"
+    model: str = ""
+    note: str = ""
+    answers: dict[int, tuple[Answer, ...]] = field(default_factory=dict)  # by `Kept.start`
+
+
+class ErasedMeanwhileError(Exception):
+    """A text of the transcript was erased while it was read."""
+
+
+def write_reading(
+    workspace: Workspace,
+    job: Job,
+    extraction: Extraction,
+    reading: TranscriptReading,
+    *,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Commit what is new, store refusals, and end the job; all or nothing.
+
+    Raise `TakenOverError` when another worker has the job by now.
+    """
+    turns = read_turns(reading.transcript)
+    assistants = AssistantsWords(reading.transcript, turns)
+    run = ExtractionRun(workspace, job, extraction, actor, turns, assistants)
+    clean = [one for one in reading.kept if not _holds_credential(one)]
+    refused = [refuse(one, "credential") for one in reading.kept if _holds_credential(one)]
+    drafts = [_draft(run, one, reading.answers.get(one.start, ())) for one in clean]
+    prepared = commit.prepare(drafts, workspace.embedding_model)
+    with in_workspace(workspace):
+        known = find_known(
+            [draft.content for draft in drafts], prepared.windows, prepared.model,
+            project=extraction.project, now=now,
+        )  # fmt: skip
+    refused += [refuse(clean[position], "already_known") for position in sorted(known)]
+    new = [position for position in range(len(clean)) if position not in known]
+    kept = tuple(clean[position] for position in new)
+    left = replace(reading, kept=kept, refused=(*reading.refused, *refused))
+    _write(run, left, _only(prepared, new), now=now)
+
+
+def _holds_credential(one: Kept) -> bool:
+    return _is_hidden(one.fact.text) or credential_in(one.fact.text) is not None
+
+
+def _is_hidden(text: str) -> bool:
+    """Return whether a credential was removed from a text."""
+    return HIDDEN.partition("{")[0] in text
+
+
+def _only(prepared: Prepared, positions: Sequence[int]) -> Prepared:
+    return Prepared(
+        tuple(prepared.drafts[n] for n in positions),
+        tuple(prepared.hashes[n] for n in positions),
+        tuple(prepared.windows[n] for n in positions),
+        prepared.model,
+    )
+
+
+def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
+    extraction = run.extraction
+    session = extraction.session_key
+    return Draft(
+        content=one.fact.text,
+        scope=extraction.scope,
+        project=extraction.project,
+        provenance=provenance_of(run, one),
+        confidence=one.fact.confidence,
+        tags=(TAG,),
+        agent=extraction.agent,
+        session_key=session,
+        source=f"session {session}" if session else "transcript",
+        observed_at=run.job.created_at,
+        answers=tuple(answers),
+    )
+
+
+def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
+    """Return who asserted a fact, as far as the caller may claim it.
+
+    What an assistant said is never `user_stated`, even where a user's turn repeats it.
+    """
+    fact = one.fact
+    is_users = (
+        one.role == "user"
+        and fact is not None
+        and not fact.has_assistants_words
+        and not run.assistants.have(fact.quote)
+    )
+    may = is_users and run.actor.may_claim(Provenance.USER_STATED)
+    return Provenance.USER_STATED if may else Provenance.ASSISTANT_DERIVED
+
+
+@retry_on_collision
+def _write(
+    run: ExtractionRun, reading: TranscriptReading, prepared: Prepared, *, now: datetime
+) -> None:
+    job, extraction = run.job, run.extraction
+    with in_workspace(run.workspace):
+        committed: list[Committed] = []
+        if prepared.drafts:
+            committed = commit.write(run.workspace, prepared, actor=run.actor, now=now, asks=False)
+        ids = [one.memory.id for one in committed if one.memory is not None]
+        share_lock(ids)
+        ExtractedQuote.objects.bulk_create(
+            ExtractedQuote(
+                memory=done.memory, job=job, session_key=extraction.session_key, text=text
+            )
+            for one, done in zip(reading.kept, committed, strict=True)
+            for text in (one.fact.quote, one.fact.asked)
+            if done.memory is not None and text
+        )
+        rows = _refusals(run, reading, now)
+        ExtractionRefusal.objects.bulk_create(rows)
+        result = _result(reading, prepared, committed, rows)
+        # Last of all but the job: who erases a text empties the transcript first, and either finds
+        # these rows, or is found here.
+        as_read = Extraction.objects.filter(pk=extraction.pk, transcript=reading.transcript)
+        if not as_read.update(transcript=""):
+            raise ErasedMeanwhileError
+        record(
+            "extraction.finished", of=("job", job.id), actor=run.actor, now=now,
+            session_key=extraction.session_key,
+            data={"kept": len(ids), "refused": len(reading.refused)},
+        )  # fmt: skip
+        job_queue.finish(job, result, note=reading.note, now=now)
+
+
+def _refusals(
+    run: ExtractionRun, reading: TranscriptReading, now: datetime
+) -> list[ExtractionRefusal]:
+    """Return the rows of the refusals that are worth most; of a few a person is asked."""
+    safe = [one for one in reading.refused if not _is_hidden(one.text)]
+    safe = [one for one in safe if one.reason != "credential" and credential_in(one.text) is None]
+    ranked = sorted(safe, key=lambda one: (-one.worth, one.start))[:REFUSALS_LISTED]
+    asked = {id(one) for one in [one for one in ranked if one.is_borderline][:BORDERLINE_OF_JOB]}
+    rows, extraction = [], run.extraction
+    for one in sorted(ranked, key=lambda one: one.start):
+        before, after = _around(reading.transcript, run.turns, one)
+        rows.append(
+            ExtractionRefusal(
+                job=run.job, text=one.text, fact=one.fact.text if one.fact else one.text,
+                before=before, after=after, reason=one.reason, worth=round(one.worth, 4),
+                confidence=one.fact.confidence if one.fact else 0.5,
+                provenance=provenance_of(run, one),
+                speaker=one.speaker[:100], position=one.start,
+                session_key=extraction.session_key, project=extraction.project,
+                scope=extraction.scope, agent=extraction.agent,
+                is_borderline=id(one) in asked, created_at=now,
+            )
+        )  # fmt: skip
+    return rows
+
+
+def _around(transcript: str, turns: Sequence[Turn], one: Refused) -> tuple[str, str]:
+    """Return what was said before and after a statement: its turn and the two around it."""
+    at = next((n for n, turn in enumerate(turns) if turn.start <= one.start < turn.end), 0)
+    first = turns[max(at - 1, 0)].start if turns else 0
+    last = turns[min(at + 1, len(turns) - 1)].end if turns else len(transcript)
+    end = one.start + len(one.text)
+    before = transcript[max(first, one.start - CONTEXT_CHARS) : one.start]
+    return before.strip(), transcript[end : min(last, end + CONTEXT_CHARS)].strip()
+
+
+def _result(
+    reading: TranscriptReading,
+    prepared: Prepared,
+    committed: Sequence[Committed],
+    rows: Sequence[ExtractionRefusal],
+) -> dict[str, Any]:
+    kept = [
+        {
+            "memory": str(done.memory.id) if done.memory else None,
+            "outcome": done.outcome,
+            "fact": draft.content,
+            "quote": one.fact.quote,
+            "speaker": one.speaker,
+            "provenance": str(draft.provenance),
+            "confidence": one.fact.confidence,
+        }
+        for one, draft, done in zip(reading.kept, prepared.drafts, committed, strict=True)
+    ]
+    return {
+        "kept": kept,
+        "refused": [
+            {"id": str(row.id), "text": row.text, "reason": row.reason,
+             "borderline": row.is_borderline}
+            for row in rows
+        ],
+        "reasons": dict(Counter(one.reason for one in reading.refused)),
+        "read_by": reading.read_by,
+        "model": reading.model,
+        "note": reading.note,
+    }  # fmt: skip

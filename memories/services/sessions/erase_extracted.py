@@ -1,0 +1,71 @@
+"""Erase from extractions what quotes erased memories, and all that is of a deleted session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from django.db.models import CharField, Q, QuerySet
+from django.db.models.functions import Cast
+
+from engram.kernel.models import Job
+from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
+
+Quotes = Callable[[Any], bool]
+
+_LISTS: Final = ("kept", "refused")
+
+
+def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
+    """Erase every text that quotes one of the wordings, in the transaction that erases them.
+
+    `pieces` are patterns, one of which every such text contains, in any case; "" where there is
+    none. First the transcripts: see `services/extraction/write.py`.
+    """
+    waiting = Extraction.objects.exclude(transcript="")
+    near = _near(waiting, ["transcript"], pieces)
+    quoting = [row.pk for row in near.iterator(chunk_size=20) if quoted_in(row.transcript)]
+    Extraction.objects.filter(pk__in=quoting).update(transcript="")
+    texts = ["text", "fact", "before", "after"]
+    for model, names in ((ExtractionRefusal, texts), (ExtractedQuote, ["text"])):
+        rows: QuerySet[Any] = _near(model.objects.all(), names, pieces).only("pk", *names)
+        found = [row.pk for row in rows.iterator() if quoted_in([getattr(row, n) for n in names])]
+        model.objects.filter(pk__in=found).delete()
+    results = Job.objects.alias(written=Cast("result", CharField()))
+    for job in _near(results, ["written"], pieces).only("pk", "result").iterator():
+        _erase_entries(job, quoted_in)
+
+
+def erase_extracted_of(session_key: str) -> None:
+    """Erase the transcripts, refusals, quotes and results of a session about to be deleted."""
+    of_session = Extraction.objects.filter(session_key=session_key)
+    of_session.update(transcript="")
+    ExtractionRefusal.objects.filter(session_key=session_key).delete()
+    ExtractedQuote.objects.filter(session_key=session_key).delete()
+    jobs = Job.objects.filter(pk__in=of_session.values("pk"))
+    for job in jobs.only("pk", "result").iterator():
+        _erase_entries(job, lambda _: True)
+
+
+def _near(rows: QuerySet[Any], names: Sequence[str], pieces: Sequence[str]) -> QuerySet[Any]:
+    """Return the rows of which a column contains a piece."""
+    near = Q()
+    for piece in pieces:
+        for name in names:
+            near |= Q(**{f"{name}__iregex": piece}) if piece else ~Q(**{name: ""})
+    return rows.filter(near).order_by("pk")
+
+
+def _erase_entries(job: Job, quoted_in: Quotes) -> None:
+    """Remove the entries of a job's result that quote a text; ids and outcomes stay."""
+    changed = dict(job.result)
+    for name in _LISTS:
+        entries = changed.get(name, [])
+        changed[name] = [
+            {key: entry[key] for key in ("memory", "outcome", "reason") if key in entry}
+            if quoted_in(entry)
+            else entry
+            for entry in entries
+        ]
+    if changed != job.result and job.result:
+        Job.objects.filter(pk=job.pk).update(result=changed)

@@ -1,0 +1,366 @@
+"""Transcripts become memories in the background: jobs, provenance, refusals, races, tenancy."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from engram.kernel import job_queue
+from engram.kernel.models import Job
+from engram.kernel.tenancy import in_workspace
+from memories import tasks
+from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Session
+from memories.services.extraction import run
+from tests.conftest import Caller, Tenant, issue_agent
+
+TALK = """\
+User: The staging deploy failed again, can you look?
+Agent: The disk is full. I'll clean it up.
+User: Thanks. For the record: from now on Mirjam owns the staging cluster, not Ole.
+Agent: Noted. Deploys always run from the release branch on Fridays.
+User: Deploys always run from the release branch on Fridays, right.
+User: I think we could maybe try blue-green some day.
+"""
+OWNS = "From now on Mirjam owns the staging cluster, not Ole."
+
+
+def queue(caller: Caller, transcript: str = TALK, **fields: Any) -> str:
+    """Queue a transcript; return the job's id."""
+    answer = caller.post("memories/extract", {"transcript": transcript, **fields})
+    assert answer.status_code == 202, answer.json()
+    return str(answer.json()["job"])
+
+
+def work(tenant: Tenant, *, later: timedelta = timedelta(0)) -> int:
+    """Do the due extractions of a workspace."""
+    return run.extract_turn(
+        tenant.workspace.pk, clock=lambda: timezone.now() + later, seconds=60, may_ask=True
+    )
+
+
+def show(caller: Caller, job: str) -> dict[str, Any]:
+    """Return a job."""
+    answer = caller.get(f"jobs/{job}")
+    assert answer.status_code == 200, answer.json()
+    body: dict[str, Any] = answer.json()
+    return body
+
+
+def extract(tenant: Tenant, transcript: str = TALK, **fields: Any) -> dict[str, Any]:
+    """Extract from a transcript, and return the result."""
+    job = queue(tenant.agent, transcript, **fields)
+    work(tenant)
+    shown = show(tenant.agent, job)
+    assert shown["status"] == "done", shown
+    result: dict[str, Any] = shown["result"]
+    return result
+
+
+def contents(tenant: Tenant) -> list[str]:
+    """Return what the workspace remembers, the oldest first."""
+    with in_workspace(tenant.workspace):
+        return list(Memory.objects.order_by("created_at", "pk").values_list("content", flat=True))
+
+
+def test_a_job_is_queued_first_and_done_in_the_background(tenant: Tenant) -> None:
+    job = queue(tenant.agent, session_key="s7", project="shop", scope="infra")
+    shown = show(tenant.agent, job)
+    assert (shown["status"], shown["progress"], shown["result"]) == ("queued", 0.0, {})
+    assert contents(tenant) == []
+    assert work(tenant) == 1
+    shown = show(tenant.agent, job)
+    assert (shown["status"], shown["progress"]) == ("done", 1.0)
+    first = shown["result"]["kept"][0]
+    assert (first["fact"], first["outcome"]) == (OWNS, "created")
+    memory = tenant.agent.get(f"memories/{first['memory']}").json()
+    assert (memory["content"], memory["project"], memory["scope"]) == (OWNS, "shop", "infra")
+    assert (memory["session_key"], memory["source"]) == ("s7", "session s7")
+    assert (memory["tags"], memory["provenance"]) == (["extracted"], "user_stated")
+    with in_workspace(tenant.workspace):
+        assert Extraction.objects.get(pk=job).transcript == ""
+
+
+def test_a_key_gets_no_more_trust_than_it_has(tenant: Tenant) -> None:
+    plain = issue_agent(tenant.workspace)
+    job = queue(plain)
+    work(tenant)
+    kept = show(plain, job)["result"]["kept"]
+    assert {one["provenance"] for one in kept} == {"assistant_derived"}
+    with in_workspace(tenant.workspace):
+        assert Memory.objects.exclude(provenance="assistant_derived").count() == 0
+
+
+def test_what_an_assistant_said_is_not_user_stated(tenant: Tenant) -> None:
+    said = extract(tenant, "Agent: Backups stay in Oslo for good.\n"
+                   "User: Remember: Backups stay in Oslo for good.\n")["kept"]  # fmt: skip
+    assert [one["provenance"] for one in said] == ["assistant_derived"]
+
+
+def test_every_refusal_has_a_reason(tenant: Tenant) -> None:
+    result = extract(tenant)
+    assert result["refused"]
+    assert all(one["reason"] for one in result["refused"])
+    listed = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    assert {one["id"] for one in listed} == {one["id"] for one in result["refused"]}
+    assert all(one["why"] for one in listed)
+    assert sum(result["reasons"].values()) == len(result["refused"])
+
+
+@pytest.mark.parametrize("known", [OWNS, "From now on Mirjam owns the staging cluster, not Ole!"])
+def test_a_known_fact_is_refused_as_known(tenant: Tenant, known: str) -> None:
+    tenant.agent.post("memories", {"content": known})
+    result = extract(tenant)
+    refused = {one["text"]: one["reason"] for one in result["refused"]}
+    assert [reason for text, reason in refused.items() if "Mirjam" in text] == ["already_known"]
+    assert OWNS not in {one["fact"] for one in result["kept"]}
+
+
+def test_a_fact_that_a_memory_says_more_exactly_is_known(tenant: Tenant) -> None:
+    known = "The staging database is kept in Frankfurt on three servers."
+    tenant.agent.post("memories", {"content": known})
+    said = "User: Note that the staging database is kept in Frankfurt.\n"
+    assert [one["reason"] for one in extract(tenant, said)["refused"]] == ["already_known"]
+    assert contents(tenant) == [known]
+
+
+def test_a_job_that_died_is_done_by_another_worker(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = queue(tenant.agent)
+    taken = job_queue.acquire(tenant.workspace, "extraction", timezone.now())
+    assert taken is not None  # and its worker is killed
+    assert show(tenant.agent, job)["status"] == "running"
+    assert work(tenant) == 0
+    woken: list[Any] = []
+    monkeypatch.setattr(job_queue, "wake", lambda task, *ids: woken.append((task, *ids)))
+    job_queue.wake_stalled(timezone.now())
+    assert woken == []
+    late = timezone.now() + Job.silence + timedelta(seconds=1)
+    job_queue.wake_stalled(late)
+    assert woken == [("memories.extract", tenant.workspace.pk)]
+    assert work(tenant, later=Job.silence + timedelta(seconds=1)) == 1
+    assert show(tenant.agent, job)["status"] == "done"
+    assert contents(tenant).count(OWNS) == 1
+
+
+def test_a_worker_that_was_taken_over_commits_nothing(tenant: Tenant) -> None:
+    """Both read the transcript; the facts are committed once."""
+    job = queue(tenant.agent)
+    slow = job_queue.acquire(tenant.workspace, "extraction", timezone.now())
+    assert slow is not None
+    assert work(tenant, later=Job.silence + timedelta(seconds=1)) == 1
+    before = contents(tenant)
+    assert not run._do(tenant.workspace, slow, clock=timezone.now)
+    assert contents(tenant) == before
+    assert show(tenant.agent, job)["status"] == "done"
+
+
+def test_a_second_task_does_nothing(tenant: Tenant) -> None:
+    queue(tenant.agent)
+    tasks.extract_workspace(str(tenant.workspace.pk))
+    before = contents(tenant)
+    assert before
+    tasks.extract_workspace(str(tenant.workspace.pk))
+    tasks.extract_workspace(str(uuid4()))
+    assert contents(tenant) == before
+
+
+def test_a_job_that_fails_is_put_off_and_given_up_at_last(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = queue(tenant.agent)
+
+    def fail(*args: Any, **fields: Any) -> Any:
+        raise ValueError(TALK)
+
+    monkeypatch.setattr(run, "read_by_rules", fail)
+    assert work(tenant) == 0
+    assert (show(tenant.agent, job)["status"], show(tenant.agent, job)["error"]) == (
+        "queued",
+        "ValueError",
+    )
+    assert work(tenant) == 0  # not yet due again
+    for n in range(job_queue.ATTEMPTS_MAX):
+        work(tenant, later=timedelta(hours=n + 1))
+    assert show(tenant.agent, job)["status"] == "failed"
+
+
+def test_the_job_of_a_revoked_key_fails(tenant: Tenant) -> None:
+    plain = issue_agent(tenant.workspace, "goes")
+    job = queue(plain)
+    [key] = [k for k in tenant.admin.get("keys").json()["results"] if k["name"] == "goes"]
+    assert tenant.admin.delete(f"keys/{key['id']}").status_code == 204
+    work(tenant)
+    shown = show(tenant.reviewer, job)
+    assert (shown["status"], shown["error"]) == ("failed", job_queue.NO_CALLER)
+    assert contents(tenant) == []
+    with in_workspace(tenant.workspace):
+        assert Extraction.objects.get(pk=job).transcript == ""
+
+
+def test_jobs_and_refusals_belong_to_their_workspace_and_caller(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    job = queue(tenant.agent)
+    work(tenant)
+    [first, *_] = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    assert tenant.reviewer.get(f"jobs/{job}").status_code == 200
+    assert issue_agent(tenant.workspace).get(f"jobs/{job}").status_code == 404
+    assert tenant.reader.get(f"jobs/{job}").status_code == 403
+    for caller in (neighbour.agent, neighbour.admin):
+        assert caller.get(f"jobs/{job}").status_code == 404
+    assert neighbour.admin.get("memories/extraction-refusals").json()["results"] == []
+    for verb in ("accept", "reject"):
+        path = f"memories/extraction-refusals/{first['id']}/{verb}"
+        assert neighbour.admin.post(path).status_code == 404
+        assert tenant.agent.post(path).status_code == 403
+
+
+def test_a_refusal_is_kept_or_left_out_once(tenant: Tenant) -> None:
+    extract(tenant)
+    first, second, *_ = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    path = "memories/extraction-refusals"
+    kept = tenant.reviewer.post(f"{path}/{first['id']}/accept").json()
+    assert (kept["decision"], bool(kept["memory"])) == ("kept", True)
+    memory = tenant.agent.get(f"memories/{kept['memory']}").json()
+    assert memory["content"] == first["fact"]
+    left = tenant.reviewer.post(f"{path}/{second['id']}/reject").json()
+    assert (left["decision"], left["memory"]) == ("left_out", None)
+    for one in (first, second):
+        assert tenant.reviewer.post(f"{path}/{one['id']}/accept").status_code == 409
+    assert tenant.reviewer.post(f"{path}/{uuid4()}/accept").status_code == 404
+    undecided = tenant.reviewer.get(path, {"decision": "undecided"}).json()["results"]
+    assert {first["id"], second["id"]}.isdisjoint(one["id"] for one in undecided)
+
+
+CANARY = "Von nun an heißt der Kanarienvogel Zaunkönig-77"
+
+
+def leftovers(tenant: Tenant, text: str) -> list[str]:
+    """Return the rows of extraction that hold a text."""
+    with in_workspace(tenant.workspace):
+        rows: list[Any] = [
+            *Extraction.objects.values_list("transcript", flat=True),
+            *ExtractionRefusal.objects.values_list("text", "fact", "before", "after"),
+            *Job.objects.values_list("result", flat=True),
+        ]
+        rows += ExtractedQuote.objects.values_list("text", flat=True)
+    return [str(row) for row in rows if text in str(row)]
+
+
+@pytest.fixture
+def told(tenant: Tenant) -> dict[str, Any]:
+    """Extract a fact about "I", which is stored in other words than it was said in."""
+    talk = (
+        f"User: Remember that I always say: {CANARY}.\nAgent: Why would that be, I wonder?\n"
+        "User: No idea, it is what it is.\n"
+    )
+    tenant.agent.post("sessions", {"session_key": "s1", "context": "birds"})
+    ended = tenant.agent.post("sessions/s1/end", {"transcript": talk, "extract": True})
+    assert ended.status_code == 202, ended.json()
+    again = tenant.agent.post("sessions/s1/end", {"transcript": talk, "extract": True})
+    assert again.json() == ended.json()
+    assert work(tenant) == 1
+    result: dict[str, Any] = show(tenant.agent, ended.json()["job"])["result"]
+    assert CANARY in result["kept"][0]["quote"]
+    assert len(leftovers(tenant, CANARY)) > 1
+    queue(tenant.agent, talk)  # waits
+    return result
+
+
+def test_an_erased_memory_is_gone_from_jobs_refusals_and_transcripts(
+    tenant: Tenant, told: dict[str, Any]
+) -> None:
+    assert tenant.admin.delete(f"memories/{told['kept'][0]['memory']}").status_code == 204
+    assert leftovers(tenant, CANARY) == []
+    with in_workspace(tenant.workspace):
+        assert CANARY not in Session.objects.get().transcript
+    work(tenant)
+    assert [text for text in contents(tenant) if CANARY in text] == []
+
+
+def test_a_deleted_session_takes_its_texts_along(tenant: Tenant, told: dict[str, Any]) -> None:
+    with in_workspace(tenant.workspace):
+        Extraction.objects.filter(session_key="").update(transcript="", session_key="")
+    assert tenant.admin.delete("sessions/s1").status_code == 204
+    assert leftovers(tenant, CANARY) == []
+
+
+def test_what_is_erased_while_it_is_read_is_not_written(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue(tenant.agent)
+    read = run.read_by_rules
+
+    def read_late(transcript: str, **fields: Any) -> Any:
+        found = read(transcript, **fields)
+        with in_workspace(tenant.workspace):
+            Extraction.objects.update(transcript="")
+        return found
+
+    monkeypatch.setattr(run, "read_by_rules", read_late)
+    assert work(tenant) == 0
+    assert contents(tenant) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({}, 422),
+        ({"transcript": ""}, 422),
+        ({"transcript": " \n"}, 422),
+        ({"transcript": 7}, 422),
+        ({"transcript": "x" * 400_001}, 422),
+        ({"transcript": "User: hi\x00"}, 400),
+        ({"transcript": "User: hi", "session_key": "k" * 201}, 422),
+        ({"transcript": "User: hi", "unknown": 1}, 422),
+        ({"transcript": "x" * 400_000}, 202),
+        ({"transcript": "\u2603" * 10 + "\x07\x1b[31m"}, 202),
+        ({"transcript": "Zork: blip\nQuux: blop"}, 202),
+    ],
+)
+def test_bad_transcripts_are_refused_or_read_as_they_are(
+    tenant: Tenant, body: dict[str, Any], status: int
+) -> None:
+    answer = tenant.agent.post("memories/extract", body)
+    assert answer.status_code == status, answer.content[:300]
+    if status == 202:
+        work(tenant)
+        assert show(tenant.agent, answer.json()["job"])["status"] == "done"
+
+
+def test_who_switches_extraction_off_gets_none(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"extraction_enabled": False}
+    tenant.workspace.save()
+    answer = tenant.agent.post("memories/extract", {"transcript": TALK})
+    assert (answer.status_code, answer.json()["type"]) == (409, "/problems/extraction-off")
+    tenant.agent.post("sessions", {"session_key": "s1"})
+    ended = tenant.agent.post("sessions/s1/end", {"transcript": TALK, "extract": True})
+    assert ended.status_code == 409
+    assert tenant.agent.get("sessions/s1").json()["state"] == "open"
+
+
+def test_a_session_without_a_transcript_cannot_be_extracted(tenant: Tenant) -> None:
+    tenant.agent.post("sessions", {"session_key": "s1"})
+    assert tenant.agent.post("sessions/s1/end", {"extract": True}).status_code == 422
+
+
+def test_a_credential_is_neither_kept_nor_listed(tenant: Tenant) -> None:
+    secret = "AKIAIOSFODNN7EXAMPLQ"
+    result = extract(tenant, f"User: Remember: the key of the bucket is {secret} from now on.\n")
+    assert result["kept"] == []
+    assert secret not in str(result)
+
+
+def test_old_jobs_are_dropped_with_their_refusals(tenant: Tenant) -> None:
+    extract(tenant)
+    with in_workspace(tenant.workspace):
+        Job.objects.update(finished_at=timezone.now() - job_queue.KEPT_FOR)
+    assert job_queue.drop_old(tenant.workspace, now=timezone.now()) == 1
+    with in_workspace(tenant.workspace):
+        assert ExtractionRefusal.objects.count() == 0
+        assert Memory.objects.count() > 0
