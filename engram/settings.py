@@ -360,6 +360,7 @@ _SWEEPS = {
     "memories.count_recalls": 10.0,
     "memories.embed_pending": 60.0,
     "memories.sweep_second_looks": 60.0,
+    "memories.sweep_notes": 60.0,
     "memories.janitor": 3600.0,
     "memories.close_idle_sessions": 3600.0,
     "conflicts.wake_snoozed": 60.0,

@@ -5,3 +5,13 @@ class MemoriesConfig(AppConfig):
     """Memories: commit, recall, forget."""
 
     name = "memories"
+
+    def ready(self) -> None:
+        """Connect what follows from writing, hiding and erasing memories."""
+        from memories import signals
+        from memories.services.drift import due, erase, resolve
+
+        signals.memories_written.connect(due.note_written, dispatch_uid="memories.drift_due")
+        signals.memories_hidden.connect(resolve.note_hidden, dispatch_uid="memories.drift_hidden")
+        signals.memories_revived.connect(erase.note_revived, dispatch_uid="memories.drift_revived")
+        signals.memories_erased.connect(erase.note_erased, dispatch_uid="memories.drift_erased")

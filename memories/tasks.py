@@ -12,6 +12,10 @@ from engram.kernel.due import due_workspaces
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from memories.services.commit import second_look
+from memories.services.drift import check
+from memories.services.drift.due import TASK as CHECK_TASK
+from memories.services.drift.due import select_due as select_due_checks
+from memories.services.drift.resolve import drift_of_promoted, resolve_promoted
 from memories.services.extraction import run as extraction
 from memories.services.index import answers, note_chunks, pending, reembed
 from memories.services.index.pending import fill_tokens
@@ -78,6 +82,24 @@ def sweep_second_looks() -> None:
     """Take the second look in all workspaces that have due memories."""
     for workspace in due_workspaces(second_look.select_due, "updated_at"):
         second_look.look_at_due(workspace, now=timezone.now())
+
+
+@shared_task(name=CHECK_TASK)
+def check_notes(workspace_id: str) -> None:
+    """Compare due memories of one workspace with the notes that they link."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        check.check_due(workspace, now=timezone.now())
+
+
+@shared_task(name="memories.sweep_notes")
+def sweep_notes() -> None:
+    """Compare due memories of all workspaces; resolve the drift of what became a pointer."""
+    now = timezone.now()
+    for workspace in due_workspaces(select_due_checks, "due_at"):
+        check.check_due(workspace, now=now)
+    for workspace in due_workspaces(drift_of_promoted, "detected_at"):
+        resolve_promoted(workspace, now=now)
 
 
 @shared_task(name="memories.janitor")

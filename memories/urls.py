@@ -5,6 +5,7 @@ from django.urls import path
 from engram.kernel import paths  # noqa: F401  it knows `session` and `note`
 from memories.api import (
     asks,
+    drift,
     extraction,
     forgetting,
     gate,
@@ -51,6 +52,18 @@ urlpatterns = [
     ),
     path("memories/<uuid:memory_id>/why-not", recall.WhyNotView.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
+    path("memories/<uuid:memory_id>/signals", drift.MemorySignals.as_view(), name="memory-signals"),
+    path("prediction-errors", drift.PredictionErrors.as_view(), name="prediction-errors"),
+    path(
+        "prediction-errors/<uuid:error_id>",
+        drift.PredictionErrorDetail.as_view(),
+        name="prediction-error",
+    ),
+    path(
+        "prediction-errors/<uuid:error_id>/resolve",
+        drift.ResolveError.as_view(),
+        name="prediction-error-resolve",
+    ),
     path("merge-suggestions", gate.SuggestionCollection.as_view(), name="merge-suggestions"),
     path(
         "merge-suggestions/<uuid:suggestion_id>",

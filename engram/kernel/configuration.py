@@ -142,6 +142,18 @@ class WorkspaceSettings(BaseModel):
         description="Undecided conflicts that a key may have opened before people have decided "
         "eight of its reports; 0: what a new key reports opens no conflict by itself.",
     )
+    drift_enabled: bool = Field(
+        True,
+        description="Whether recall, context and session start report the memories that the notes "
+        "they link no longer carry.",
+    )
+    drift_threshold: float = Field(
+        0.5,
+        gt=0,
+        le=0.95,
+        description="Evidence from which a memory counts as drifted from its note; what "
+        "contradicts it by rule has 0.95. Higher: fewer false reports.",
+    )
     predictor_mode: Literal["off", "collect", "on"] = Field(
         "collect",
         description="off: no learned ranking; collect: it learns and is compared, the baseline "

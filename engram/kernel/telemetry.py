@@ -27,9 +27,11 @@ STAGES: Final = (
     "commit", "recall", "session_start", "predictor_score", "predictor_train", "detect", "judge",
     "extract",
 )  # fmt: skip
-# The error codes of each stage: `embedding` is part of several stages, `narrate` of detect.
+# The error codes of each stage: `embedding` is part of several stages, `narrate` of detect,
+# `drift` of recall, session start and notes.
 CODES: Final = {
     "detect": ("detect_failed",),
+    "drift": ("drift_failed",),
     "embedding": ("embedding_unavailable",),
     "extract": ("extract_failed",),
     "judge": ("judge_failed", "judge_given_up"),

@@ -27,6 +27,7 @@ from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteTag
 from memories.serializers import notes as shapes
 from memories.serializers.recall import present_recalled
+from memories.services.drift.check import check_note
 from memories.services.notes.context import ContextRequest, give_context
 from memories.services.notes.delete import delete_note
 from memories.services.notes.draft import NoteDraft
@@ -130,6 +131,8 @@ class NoteDetail(WorkspaceView):
         with in_one_transaction():
             put = put_note(self.workspace, draft, actor=self.actor, now=timezone.now())
             answer = self._answer(put)
+        if put.outcome != "unchanged":
+            check_note(self.workspace, put.note.pk, now=timezone.now())
         return Response(answer, status=201 if put.outcome == "created" else 200)
 
     def _answer(self, put: PutNote) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""Models of memories, their index, history, reviews, merges and sessions, and of notes."""
+"""Models of memories, their index, history, reviews, merges, sessions, notes and drift."""
 
 from engram.kernel.models import Provenance
 from memories.models.answer import MemoryAnswer
 from memories.models.ask import Ask
 from memories.models.asked import AskedAnswers
+from memories.models.drift import ErrorType, NoteSupport, PredictionError, Resolution
 from memories.models.extraction import (
     ExtractedQuote,
     Extraction,
@@ -52,6 +53,7 @@ __all__ = [
     "CandidateSource",
     "CorpusSize",
     "Derivation",
+    "ErrorType",
     "ExtractedQuote",
     "Extraction",
     "ExtractionRefusal",
@@ -73,14 +75,17 @@ __all__ = [
     "NoteChunk",
     "NoteLink",
     "NoteName",
+    "NoteSupport",
     "NoteTag",
     "Observation",
     "Posting",
+    "PredictionError",
     "Provenance",
     "RecallDay",
     "RecallRecord",
     "RefusalDecision",
     "Relation",
+    "Resolution",
     "Review",
     "ReviewKind",
     "ReviewStatus",

@@ -31,6 +31,7 @@ from memories.models import (
     Merge,
     MergeSuggestion,
     Note,
+    PredictionError,
     Review,
     Session,
     SessionCandidate,
@@ -62,6 +63,10 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories/<uuid:memory_id>/relations": {"post": "agent"},
     "memories/<uuid:memory_id>/note-links": {"get": "reader"},
     "memories/<uuid:memory_id>/why-not": {"get": "reader"},
+    "memories/<uuid:memory_id>/signals": {"post": "agent"},
+    "prediction-errors": {"get": "reader"},
+    "prediction-errors/<uuid:error_id>": {"get": "reader"},
+    "prediction-errors/<uuid:error_id>/resolve": {"post": "reviewer"},
     "reviews": {"get": "agent"},
     "reviews/<uuid:review_id>": {"get": "agent"},
     "reviews/<uuid:review_id>/accept": {"post": "reviewer"},
@@ -148,6 +153,9 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "memories/<uuid:memory_id>/note-links"): {},
     ("get", "memories/<uuid:memory_id>/why-not"): {"query": "launch codes"},
     ("delete", "memories/<uuid:memory_id>"): {},
+    ("post", "memories/<uuid:memory_id>/signals"): {"source": "taken", "evidence": {"a": 1}},
+    ("get", "prediction-errors/<uuid:error_id>"): {},
+    ("post", "prediction-errors/<uuid:error_id>/resolve"): {"action": "dismiss", "note": "taken"},
     ("get", "reviews/<uuid:review_id>"): {},
     ("post", "reviews/<uuid:review_id>/accept"): {"note": "taken"},
     ("post", "reviews/<uuid:review_id>/reject"): {"note": "taken"},
@@ -224,6 +232,7 @@ class Ids:
     note_path: str
     job_id: str
     refusal_id: str
+    error_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -289,6 +298,7 @@ def furnish(tenant: Tenant) -> Ids:
         tenant.reader.get("questions").json()["results"][0]["id"],
         note_of(tenant),
         *refused(tenant),
+        signalled(tenant, other),
     )
 
 
@@ -313,6 +323,15 @@ def refused(tenant: Tenant) -> tuple[str, str]:
             created_at=timezone.now(),
         )  # fmt: skip
         return str(made.pk), str(refusal.pk)
+
+
+def signalled(tenant: Tenant, memory_id: str) -> str:
+    """Let a signal speak against a memory; return the id of the prediction error."""
+    body = {"source": "git", "evidence": {"said": SECRET}}
+    answer = tenant.agent.post(f"memories/{memory_id}/signals", body)
+    assert answer.status_code == 201
+    error_id: str = answer.json()["id"]
+    return error_id
 
 
 def proposed(tenant: Tenant) -> str:
@@ -381,6 +400,7 @@ def kept_rows(tenant: Tenant) -> list[Any]:
             list(CalibrationItem.objects.order_by("pk").values()),
             list(ApiKey.objects.order_by("pk").values_list("pk", "revoked_at")),
             list(Muting.objects.order_by("pk").values()),
+            list(PredictionError.objects.order_by("pk").values()),
             list(Note.objects.order_by("pk").values()),
             list(ExtractionRefusal.objects.order_by("pk").values()),
         ]

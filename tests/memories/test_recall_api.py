@@ -421,11 +421,11 @@ def test_a_recall_sends_few_statements(tenant: Tenant) -> None:
     with connection.execute_wrapper(note):
         recall(tenant, "Refunds")
     # The key; the workspace, set and (within a test) unset; the planner's settings and back; pins,
-    # counts, vectors, words, features, session neighbours, token states; memories, log, links,
-    # conflicts.
-    assert len([sql for sql in sent if "SAVEPOINT" not in sql]) == 16
-    # Within a test the transaction of the recall is a savepoint.
-    assert len(sent) == 18
+    # counts, vectors, words, features, session neighbours, token states; memories, log, drift,
+    # links, conflicts.
+    assert len([sql for sql in sent if "SAVEPOINT" not in sql]) == 17
+    # Within a test the transaction of the recall is a savepoint; drift always has its own.
+    assert len(sent) == 21
 
 
 def test_memories_that_tie_are_taken_in_the_order_of_their_commits(

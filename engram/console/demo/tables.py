@@ -34,6 +34,7 @@ LEFT_OUT = {
     "memories.Note": "the story has no notes",
     "memories.NoteChunk": "the story has no notes",
     "memories.NoteLink": "the story has no notes",
+    "memories.NoteSupport": "the story has no notes",
     "memories.NoteName": "the story has no notes",
     "memories.NoteTag": "the story has no notes",
     "kernel.Job": "work for the callers of one workspace, kept for a month",

@@ -20,13 +20,17 @@ class Calibration:
     """A logistic model of the evidence: `weights` in the order of FEATURES, `bias`, `threshold`.
 
     `of_deliberateness` is not fitted: how many harmless rewordings a file has beside how many
-    rewritten notes is its author's choice.
+    rewritten notes is its author's choice. `low_overlap` is the cosine of a task to the nearest
+    passage below which no note is about it; `weak` that below which one of another context is no
+    answer.
     """
 
     weights: tuple[float, ...] = (0.0,) * len(FEATURES)
     bias: float = 0.0
     of_deliberateness: float = 2.0
     threshold: float = 0.5
+    low_overlap: float = 0.3
+    weak: float = 0.45
 
     def probability(self, evidence: Evidence) -> float:
         """Return how likely the memory has drifted, 0..1."""

@@ -16,6 +16,8 @@ from memories.core.briefing import BriefingEntry
 from memories.core.context import PassageEntry, compose
 from memories.models import Kind
 from memories.services.disputes import UNDISPUTED, disputes_with_quotes
+from memories.services.drift.note_errors import NearNote, report_notes
+from memories.services.drift.report import report_drift
 from memories.services.notes.passages import Passage, find_passages
 from memories.services.recall.query import Query
 from memories.services.recall.recall import NOT_EMBEDDABLE, RecallAnswer, RecalledMemory, recall
@@ -63,7 +65,11 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
     """
     query = Query(request.task, k=request.k, project=request.project, is_recorded=False)
     recalled = recall(workspace, query, now=now)
-    passages, notes_reason = _passages(workspace, request)
+    nearest, notes_reason = _passages(workspace, request)
+    least = workspace.config.context_min_cosine
+    passages = [one for one in nearest if one.cosine >= least]
+    if not passages:
+        notes_reason = notes_reason or NO_NOTES
     with in_workspace(workspace):
         composed = compose(
             _entries(recalled, now=now),
@@ -72,6 +78,9 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
         )
         given = tuple(recalled.results[position] for position in composed.memories)
         _count_injected([one.memory.id for one in given])
+        given_ids = [one.memory.id for one in given]
+        report_drift(workspace, given_ids, origin="context", now=now)
+        report_notes(workspace, request.task, request.project, _near(nearest), now=now)
     return Context(
         memories=given,
         passages=tuple(passages[position] for position in composed.passages),
@@ -84,12 +93,15 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
 
 
 def _passages(workspace: Workspace, request: ContextRequest) -> tuple[Sequence[Passage], str]:
-    least = workspace.config.context_min_cosine
+    """Return the nearest passages, however far, or why there are none."""
     try:
-        found = find_passages(workspace, request.task, k=request.k, min_cosine=least)
+        return find_passages(workspace, request.task, k=request.k), ""
     except EmbeddingUnavailableError:
         return [], NOT_EMBEDDABLE
-    return found, "" if found else NO_NOTES
+
+
+def _near(passages: Sequence[Passage]) -> list[NearNote]:
+    return [NearNote(one.note_id, one.path, one.heading, one.cosine) for one in passages]
 
 
 def _entries(recalled: RecallAnswer, *, now: datetime) -> list[BriefingEntry]:

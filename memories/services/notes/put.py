@@ -17,6 +17,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.note_paths import names_of
 from memories.models import Note, NoteTag
+from memories.services.drift.due import note_changed
 from memories.services.index.note_chunks import TASK
 from memories.services.index.note_links import (
     lock_names,
@@ -96,6 +97,7 @@ def _put(
         stored = Note.objects.select_for_update().filter(path=checked.path).first()
         if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
+        before = stored.content if stored is not None else None
         note = _write(stored, checked, now)
         reading = checked.reading
         pending = write_chunks(note, reading.chunks, vectors, model)
@@ -112,6 +114,7 @@ def _put(
         )
         if pending:
             wake(TASK, workspace.pk)
+        note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
 

@@ -23,6 +23,7 @@ from engram.kernel.planning import searching
 from memories.core.relevance import select
 from memories.core.text import terms
 from memories.models import Memory, Provenance
+from memories.services.drift.report import report_drift
 from memories.services.recall import past
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
@@ -115,6 +116,8 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
                 session_key=query.session_key,
                 now=now,
             )
+            if then is None:
+                report_drift(workspace, [one.id for one in best], origin="recall", now=now)
         return RecallAnswer(
             tuple(
                 RecalledMemory(memories[o.id], o.score, o.cosine, o.match.relevance, o.explain)

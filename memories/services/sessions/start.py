@@ -34,6 +34,7 @@ from memories.core import injection
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_KEY_TAKEN
 from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
+from memories.services.drift.report import report_drift
 from memories.services.sessions.candidates import (
     CandidateMemory,
     SessionCandidates,
@@ -202,6 +203,12 @@ def _start(
     record_candidates(session, rows)
     send(started)
     log_start(session, rows, answer)
+    report_drift(
+        ranker_request.workspace,
+        [row.memory_id for row in injected],
+        origin="session_start",
+        now=now,
+    )
     session_started.send(Session, session=session, now=now)
     facts = {fact.id: fact for fact in found.facts}
     offered = [_offer(row, facts[row.memory_id], disputes) for row in injected]

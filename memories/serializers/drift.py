@@ -1,0 +1,151 @@
+"""Shapes of prediction errors and of signals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from engram.kernel.answers import to_json
+from engram.kernel.fields import JsonObject, Number, Text
+from memories.models import ErrorType, MemoryTag, PredictionError, Resolution
+from memories.models.drift import SOURCE_MAX_CHARS, WEIGHT_MAX
+from memories.services.drift.signals import EVIDENCE_MAX_BYTES
+
+NOTE_MAX_CHARS = 1000
+
+
+class SignalSerializer(serializers.Serializer[Any]):
+    """Outside evidence that a memory may be out of date."""
+
+    source = Text(  # type: ignore[assignment]
+        max_length=SOURCE_MAX_CHARS, help_text="Who says so, such as `git` or `calendar`."
+    )
+    evidence = JsonObject(
+        max_bytes=EVIDENCE_MAX_BYTES, help_text="What it saw: a free JSON object, shown as it is."
+    )
+    weight = Number(
+        min_value=0,
+        max_value=WEIGHT_MAX,
+        default=1.0,
+        help_text="How much it weighs; the inbox shows the heaviest first.",
+    )
+
+
+class ResolveErrorSerializer(serializers.Serializer[Any]):
+    """A person's answer to a prediction error."""
+
+    action = serializers.ChoiceField(
+        ["still_true", "dismiss", "updated"],
+        help_text="still_true: the memory holds, for this version of the note; dismiss: it was no "
+        "error; updated: what was wrong has been put right.",
+    )
+    note = Text(max_length=NOTE_MAX_CHARS, allow_blank=True, default="")
+
+
+class ErrorMemorySerializer(serializers.Serializer[Any]):
+    """The memory of a prediction error."""
+
+    content = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField(), help_text="Its tags.")
+    created_at = serializers.DateTimeField()
+
+
+class PredictionErrorSerializer(serializers.Serializer[Any]):
+    """A sign that something which was retrieved is out of date, or that nothing fits."""
+
+    id = serializers.UUIDField()
+    error_type = serializers.ChoiceField(ErrorType.choices, help_text="What it says.")
+    note_path = serializers.CharField(
+        allow_null=True, help_text="The path of the note, also of a deleted one; null: none."
+    )
+    memory_id = serializers.UUIDField(
+        allow_null=True, help_text="The memory; null: it is about a note alone."
+    )
+    query = serializers.CharField(
+        help_text="What was asked; of drift `memory:` and the id; empty: nothing was."
+    )
+    cosine_distance = serializers.FloatField(
+        allow_null=True,
+        help_text="1 - cosine to the nearest sentence or passage; null: a signal from outside.",
+    )
+    context = serializers.DictField(  # type: ignore[assignment]
+        help_text="Of drift: reasons, the passage that contradicts or replaces, the one before, "
+        "whether support was stored. Of signals: the evidence. Empty once the memory is forgotten."
+    )
+    weight = serializers.FloatField(help_text="How strong the signal is, 0 to 10.")
+    source = serializers.CharField(  # type: ignore[assignment]
+        help_text="Who found it: `notes`, or the source of a signal."
+    )
+    occurrences = serializers.IntegerField(help_text="How often it was found.")
+    detected_at = serializers.DateTimeField(help_text="When it was first found.")
+    last_seen_at = serializers.DateTimeField(help_text="When it was last found.")
+    resolved_at = serializers.DateTimeField(
+        allow_null=True, help_text="When it was resolved; null: it is open."
+    )
+    resolution = serializers.ChoiceField(
+        Resolution.choices, allow_null=True, help_text="How it ended; null: it is open."
+    )
+    resolved_by = serializers.CharField(help_text="Who resolved it; empty: nobody yet.")
+    note = serializers.CharField(help_text="The remark of who resolved it.")
+    memory = ErrorMemorySerializer(
+        allow_null=True, help_text="The memory; null: none, or it was forgotten."
+    )
+
+
+class PredictionErrorPageSerializer(serializers.Serializer[Any]):
+    """A page of prediction errors."""
+
+    results = PredictionErrorSerializer(many=True)
+    next = serializers.CharField(allow_null=True)
+    previous = serializers.CharField(allow_null=True)
+    total = serializers.IntegerField(help_text="How many match the filters, on all pages.")
+
+
+def present_errors(errors: Sequence[PredictionError]) -> list[dict[str, Any]]:
+    """Return the JSON of errors with their memories; one query for the tags of all.
+
+    Of a forgotten memory nothing is told but its id.
+    """
+    shown = [error.memory_id for error in errors if error.memory and not is_withheld(error)]
+    tags: dict[Any, list[str]] = {}
+    rows = MemoryTag.objects.filter(memory__in=shown).order_by("tag") if shown else ()
+    for row in rows:
+        tags.setdefault(row.memory_id, []).append(row.tag)
+    return [_present(error, tags.get(error.memory_id, [])) for error in errors]
+
+
+def is_withheld(error: PredictionError) -> bool:
+    """Return whether the memory was forgotten, so that nothing about it is shown."""
+    return error.memory is not None and error.memory.forgotten_at is not None
+
+
+def _present(error: PredictionError, tags: list[str]) -> dict[str, Any]:
+    is_hidden = is_withheld(error)
+    memory = None
+    if error.memory is not None and not is_hidden:
+        memory = {
+            "content": error.memory.content,
+            "tags": tags,
+            "created_at": to_json(error.memory.created_at),
+        }
+    return {
+        "id": str(error.pk),
+        "error_type": error.error_type,
+        "note_path": error.note_path or None,
+        "memory_id": str(error.memory_id) if error.memory_id else None,
+        "query": error.query,
+        "cosine_distance": error.cosine_distance,
+        "context": {} if is_hidden else error.context,
+        "weight": error.weight,
+        "source": error.source,
+        "occurrences": error.occurrences,
+        "detected_at": to_json(error.detected_at),
+        "last_seen_at": to_json(error.last_seen_at),
+        "resolved_at": to_json(error.resolved_at) if error.resolved_at else None,
+        "resolution": error.resolution or None,
+        "resolved_by": error.resolved_by,
+        "note": "" if is_hidden else error.resolution_note,
+        "memory": memory,
+    }

@@ -1,0 +1,254 @@
+"""Compare memories with the notes that they link, in the background.
+
+1. Read what is due, and the texts. 2. Embed and compare, outside a transaction. 3. Write the
+verdicts of rows that nobody has marked again meanwhile. A recall only reads the verdicts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from time import monotonic
+from typing import Any
+from uuid import UUID
+
+from engram.kernel import telemetry
+from engram.kernel.embedding import EmbeddingUnavailableError
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.core.answers import Answer
+from memories.core.drift.calibration import calibration_of
+from memories.core.drift.passages import statements_of
+from memories.core.drift.support import Scored, Support, support_of
+from memories.core.drift.verdict import Verdict, has_drifted
+from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
+from memories.services.drift.due import MAX_ATTEMPTS, select_due
+from memories.services.drift.reading import estimator, score_statements
+from memories.services.drift.resolve import resolve_drift
+
+log = logging.getLogger(__name__)
+STAGE = "drift"
+FAILED = "drift_failed"
+A_TURN = 50  # memories that are read at once, of one note or several
+AT_ONCE = 5  # memories that a change of a note checks before it is answered
+TURN_SECONDS = 5.0
+_WRITTEN = (
+    "support", "model", "note_version", "earlier", "earlier_version", "checked_version",
+    "checked_hash", "checked_at", "is_drifted", "distance", "evidence", "verdict", "due_at",
+    "attempts",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Due:
+    """A support to check, with the texts as they were read."""
+
+    row: NoteSupport
+    memory: Memory
+    note: Note
+    tags: tuple[str, ...]
+    answers: Sequence[Answer]
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """What a check found: the support as read anew, None if it was not, and the verdict."""
+
+    due: _Due
+    support: Support | None
+    support_version: int | None
+    verdict: Verdict
+
+
+def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
+    """Check due supports of a workspace for some seconds; return how many."""
+    began, total = monotonic(), 0
+    while monotonic() - began < seconds:
+        checked = _check_some(workspace, None, A_TURN, now)
+        total += checked
+        if checked < A_TURN:
+            break
+    return total
+
+
+def check_note(workspace: Workspace, note_id: UUID, *, now: datetime) -> None:
+    """Check a few memories that link a note which was just written; others wait for a worker.
+
+    Never raises: what fails here is due.
+    """
+    try:
+        _check_some(workspace, note_id, AT_ONCE, now)
+    except Exception as error:
+        log.exception("checking the memories of a note failed")
+        telemetry.record_error(
+            STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace
+        )
+
+
+def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: datetime) -> int:
+    """Check up to so many due supports; return how many were due."""
+    with in_workspace(workspace):
+        rows = select_due() if note_id is None else select_due().filter(note=note_id)
+        taken = list(rows.filter(attempts__lt=MAX_ATTEMPTS).order_by("due_at", "pk")[:most])
+        due = _read(taken, now)
+    by_note: dict[UUID, list[_Due]] = defaultdict(list)
+    for one in due:
+        by_note[one.note.pk].append(one)
+    for several in by_note.values():
+        try:
+            checked = _compare(workspace, several)
+        except EmbeddingUnavailableError as error:
+            telemetry.record_outage(
+                "embedding", "embedding_unavailable", detail=str(error)[:200], now=now,
+                workspace=workspace,
+            )  # fmt: skip
+            return len(taken)
+        except Exception as error:
+            log.exception("comparing memories with a note failed")
+            _count_failure(workspace, several, error, now)
+            continue
+        with in_workspace(workspace):
+            _write(checked, workspace.embedding_model, now)
+    with in_workspace(workspace):
+        _settle_others([row for row in taken if row.pk not in {d.row.pk for d in due}], now)
+    return len(taken)
+
+
+def _read(taken: Sequence[NoteSupport], now: datetime) -> list[_Due]:
+    """Read the texts of due supports whose memory can be recalled and still links the note."""
+    memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in taken])
+    notes = Note.objects.in_bulk({row.note_id for row in taken})
+    links = set(
+        NoteLink.objects.filter(memory__in=list(memories), note__in=list(notes))
+        .order_by()
+        .values_list("memory_id", "note_id")
+    )
+    tags: Mapping[UUID, list[str]] = _tags_of(memories)
+    answers = _answers_of(list(memories))
+    return [
+        _Due(
+            row,
+            memories[row.memory_id],
+            notes[row.note_id],
+            tuple(tags.get(row.memory_id, ())),
+            answers.get(row.memory_id, ()),
+        )
+        for row in taken
+        if (row.memory_id, row.note_id) in links
+    ]
+
+
+def _answers_of(memory_ids: Sequence[UUID]) -> dict[UUID, list[Answer]]:
+    found: dict[UUID, list[Answer]] = defaultdict(list)
+    for row in MemoryAnswer.objects.filter(memory__in=memory_ids).order_by("memory", "position"):
+        found[row.memory_id].append(Answer(row.question, row.answer, row.was))
+    return found
+
+
+def _tags_of(memories: Mapping[UUID, Memory]) -> dict[UUID, list[str]]:
+    found: dict[UUID, list[str]] = defaultdict(list)
+    rows = Memory.objects.filter(pk__in=list(memories), tags__tag__isnull=False).order_by()
+    for memory_id, tag in rows.values_list("pk", "tags__tag"):
+        found[memory_id].append(tag)
+    return found
+
+
+def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
+    """Compare memories with one note that they link; each text of it is embedded once."""
+    model, config = workspace.embedding_model, workspace.config
+    contents = [one.memory.content for one in due]
+    note = due[0].note
+    present = score_statements(contents, statements_of(note.content), model)
+    estimate, calibration = estimator(model), calibration_of(model)
+    checked = []
+    for one, scored in zip(due, present, strict=True):
+        support, version = _support(one, scored, model)
+        verdict = has_drifted(
+            one.memory.content,
+            support,
+            scored,
+            calibration=calibration,
+            estimate=estimate,
+            tags=one.tags,
+            answers=one.answers,
+            threshold=config.drift_threshold,
+        )
+        checked.append(_Checked(one, support, version, verdict))
+    return checked
+
+
+def _support(due: _Due, present: Sequence[Scored], model: str) -> tuple[Support, int | None]:
+    """Return what a memory leans on, read anew from the note's text then where it has to be."""
+    row, content = due.row, due.memory.content
+    if row.support is not None and row.model == model:
+        return Support.from_record(row.support), row.note_version
+    if row.earlier is not None:
+        (then,) = score_statements([content], statements_of(row.earlier), model)
+        return support_of(content, then), row.earlier_version
+    return support_of(content, present), due.note.version
+
+
+def _write(checked: Sequence[_Checked], model: str, now: datetime) -> None:
+    """Write the verdicts on one note, but of rows that were marked again since they were read."""
+    by_row = {found.due.row.pk: found for found in checked}
+    held = NoteSupport.objects.select_for_update().filter(pk__in=by_row).order_by("pk")
+    rows = [row for row in held if row.due_at == by_row[row.pk].due.row.due_at]
+    for row in rows:
+        found = by_row[row.pk]
+        due, verdict = found.due, found.verdict
+        row.support = found.support.as_record() if found.support else None
+        row.model, row.note_version = model, found.support_version
+        row.earlier, row.earlier_version = None, None
+        row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
+        row.checked_at, row.due_at, row.attempts = now, None, 0
+        row.is_drifted = verdict.is_drifted and row.still_true_version != due.note.version
+        row.distance, row.evidence = verdict.distance, verdict.evidence
+        row.verdict = record_of(verdict)
+    NoteSupport.objects.bulk_update(rows, _WRITTEN)
+    agreeing = [row.memory_id for row in rows if not row.is_drifted]
+    if agreeing:
+        resolve_drift(agreeing, rows[0].note_id, Resolution.NOTE_AGREES, now=now)
+
+
+def record_of(verdict: Verdict) -> dict[str, Any]:
+    """Return a verdict as it is stored and shown."""
+    sentence, before = verdict.sentence, verdict.before
+    return {
+        "reasons": list(verdict.reasons),
+        "passage": {"heading": sentence.heading, "text": sentence.text} if sentence else None,
+        "before": {"heading": before.heading, "text": before.text} if before else None,
+        "is_supported": verdict.is_supported,
+        "is_calibrated": verdict.is_calibrated,
+    }
+
+
+def _settle_others(rows: Sequence[NoteSupport], now: datetime) -> None:
+    """Drop supports whose link is gone; those of hidden memories wait for nothing."""
+    if not rows:
+        return
+    linked = set(
+        NoteLink.objects.filter(memory__in=[row.memory_id for row in rows])
+        .order_by()
+        .values_list("memory_id", "note_id")
+    )
+    kept = [row.pk for row in rows if (row.memory_id, row.note_id) in linked]
+    gone = [row for row in rows if row.pk not in kept]
+    NoteSupport.objects.filter(pk__in=kept, due_at__lte=now).update(due_at=None)
+    NoteSupport.objects.filter(pk__in=[row.pk for row in gone]).delete()
+    for row in gone:
+        resolve_drift([row.memory_id], row.note_id, Resolution.LINK_GONE, now=now)
+
+
+def _count_failure(
+    workspace: Workspace, due: Sequence[_Due], error: Exception, now: datetime
+) -> None:
+    """Count a failed check; a support is given up after MAX_ATTEMPTS until something changes."""
+    with in_workspace(workspace):
+        for one in due:
+            NoteSupport.objects.filter(pk=one.row.pk, due_at=one.row.due_at).update(
+                attempts=one.row.attempts + 1
+            )
+    telemetry.record_error(STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace)

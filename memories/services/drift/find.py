@@ -1,0 +1,30 @@
+"""Select the prediction errors that are shown."""
+
+from __future__ import annotations
+
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import Coalesce
+from django.db.models.lookups import GreaterThanOrEqual
+
+from memories.core.drift.pointers import PROMOTED
+from memories.models import ErrorType, MemoryTag, PredictionError
+from memories.models.drift import OF_NOTES, RETRIEVALS_NEEDED
+
+_COUNT = "queries__len"
+
+
+def all_errors() -> QuerySet[PredictionError]:
+    """Return all errors with their memories."""
+    return PredictionError.objects.select_related("memory").order_by("-detected_at", "-pk")
+
+
+def confirmed(errors: QuerySet[PredictionError]) -> QuerySet[PredictionError]:
+    """Keep the errors that are listed: those about a note alone after two distinct queries.
+
+    The drift of a memory that has become a pointer is not listed; a sweep resolves it.
+    """
+    often = GreaterThanOrEqual(Coalesce(F(_COUNT), 0), RETRIEVALS_NEEDED)
+    promoted = MemoryTag.objects.filter(tag=PROMOTED, memory=OuterRef("memory"))
+    stale = Q(error_type=ErrorType.MEMORY_DRIFT, resolved_at=None) & Q(Exists(promoted))
+    found = errors.exclude(stale)
+    return found.filter(~Q(error_type__in=OF_NOTES) | Q(often))

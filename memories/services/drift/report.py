@@ -1,0 +1,149 @@
+"""Report drift when memories are given to an agent: one statement over what was checked before.
+
+Recall, session start and context all call `report_drift` once their answer is made. It runs within
+a savepoint and never raises: an error is counted and the answer stands.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import connection, transaction
+
+from engram.kernel import telemetry
+from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
+from engram.kernel.ids import next_id
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import current_workspace_id
+from memories.core.drift.pointers import PROMOTED
+from memories.models.drift import DRIFT_SOURCE, ErrorType
+from memories.services.drift.check import FAILED, STAGE
+
+log = logging.getLogger(__name__)
+FOUND = "drift.found"
+
+# The stronger signal stays, and so does that of the newest version of the note.
+UPSERT = """
+    ON CONFLICT (workspace_id, error_type, memory_id, note_id, source) WHERE resolved_at IS NULL
+    DO UPDATE SET
+        last_seen_at = greatest(kept.last_seen_at, excluded.last_seen_at),
+        occurrences = kept.occurrences + 1,
+        queries = CASE WHEN excluded.queries <@ kept.queries THEN kept.queries
+            ELSE (kept.queries || excluded.queries)[1:20] END,
+        weight = CASE WHEN {is_stronger} THEN excluded.weight ELSE kept.weight END,
+        cosine_distance = CASE WHEN {is_stronger} THEN excluded.cosine_distance
+            ELSE kept.cosine_distance END,
+        query = CASE WHEN {is_stronger} THEN excluded.query ELSE kept.query END,
+        context = CASE WHEN {is_stronger} THEN excluded.context ELSE kept.context END,
+        note_version = CASE WHEN {is_stronger} THEN excluded.note_version
+            ELSE kept.note_version END
+    RETURNING id, error_type, occurrences = 1 AS is_new
+""".format(
+    is_stronger="(excluded.note_version IS DISTINCT FROM kept.note_version"
+    " OR (excluded.weight, coalesce(excluded.cosine_distance, 0))"
+    " >= (kept.weight, coalesce(kept.cosine_distance, 0)))"
+)
+COLUMNS = """
+    INSERT INTO memories_predictionerror AS kept (
+        id, workspace_id, error_type, memory_id, note_id, note_path, note_version, source, query,
+        queries, cosine_distance, context, weight, detected_at, last_seen_at, occurrences,
+        resolution, resolved_by, resolution_note
+    )
+"""
+# Ids are handed in, one for each pair there may be; `number` counts the rows that are found.
+_DRIFTED = f"""
+    WITH found AS (
+        SELECT support.memory_id, support.note_id, note.path, note.version, support.distance,
+            support.evidence, support.verdict,
+            row_number() OVER (ORDER BY support.memory_id, support.note_id) AS number
+        FROM memories_notesupport AS support
+        JOIN memories_note AS note ON note.id = support.note_id
+        JOIN memories_memory AS memory ON memory.id = support.memory_id
+        WHERE support.workspace_id = %(workspace)s
+            AND support.memory_id = ANY(%(memories)s::uuid[]) AND support.is_drifted
+            AND support.checked_version = note.version
+            AND support.checked_hash = memory.content_hash
+            AND NOT EXISTS (
+                SELECT FROM memories_memorytag AS tagged
+                WHERE tagged.memory_id = support.memory_id AND tagged.tag = %(promoted)s
+            )
+        LIMIT %(most)s
+    )
+    {COLUMNS}
+    SELECT (%(ids)s::uuid[])[number], %(workspace)s, %(type)s, memory_id, note_id, path, version,
+        %(source)s, 'memory:' || memory_id, '{{}}', distance,
+        jsonb_build_object('origin', %(origin)s::text) || verdict, least(evidence, 1.0),
+        %(now)s, %(now)s, 1, '', '', ''
+    FROM found ORDER BY memory_id, note_id
+    {UPSERT}
+"""  # noqa: S608  names only
+MOST_PAIRS = 100  # of one answer
+
+
+def report_drift(
+    workspace: Workspace, memory_ids: Sequence[UUID], *, origin: str, now: datetime
+) -> None:
+    """Upsert an error for each of these memories that a note no longer carries.
+
+    `origin` is recall, context or session_start. Runs in the transaction of the answer.
+    """
+    if memory_ids and workspace.config.drift_enabled:
+        within_savepoint(lambda: _report(memory_ids, origin, now), workspace, now)
+
+
+def within_savepoint(work: Callable[[], object], workspace: Workspace, now: datetime) -> None:
+    """Do something beside an answer: an error undoes it alone, and is counted."""
+    try:
+        with transaction.atomic():
+            work()
+    except Exception as error:
+        log.exception("reporting prediction errors failed")
+        telemetry.record_error(
+            STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace
+        )
+
+
+def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
+    ids = [next_id() for _ in range(MOST_PAIRS)]
+    upsert(
+        _DRIFTED,
+        {
+            "memories": list(memory_ids),
+            "promoted": PROMOTED,
+            "most": MOST_PAIRS,
+            "ids": ids,
+            "type": ErrorType.MEMORY_DRIFT.value,
+            "source": DRIFT_SOURCE,
+            "origin": origin,
+        },
+        now,
+    )
+
+
+def upsert(statement: str, parameters: dict[str, Any], now: datetime) -> list[UUID]:
+    """Run an upsert of errors; announce the new ones; return the ids of all."""
+    given = {"workspace": current_workspace_id(), "now": now, **parameters}
+    with connection.cursor() as cursor:
+        cursor.execute(statement, given)
+        rows = cursor.fetchall()
+    for error_id, error_type, is_new in rows:
+        if is_new:
+            record(
+                FOUND,
+                of=("prediction_error", error_id),
+                actor=SYSTEM,
+                now=now,
+                data={"error_type": error_type},
+            )
+    return [error_id for error_id, _, _ in rows]
+
+
+def as_json(value: Any) -> str:
+    """Return a value as a parameter for a column of JSON."""
+    return json.dumps(value)

@@ -1,0 +1,189 @@
+"""Resolve prediction errors: by a person's answer, or because what they are about has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import Exists, OuterRef, Q, QuerySet
+
+from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.history import record, record_unsent
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.drift.pointers import PROMOTED
+from memories.models import (
+    ErrorType,
+    Memory,
+    MemoryTag,
+    Note,
+    NoteSupport,
+    PredictionError,
+    Resolution,
+)
+
+RESOLVED = "prediction_error.resolved"
+REOPENED = "prediction_error.reopened"
+ANSWERS = {
+    "still_true": Resolution.STILL_TRUE,
+    "dismiss": Resolution.DISMISSED,
+    "updated": Resolution.UPDATED,
+}
+_BY_PERSON = (Resolution.STILL_TRUE, Resolution.DISMISSED)
+
+
+def resolve_error(
+    workspace: Workspace,
+    error_id: UUID,
+    action: str,
+    *,
+    note: str = "",
+    actor: Actor,
+    now: datetime,
+) -> PredictionError:
+    """Apply a person's answer to an open error.
+
+    "still_true" and "dismiss" hold for the present version of the note: what the memory leans on is
+    read from it anew. Raise `StaleError` for one that is resolved.
+    """
+    if action not in ANSWERS:
+        raise InvalidError("action", "Choose still_true, dismiss or updated.")
+    with in_workspace(workspace):
+        error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
+        if error is None:
+            raise MissingError("There is no such prediction error.")
+        if error.resolved_at is not None:
+            raise StaleError(f"This was resolved before: {error.get_resolution_display()}.")
+        resolution = ANSWERS[action]
+        error.resolved_at, error.resolution = now, resolution
+        error.resolved_by, error.resolution_note = actor.label, note
+        error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
+        if error.error_type == ErrorType.MEMORY_DRIFT and resolution in _BY_PERSON:
+            _accept(error, now)
+        record(
+            RESOLVED,
+            of=("prediction_error", error.pk),
+            actor=actor,
+            now=now,
+            data={"error_type": error.error_type, "resolution": resolution.value},
+        )
+        return error
+
+
+def _accept(error: PredictionError, now: datetime) -> None:
+    """Remember that a memory agrees with the present version of a note, and lean on that."""
+    if error.note_id is None:
+        return
+    version = Note.objects.filter(pk=error.note_id).values_list("version", flat=True).first()
+    NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id).update(
+        still_true_version=version,
+        is_drifted=False,
+        support=None,
+        note_version=None,
+        earlier=None,
+        earlier_version=None,
+        due_at=now,
+        attempts=0,
+    )
+
+
+def reopen_error(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Undo a person's answer, unless it is open again already or its memory has changed."""
+    with in_workspace(workspace):
+        error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
+        if error is None:
+            raise MissingError("There is no such prediction error.")
+        if error.resolution not in _BY_PERSON:
+            raise StaleError("Only “still true” and “dismiss” can be taken back.")
+        if error.memory is not None and not _is_live(error.memory, now):
+            raise StaleError("The memory is not recalled any more.")
+        same = PredictionError.objects.filter(
+            error_type=error.error_type, memory=error.memory_id, note=error.note_id,
+            source=error.source, resolved_at=None,
+        )  # fmt: skip
+        if same.exists():
+            raise StaleError("It was found again since, and is open.")
+        error.resolved_at, error.resolution = None, ""
+        error.resolved_by = error.resolution_note = ""
+        error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
+        NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id).update(
+            still_true_version=None
+        )
+        record(
+            REOPENED,
+            of=("prediction_error", error.pk),
+            actor=actor,
+            now=now,
+            data={"error_type": error.error_type},
+        )
+
+
+def _is_live(memory: Memory, now: datetime) -> bool:
+    return Memory.objects.recallable(now).filter(pk=memory.pk).exists()
+
+
+def resolve_updated(memory_ids: Collection[UUID], *, now: datetime) -> None:
+    """Resolve the errors of memories whose content was written anew."""
+    _close(Q(memory__in=list(memory_ids)), Resolution.UPDATED, now)
+
+
+def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+    """Resolve the errors of memories that were forgotten, or hidden for another reason."""
+    mine = Q(memory__in=list(memory_ids))
+    _close(mine & Q(memory__forgotten_at__isnull=False), Resolution.MEMORY_FORGOTTEN, now)
+    _close(mine, Resolution.MEMORY_HIDDEN, now)
+
+
+def resolve_of_note(note_id: UUID, *, now: datetime) -> None:
+    """Resolve the errors that name a note which is about to be deleted."""
+    _close(Q(note=note_id), Resolution.NOTE_DELETED, now)
+
+
+def resolve_of_path(path: str, *, now: datetime) -> int:
+    """Resolve the errors about a note alone by its path; those about memories stay open."""
+    return _close(Q(note_path=path, memory=None), Resolution.DISMISSED, now)
+
+
+def resolve_drift(
+    memory_ids: Collection[UUID], note_id: UUID, why: Resolution, *, now: datetime
+) -> None:
+    """Resolve the drift of memories from one note."""
+    drift = Q(error_type=ErrorType.MEMORY_DRIFT, memory__in=list(memory_ids), note=note_id)
+    _close(drift, why, now)
+
+
+def drift_of_promoted() -> QuerySet[PredictionError]:
+    """Return the open drift of memories that are tagged as pointers to their note."""
+    tagged = MemoryTag.objects.filter(tag=PROMOTED, memory=OuterRef("memory"))
+    return PredictionError.objects.filter(
+        Exists(tagged), error_type=ErrorType.MEMORY_DRIFT, resolved_at=None
+    )
+
+
+def resolve_promoted(workspace: Workspace, *, now: datetime) -> None:
+    """Resolve the drift of memories that were tagged as pointers after it was found."""
+    with in_workspace(workspace):
+        found = list(drift_of_promoted().order_by().values_list("pk", flat=True))
+        _close(Q(pk__in=found), Resolution.PROMOTED, now)
+
+
+def _close(which: Q, resolution: Resolution, now: datetime) -> int:
+    """Resolve open errors without a person; return how many."""
+    found = PredictionError.objects.filter(which, resolved_at=None).order_by()
+    closed = list(found.select_for_update(of=("self",)).values_list("pk", flat=True))
+    if not closed:
+        return 0
+    PredictionError.objects.filter(pk__in=closed).update(
+        resolved_at=now, resolution=resolution, resolved_by=SYSTEM.label
+    )
+    record_unsent(
+        RESOLVED,
+        ((error_id, {"resolution": resolution.value}) for error_id in closed),
+        of="prediction_error",
+        actor=SYSTEM,
+        now=now,
+    )
+    return len(closed)

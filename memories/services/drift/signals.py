@@ -1,0 +1,75 @@
+"""Record evidence from outside that a memory may be out of date."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from engram.kernel.actors import Actor
+from engram.kernel.credentials import refuse_credentials, strings_in
+from engram.kernel.history import record
+from engram.kernel.ids import next_id
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, PredictionError
+from memories.models.drift import ErrorType
+from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert
+
+EVIDENCE_MAX_BYTES = 8192
+SIGNALLED = "memory.signalled"
+_SIGNAL = f"""
+    {COLUMNS}
+    VALUES (
+        %(id)s, %(workspace)s, %(type)s, %(memory)s, NULL, '', NULL, %(source)s, '', '{{}}', NULL,
+        %(context)s::jsonb, %(weight)s, %(now)s, %(now)s, 1, '', '', ''
+    )
+    {UPSERT}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Outside evidence: who says so, what, and how much it weighs (0..10)."""
+
+    source: str
+    evidence: Mapping[str, Any]
+    weight: float = 1.0
+
+
+def record_signal(
+    workspace: Workspace, memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
+) -> PredictionError:
+    """Store a signal about a recallable memory; of one source the stronger one stays."""
+    if len(json.dumps(signal.evidence, ensure_ascii=False).encode()) > EVIDENCE_MAX_BYTES:
+        raise InvalidError("evidence", f"At most {EVIDENCE_MAX_BYTES:,} bytes of JSON.")
+    for text in [signal.source, *strings_in(dict(signal.evidence))]:
+        refuse_credentials({"evidence": text})
+    with in_workspace(workspace):
+        held = Memory.objects.recallable(now).select_for_update(no_key=True)
+        if not held.filter(pk=memory_id).exists():
+            raise MissingError("There is no such memory that can be recalled.")
+        [error_id] = upsert(
+            _SIGNAL,
+            {
+                "id": next_id(),
+                "type": ErrorType.MEMORY_EXTERNAL_SIGNAL.value,
+                "memory": memory_id,
+                "source": signal.source,
+                "context": as_json({"evidence": signal.evidence, "by": actor.label}),
+                "weight": signal.weight,
+            },
+            now,
+        )
+        record(
+            SIGNALLED,
+            of=("memory", memory_id),
+            actor=actor,
+            now=now,
+            data={"error": str(error_id), "source": signal.source, "weight": signal.weight},
+        )
+        return PredictionError.objects.select_related("memory").get(pk=error_id)

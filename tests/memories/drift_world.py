@@ -1,0 +1,83 @@
+"""Notes, memories that link them, and what tests of drift ask of a workspace."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+from urllib.parse import quote
+
+from django.utils import timezone
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import NoteSupport, PredictionError
+from memories.services.drift.check import check_due
+from tests.conftest import Caller, Tenant
+
+PATH = "work/release.md"
+BEFORE = """# Release
+
+The licence review is an open blocker for the release. Builds run on Tuesdays.
+
+## People
+
+Marek signs the release notes. Ines books the rooms.
+"""
+AFTER = BEFORE.replace("is an open blocker for the release", "was resolved last week")
+MEMORY = "The licence review is an open blocker for the release ([[work/release]])."
+QUERY = "licence review blocker release"
+
+
+def put(tenant: Tenant, content: str, path: str = PATH) -> None:
+    answer = tenant.agent._send("put", f"notes/{quote(path)}", {"content": content}, {})
+    assert answer.status_code in {200, 201}, answer.content
+
+
+def remember(tenant: Tenant, content: str = MEMORY, **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, **fields})
+    assert answer.status_code in {200, 201}, answer.content
+    memory_id: str = answer.json()["memory"]["id"]
+    return memory_id
+
+
+def recall(tenant: Tenant, query: str = QUERY, **fields: Any) -> list[str]:
+    answer = tenant.agent.post("memories/recall", {"query": query, **fields})
+    assert answer.status_code == 200, answer.content
+    return [one["memory"]["id"] for one in answer.json()["results"]]
+
+
+def errors(caller: Caller, **filters: Any) -> list[dict[str, Any]]:
+    answer = caller.get("prediction-errors", filters)
+    assert answer.status_code == 200, answer.content
+    body = answer.json()
+    assert body["total"] >= len(body["results"])
+    rows: list[dict[str, Any]] = body["results"]
+    return rows
+
+
+def check(tenant: Tenant, now: datetime | None = None) -> int:
+    """Do what a worker does with what is due."""
+    return check_due(tenant.workspace, now=now or timezone.now())
+
+
+def drifted(tenant: Tenant, content: str = MEMORY, **fields: Any) -> str:
+    """Remember something, change the note that it links, recall it; return the memory."""
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, content, **fields)
+    check(tenant)
+    put(tenant, AFTER)
+    assert memory_id in recall(tenant)
+    return memory_id
+
+
+def supports(tenant: Tenant) -> list[NoteSupport]:
+    with in_workspace(tenant.workspace):
+        return list(NoteSupport.objects.order_by("pk"))
+
+
+def stored(tenant: Tenant) -> list[PredictionError]:
+    with in_workspace(tenant.workspace):
+        return list(PredictionError.objects.order_by("detected_at", "pk"))
+
+
+def resolve(caller: Caller, error_id: str, action: str, **fields: Any) -> Any:
+    return caller.post(f"prediction-errors/{error_id}/resolve", {"action": action, **fields})

@@ -1,0 +1,264 @@
+"""Prediction errors and signals through the API: answers, filters, forgetting, tenancy."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.db import IntegrityError
+from django.utils import timezone
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import NoteSupport, PredictionError
+from tests.conftest import Caller, Tenant
+from tests.memories.drift_world import (
+    AFTER,
+    BEFORE,
+    MEMORY,
+    PATH,
+    check,
+    drifted,
+    errors,
+    put,
+    recall,
+    remember,
+    resolve,
+    stored,
+    supports,
+)
+
+
+def signal(caller: Caller, memory_id: str, status: int = 201, **fields: Any) -> dict[str, Any]:
+    body = {"source": "git", "evidence": {"commit": "8d1f"}, **fields}
+    answer = caller.post(f"memories/{memory_id}/signals", body)
+    assert answer.status_code == status, answer.content
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+def test_a_signal_is_an_error_with_its_evidence_and_weight(tenant: Tenant) -> None:
+    memory_id = remember(tenant, "Builds run on Tuesdays.")
+    row = signal(tenant.agent, memory_id, weight=3.5)
+    assert (row["error_type"], row["source"], row["weight"], row["cosine_distance"]) == (
+        "memory_external_signal", "git", 3.5, None,
+    )  # fmt: skip
+    assert row["context"]["evidence"] == {"commit": "8d1f"}
+    assert errors(tenant.reader, error_type="memory_external_signal") == [row]
+    assert errors(tenant.reader, error_type="memory_drift") == []
+    history = tenant.reader.get(f"memories/{memory_id}/history").json()["results"]
+    assert "memory.signalled" in {entry["type"] for entry in history}
+
+
+def test_of_one_source_the_stronger_signal_stays_and_sources_are_apart(tenant: Tenant) -> None:
+    memory_id = remember(tenant, "Builds run on Tuesdays.")
+    first = signal(tenant.agent, memory_id, weight=5, evidence={"n": 1})
+    weaker = signal(tenant.agent, memory_id, weight=2, evidence={"n": 2})
+    assert (weaker["id"], weaker["weight"], weaker["occurrences"]) == (first["id"], 5, 2)
+    assert weaker["context"]["evidence"] == {"n": 1}
+    stronger = signal(tenant.agent, memory_id, weight=6, evidence={"n": 3})
+    assert (stronger["id"], stronger["weight"]) == (first["id"], 6)
+    assert stronger["context"]["evidence"] == {"n": 3}
+    assert signal(tenant.agent, memory_id, source="calendar")["id"] != first["id"]
+    assert len(stored(tenant)) == 2
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"evidence": {"x": "y" * 8200}},
+        {"evidence": "text"},
+        {"evidence": [1]},
+        {"evidence": None},
+        {"source": ""},
+        {"source": "x" * 61},
+        {"source": "a\u0000b"},
+        {"weight": 11},
+        {"weight": -1},
+        {"weight": "heavy"},
+        {"weight": True},
+        {"evidence": {"token": "ghp_" + "a1B2" * 9}},
+    ],
+)
+def test_signals_that_are_no_evidence_are_refused(tenant: Tenant, fields: dict[str, Any]) -> None:
+    memory_id = remember(tenant, "Builds run on Tuesdays.")
+    body = {"source": "git", "evidence": {}, **fields}
+    answer = tenant.agent.post(f"memories/{memory_id}/signals", body)
+    assert answer.status_code in {400, 422}, answer.content
+    assert stored(tenant) == []
+
+
+def test_an_idempotent_signal_counts_once(tenant: Tenant) -> None:
+    memory_id = remember(tenant, "Builds run on Tuesdays.")
+    body = {"source": "git", "evidence": {}}
+    path = f"memories/{memory_id}/signals"
+    first, again = (tenant.agent.post(path, body, **{"Idempotency-Key": "one"}) for _ in range(2))
+    assert (first.status_code, again.status_code, first.json()) == (201, 201, again.json())
+    assert stored(tenant)[0].occurrences == 1
+
+
+def test_total_counts_all_pages_and_cursors_reach_every_row(tenant: Tenant) -> None:
+    for n in range(5):
+        signal(tenant.agent, remember(tenant, f"Pump {n} is in hall {n}{n}."))
+    first = tenant.reader.get("prediction-errors", {"limit": 2}).json()
+    assert (len(first["results"]), first["total"]) == (2, 5)
+    second = tenant.reader.get(first["next"]).json()
+    third = tenant.reader.get(second["next"]).json()
+    seen = [row["id"] for page in (first, second, third) for row in page["results"]]
+    assert (len(set(seen)), third["next"], third["total"]) == (5, None, 5)
+
+
+def test_filters_keep_what_they_say(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    other = remember(tenant, "Pump 3 is in hall 7.")
+    signal(tenant.agent, other)
+    assert [row["memory_id"] for row in errors(tenant.reader, memory_id=other)] == [other]
+    assert [row["memory_id"] for row in errors(tenant.reader, note_path=PATH)] == [memory_id]
+    later = (timezone.now() + timedelta(hours=1)).isoformat()
+    assert errors(tenant.reader, since=later) == []
+    [row] = errors(tenant.reader, note_path=PATH)
+    resolve(tenant.reviewer, row["id"], "dismiss")
+    assert [row["memory_id"] for row in errors(tenant.reader)] == [other]
+    assert [row["resolution"] for row in errors(tenant.reader, resolved="true")] == ["dismissed"]
+    assert len(errors(tenant.reader, resolved="all")) == 2
+    for bad in ({"resolved": "maybe"}, {"error_type": "x"}, {"memory_id": "x"}, {"since": "x"},
+                {"resolved": ""}, {"colour": "red"}):  # fmt: skip
+        assert tenant.reader.get("prediction-errors", bad).status_code in {400, 422}
+
+
+def test_resolving_twice_is_a_conflict_and_bad_answers_are_refused(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.agent, row["id"], "dismiss").status_code == 403
+    assert resolve(tenant.reviewer, row["id"], "whatever").status_code in {400, 422}
+    answer = resolve(tenant.reviewer, row["id"], "still_true", note="as agreed")
+    assert answer.status_code == 200
+    body = answer.json()
+    assert (body["resolution"], body["note"], body["resolved_by"] != "") == (
+        "still_true", "as agreed", True,
+    )  # fmt: skip
+    assert resolve(tenant.reviewer, row["id"], "dismiss").status_code == 409
+    assert resolve(tenant.reviewer, str(uuid4()), "dismiss").status_code == 404
+
+
+def test_another_workspace_sees_and_changes_nothing(tenant: Tenant, neighbour: Tenant) -> None:
+    memory_id = drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert errors(neighbour.admin, resolved="all", unconfirmed="true") == []
+    assert neighbour.admin.get(f"prediction-errors/{row['id']}").status_code == 404
+    assert resolve(neighbour.admin, row["id"], "dismiss").status_code == 404
+    body = {"source": "git", "evidence": {}}
+    assert neighbour.admin.post(f"memories/{memory_id}/signals", body).status_code == 404
+    put(neighbour, BEFORE)
+    remember(neighbour)
+    check(neighbour)
+    put(neighbour, BEFORE.replace("Ines", "Zoe"))
+    recall(neighbour)
+    assert errors(neighbour.admin) == []
+
+
+def test_forgetting_resolves_and_the_memory_is_not_named_again(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    assert tenant.admin.post("memories/forget", {"ids": [memory_id], "confirm": True}).json()[
+        "forgotten"
+    ]
+    assert errors(tenant.reader) == []
+    [row] = errors(tenant.reader, resolved="all")
+    assert (row["resolution"], row["memory"], row["context"]) == ("memory_forgotten", None, {})
+    assert MEMORY not in str(row)
+    body = {"source": "git", "evidence": {}}
+    assert tenant.agent.post(f"memories/{memory_id}/signals", body).status_code == 404
+    put(tenant, BEFORE)
+    check(tenant)
+    assert errors(tenant.reader) == []
+
+
+def test_a_restored_memory_is_checked_again(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    tenant.admin.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    tenant.admin.post("memories/restore", {"ids": [memory_id]})
+    assert supports(tenant)[0].due_at is not None
+    check(tenant)
+    recall(tenant)
+    assert [row["memory_id"] for row in errors(tenant.reader)] == [memory_id]
+
+
+def test_deleting_the_note_resolves_and_keeps_its_path(tenant: Tenant) -> None:
+    drifted(tenant)
+    assert tenant.agent.delete(f"notes/{PATH}").status_code == 204
+    assert errors(tenant.reader) == []
+    [row] = errors(tenant.reader, resolved="all")
+    assert (row["resolution"], row["note_path"]) == ("note_deleted", PATH)
+    assert supports(tenant) == []
+    put(tenant, AFTER)
+    assert supports(tenant)[0].support is not None
+
+
+def test_erasing_removes_every_copy(tenant: Tenant) -> None:
+    canary = "The licence review is an open blocker for the release ([[work/release]]). Xylocarp."
+    memory_id = drifted(tenant, canary)
+    other = remember(tenant, "Pump 3 is in hall 7.")
+    signal(tenant.agent, other, evidence={"said": canary})
+    signal(tenant.agent, memory_id)
+    assert tenant.admin.delete(f"memories/{memory_id}").status_code == 204
+    assert stored(tenant) == []
+    assert supports(tenant) == []
+    with in_workspace(tenant.workspace):
+        assert not [event for event in Event.objects.all() if "Xylocarp" in str(event.data)]
+        assert not NoteSupport.objects.exists()
+
+
+def test_errors_about_notes_are_listed_after_two_distinct_queries(tenant: Tenant) -> None:
+    put(tenant, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
+    for _ in range(2):
+        tenant.agent.post("context", {"task": "Rotate the signing keys of the payment gateway"})
+    assert errors(tenant.reader) == []
+    [row] = errors(tenant.reader, unconfirmed="true")
+    assert (row["error_type"], row["note_path"], row["memory_id"]) == (
+        "low_overlap", "garden/bees.md", None,
+    )  # fmt: skip
+    assert row["occurrences"] == 2
+    tenant.agent.post("context", {"task": "Which cipher suites does the load balancer accept?"})
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+
+
+def test_a_weak_note_of_another_folder_is_a_contextual_mismatch(tenant: Tenant) -> None:
+    put(tenant, "# Kiln\n\nThe kiln room is locked at night, ask Ines.", "pottery/kiln.md")
+    for task in ("Is the office locked in the evening?", "Where can I get into the room?"):
+        tenant.agent.post("context", {"task": task, "project": "billing"})
+    rows = errors(tenant.reader)
+    assert [row["error_type"] for row in rows] == ["contextual_mismatch"]
+    assert rows[0]["context"]["project"] == "billing"
+
+
+def test_errors_about_notes_change_no_ranking(tenant: Tenant) -> None:
+    put(tenant, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
+    body = {"task": "How do bees tell where nectar is?"}
+    before = tenant.agent.post("context", body).json()["notes"]
+    for task in ("Rotate the signing keys", "Which cipher suites are accepted?"):
+        tenant.agent.post("context", {"task": task})
+    assert errors(tenant.reader)
+    assert tenant.agent.post("context", body).json()["notes"] == before
+
+
+def test_the_list_asks_as_many_queries_for_one_row_as_for_ten(
+    tenant: Tenant, django_assert_max_num_queries: Any
+) -> None:
+    signal(tenant.agent, remember(tenant, "Pump 0 is in hall 9.", tags=["a"]))
+    with django_assert_max_num_queries(20) as one:
+        errors(tenant.reader)
+    for n in range(9):
+        signal(tenant.agent, remember(tenant, f"Valve {n} is in room {n}{n}.", tags=["a", "b"]))
+    with django_assert_max_num_queries(20) as ten:
+        assert len(errors(tenant.reader)) == 10
+    assert len(one) == len(ten)
+
+
+def test_an_error_is_of_a_memory_or_a_note(tenant: Tenant) -> None:
+    now = timezone.now()
+    with pytest.raises(IntegrityError), in_workspace(tenant.workspace):
+        PredictionError.objects.create(
+            error_type="low_overlap", source="notes", detected_at=now, last_seen_at=now
+        )

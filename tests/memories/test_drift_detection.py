@@ -1,0 +1,356 @@
+"""Drift from the note to the list of errors: found, refreshed, resolved, found again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from threading import Barrier
+from typing import Any
+
+import pytest
+from django.db import connection, connections
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.models import StageError
+from engram.kernel.tenancy import in_workspace
+from memories.models import PredictionError
+from memories.services.drift import report
+from memories.services.drift.report import report_drift
+from memories.services.drift.resolve import resolve_of_path
+from memories.tasks import check_notes, sweep_notes
+from tests.conftest import Tenant
+from tests.memories.drift_world import (
+    AFTER,
+    BEFORE,
+    MEMORY,
+    PATH,
+    check,
+    drifted,
+    errors,
+    put,
+    recall,
+    remember,
+    resolve,
+    stored,
+    supports,
+)
+
+
+def test_a_note_that_agrees_gives_no_error(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant)
+    assert check(tenant) == 1
+    put(tenant, BEFORE.replace("Tuesdays", "Fridays").replace("Ines", "Zoe"))
+    assert memory_id in recall(tenant)
+    assert errors(tenant.reader) == []
+
+
+def test_a_changed_note_gives_an_error_with_memory_path_and_passage(tenant: Tenant) -> None:
+    memory_id = drifted(tenant, tags=["release"])
+    [row] = errors(tenant.reader)
+    assert (row["error_type"], row["memory_id"], row["note_path"]) == (
+        "memory_drift", memory_id, PATH,
+    )  # fmt: skip
+    assert row["memory"]["content"] == MEMORY
+    assert row["memory"]["tags"] == ["release"]
+    assert row["query"] == f"memory:{memory_id}"
+    assert 0 < row["cosine_distance"] < 2
+    assert row["context"]["passage"] == {
+        "heading": "Release", "text": "The licence review was resolved last week.",
+    }  # fmt: skip
+    assert row["context"]["before"]["text"].startswith("The licence review is an open blocker")
+    assert row["context"]["reasons"]
+    assert row["context"]["is_supported"] is True
+    assert (row["resolved_at"], row["resolution"]) == (None, None)
+    one = tenant.reader.get(f"prediction-errors/{row['id']}").json()
+    assert one == row
+
+
+def test_nothing_is_listed_before_the_memory_is_retrieved(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    put(tenant, AFTER)
+    assert supports(tenant)[0].is_drifted
+    assert errors(tenant.reader) == []
+    recall(tenant, record=False)
+    assert errors(tenant.reader) == []
+    recall(tenant)
+    assert len(errors(tenant.reader)) == 1
+
+
+def test_a_note_changed_before_a_worker_has_read_the_support_is_compared_with_its_old_text(
+    tenant: Tenant,
+) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant)
+    put(tenant, AFTER)
+    assert memory_id in recall(tenant)
+    [row] = errors(tenant.reader)
+    assert row["context"]["before"]["text"].startswith("The licence review is an open blocker")
+
+
+def test_context_and_session_start_report_drift_as_recall_does(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    put(tenant, AFTER)
+    assert tenant.agent.post("context", {"task": MEMORY}).json()["memories"]
+    [row] = errors(tenant.reader)
+    assert (row["context"]["origin"], row["occurrences"]) == ("context", 1)
+    started = tenant.agent.post("sessions", {"session_key": "s1", "context": MEMORY}).json()
+    assert started["memories"]
+    [row] = errors(tenant.reader)
+    assert row["occurrences"] == 2
+
+
+def test_a_content_edit_resolves_and_a_tag_edit_does_not(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    assert tenant.agent.patch(f"memories/{memory_id}", {"tags": ["x"]}).status_code == 200
+    assert len(errors(tenant.reader)) == 1
+    text = "The licence review was resolved last week ([[work/release]])."
+    assert tenant.agent.patch(f"memories/{memory_id}", {"content": text}).status_code == 200
+    assert errors(tenant.reader) == []
+    [row] = errors(tenant.reader, resolved="true")
+    assert row["resolution"] == "updated"
+    check(tenant)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+
+
+def test_hot_retrieval_keeps_one_row(tenant: Tenant) -> None:
+    drifted(tenant)
+    before = stored(tenant)[0]
+    recall(tenant)
+    recall(tenant)
+    [row] = stored(tenant)
+    assert (row.pk, row.occurrences, row.detected_at) == (before.pk, 3, before.detected_at)
+    assert row.last_seen_at > before.last_seen_at
+
+
+def test_after_25_hours_there_is_still_one_open_row(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    later = timezone.now() + timedelta(hours=25)
+    with in_workspace(tenant.workspace):
+        report_drift(tenant.workspace, [memory_id], origin="recall", now=later)  # type: ignore[list-item]
+    [row] = stored(tenant)
+    assert (row.occurrences, row.last_seen_at) == (2, later)
+
+
+def test_the_stronger_signal_stays(tenant: Tenant) -> None:
+    drifted(tenant)
+    with in_workspace(tenant.workspace):
+        PredictionError.objects.update(weight=1.0, context={"kept": True})
+    recall(tenant)
+    [row] = stored(tenant)
+    assert (row.weight, row.context, row.occurrences) == (1.0, {"kept": True}, 2)
+    put(tenant, AFTER.replace("last week", "in May"))
+    recall(tenant)
+    [row] = stored(tenant)
+    assert row.note_version == 3
+    assert row.context["passage"]["text"] == "The licence review was resolved in May."
+
+
+def test_after_a_resolution_a_new_row_opens_when_the_note_changes_again(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true", note="checked").status_code == 200
+    recall(tenant)
+    check(tenant)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    put(tenant, BEFORE.replace("is an open blocker for", "does not concern"))
+    check(tenant)
+    recall(tenant)
+    [again] = errors(tenant.reader)
+    assert again["id"] != row["id"]
+
+
+def test_updated_opens_a_new_row_while_memory_and_note_still_disagree(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "updated").status_code == 200
+    recall(tenant)
+    [again] = errors(tenant.reader)
+    assert again["id"] != row["id"]
+
+
+def test_a_note_that_agrees_again_resolves_by_itself(tenant: Tenant) -> None:
+    drifted(tenant)
+    put(tenant, BEFORE)
+    assert errors(tenant.reader) == []
+    [row] = errors(tenant.reader, resolved="true")
+    assert row["resolution"] == "note_agrees"
+
+
+def test_pointers_are_never_flagged(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    pointer = remember(tenant, "What blocks the release is described in [[work/release]].")
+    tagged = remember(tenant, tags=["promoted"])
+    check(tenant)
+    put(tenant, AFTER)
+    assert {pointer, tagged} & set(recall(tenant, "what blocks the release", min_score=None))
+    assert errors(tenant.reader) == []
+
+
+def test_a_memory_that_becomes_a_pointer_is_resolved(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    tenant.agent.patch(f"memories/{memory_id}", {"tags": ["promoted"]})
+    assert errors(tenant.reader) == []
+    sweep_notes()
+    [row] = errors(tenant.reader, resolved="all")
+    assert row["resolution"] == "promoted"
+    recall(tenant)
+    assert errors(tenant.reader) == []
+
+
+def test_a_failing_check_does_not_break_recall_and_is_counted(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_id = drifted(tenant)
+    monkeypatch.setattr(report, "_DRIFTED", "SELECT 1 / 0")
+    assert memory_id in recall(tenant)
+    assert tenant.agent.post("context", {"task": MEMORY}).json()["memories"]
+    with in_workspace(tenant.workspace):
+        failures = StageError.objects.filter(stage="drift", code="drift_failed")
+        assert failures.count() == 2
+
+
+def test_a_failing_comparison_is_counted_retried_and_given_up(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("no")
+
+    monkeypatch.setattr("memories.services.drift.check.has_drifted", fail)
+    for _ in range(7):
+        check(tenant)
+    [row] = supports(tenant)
+    assert (row.attempts, row.due_at is not None) == (5, True)
+    monkeypatch.undo()
+    put(tenant, AFTER)
+    assert supports(tenant)[0].is_drifted
+
+
+def test_resolving_by_path_leaves_rows_of_memories_alone(tenant: Tenant) -> None:
+    drifted(tenant)
+    with in_workspace(tenant.workspace):
+        row = PredictionError.objects.get()
+        for kind in ("low_overlap", "contextual_mismatch"):
+            PredictionError.objects.create(
+                error_type=kind, note=row.note, note_path=PATH, source="notes", queries=["a", "b"],
+                detected_at=row.detected_at, last_seen_at=row.detected_at,
+            )  # fmt: skip
+        assert resolve_of_path(PATH, now=timezone.now()) == 2
+    assert [row["error_type"] for row in errors(tenant.reader)] == ["memory_drift"]
+
+
+def test_switching_drift_off_reports_nothing(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    answer = tenant.admin.patch("workspace/settings", {"drift_enabled": False})
+    assert answer.status_code == 200
+    put(tenant, AFTER)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+
+
+def test_the_threshold_of_the_workspace_decides(tenant: Tenant) -> None:
+    assert tenant.admin.patch("workspace/settings", {"drift_threshold": 0.99}).status_code == 422
+    put(tenant, BEFORE)
+    remember(tenant, "Marek signs the release notes ([[work/release]]).")
+    check(tenant)
+    tenant.admin.patch("workspace/settings", {"drift_threshold": 0.9})
+    vague = BEFORE.replace("Marek signs the release notes.", "Marek signs what goes out.")
+    put(tenant, vague)
+    recall(tenant, "who signs release notes")
+    assert errors(tenant.reader) == []
+    tenant.admin.patch("workspace/settings", {"drift_threshold": 0.5})
+    put(tenant, vague + "\nMore.")
+    recall(tenant, "who signs release notes")
+    assert len(errors(tenant.reader)) == 1
+
+
+def test_a_lost_task_is_made_up_for_by_the_sweep(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    assert supports(tenant)[0].due_at is not None
+    sweep_notes()
+    [row] = supports(tenant)
+    assert (row.due_at, row.checked_version, row.note_version) == (None, 1, 1)
+    check_notes(str(tenant.workspace.pk))
+
+
+def test_removing_the_link_drops_the_support_and_a_later_link_brings_a_new_one(
+    tenant: Tenant,
+) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant)
+    check(tenant)
+    tenant.agent.patch(f"memories/{memory_id}", {"content": "The licence review is a blocker."})
+    assert supports(tenant) == []
+    tenant.agent.patch(f"memories/{memory_id}", {"content": MEMORY})
+    check(tenant)
+    assert supports(tenant)[0].support is not None
+
+
+def test_a_memory_older_than_its_note_is_compared_once_the_note_exists(tenant: Tenant) -> None:
+    remember(tenant)
+    assert supports(tenant) == []
+    put(tenant, BEFORE)
+    [row] = supports(tenant)
+    assert (row.checked_version, row.is_drifted) == (1, False)
+    put(tenant, AFTER)
+    recall(tenant)
+    assert len(errors(tenant.reader)) == 1
+
+
+def test_a_recall_asks_as_many_queries_for_one_drift_as_for_ten(tenant: Tenant) -> None:
+    counts = []
+    for size in (1, 9):
+        for n in range(size):
+            put(tenant, BEFORE, f"area{size}{n}/release.md")
+            remember(tenant, MEMORY.replace("work", f"area{size}{n}") + f" Team {size}{n}.")
+        check(tenant)
+        for n in range(size):
+            put(tenant, AFTER, f"area{size}{n}/release.md")
+        recall(tenant, k=20)
+        with CaptureQueriesContext(
+            connection,
+        ) as asked:
+            recall(tenant, k=20)
+        counts.append(len(asked))
+    assert len(stored(tenant)) == 10
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_concurrent_detections_leave_one_row(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant)
+    check(tenant)
+    put(tenant, AFTER)
+    gate = Barrier(4)
+
+    def detect() -> None:
+        try:
+            gate.wait()
+            with in_workspace(tenant.workspace):
+                report_drift(
+                    tenant.workspace,
+                    [memory_id],  # type: ignore[list-item]
+                    origin="recall",
+                    now=timezone.now(),
+                )
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: detect(), range(4)))
+    [row] = stored(tenant)
+    assert row.occurrences == 4
