@@ -17,7 +17,7 @@ from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteChunk, NoteTag
 from memories.services.notes.beside import place_memories
 from memories.services.notes.find import named, passages_with_words, with_counts
-from memories.services.notes.links import backlinks_of, links_of, with_linking_memories
+from memories.services.notes.links import backlinks_of, count_linking_memories, links_of
 
 SIZE, PASSAGES_A_PAGE = 50, 60
 PASSAGES_FOUND = 20
@@ -45,13 +45,14 @@ def notes(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(named(words))
     if tag:
         rows = rows.filter(pk__in=NoteTag.objects.filter(tag=tag).values("note"))
-    shown = with_linking_memories(with_counts(rows), timezone.now())
-    page = page_of(shown, request, size=SIZE, ordering=("-updated_at", "-id"))
+    page = page_of(with_counts(rows), request, size=SIZE, ordering=("-updated_at", "-id"))
+    linking = count_linking_memories([row.pk for row in page.rows], timezone.now())
     passages = []
     if words and not tag and "cursor" not in request.GET:
         passages = list(passages_with_words(words)[: PASSAGES_FOUND + 1])
     context = {
         "page": page,
+        "rows": [(row, linking.get(row.pk, 0)) for row in page.rows],
         "words": words,
         "tag": tag,
         "passages": passages[:PASSAGES_FOUND],

@@ -11,9 +11,9 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Note
+from memories.models import Memory, Note
 from memories.services.notes.beside import BY_BLOCK, BY_HEADING, BY_MEANING, place_memories
-from memories.services.notes.links import linking_memories
+from memories.services.notes.links import linking_memory_ids
 from tests.conftest import NOW, Tenant
 
 PAGE = "/console/notes/"
@@ -101,7 +101,7 @@ def test_memories_stand_beside_what_they_link_or_what_is_nearest_in_meaning(
     block = remember(tenant, "The desk signs large sums back [[billing#^refunds]].")
     with in_workspace(tenant.workspace):
         note = Note.objects.get(pk=note_id)
-        memories = list(linking_memories([note.pk], NOW))
+        memories = list(Memory.objects.filter(pk__in=linking_memory_ids(note, NOW)))
         placed = place_memories(note, memories, tenant.workspace.embedding_model)
         found = {
             str(one.memory.pk): (position, one.why)

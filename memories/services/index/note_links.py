@@ -10,6 +10,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from uuid import UUID
 
+from django.db import connection
+
 from engram.kernel.locks import one_at_a_time, share
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.note_paths import (
@@ -84,19 +86,42 @@ def keys_of(note: Note) -> set[str]:
 
 def resolve_again(keys: Collection[str]) -> int:
     """Find the notes of all links with these keys again; return how many links changed."""
-    links = NoteLink.objects.filter(key__in=list(keys)).select_related("source").order_by("pk")
-    changed = 0
+    if not keys:
+        return 0
+    links = (
+        NoteLink.objects.filter(key__in=list(keys))
+        .select_related("source")
+        .defer("source__content", "source__properties")
+    )
     known = _named(set(keys))
-    step: list[NoteLink] = []
-    for link in links.iterator(chunk_size=LINKS_A_STEP):
+    changed = []
+    for link in links.order_by("pk"):
         before = link.note_id, link.reason
         _set(link, _resolution(link, known))
         if (link.note_id, link.reason) != before:
-            step.append(link)
-        if len(step) >= LINKS_A_STEP:
-            changed += NoteLink.objects.bulk_update(step, ["note", "reason"])
-            step = []
-    return changed + (NoteLink.objects.bulk_update(step, ["note", "reason"]) if step else 0)
+            changed.append(link)
+    if changed:
+        _update(changed)
+    return len(changed)
+
+
+def _update(links: Sequence[NoteLink]) -> None:
+    """Write where links lead, in one statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            """
+            UPDATE memories_notelink AS kept SET note_id = found.note_id, reason = found.reason
+            FROM unnest(%(ids)s::bigint[], %(notes)s::uuid[], %(reasons)s::text[])
+                AS found (id, note_id, reason)
+            WHERE kept.workspace_id = %(workspace)s AND kept.id = found.id
+            """,
+            {
+                "workspace": current_workspace_id(),
+                "ids": [link.pk for link in links],
+                "notes": [link.note_id for link in links],
+                "reasons": [link.reason for link in links],
+            },
+        )
 
 
 def _row(

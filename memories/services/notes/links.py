@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Count, OuterRef, QuerySet, Subquery
-from django.db.models.functions import Coalesce
+from django.db.models import F
 
+from engram.kernel.planning import Among
 from memories.models import Memory, Note, NoteLink
 
 BACKLINKS_SHOWN = 100
@@ -35,27 +36,39 @@ def links_of_memory(memory: Memory) -> list[NoteLink]:
     return list(NoteLink.objects.filter(memory=memory).select_related("note").order_by("position"))
 
 
-def with_linking_memories(notes: QuerySet[Note], now: datetime) -> QuerySet[Note]:
-    """Return notes with the number of recallable memories that link each."""
-    links = NoteLink.objects.filter(note=OuterRef("pk"), memory__in=Memory.objects.recallable(now))
-    counts = links.order_by().values("note").annotate(n=Count("memory", distinct=True))
-    return notes.annotate(memory_count=Coalesce(Subquery(counts.values("n")), 0))
+def count_linking_memories(note_ids: Collection[UUID], now: datetime) -> dict[UUID, int]:
+    """Return how many recallable memories link each of these notes; others are left out."""
+    links = NoteLink.objects.filter(note__in=list(note_ids), memory__isnull=False).order_by()
+    pairs = set(links.values_list("note_id", "memory_id"))
+    readable = _recallable_among({memory_id for _, memory_id in pairs if memory_id}, now)
+    return dict(
+        Counter(note_id for note_id, memory_id in pairs if note_id and memory_id in readable)
+    )
 
 
-def linking_memories(note_ids: Collection[UUID], now: datetime) -> QuerySet[Memory]:
-    """Return the recallable memories that link any of these notes."""
-    links = NoteLink.objects.filter(note__in=list(note_ids), memory__isnull=False)
-    return Memory.objects.recallable(now).filter(pk__in=links.values("memory"))
+def linking_memory_ids(note: Note, now: datetime) -> set[UUID]:
+    """Return the ids of the recallable memories that link a note."""
+    links = NoteLink.objects.filter(note=note, memory__isnull=False).order_by()
+    linking = links.values_list("memory_id", flat=True)
+    return _recallable_among({memory_id for memory_id in linking if memory_id}, now)
+
+
+def _recallable_among(memory_ids: Collection[UUID], now: datetime) -> set[UUID]:
+    readable = Memory.objects.recallable(now).filter(Among(F("pk"), memory_ids)).order_by()
+    return set(readable.values_list("pk", flat=True)) if memory_ids else set()
 
 
 def backlinks_of(note: Note, now: datetime) -> Backlinks:
     """Return what links a note, newest first, at most BACKLINKS_SHOWN of each kind."""
-    sources = NoteLink.objects.filter(note=note, source__isnull=False)
-    notes = Note.objects.filter(pk__in=sources.values("source")).defer("content", "properties")
-    memories = linking_memories([note.id], now)
+    # Lists of ids: what the planner makes of sub-selects takes seconds on fresh tables.
+    links = NoteLink.objects.filter(note=note, source__isnull=False).order_by()
+    source_ids = {source_id for source_id in links.values_list("source_id", flat=True) if source_id}
+    notes = Note.objects.filter(Among(F("pk"), source_ids)).defer("content", "properties")
+    memory_ids = linking_memory_ids(note, now)
+    memories = Memory.objects.recallable(now).filter(Among(F("pk"), memory_ids))
     return Backlinks(
         notes=list(notes.order_by("path")[:BACKLINKS_SHOWN]),
-        notes_total=notes.count(),
+        notes_total=len(source_ids),
         memories=list(memories.order_by("-created_at", "-pk")[:BACKLINKS_SHOWN]),
-        memories_total=memories.count(),
+        memories_total=len(memory_ids),
     )

@@ -13,7 +13,7 @@ from pgvector.django import CosineDistance
 from engram.kernel.embedding import Floats, embed_query
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.models import NoteChunk
+from memories.models import Note, NoteChunk
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,21 +49,21 @@ def nearest_passages(
     """Return what `find_passages` returns, for a unit vector (dim,) by `model`."""
     embedded = NoteChunk.objects.filter(model=model, embedding__isnull=False)
     near = CosineDistance("embedding", vector)
-    rows = embedded.annotate(distance=near).order_by("distance", "pk")
-    rows = rows.select_related("note").only(
-        "position", "heading", "text", "note__path", "note__title", "note__version"
-    )
+    rows = list(embedded.annotate(distance=near).defer("embedding").order_by("distance", "pk")[:k])
+    # Joined, the planner may read the notes again for each passage.
+    notes = Note.objects.only("path", "title", "version").in_bulk({row.note_id for row in rows})
     found = [
         Passage(
             note_id=row.note_id,
-            path=row.note.path,
-            title=row.note.title,
-            version=row.note.version,
+            path=notes[row.note_id].path,
+            title=notes[row.note_id].title,
+            version=notes[row.note_id].version,
             position=row.position,
             heading=row.heading,
             text=row.text,
             cosine=1.0 - float(row.distance),
         )
-        for row in rows[:k]
+        for row in rows
+        if row.note_id in notes  # deleted meanwhile
     ]
     return [passage for passage in found if passage.cosine >= min_cosine]
