@@ -15,6 +15,7 @@ from engram.kernel.pages import member_page, staff_of
 from engram.kernel.pagination import NewestFirst, page_of
 from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteChunk, NoteTag
+from memories.services.drift.find import drifted_from
 from memories.services.notes.beside import place_memories
 from memories.services.notes.find import named, passages_with_words, with_counts
 from memories.services.notes.links import backlinks_of, count_linking_memories, links_of
@@ -79,6 +80,7 @@ def note(request: HttpRequest, note_id: UUID) -> HttpResponse:
         "note": found,
         "page": page,
         "passages": [(chunk, placed.get(chunk.position, [])) for chunk in page.rows],
+        "drifted": drifted_from(found),
         "links": links,
         "targets": {(link.target, link.heading): link for link in links},
         "backlinks": backlinks,

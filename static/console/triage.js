@@ -55,6 +55,12 @@ listen(
   verdict,
 );
 
+// A text that is edited in place has the cursor at once.
+
+document.querySelector("[data-edit]")?.addEventListener("toggle", ({ target }) => {
+  if (target.open) target.querySelector("textarea").focus();
+});
+
 // A verdict that needs ticks asks for them before it is sent, and none is sent twice.
 
 let isSent = false;

@@ -101,7 +101,7 @@ def test_every_kind_waits_in_one_queue_by_severity_then_age(
     assert seen == [f"reviews:{review}", f"conflicts:{card.pk}", f"suggestions:{suggestion}"]
     counts = client.get(f"{INBOX}counts/").json()
     one_each = {"conflicts": 1, "reviews": 1, "suggestions": 1}
-    assert counts == {"inbox": 3, **one_each, "calibration": 0, "mutings": 0}
+    assert counts == {"inbox": 3, **one_each, "calibration": 0, "drift": 0, "mutings": 0}
     assert 'data-count="inbox">3<' in html  # in the navigation as well
 
 
@@ -247,6 +247,7 @@ def test_readers_see_what_they_may_and_answer_nothing(tenant: Tenant, member: Me
     assert client.get(f"{INBOX}counts/").json() == {
         "inbox": 1,
         "conflicts": 0,
+        "drift": 0,
         "suggestions": 1,
         "mutings": 0,
     }
@@ -367,7 +368,7 @@ def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant
     whole = tenant.reviewer.get("inbox").json()
     assert whole["count"] == 3
     assert [(s["name"], s["count"]) for s in whole["sources"]] == [
-        ("conflicts", 1), ("reviews", 1), ("suggestions", 1), ("calibration", 0),
+        ("conflicts", 1), ("reviews", 1), ("drift", 0), ("suggestions", 1), ("calibration", 0),
         ("mutings", 0),
     ]  # fmt: skip
     assert [(row["source"], row["severity"]) for row in whole["results"]] == [
@@ -381,7 +382,7 @@ def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant
     assert tenant.reviewer.get(second["previous"]).json()["results"] == first["results"]
     for caller in (tenant.reader, tenant.agent):  # what waits for a reviewer is not theirs to read
         assert [s["name"] for s in caller.get("inbox").json()["sources"]] == [
-            "conflicts", "suggestions", "mutings",
+            "conflicts", "drift", "suggestions", "mutings",
         ]  # fmt: skip
         assert caller.get("inbox", {"source": "reviews"}).status_code == 422
 

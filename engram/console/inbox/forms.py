@@ -9,6 +9,7 @@ from django import forms
 
 from engram.console.inbox.source import SEVERITIES, InboxFilter
 from engram.kernel.literals import row_id
+from memories.models.memory import CONTENT_MAX_CHARS
 
 FILTERS = ("source", "severity", "scope", "q", "mine")
 
@@ -46,6 +47,7 @@ class ActionForm(forms.Form):
         max_length=20, error_messages={"required": "Choose one of the answers."}
     )
     note = forms.CharField(max_length=1000, required=False)
+    content = forms.CharField(max_length=CONTENT_MAX_CHARS, required=False, strip=False)
 
 
 def named_item(text: str, default: str = "conflicts") -> tuple[str, UUID] | None:

@@ -193,15 +193,9 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     if not form.is_valid():
         return _show_refusal(request, source, item, "Choose one of the answers.", 422)
     staff = staff_of(request)
-    answer = form.cleaned_data
     try:
-        source.act(
-            staff.workspace,
-            item,
-            answer["action"],
-            note=answer["note"],
-            actor=staff.actor,
-            now=timezone.now(),
+        source.answer(
+            staff.workspace, item, form.cleaned_data, actor=staff.actor, now=timezone.now()
         )
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), _status_of(error))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from engram.console.inbox.calibration import CalibrationSource
 from engram.console.inbox.conflicts import ConflictSource
+from engram.console.inbox.drift import DriftSource
 from engram.console.inbox.mutings import MutingSource
 from engram.console.inbox.reviews import ReviewSource
 from engram.console.inbox.source import Source
@@ -13,6 +14,7 @@ from engram.kernel.models import Role
 SOURCES: list[Source] = [
     ConflictSource(),
     ReviewSource(),
+    DriftSource(),
     SuggestionSource(),
     CalibrationSource(),
     MutingSource(),

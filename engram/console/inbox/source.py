@@ -114,6 +114,7 @@ class Source(ABC):
     settled_by: ClassVar[tuple[str, ...]] = ()  # the events that change the count
     has_own_snooze: ClassVar[bool] = False
     takes_note: ClassVar[bool] = False
+    takes_content: ClassVar[bool] = False  # an answer may bring a text, edited in the card
     reads_by_index: ClassVar[bool] = False  # without settings the planner would read whole tables
 
     @abstractmethod
@@ -158,6 +159,18 @@ class Source(ABC):
             raise InvalidError("action", "Choose one of the answers.")
         told = {"note": note} if self.takes_note else {}
         verbs[action](workspace, item_id, **told, actor=actor, now=now)
+
+    def answer(
+        self,
+        workspace: Workspace,
+        item_id: UUID,
+        sent: Mapping[str, str],
+        *,
+        actor: Actor,
+        now: datetime,
+    ) -> None:
+        """Apply an answer with what was sent: `action`, `note`, and `content` where it is taken."""
+        self.act(workspace, item_id, sent["action"], note=sent["note"], actor=actor, now=now)
 
     def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision about an item, None without one."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThanOrEqual
 
 from memories.core.drift.pointers import PROMOTED
-from memories.models import ErrorType, MemoryTag, PredictionError
+from memories.models import ErrorType, MemoryTag, Note, NoteSupport, PredictionError
 from memories.models.drift import OF_NOTES, RETRIEVALS_NEEDED
 
 _COUNT = "queries__len"
@@ -16,6 +18,12 @@ _COUNT = "queries__len"
 def all_errors() -> QuerySet[PredictionError]:
     """Return all errors with their memories."""
     return PredictionError.objects.select_related("memory").order_by("-detected_at", "-pk")
+
+
+def drifted_from(note: Note) -> set[UUID]:
+    """Return the memories that the present version of a note no longer carries."""
+    found = NoteSupport.objects.filter(note=note, is_drifted=True, checked_version=note.version)
+    return set(found.order_by().values_list("memory", flat=True))
 
 
 def confirmed(errors: QuerySet[PredictionError]) -> QuerySet[PredictionError]:

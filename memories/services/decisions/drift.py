@@ -1,0 +1,54 @@
+"""Answer a prediction error by changing its memory: a new wording, or forgetting it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+from engram.kernel.actors import Actor
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
+from engram.kernel.tenancy import in_workspace
+from memories.core.spelling import same_letters
+from memories.models import Memory, PredictionError
+from memories.services.lifecycle.forget import forget, restore
+from memories.services.lifecycle.revise import revise
+
+
+def update_memory(
+    workspace: Workspace, error_id: UUID, content: str, *, actor: Actor, now: datetime
+) -> None:
+    """Give the memory of an open error a new wording, which resolves all its errors."""
+    memory = _memory_of_open(workspace, error_id)
+    if not content.strip():
+        raise InvalidError("content", "Write what is true now, or forget the memory.")
+    if same_letters(content, memory.content):
+        raise InvalidError("content", "The text was not changed; edit it first.")
+    revise(workspace, memory.pk, {"content": content}, actor=actor, now=now)
+
+
+def forget_memory(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Forget the memory of an open error, which resolves all its errors."""
+    memory = _memory_of_open(workspace, error_id)
+    forget(workspace, [memory.pk], actor=actor, now=now)
+
+
+def bring_back(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
+    """Restore the memory that was forgotten because of an error."""
+    with in_workspace(workspace):
+        memory_id = (
+            PredictionError.objects.filter(pk=error_id).values_list("memory", flat=True).first()
+        )
+    if memory_id is None:
+        raise MissingError("There is no such memory.")
+    restore(workspace, [memory_id], actor=actor, now=now)
+
+
+def _memory_of_open(workspace: Workspace, error_id: UUID) -> Memory:
+    with in_workspace(workspace):
+        error = PredictionError.objects.select_related("memory").filter(pk=error_id).first()
+        if error is None or error.memory is None:
+            raise MissingError("There is no such prediction error of a memory.")
+        if error.resolved_at is not None:
+            raise StaleError(f"This was resolved before: {error.get_resolution_display()}.")
+        return error.memory

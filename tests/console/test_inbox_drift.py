@@ -1,0 +1,163 @@
+"""Drift in the inbox: the memory, the passage and the difference; one key an answer; undo."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from django.test import Client
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Note
+from tests.conftest import Tenant
+from tests.memories.drift_world import (
+    AFTER,
+    BEFORE,
+    MEMORY,
+    PATH,
+    check,
+    drifted,
+    errors,
+    put,
+    recall,
+    remember,
+)
+
+Member = Callable[[str], Client]
+INBOX = "/console/inbox/"
+
+
+def page(client: Client, path: str = INBOX, code: int = 200) -> str:
+    answer = client.get(path)
+    assert answer.status_code == code
+    return answer.content.decode()
+
+
+def act(client: Client, item: str, action: str, **fields: str) -> Any:
+    return client.post(f"{INBOX}drift/{item}/", {"action": action, "back": INBOX, **fields})
+
+
+def undo(client: Client, item: str) -> Any:
+    return client.post(f"{INBOX}drift/{item}/undo/", {"back": INBOX})
+
+
+def signal(tenant: Tenant, memory_id: str, **fields: Any) -> str:
+    body = {"source": "git", "evidence": {"why": "<b>merged</b>"}, **fields}
+    answer = tenant.agent.post(f"memories/{memory_id}/signals", body)
+    assert answer.status_code == 201
+    error_id: str = answer.json()["id"]
+    return error_id
+
+
+def test_a_card_shows_the_memory_the_passage_and_the_difference(
+    tenant: Tenant, member: Member
+) -> None:
+    drifted(tenant)
+    client = member("reviewer")
+    html = page(client)
+    assert "Is this still true?" in html
+    assert MEMORY in html
+    assert "The licence review was resolved last week." in html
+    assert "<del>" in html
+    assert "<ins>" in html
+    with in_workspace(tenant.workspace):
+        note = Note.objects.get()
+    assert f'href="/console/notes/{note.pk}/"' in html
+    assert re.findall(r'data-key="(\d)"', html) == ["1", "2", "3"]
+    shown = page(client, f"/console/notes/{note.pk}/")
+    assert ">drifted</a>" in shown
+
+
+def test_evidence_is_shown_as_text_and_weight_decides_the_order(
+    tenant: Tenant, member: Member
+) -> None:
+    light = signal(tenant, remember(tenant, "Builds run on Tuesdays."), weight=0.5)
+    heavy = signal(tenant, remember(tenant, "The kiln is in hall 7."), weight=8)
+    middle = signal(tenant, remember(tenant, "Marek owns the night desk."), weight=2)
+    rows = tenant.reviewer.get("inbox", {"source": "drift"}).json()["results"]
+    assert [(row["id"], row["severity"]) for row in rows] == [
+        (heavy, "high"), (middle, "medium"), (light, "low"),
+    ]  # fmt: skip
+    html = page(member("reviewer"))
+    assert "&lt;b&gt;merged&lt;/b&gt;" in html
+    assert "<b>merged</b>" not in html
+    assert re.findall(r'data-key="(\d)"', html) == ["1", "2", "4", "3"]
+
+
+def test_still_true_is_remembered_and_can_be_taken_back(tenant: Tenant, member: Member) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    client = member("reviewer")
+    answer = act(client, row["id"], "still_true", note="asked Marek")
+    assert answer.status_code == 302
+    assert "Still true." in page(client, answer["Location"])
+    check(tenant)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    assert undo(client, row["id"]).status_code == 302
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+
+
+def test_forgetting_hides_the_memory_and_can_be_taken_back(tenant: Tenant, member: Member) -> None:
+    memory_id = drifted(tenant)
+    [row] = errors(tenant.reader)
+    client = member("reviewer")
+    answer = act(client, row["id"], "forget")
+    shown = page(client, answer["Location"])
+    assert "Forgotten." in shown
+    assert MEMORY not in shown
+    assert memory_id not in recall(tenant)
+    assert MEMORY not in page(client, f"{INBOX}?item=drift:{row['id']}")
+    assert undo(client, row["id"]).status_code == 302
+    check(tenant)
+    assert memory_id in recall(tenant)
+    assert [one["memory_id"] for one in errors(tenant.reader)] == [memory_id]
+
+
+def test_an_update_edits_the_text_in_place_and_resolves(tenant: Tenant, member: Member) -> None:
+    memory_id = drifted(tenant)
+    [row] = errors(tenant.reader)
+    client = member("reviewer")
+    refused = act(client, row["id"], "update", content=MEMORY)
+    assert refused.status_code == 422
+    assert "edit it first" in refused.content.decode()
+    assert act(client, row["id"], "update", content="  ").status_code == 422
+    text = "The licence review was resolved last week ([[work/release]])."
+    answer = act(client, row["id"], "update", content=text)
+    assert "Updated." in page(client, answer["Location"])
+    with in_workspace(tenant.workspace):
+        memory = Memory.objects.get(pk=memory_id)
+        assert (memory.content, memory.revision) == (text, 2)
+    check(tenant)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    stale = act(client, row["id"], "update", content="Another text.")
+    assert stale.status_code == 409
+    assert act(client, row["id"], "whatever").status_code in {409, 422}
+
+
+def test_readers_see_the_card_and_answer_nothing(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    reader = member("reader")
+    assert MEMORY in page(reader)
+    assert act(reader, row["id"], "forget").status_code == 403
+    put(neighbour, BEFORE)
+    remember(neighbour)
+    put(neighbour, AFTER)
+    recall(neighbour)
+    [foreign] = errors(neighbour.reader)
+    assert act(member("reviewer"), foreign["id"], "forget").status_code == 404
+    assert len(errors(neighbour.reader)) == 1
+
+
+def test_a_filter_finds_cards_by_note_and_by_text(tenant: Tenant, member: Member) -> None:
+    drifted(tenant)
+    client = member("reviewer")
+    for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=medium"):
+        assert MEMORY in page(client, INBOX + query)
+    assert MEMORY not in page(client, f"{INBOX}?q=nothing")
+    assert MEMORY not in page(client, f"{INBOX}?scope=elsewhere")

@@ -1,0 +1,77 @@
+"""People who answer drift cards: one key an answer, the text edited in place, small screens."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, press
+from tests.e2e.conftest import Visit
+from tests.e2e.service import Service
+
+pytestmark = pytest.mark.browser
+
+INBOX = "/console/inbox/?source=drift"
+BAR = "form.notice[role=status]"
+NOTE = "# {0}\n\nThe {0} review is an open blocker for the release. Builds run on Tuesdays.\n"
+
+
+def drift(service: Service, subject: str) -> str:
+    """Let a memory drift from its note; return the prediction error."""
+    path = f"notes/{quote(f'{subject}.md')}"
+    before = NOTE.format(subject)
+    after = before.replace("is an open blocker for the release", "was resolved last week")
+    text = f"The {subject} review is an open blocker for the release ([[{subject}]])."
+    assert service.call("agent", path, {"content": before}, method="PUT")[0] == 201
+    assert service.call("agent", "memories", {"content": text})[0] == 201
+    assert service.call("agent", path, {"content": after}, method="PUT")[0] == 200
+    query = {"query": f"{subject} review blocker"}
+    assert service.call("agent", "memories/recall", query)[1]["results"]
+    _, found = service.call("agent", f"prediction-errors?note_path={quote(f'{subject}.md')}")
+    [error] = found["results"]
+    return str(error["id"])
+
+
+def test_a_drift_card_is_answered_by_keys_and_its_text_is_edited_in_place(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    error = drift(service, subject)
+    person = visit()
+    page = person.sign_in(f"{INBOX}&q={subject}")
+    expect(page.locator("[data-card]")).to_have_attribute("data-key", f"drift:{error}")
+    expect(page.locator("ins").first).to_be_visible()
+    press(page, "1")
+    expect(page.locator(BAR)).to_contain_text("Still true.")
+    press(page, "u")
+    expect(page.locator("[data-card]")).to_have_attribute("data-key", f"drift:{error}")
+    press(page, "3")
+    text = page.get_by_label("The memory from now on")
+    expect(text).to_be_focused()
+    text.fill(f"The {subject} review was resolved ([[{subject}]]).")
+    page.get_by_role("button", name="Save the new wording").click()
+    expect(page.locator(BAR)).to_contain_text("Updated.")
+    _, found = service.call("agent", f"prediction-errors/{error}")
+    assert (found["resolution"], "was resolved" in found["memory"]["content"]) == ("updated", True)
+    assert person.complaints == []
+
+
+def test_without_scripts_and_on_a_small_screen_a_card_is_answered_as_well(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    error = drift(service, subject)
+    options: dict[str, Any] = {
+        "java_script_enabled": True, "viewport": NARROW, "color_scheme": "dark",
+    }  # fmt: skip
+    page = visit(**options).sign_in(f"{INBOX}&q={subject}")
+    page.locator("[data-edit] summary").click()
+    assert page.evaluate(LOWEST_CONTRAST)[0] >= 4.5
+    width = page.evaluate("document.documentElement.scrollWidth")
+    assert width <= NARROW["width"]
+    plain = visit(java_script_enabled=False).sign_in(f"{INBOX}&q={subject}")
+    plain.get_by_role("button", name="Forget it").click()
+    expect(plain.locator(BAR)).to_contain_text("Forgotten.")
+    _, found = service.call("agent", f"prediction-errors/{error}")
+    assert (found["resolution"], found["memory"]) == ("memory_forgotten", None)
