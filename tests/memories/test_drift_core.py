@@ -210,6 +210,12 @@ def test_two_answers_to_one_question_are_drift() -> None:
     assert found.evidence == CERTAIN
 
 
+def test_a_note_that_never_carried_the_memory_cannot_stop_doing_so() -> None:
+    memory = "Invoices of the vineyard are archived by harvest year ([[pumps]])."
+    assert judge(memory, NOTE.replace("The key hangs", "A spare key hangs")).is_drifted is False
+    assert judge(memory, "Nothing is left of it.").is_drifted is False
+
+
 def test_a_higher_threshold_flags_less() -> None:
     memory = "The key hangs behind the door ([[pumps]])."
     after = NOTE.replace("The key hangs behind the door.", "The key is at the office of Marek.")

@@ -33,6 +33,9 @@ _BEHIND_BEST: Final = 0.3
 # Distance to the nearest statement from which a note without stored support is about something
 # else. Of notes that agree with their memory none was beyond .72.
 FAR: Final = 0.8
+# Similarity of the nearest statement, when the support was stored, below which the note never
+# carried the memory: then it cannot stop doing so, and only claims count.
+CARRIED: Final = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +120,7 @@ def has_drifted(
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
     if support is None:
         return _by_distance(quiet, least)
-    if not edits:
+    if not edits or support.similarity < CARRIED:
         return quiet
     evidence = evidence_of(text, support, edits, present, estimate)
     found = _by_support(quiet, evidence, edits, calibration)
