@@ -359,6 +359,7 @@ _SWEEPS = {
     "conflicts.sweep_detection": 10.0,
     "memories.count_recalls": 10.0,
     "memories.embed_pending": 60.0,
+    "memories.read_entities": 30.0,
     "memories.sweep_second_looks": 60.0,
     "memories.sweep_notes": 60.0,
     "memories.janitor": 3600.0,

@@ -17,7 +17,7 @@ from memories.services.drift.due import TASK as CHECK_TASK
 from memories.services.drift.due import select_due as select_due_checks
 from memories.services.drift.resolve import drift_of_promoted, resolve_promoted
 from memories.services.extraction import run as extraction
-from memories.services.index import answers, note_chunks, pending, reembed
+from memories.services.index import answers, entities, note_chunks, pending, reembed
 from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
@@ -50,6 +50,13 @@ def embed_pending() -> None:
     for workspace in pending.without_tokens():
         while fill_tokens(workspace):
             pass
+
+
+@shared_task(name="memories.read_entities")
+def read_entities() -> None:
+    """Read the entities of memories that are marked, some seconds for each workspace."""
+    for workspace in due_workspaces(entities.select_due, "since"):
+        entities.read_due(workspace, seconds=pending.TURN_SECONDS)
 
 
 @shared_task(name=EMBED_TASK)

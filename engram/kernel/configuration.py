@@ -58,6 +58,11 @@ class WorkspaceSettings(BaseModel):
     rerank_enabled: bool = Field(
         True, description="Whether recall compares token by token in a second stage."
     )
+    graph_enabled: bool = Field(
+        False,
+        description="Whether recall also walks along the links of what it found (entities, notes, "
+        "sources).",
+    )
     diversity: float = Field(
         0.0,
         ge=0,

@@ -41,6 +41,7 @@ class Recall(WorkspaceView):
             min_score=sent["min_score"],
             as_of=sent["as_of"],
             is_reranked=sent["rerank"],
+            uses_graph=sent["graph"],
             weights=sent["weights"] or {},
             is_recorded=sent["record"],
             session_key=sent["session_key"] or "",
@@ -51,7 +52,7 @@ class Recall(WorkspaceView):
                 shown = shapes.present_recalled(answer.results, explains=sent["explain"])
         body: dict[str, Any] = {
             "results": shown,
-            "associations": [],
+            "associations": shapes.present_associations(answer.associations, shown),
             "took_ms": round((perf_counter() - started) * 1000, 2),
         }
         if answer.reason:

@@ -4,6 +4,7 @@ from engram.kernel.models import Provenance
 from memories.models.answer import MemoryAnswer
 from memories.models.ask import Ask
 from memories.models.asked import AskedAnswers
+from memories.models.association import CoRecall, EntityCount, EntityDue, MemoryEntity
 from memories.models.drift import ErrorType, NoteSupport, PredictionError, Resolution
 from memories.models.extraction import (
     ExtractedQuote,
@@ -51,8 +52,11 @@ __all__ = [
     "Ask",
     "AskedAnswers",
     "CandidateSource",
+    "CoRecall",
     "CorpusSize",
     "Derivation",
+    "EntityCount",
+    "EntityDue",
     "ErrorType",
     "ExtractedQuote",
     "Extraction",
@@ -64,6 +68,7 @@ __all__ = [
     "LinkReason",
     "Memory",
     "MemoryAnswer",
+    "MemoryEntity",
     "MemoryQuerySet",
     "MemoryTag",
     "MemoryTokens",

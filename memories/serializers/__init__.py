@@ -1,5 +1,6 @@
 """Serializers of the requests and responses of memories."""
 
+from memories.serializers.associations import present_associations
 from memories.serializers.commit import (
     BatchAnswerSerializer,
     BatchSerializer,
@@ -56,6 +57,7 @@ __all__ = [
     "WhyNotSerializer",
     "draft_of",
     "present",
+    "present_associations",
     "present_committed",
     "present_one",
     "present_recalled",

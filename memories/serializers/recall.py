@@ -19,6 +19,7 @@ from engram.kernel.fields import (
     Whole,
 )
 from memories.models import Kind, State
+from memories.serializers.associations import AssociationSerializer
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.recall.query import AUTO
 from memories.services.recall.recall import RecalledMemory
@@ -26,22 +27,6 @@ from memories.services.recall.why_not import CODES
 
 QUERY_MAX_CHARS = 20_000
 MIN_WEIGHT = 1e-6
-
-
-@extend_schema_field({"type": "string", "nullable": True, "maxLength": 0, "minLength": 1})
-class NotYet(serializers.Field[Any, Any, Any, Any]):
-    """A documented field that accepts only null, so that no requested option is ignored."""
-
-    def __init__(self, **kwargs: Any):
-        super().__init__(required=False, allow_null=True, default=None, **kwargs)
-
-    def to_internal_value(self, value: Any) -> Any:
-        """Refuse every value."""
-        raise serializers.ValidationError("Not available yet; leave it out or null.")
-
-    def to_representation(self, value: Any) -> Any:
-        """Return the value unchanged."""
-        return value
 
 
 _MIN_SCORE = {
@@ -108,7 +93,12 @@ class RecallSerializer(serializers.Serializer[Any]):
         default=None,
         help_text="Answer from the memories active at that time, in their wording at that time.",
     )
-    graph = NotYet(help_text="Null: the workspace's default (off). Others are not available yet.")
+    graph = Flag(
+        allow_null=True,
+        default=None,
+        help_text="Whether to walk along the links of what was found, raise what they lead to, and "
+        "return it as associations; null: the workspace's setting, and off with as_of.",
+    )
     rerank = Flag(
         allow_null=True,
         default=None,
@@ -117,6 +107,14 @@ class RecallSerializer(serializers.Serializer[Any]):
     weights = Weights(
         allow_null=True, default=None, help_text="Null: the workspace's provenance weights."
     )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Refuse links together with a time before: links are those of the present."""
+        if attrs["graph"] and attrs["as_of"] is not None:
+            raise serializers.ValidationError(
+                {"graph": "Not with as_of: links are those of the present."}
+            )
+        return attrs
 
 
 _ANY_KIND = f"({'|'.join(Kind.values)})"
@@ -215,7 +213,10 @@ class RecallAnswerSerializer(serializers.Serializer[Any]):
     """The answer to a recall."""
 
     results = RecalledSerializer(many=True)
-    associations = serializers.ListField(child=serializers.DictField())
+    associations = AssociationSerializer(
+        many=True,
+        help_text="Those of the results that links led to, most active first; empty without graph.",
+    )
     took_ms = serializers.FloatField()
     reason = serializers.CharField(
         required=False, help_text="Why there are no results, or nothing but pins."

@@ -375,8 +375,8 @@ def test_age_lowers_a_score_but_never_hides(tenant: Tenant) -> None:
     assert 0.85 <= old["explain"]["freshness"] < 0.86
 
 
-@pytest.mark.parametrize("asked", [{"graph": True}, {"graph": False}, {"rerank": "yes"}])
-def test_what_is_not_available_yet_is_refused_not_ignored(
+@pytest.mark.parametrize("asked", [{"graph": "yes"}, {"graph": 1}, {"rerank": "yes"}])
+def test_a_switch_that_is_no_boolean_is_refused_not_ignored(
     tenant: Tenant, asked: dict[str, Any]
 ) -> None:
     fill(tenant)

@@ -19,7 +19,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import model_name
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
-from memories.services.index import reembed
+from memories.services.index import entities, reembed
 
 RECORDING = Path(__file__).with_name("recording.jsonl.gz")
 INSERT = sql.SQL(
@@ -49,6 +49,7 @@ def load(workspace: Workspace, now: datetime) -> bool:
             _insert(table, now)
         row.embedding_model = head["embedding_model"]
         row.save(update_fields=["embedding_model"])
+        entities.mark_due()
         _embed_anew(row, now)
     workspace.refresh_from_db()
     return True

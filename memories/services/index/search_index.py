@@ -24,6 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
+from memories.services.index.entities import EntityIndex
 from memories.services.index.note_links import MARK, write_memory_links
 from memories.services.index.postings import Vocabulary
 from memories.services.index.tokens import write_tokens
@@ -169,19 +170,22 @@ class WordIndex:
     """The word index changes of a transaction, collected while it runs, written last by `write`.
 
     All writers of a workspace update the same term counts: writing them earlier in a transaction
-    would cause deadlocks. Every new wording passes here, so links to notes are written with it.
+    would cause deadlocks. Every new wording passes here, so links to notes and entities are written
+    with it.
     """
 
     def __init__(self) -> None:
         self._new: dict[UUID, Counter[str]] = {}
         self._changes: Counter[str] = Counter()
         self._linking: dict[UUID, str] = {}  # contents with links to notes, or that had some
+        self._entities = EntityIndex()
         self._memories = 0
         self._words = 0
         self.writes = 0  # `CorpusSize.writes`, after `write`
 
-    def add(self, memory_id: UUID, content: str) -> int:
-        """Add a new memory; return its number of words."""
+    def add(self, memory_id: UUID, content: str, questions: Sequence[str] = ()) -> int:
+        """Add a new memory, with the questions it answers; return its number of words."""
+        self._entities.add(memory_id, content, questions)
         self._new[memory_id] = terms(content)
         self._count(self._new[memory_id], 1)
         self._memories += 1
@@ -193,6 +197,7 @@ class WordIndex:
         """Replace the words of a memory that the caller has locked or created."""
         if memory_id not in self._new:
             Posting.objects.filter(memory=memory_id).delete()
+        self._entities.replace({memory_id: (after, ())})
         self._count(terms(before), -1)
         self._new[memory_id] = terms(after)
         self._count(self._new[memory_id], 1)
@@ -202,6 +207,7 @@ class WordIndex:
     def drop(self, memory_id: UUID, content: str) -> None:
         """Remove an erased memory and its terms from the counts."""
         Posting.objects.filter(memory=memory_id).delete()
+        self._entities.drop([memory_id])
         self._count(terms(content), -1)
         self._memories -= 1
 
@@ -226,6 +232,7 @@ class WordIndex:
             self.writes = _run(
                 [
                     *_postings(self._new),
+                    *self._entities.statements(),
                     *_counts(self._changes, memories=self._memories, words=self._words),
                 ]
             )

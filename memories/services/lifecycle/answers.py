@@ -13,6 +13,7 @@ from memories.core.answers import Answer, first_group
 from memories.core.content import QUOTE_CHARS, content_hash, normalise_quote
 from memories.models import Memory, MemoryAnswer
 from memories.services.causes import FORGOTTEN_BEFORE
+from memories.services.index.entities import mark_due
 from memories.services.index.statement_hashes import forgotten_wordings
 
 FIELDS = ("position", "question", "answer", "was")
@@ -65,6 +66,8 @@ def write_all_answers(wanted: Sequence[tuple[Memory, Sequence[Answer]]]) -> None
         MemoryAnswer.objects.bulk_update(kept, FIELDS)
     if new:
         MemoryAnswer.objects.bulk_create(new)
+    if changed := [*new, *kept]:
+        mark_due({row.memory_id for row in changed})
 
 
 def _place(row: MemoryAnswer) -> tuple[int, Answer]:

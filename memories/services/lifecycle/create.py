@@ -32,7 +32,9 @@ def create(
     as due.
     """
     memory.is_embedding_due = is_due(vectors)
-    memory.word_count = words.add(memory.id, memory.content)
+    memory.word_count = words.add(
+        memory.id, memory.content, [answer.question for answer in links.answers]
+    )
     rows: list[Model] = [memory]
     if vectors is not None:
         rows += [*vector_rows(memory, vectors, model), *token_rows(memory, vectors, model)]

@@ -22,6 +22,7 @@ from engram.kernel.models import Event
 from memories.core.answer_prompt import Statement
 from memories.core.answers import Answer, answers_digest
 from memories.models import AskedAnswers, Memory, MemoryAnswer
+from memories.services.index.entities import mark_due
 from memories.services.lifecycle.answers import (
     answer_rows,
     forgotten_quotes,
@@ -90,6 +91,8 @@ def write_model_answers(
         if answers:
             written.append((one.id, {"answers": len(answers)}))
     MemoryAnswer.objects.bulk_create(rows)
+    if rows:
+        mark_due({row.memory_id for row in rows})
     _keep(notes)
     if written:
         record_unsent("memory.answered", written, of="memory", actor=SYSTEM, now=now)

@@ -41,6 +41,7 @@ class Query:
     min_score: MinScore = AUTO
     as_of: datetime | None = None
     is_reranked: bool | None = None
+    uses_graph: bool | None = None  # never with `as_of`: links are those of the present
     weights: Mapping[str, float] = field(default_factory=dict)  # by provenance, each in (0, 1]
     is_recorded: bool = True
     session_key: str = ""

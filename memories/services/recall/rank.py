@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -21,7 +22,9 @@ from memories.core.named_agents import find_named_agents
 from memories.core.relevance import CALIBRATIONS, Match, evidence_of
 from memories.models import MemoryVector, Provenance
 from memories.services.recall import rerank
-from memories.services.recall.facts import Facts
+from memories.services.recall.facts import Facts, facts_of
+from memories.services.recall.graph import GraphPart, walk
+from memories.services.recall.links import LinkReader
 from memories.services.recall.pool import BREADTH, RecallPool
 from memories.services.recall.query import Query, holds
 
@@ -51,6 +54,7 @@ class RankedMemory:
     cosine: float | None
     is_pin: bool  # a pin that leads here, whatever its score
     match: Match
+    graph: GraphPart | None  # None without the graph
     _factors: Factors[UUID]
     _diverse: DiverseItem[UUID]
     _pool_scores: _PoolScores
@@ -58,7 +62,11 @@ class RankedMemory:
     @property
     def explain(self) -> dict[str, Any]:
         """Return every factor of the score (`memories.core.fusion`), and its ranks in the pool."""
-        return _explain(self._factors, self._diverse, self._pool_scores)
+        found = _explain(self._factors, self._diverse, self._pool_scores)
+        if self.graph is not None:
+            found["graph_activation"] = self.graph.activation
+            found["direct"], found["best_direct"] = self.graph.direct, self.graph.best
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,16 +86,23 @@ def rank(
     pinned: Collection[UUID] = (),
     always: Collection[UUID] = (),
     states: Mapping[UUID, Sequence[late.Bytes]] | None = None,
+    links: LinkReader | None = None,
 ) -> list[RankedMemory]:
     """Return the related memories of a pool, pins first, then by score.
 
     With the second stage only the best `BREADTH` (or `k`, if larger), pins and `always` remain.
-    `states` are the token states of past wordings, which are not stored.
+    `states` are the token states of past wordings, which are not stored. With `links`, what these
+    lead to is added to the pool.
     """
     lasting = {*pinned, *always}
     members = pool.members
     stage = _stage(request, pool)
     kept = _fuse(request, pool, members, lasting, states or {}, is_reranked=stage == rerank.ON)
+    parts: Mapping[UUID, GraphPart] = {}
+    if links is not None:
+        found_only = partial(_score_found, request, pool, is_reranked=stage == rerank.ON)
+        walked = walk(links, request.query.text, kept, found_only)
+        kept, parts, members = walked.factors, walked.parts, pool.members
     related = [f for f in kept if f.score > 0 or f.id in lasting]
     by_id = {f.id: f for f in related}
     pool_scores = _PoolScores(
@@ -103,6 +118,7 @@ def rank(
             pool.facts[d.id].cosine,
             d.id in pinned,
             _match(by_id[d.id], pool),
+            parts.get(d.id),
             by_id[d.id],
             d,
             pool_scores,
@@ -125,7 +141,7 @@ def _fuse(
     candidates = _candidates(request, pool, members)
     score: dict[str, Any] = {
         "named_agents": find_named_agents(
-            request.query.text, {member.agent for member in members if member.agent}
+            request.query.text, {member.agent for member in pool.facts.values() if member.agent}
         ),
         "has_vector": request.reading is not None,
         "has_terms": bool(pool.vocabulary.terms),
@@ -136,6 +152,17 @@ def _fuse(
     scores = rerank.late_scores(request.reading, request.model, pool=pool, ids=best, besides=states)
     # Neighbours that were not reranked add nothing: their scores have another scale.
     return fuse([c._replace(late=scores.get(c.id)) for c in candidates if c.id in best], **score)
+
+
+def _score_found(
+    request: RankRequest, pool: RecallPool, ids: Sequence[UUID], *, is_reranked: bool
+) -> list[Factors[UUID]]:
+    """Add memories to the pool that only links lead to, and score them by themselves."""
+    vector = None if request.reading is None else request.reading.vector
+    facts = facts_of(ids, pool.vocabulary, vector, request.model)
+    pool.facts |= {i: own for i, own in facts.items() if i not in pool.facts}
+    members = [pool.facts[i] for i in facts]
+    return _fuse(request, pool, members, (), {}, is_reranked=is_reranked)
 
 
 def _match(factors: Factors[UUID], pool: RecallPool) -> Match:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -21,10 +21,12 @@ from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Condition, Selection, condition_of, rows_of
 from engram.kernel.planning import searching
 from memories.core.relevance import select
+from memories.core.spreading import Node
 from memories.core.text import terms
 from memories.models import Memory, Provenance
 from memories.services.drift.report import report_drift
 from memories.services.recall import past
+from memories.services.recall.links import LinkReader
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import (
@@ -69,11 +71,24 @@ class RecalledMemory:
 
 
 @dataclass(frozen=True, slots=True)
+class Association:
+    """One memory that a walk led to, from a memory or an entity that the query names."""
+
+    memory: Memory
+    activation: float  # in (0, 1]; 1 is the largest of the query
+    path: tuple[Node, ...]  # from where the walk started to this memory
+
+
+@dataclass(frozen=True, slots=True)
 class RecallAnswer:
-    """The results, or the reason why there are none, or only pins."""
+    """The results, or the reason why there are none, or only pins.
+
+    `associations` are those of the results that a walk along links led to, most active first.
+    """
 
     results: tuple[RecalledMemory, ...]
     reason: str = ""
+    associations: tuple[Association, ...] = ()
 
 
 def recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswer:
@@ -124,7 +139,16 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
                 for o in best
             ),
             NOTHING_RELEVANT if _are_only_pins(kept, query, workspace.config) else "",
+            _associations(best, memories),
         )
+
+
+def _associations(
+    best: Sequence[RankedMemory], memories: Mapping[UUID, Memory]
+) -> tuple[Association, ...]:
+    led = [(one.id, one.graph) for one in best if one.graph is not None and one.graph.path]
+    found = [Association(memories[i], part.activation, part.path) for i, part in led]
+    return tuple(sorted(found, key=lambda one: -one.activation))
 
 
 def keep(ranked: Sequence[RankedMemory], query: Query, min_relevance: float) -> list[RankedMemory]:
@@ -160,12 +184,22 @@ def rank_memories(
         recallable = select_recallable(query, now)
         pinned = _leading_pins(select_pins(query, now), query)
         pool = _pool(recallable, query, reading, model, [*pinned, *always])
-        return rank(request, pool, pinned=pinned, always=always)
+        links = None
+        if uses_graph(workspace, query):
+            links = LinkReader(recallable.condition, memories=pool.vocabulary.memories, now=now)
+        return rank(request, pool, pinned=pinned, always=always, links=links)
     unrevised = past.select_unrevised(request.now).filter(match_query(query))
     pins = unrevised.filter(match_pins(query), is_pinned=True)
     pinned = _leading_pins(condition_of(pins), query)
     pool = past.gather_then(unrevised, query, reading, model, then, always=pinned)
     return rank(request, pool, pinned=pinned, states=past.states_of(then))
+
+
+def uses_graph(workspace: Workspace, query: Query) -> bool:
+    """Return whether links count for a query; never for one of a time before."""
+    if query.as_of is not None:
+        return False
+    return workspace.config.graph_enabled if query.uses_graph is None else query.uses_graph
 
 
 def read_query_of(query: Query, model: str) -> QueryReading | None:

@@ -145,7 +145,16 @@ def _of_filters(memory: Memory, query: Query) -> list[WhyNotReason]:
 
 
 def _returned(placing: _Placing) -> WhyNotReason:
-    return WhyNotReason("returned", f"It is returned, in place {placing.place}.")
+    message = f"It is returned, in place {placing.place}.{_of_links(placing)}"
+    return WhyNotReason("returned", message)
+
+
+def _of_links(placing: _Placing) -> str:
+    """Return a sentence about the part of links in the score, where they raised it."""
+    own, part = placing.own, placing.own.graph
+    if part is None or own.match.fused <= part.direct:
+        return ""
+    return f" Links raised its match from {part.direct:.3f} to {own.match.fused:.3f}."
 
 
 def _of_rank(memory: Memory, query: Query, placing: _Placing) -> list[WhyNotReason]:
@@ -164,7 +173,7 @@ def _of_rank(memory: Memory, query: Query, placing: _Placing) -> list[WhyNotReas
         needed = placing.passing[query.k - 1].score
         message = (
             f"{place - 1} others fit better: it scores {own.score:.3f}, "
-            f"and place {query.k} has {needed:.3f}."
+            f"and place {query.k} has {needed:.3f}.{_of_links(placing)}"
         )
         found.append(WhyNotReason("rank", message))
     if found and memory.is_embedding_due:

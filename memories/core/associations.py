@@ -1,0 +1,135 @@
+"""Weigh the links between memories, and let the activation that spreads along them raise scores.
+
+Recall seeds the walk (`memories.core.spreading`) with what it found by itself:
+
+    restart = (1 - a) · fused⁴ of the best `SEEDS`, scaled to 1 - a together
+            + a · ln(1 + N / n) of the entities that the query names, scaled to a together
+
+a is `ASKED_SHARE`, or 0 where the query names no entity that a memory is about. N is the number of
+memories, n of those that name the entity; an entity of one memory, or of more than
+`most_memories(N)`, links nothing. The links of a memory are the entities it names, each with
+ln(1 + N / n) / ln(1 + N / 2), the notes it links (1), the memories it is drawn from or that are
+drawn from it (1), and those recalled with it (up to 1); they are divided by their sum, or by `LEAK`
+if that is more, so that a memory with few or common links passes little on. An entity or note links
+each of its memories with 1 where the memory is about it and `MENTION` where it only names it,
+divided by their sum, or by 1 if that is more. An entity of the query links the memories that are
+about it, equally.
+
+    activation = (A / largest (A + `KEPT` · restart))^`POWER`      A: what arrived along links
+    fused      = direct + activation · (best - direct)             best: the largest `direct`
+
+So a memory that the walk reaches fully scores as well as the best that was found directly, none
+scores more than that, and none scores less than without the graph.
+
+The constants were chosen on MuSiQue's training passages, HotpotQA and LoCoMo; the figures, those of
+sets that nothing was chosen on first, are in `docs/tuning.md`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from memories.core.spreading import LinksOf, Node, Spread, Weights, spread
+
+SEEDS: Final = 8
+SEED_POWER: Final = 4
+ASKED_SHARE: Final = 0.5
+LEAK: Final = 2.0
+MENTION: Final = 0.1
+KEPT: Final = 0.5
+POWER: Final = 0.6
+STEPS: Final = 6  # three times from a memory to an entity and on to memories
+DAMPING: Final = 0.92  # .85 for each two steps
+FRONTIER: Final = 16
+FOUND: Final = 12  # the most memories that the walk alone adds
+MOST_MEMORIES: Final = 25  # of an entity; one that more memories name links nothing
+LEAST_MEMORIES: Final = 8
+COMMON_SHARE: Final = 0.01
+
+MEMORY: Final = "memory"
+ENTITY: Final = "entity"
+NOTE: Final = "note"
+ASKED: Final = "asked"  # an entity that the query names; it leads to itself as `NAMED`
+NAMED: Final = "named"  # which leads to memories, in step with the entities of the seeds
+
+
+def most_memories(memories: int) -> int:
+    """Return how many memories may name an entity that links them, in a workspace of so many."""
+    return min(MOST_MEMORIES, max(LEAST_MEMORIES, int(COMMON_SHARE * memories)))
+
+
+def rarity(named: int, memories: int) -> float:
+    """Return the weight of an entity that `named` memories name: 1 for two, less for more."""
+    return math.log1p(memories / named) / math.log1p(memories / 2)
+
+
+def out_of_memory(links: Weights) -> dict[Node, float]:
+    """Return the weights of a memory's links, at most 1 together."""
+    total = max(LEAK, sum(links[node] for node in sorted(links)))
+    return {node: weight / total for node, weight in links.items()}
+
+
+def out_of_hub(members: Mapping[Node, bool]) -> dict[Node, float]:
+    """Return the weights of the links of an entity or a note, at most 1 together.
+
+    Parameters
+    ----------
+    members : whether each of its memories is about it.
+    """
+    about = sum(members.values())
+    total = max(1.0, about + MENTION * (len(members) - about))
+    return {node: (1.0 if is_about else MENTION) / total for node, is_about in members.items()}
+
+
+def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
+    """Return where the walk starts.
+
+    Parameters
+    ----------
+    direct : the scores in [0, 1] of the memories that were found directly.
+    asked : the weights of entities that the query names, above 0.
+    """
+    best = sorted(direct, key=lambda node: (-direct[node], node))[:SEEDS]
+    powers = {node: direct[node] ** SEED_POWER for node in best if direct[node] > 0}
+    share = ASKED_SHARE if asked else 0.0
+    return _scaled(powers, 1.0 - share) | _scaled(asked, share)
+
+
+def _scaled(weights: Mapping[Node, float], to: float) -> dict[Node, float]:
+    total = sum(weights[node] for node in sorted(weights))
+    return {node: to * weight / total for node, weight in weights.items()} if total > 0 else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Associations:
+    """What the walk reached: the activation in (0, 1] of memories, and their paths."""
+
+    activation: dict[Node, float]
+    _spread: Spread
+
+    def path(self, node: Node) -> list[Node]:
+        """Return the walk to a memory, start first; empty for one that it did not reach."""
+        return self._spread.path(node)
+
+    def found(self, known: Sequence[Node]) -> list[Node]:
+        """Return the most active memories that are not known yet, at most `FOUND`."""
+        skipped = frozenset(known)
+        new = [node for node in self.activation if node not in skipped]
+        return sorted(new, key=lambda node: (-self.activation[node], node))[:FOUND]
+
+
+def associate(restart: Weights, links_of: LinksOf) -> Associations:
+    """Walk from `restart`, and return the memories that links led to."""
+    reached = spread(restart, links_of, steps=STEPS, damping=DAMPING, frontier=FRONTIER)
+    arrived = {node: own for node, own in reached.activation.items() if node.kind == MEMORY}
+    with_own = [arrived.get(n, 0.0) + KEPT * own for n, own in restart.items() if n.kind == MEMORY]
+    largest = max([*arrived.values(), *with_own], default=0.0)
+    return Associations({n: (own / largest) ** POWER for n, own in arrived.items()}, reached)
+
+
+def lift(direct: float, activation: float, best: float) -> float:
+    """Return the fused score of a memory with an activation in [0, 1]."""
+    return direct + activation * max(0.0, best - direct)

@@ -1,0 +1,196 @@
+"""Find the entities that a text names, without a language model.
+
+An entity is a run of capitalised words ("Battle of Sullivan's Island"), an identifier ("eu-west-1",
+"docs/infra.md", "v2.3"), a quoted title, or what the text begins with, up to its first mark of
+punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two spellings are one entity when
+their keys are equal: case, accents, possessives and a leading article do not matter. Rules know no
+meaning, so a key may be an ordinary word at the start of a sentence; who uses the keys weighs them
+by rarity (`memories.core.associations`).
+
+Keys are stored: a change of what is found needs a higher `VERSION`, by which stored memories are
+read again.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterator, Sequence
+from typing import NamedTuple
+
+from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
+from memories.core.function_words import words_of
+from memories.core.text import STOP_WORDS
+
+VERSION = 1
+KEY_MAX_CHARS = 64
+NAME_MAX_WORDS = 6
+TITLE_MAX_WORDS = 8
+ENTITIES_MAX = 200  # of one text; the first ones
+QUERY_WORDS = 80  # a longer query is read up to here
+QUERY_NAME_WORDS = 7
+_SUBJECT_WORDS = 3  # a name that begins later is no subject
+
+_CALENDAR = frozenset(
+    word for spellings in (*MONTH_SPELLINGS, *WEEKDAY_SPELLINGS) for word in spellings.split()
+)
+_JOINING = words_of(  # within a name, between capitalised words
+    "of the de da do dos das du di del della der den ter van von zu y e al el la le les bin bint"
+    " ibn binti"
+)
+_NO_NAME = STOP_WORDS | words_of("yes hi hello hey thanks ok okay please sorry wow well")
+_ARTICLES = ("the", "a", "an")
+_WORD = re.compile(r"[^\W_]\w*(?:['.\-/:@+&]+\w+)*")
+_COMBINING = re.compile("[\u0300-\u036f]")
+_QUOTED = re.compile('["\u201c]([^"\u201c\u201d\n]{3,80})["\u201d]')
+_ENDS_START = frozenset(".:;,!?()\n")
+
+
+class _Word(NamedTuple):
+    """A word with what stands between it and the one before."""
+
+    text: str
+    gap: str
+
+    @property
+    def lower(self) -> str:
+        return self.text.casefold()
+
+
+def entities(text: str) -> dict[str, bool]:
+    """Return the keys of the entities of a text, and whether the text is about each.
+
+    A text is about what it begins with: its first words up to a mark of punctuation, when they are
+    few, and a name among its first three words.
+
+    Returns
+    -------
+    Keys of 2 to 64 characters in the order of the text, at most ``ENTITIES_MAX``.
+    """
+    plain = _plain(text)
+    words = _words(plain)
+    found: dict[str, bool] = {}
+    for key, is_subject in _keys(plain, words):
+        if len(found) >= ENTITIES_MAX and key not in found:
+            break
+        if len(key) > 1 and not key.isdigit():
+            found[key] = found.get(key, False) or is_subject
+    return found
+
+
+def named_in(query: str, known: Collection[str] | None = None) -> list[str]:
+    """Return the keys that a query may name: its runs of up to seven words, in order.
+
+    With `known` only those; of two of which one lies within the other, the longer.
+    """
+    words = [word.text for word in _words(_plain(query))[:QUERY_WORDS]]
+    spans: dict[str, tuple[int, int]] = {}
+    for start in range(len(words)):
+        for end in range(start + 1, min(start + QUERY_NAME_WORDS, len(words)) + 1):
+            if end - start == 1 and words[start].casefold() in _NO_NAME:
+                continue
+            key = _fold(words[start:end])
+            if len(key) > 1 and (known is None or key in known):
+                spans.setdefault(key, (start, end))
+    if known is None:
+        return list(spans)
+    return [key for key, span in spans.items() if not _is_within(span, spans.values())]
+
+
+def _is_within(span: tuple[int, int], others: Collection[tuple[int, int]]) -> bool:
+    start, end = span
+    return any(a <= start and end <= b and (a, b) != span for a, b in others)
+
+
+def _keys(plain: str, words: Sequence[_Word]) -> Iterator[tuple[str, bool]]:
+    """Yield the keys of a text; some more than once."""
+    if start := _start(words):
+        yield _fold(start), True
+    position, is_first = 0, True
+    while position < len(words):
+        word = words[position]
+        if not word.text[0].isupper():
+            if _is_identifier(word.text):
+                yield word.lower[:KEY_MAX_CHARS], False
+            position += 1
+            continue
+        name, end = _name_at(words, position)
+        begins = next((n for n, part in enumerate(name) if part.casefold() not in _NO_NAME), 0)
+        kept = _without_ends(name)
+        if any(_is_naming(part) for part in kept):
+            yield _fold(kept), is_first and position + begins < _SUBJECT_WORDS
+        is_first = False
+        position = end
+    for quoted in _QUOTED.finditer(plain):
+        title = [match.group() for match in _WORD.finditer(quoted[1])]
+        if 1 <= len(title) <= TITLE_MAX_WORDS:
+            yield _fold(title), False
+
+
+def _start(words: Sequence[_Word]) -> list[str]:
+    """Return the words before the first mark of punctuation, when they are at most eight."""
+    for number, word in enumerate(words[: TITLE_MAX_WORDS + 1]):
+        if number and not _ENDS_START.isdisjoint(word.gap):
+            return [one.text for one in words[:number]]
+    return []
+
+
+def _name_at(words: Sequence[_Word], start: int) -> tuple[list[str], int]:
+    """Return the capitalised words from `start` with those that join them, and where they end."""
+    name, pending, end = [words[start].text], list[str](), start + 1
+    for position in range(start + 1, len(words)):
+        text, gap = words[position]
+        if len(name) >= NAME_MAX_WORDS or gap not in (" ", " & ", "-"):
+            break
+        if text[0].isupper() or (text.isdigit() and len(text) < 5):
+            name += [*pending, text]
+            pending, end = [], position + 1
+        elif text.casefold() in _JOINING and len(pending) < 2:
+            pending.append(text)
+        else:
+            break
+    return name, end
+
+
+def _without_ends(name: Sequence[str]) -> list[str]:
+    """Return a name without words at its ends that name nothing ("In", "The")."""
+    kept = list(name)
+    while kept and kept[0].casefold() in _NO_NAME:
+        kept.pop(0)
+    while kept and kept[-1].casefold() in _NO_NAME:
+        kept.pop()
+    return kept
+
+
+def _is_naming(word: str) -> bool:
+    lower = word.casefold()
+    return not (lower in _CALENDAR or lower in _NO_NAME or lower.isdigit())
+
+
+def _is_identifier(word: str) -> bool:
+    """Return True for "s3", "eu-west-1", "a/b", "x@y", "v2.3", not for words with hyphens."""
+    has_digit = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
+    return has_digit or any(c in "_/@:" for c in word) or "." in word[1:-1]
+
+
+def _words(plain: str) -> list[_Word]:
+    found, end = [], 0
+    for match in _WORD.finditer(plain):
+        found.append(_Word(match.group(), plain[end : match.start()]))
+        end = match.end()
+    return found
+
+
+def _plain(text: str) -> str:
+    """Remove accents and typography of quotes and apostrophes; keep case."""
+    folded = _COMBINING.sub("", unicodedata.normalize("NFKD", text))
+    return unicodedata.normalize("NFC", folded).translate({0x2019: "'", 0x02BC: "'", 0x60: "'"})
+
+
+def _fold(words: Sequence[str]) -> str:
+    """Return the key of a name."""
+    folded = [word.casefold() for word in words]
+    folded = [word[:-2] if word.endswith("'s") else word.rstrip("'") for word in folded]
+    while folded and folded[0] in _ARTICLES:
+        folded.pop(0)
+    return " ".join(folded)[:KEY_MAX_CHARS].strip()

@@ -1,0 +1,111 @@
+"""Spread activation from some nodes of a graph along its links, as personalised PageRank does.
+
+    arrived(0) = restart
+    arrived(s + 1)[t] = damping · Σ over the links n → t of kept(s)[n] · weight(n → t)
+    activation[n] = Σ over s ≥ 1 of arrived(s)[n]
+
+`kept` are the most active nodes of a step; the rest of its mass is lost. The weights of the links
+of a node add up to at most 1, so mass is never made: each step moves at most `damping` of the mass
+of the step before, in any graph, with cycles too. A walk reads the links of at most
+`steps · frontier` nodes, however many there are. Sums are taken in the order of the nodes, so that
+the result does not depend on the order of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+EPSILON = 1e-9  # a sum of weights may exceed 1 by so much
+
+
+class Node(NamedTuple):
+    """A node of the graph: what it is, and its id or key."""
+
+    kind: str
+    key: str
+
+
+Weights = Mapping[Node, float]
+LinksOf = Callable[[Collection[Node]], Mapping[Node, Weights]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The activation of each node that was reached, and the step before it on its best path."""
+
+    activation: dict[Node, float] = field(default_factory=dict)
+    _best: dict[Node, tuple[float, int]] = field(default_factory=dict)  # largest arrival, its step
+    _before: list[dict[Node, tuple[float, Node]]] = field(default_factory=list)
+
+    def path(self, node: Node) -> list[Node]:
+        """Return the walk that brought a node most of its activation in one step, start first.
+
+        Empty for a node that was not reached.
+        """
+        if node not in self._best:
+            return []
+        found = [node]
+        for step in range(self._best[node][1], -1, -1):
+            node = self._before[step][node][1]
+            found.append(node)
+        return found[::-1]
+
+
+def spread(
+    restart: Weights, links_of: LinksOf, *, steps: int, damping: float, frontier: int
+) -> Spread:
+    """Spread the mass of `restart` over the graph.
+
+    Parameters
+    ----------
+    restart : mass by node, each at least 0.
+    links_of : returns the links of nodes, with weights that add up to at most 1 for each node.
+        Nodes that may not be walked through are simply never named by it.
+    steps : the number of links that mass moves along.
+    damping : the share of mass that moves on, in (0, 1].
+    frontier : the most nodes whose links are read in one step.
+
+    Raises
+    ------
+    ValueError
+        When the weights of a node's links are negative or add up to more than 1.
+    """
+    found = Spread()
+    kept = _most_active(restart, frontier)
+    for step in range(steps):
+        if not kept:
+            break
+        links = links_of(list(kept))
+        arrived: dict[Node, float] = {}
+        before: dict[Node, tuple[float, Node]] = {}
+        for node in sorted(kept):
+            weights = links.get(node, {})
+            _check(weights)
+            for target in sorted(weights):
+                mass = damping * kept[node] * weights[target]
+                if mass <= 0:
+                    continue
+                arrived[target] = arrived.get(target, 0.0) + mass
+                if target not in before or mass > before[target][0]:
+                    before[target] = (mass, node)
+        found._before.append(before)
+        for node, mass in arrived.items():
+            found.activation[node] = found.activation.get(node, 0.0) + mass
+            if node not in found._best or before[node][0] > found._best[node][0]:
+                found._best[node] = (before[node][0], step)
+        kept = _most_active(arrived, frontier)
+    return found
+
+
+def _check(weights: Weights) -> None:
+    if weights and (min(weights.values()) < 0 or sum(weights.values()) > 1 + EPSILON):
+        raise ValueError("the weights of a node's links must add up to at most 1")
+
+
+def _most_active(mass: Weights, most: int) -> dict[Node, float]:
+    """Return the nodes with the most mass, ties by node; those without mass are left out."""
+    positive = [node for node, own in mass.items() if own > 0]
+    best = sorted(positive, key=lambda node: (-mass[node], node))[:most]
+    return {node: mass[node] for node in best}

@@ -1,0 +1,66 @@
+"""Serializers of links between memories: those that recall walked, and those of one memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rest_framework import serializers
+
+from memories.core.associations import ASKED, ENTITY, MEMORY, NAMED
+from memories.core.spreading import Node
+from memories.serializers.memory import MemorySerializer
+from memories.services.recall.recall import Association
+
+
+class WalkStepSerializer(serializers.Serializer[Any]):
+    """One step of a walk: a memory or a note with its id, an entity or the query with its name."""
+
+    kind = serializers.ChoiceField(["memory", "entity", "note", "query"])
+    id = serializers.UUIDField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+
+
+class AssociationSerializer(serializers.Serializer[Any]):
+    """One of the results that links led to."""
+
+    memory = MemorySerializer()
+    activation = serializers.FloatField(
+        help_text="How much of the walk reached it, in (0, 1]; see graph_activation of explain."
+    )
+    path = serializers.ListField(
+        child=serializers.UUIDField(),
+        help_text="The memories of the walk, from where it started to this one; this one alone "
+        "where an entity named in the query led to it.",
+    )
+    steps = WalkStepSerializer(
+        many=True, help_text="The whole walk, with the entities and notes between the memories."
+    )
+
+
+def present_associations(
+    associations: Sequence[Association], recalled: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the JSON of associations; `recalled` is that of the results, which they are among."""
+    memories = {result["memory"]["id"]: result["memory"] for result in recalled}
+    return [
+        {
+            "memory": memories[str(one.memory.id)],
+            "activation": one.activation,
+            "path": [node.key for node in one.path if node.kind == MEMORY],
+            "steps": [_step(node) for node in one.path if node.kind != NAMED],
+        }
+        for one in associations
+    ]
+
+
+def _step(node: Node) -> dict[str, Any]:
+    """Return the JSON of a step; an entity that the query names stands for the query."""
+    if node.kind == ASKED:
+        return {"kind": "query", "id": None, "name": node.key}
+    is_entity = node.kind == ENTITY
+    return {
+        "kind": node.kind,
+        "id": None if is_entity else node.key,
+        "name": node.key if is_entity else None,
+    }

@@ -1,0 +1,207 @@
+"""Recall along links: what it adds, what it never walks through, and that off is off."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Derivation, EntityCount, Memory, MemoryEntity
+from memories.services.commit.commit import commit_all
+from memories.services.commit.draft import Draft
+from memories.services.recall import links
+from memories.services.recall.recall import Query, recall
+from tests.conftest import NOW, Tenant, build_tenant
+from tests.memories.test_note_links import put
+
+DEPLOYS = "Falcon is deployed by Harbour on Fridays."
+SITS = "Harbour has its desks beside the stairs, fourth floor."
+QUESTION = "Where does the group that deploys Falcon sit?"
+OTHERS = ("The canteen closes at three.", "Parking costs four euros a day.", "Lifts are slow.")
+
+
+def fill(tenant: Tenant, *contents: str, **fields: Any) -> list[str]:
+    drafts = [Draft(content=content, **fields) for content in contents]
+    results = commit_all(tenant.workspace, drafts, actor=SYSTEM, now=NOW, is_gated=False)
+    return [str(one.memory.id) for one in results if one.memory]
+
+
+def ask(tenant: Tenant, question: str = QUESTION, **fields: Any) -> dict[str, Any]:
+    body = {"query": question, "min_score": None, "record": False, **fields}
+    answer = tenant.reader.post("memories/recall", body)
+    assert answer.status_code == 200, answer.json()
+    found: dict[str, Any] = answer.json()
+    return found | {"took_ms": 0}
+
+
+def found(tenant: Tenant, *, uses_graph: bool | None) -> list[dict[str, Any]]:
+    """Everything that recall tells at one moment, which ages with it."""
+    query = Query(QUESTION, min_score=None, is_recorded=False, uses_graph=uses_graph)
+    answer = recall(tenant.workspace, query, now=NOW)
+    return [
+        {"id": str(one.memory.id), "score": one.score, "cosine": one.cosine} | one.explain
+        for one in answer.results
+    ]
+
+
+def led_to(answer: dict[str, Any]) -> dict[str, list[str]]:
+    return {one["memory"]["id"]: one["path"] for one in answer["associations"]}
+
+
+def test_a_shared_entity_leads_from_what_was_found_to_what_it_is_about(tenant: Tenant) -> None:
+    deploys, sits, *_ = fill(tenant, DEPLOYS, SITS, *OTHERS)
+    answer = ask(tenant, graph=True)
+    assert [r["memory"]["id"] for r in answer["results"][:2]] == [deploys, sits]
+    association = next(one for one in answer["associations"] if one["memory"]["id"] == sits)
+    assert association["path"] == [deploys, sits]
+    assert association["steps"] == [
+        {"kind": "query", "id": None, "name": "falcon"},
+        {"kind": "memory", "id": deploys, "name": None},
+        {"kind": "entity", "id": None, "name": "harbour"},
+        {"kind": "memory", "id": sits, "name": None},
+    ]
+    assert 0 < association["activation"] <= 1
+
+
+def test_what_links_lead_to_is_in_the_scored_list(tenant: Tenant) -> None:
+    fill(tenant, DEPLOYS, SITS, *OTHERS)
+    answer = ask(tenant, graph=True)
+    listed = [result["memory"]["id"] for result in answer["results"]]
+    assert set(led_to(answer)) <= set(listed)
+    scores = [result["score"] for result in answer["results"]]
+    assert scores == sorted(scores, reverse=True)
+
+
+def test_a_score_can_be_computed_again_from_explain(tenant: Tenant) -> None:
+    fill(tenant, DEPLOYS, SITS, *OTHERS)
+    plain = {told["id"]: told["score"] for told in found(tenant, uses_graph=False)}
+    raised = 0
+    for told in found(tenant, uses_graph=True):
+        gap = max(0.0, told["best_direct"] - told["direct"])
+        fused = told["direct"] + told["graph_activation"] * gap
+        assert told["fused"] == pytest.approx(fused)
+        trust = told["provenance_weight"] * told["weight_factor"] * told["confidence_term"]
+        assert told["score"] == pytest.approx(fused * trust * told["freshness"])
+        assert told["score"] >= plain[told["id"]]
+        raised += told["score"] > plain[told["id"]]
+    assert raised
+
+
+def test_off_is_what_recall_answers_without_the_code(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tenant, DEPLOYS, SITS, *OTHERS)
+    off = found(tenant, uses_graph=False)
+    with in_workspace(tenant.workspace):
+        for model in (MemoryEntity, EntityCount, Derivation):
+            model.objects.all().delete()
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise AssertionError("links were read")
+
+    monkeypatch.setattr(links.LinkReader, "__init__", refuse)
+    assert repr(found(tenant, uses_graph=False)) == repr(off)
+    assert not {"graph_activation", "direct", "best_direct"} & set(off[0])
+    assert ask(tenant, graph=False)["associations"] == []
+
+
+def test_null_is_the_setting_of_the_workspace(tenant: Tenant) -> None:
+    fill(tenant, DEPLOYS, SITS, *OTHERS)
+    for is_enabled in (True, False):
+        tenant.workspace.settings = {"graph_enabled": is_enabled}
+        tenant.workspace.save()
+        tenant = replace(tenant, workspace=Workspace.objects.get(pk=tenant.workspace.pk))
+        assert found(tenant, uses_graph=None) == found(tenant, uses_graph=is_enabled)
+    assert found(tenant, uses_graph=True) != found(tenant, uses_graph=False)
+
+
+def test_a_time_before_has_no_links(tenant: Tenant) -> None:
+    fill(tenant, DEPLOYS, SITS)
+    at = timezone.now().isoformat()
+    body = {"query": QUESTION, "graph": True, "as_of": at}
+    assert tenant.reader.post("memories/recall", body).status_code == 422
+    tenant.workspace.settings = {"graph_enabled": True}
+    tenant.workspace.save()
+    assert ask(tenant, as_of=at)["associations"] == []
+
+
+@pytest.mark.parametrize("hidden", ["forgotten_at", "superseded_at", "retired_at", "culled_at"])
+def test_hidden_memories_are_not_walked_through(tenant: Tenant, hidden: str) -> None:
+    start, middle, end = fill(tenant, "Falcon flies at dawn.", "Ledger nine.", "Tulips bloom.")
+    with in_workspace(tenant.workspace):
+        Derivation.objects.create(source_id=start, derived_id=middle)
+        Derivation.objects.create(source_id=middle, derived_id=end)
+    assert led_to(ask(tenant, "When does Falcon fly?", graph=True))[end] == [start, middle, end]
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=middle).update(**{hidden: NOW})
+    answer = ask(tenant, "When does Falcon fly?", graph=True)
+    assert not {middle, end} & set(led_to(answer))
+
+
+def test_filters_hold_along_the_walk(tenant: Tenant) -> None:
+    (deploys,) = fill(tenant, DEPLOYS, scope="team/a")
+    fill(tenant, SITS, scope="team/b")
+    assert len(ask(tenant, graph=True)["results"]) == 2
+    answer = ask(tenant, graph=True, scope="team/a")
+    assert [r["memory"]["content"] for r in answer["results"]] == [DEPLOYS]
+    assert [one["path"] for one in answer["associations"]] == [[deploys]]
+
+
+def test_another_workspace_is_never_reached(tenant: Tenant) -> None:
+    other = build_tenant("other-links")
+    (deploys,) = fill(tenant, DEPLOYS)
+    fill(other, SITS)
+    answer = ask(tenant, graph=True)
+    assert [r["memory"]["content"] for r in answer["results"]] == [DEPLOYS]
+    assert led_to(answer) == {deploys: [deploys]}
+
+
+def test_an_entity_that_the_query_names_leads_to_what_is_about_it(tenant: Tenant) -> None:
+    fill(tenant, *OTHERS)
+    about, _ = fill(tenant, "Quarrel CLI: prints tables.", "We like Quarrel CLI.")
+    answer = ask(tenant, "what prints like quarrel cli", graph=True)
+    step = next(one for one in answer["associations"] if one["memory"]["id"] == about)["steps"][0]
+    assert step == {"kind": "query", "id": None, "name": "quarrel cli"}
+
+
+def test_notes_that_memories_link_associate_them(tenant: Tenant) -> None:
+    put(tenant, "plans/rota.md")
+    put(tenant, "plans/runbook.md", "# Plan\n\nsteps [[rota]]\n")
+    first, second, third = fill(
+        tenant, "Falcon restarts as in [[runbook]].", "Keys hang as in [[runbook]].",
+        "Shifts swap, see [[rota]].",
+    )  # fmt: skip
+    led = led_to(ask(tenant, "How does Falcon restart?", graph=True))
+    assert led[second] == [first, second]
+    assert led[third] == [first, third]  # by the note that the first's note links
+
+
+def test_links_take_a_bounded_number_of_queries(tenant: Tenant) -> None:
+    def queries() -> int:
+        query = Query(QUESTION, min_score=None, is_recorded=False, uses_graph=True)
+        with CaptureQueriesContext(connection) as captured:
+            recall(tenant.workspace, query, now=NOW)
+        return len(captured)
+
+    fill(tenant, DEPLOYS, SITS, *OTHERS)
+    few = queries()
+    fill(tenant, *(f"Harbour and Osprey {n} share room {n}." for n in range(7)))
+    fill(tenant, *(f"Osprey {n} belongs to Falcon." for n in range(7)))
+    assert queries() <= few + 2  # a walk of six steps at most, however many links there are
+
+
+def test_why_not_tells_the_part_of_links(tenant: Tenant) -> None:
+    _, sits, *_ = fill(tenant, DEPLOYS, SITS, *OTHERS)
+    tenant.workspace.settings = {"graph_enabled": True}
+    tenant.workspace.save()
+    asked = {"query": QUESTION, "min_score": 0}
+    told = tenant.reader.get(f"memories/{sits}/why-not", asked).json()
+    assert "Links raised its match from" in told["reasons"][0]["message"]
+    assert told["explain"]["graph_activation"] > 0
