@@ -18,12 +18,19 @@ from django.db.models import Model
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import InvalidError
-from memories.models import Memory, MemoryVector, Posting, TermCount
+from memories.models import (
+    EntityCount,
+    Memory,
+    MemoryEntity,
+    MemoryVector,
+    Posting,
+    TermCount,
+)
 from memories.services.commit.commit import Committed, commit_all
 from memories.services.commit.draft import Draft
 from memories.services.index.pending import embed_pending
 
-ANALYZED = (Memory, MemoryVector, Posting, TermCount)
+ANALYZED = (Memory, MemoryVector, Posting, TermCount, MemoryEntity, EntityCount)
 EVALUATOR = Actor(kind="system", id="", label="evaluate", role=Role.ADMIN)
 
 

@@ -21,6 +21,7 @@ from engram.console.evaluation import (
     agent,
     drift,
     histories,
+    matrix,
     pairs,
     predictor,
     probes,
@@ -125,6 +126,13 @@ class Command(BaseCommand):
             metavar=("MEMORIES", "QUESTIONS"),
             help="does recall find what answers a question?",
         )
+        modes.add_argument(
+            "--matrix",
+            nargs=2,
+            type=Path,
+            metavar=("MEMORIES", "QUESTIONS"),
+            help="do links between memories improve recall? with and without reranking",
+        )
         for name, mode in FILE_MODES.items():
             modes.add_argument(
                 f"--{name}",
@@ -151,6 +159,13 @@ class Command(BaseCommand):
             type=int,
             default=predictor.SESSIONS,
             help="with --predictor: sessions that each lives through (default %(default)s)",
+        )
+        parser.add_argument(
+            "--categories",
+            nargs="+",
+            default=[],
+            metavar="NAME",
+            help="with --matrix: only questions of these labels, structures or data sets",
         )
         parser.add_argument(
             "--agent",
@@ -218,6 +233,11 @@ class Command(BaseCommand):
         for name in ("answers", "model"):
             if options[name] and (options["agent"] or not options["conflicts"]):
                 raise InputError(f"--{name} goes with --conflicts, without --agent")
+        if options["categories"] and not options["matrix"]:
+            raise InputError("--categories goes with --matrix")
+        if options["matrix"]:
+            memories, questions = options["matrix"]
+            return _matrix(memories, questions, options["categories"], seed)
         if options["predictor"]:
             extent = predictor.Extent(options["seeds"], options["sessions"])
             return [], extent.steps, partial(_run_predictor, extent, seed)
@@ -237,6 +257,18 @@ class Command(BaseCommand):
             lambda: retrieval.size(memories, questions),
             lambda advance: retrieval.run(memories, questions, seed=seed, advance=advance),
         )
+
+
+def _matrix(
+    memories: Path, questions: Path, categories: list[str], seed: int
+) -> tuple[list[Path], Callable[[], int], Callable[[Advance], ModeResult]]:
+    return (
+        [memories, questions],
+        lambda: matrix.size(memories, questions, categories),
+        lambda advance: matrix.run(
+            memories, questions, categories=categories, seed=seed, advance=advance
+        ),
+    )
 
 
 def _run_predictor(extent: predictor.Extent, seed: int, advance: Advance) -> ModeResult:

@@ -1,0 +1,216 @@
+"""Entities of texts, and activation that spreads: pure functions."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Collection
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memories.core import associations as core
+from memories.core.co_recall import decayed
+from memories.core.entities import ENTITIES_MAX, KEY_MAX_CHARS, entities, named_in
+from memories.core.graph_effect import Effect, Structure, Verdict, structure_of, verdict_of
+from memories.core.spreading import Node, Weights, spread
+
+NODES = [Node("memory", str(number)) for number in range(8)]
+WEIGHTS = st.dictionaries(st.sampled_from(NODES), st.floats(0, 1), max_size=5)
+GRAPHS = st.dictionaries(st.sampled_from(NODES), WEIGHTS, max_size=8)
+RESTARTS = st.dictionaries(st.sampled_from(NODES), st.floats(0, 1), min_size=1, max_size=4)
+
+
+def scaled(weights: dict[Node, float]) -> dict[Node, float]:
+    """Weights that add up to at most 1."""
+    total = max(1.0, sum(weights.values()))
+    return {node: weight / total for node, weight in weights.items()}
+
+
+def read(graph: dict[Node, dict[Node, float]], nodes: Collection[Node]) -> dict[Node, Weights]:
+    return {node: scaled(graph[node]) for node in nodes if node in graph}
+
+
+@pytest.mark.parametrize(
+    ("text", "about", "named"),
+    [
+        ("Orders runs on Postgres 16 in eu-west-1.", {"orders"}, {"postgres 16", "eu-west-1"}),
+        ("The Harbour Cafe opens at nine.", {"harbour cafe"}, set()),
+        ("We moved the deploy script to ci/deploy.sh", set(), {"ci/deploy.sh"}),
+        (
+            "Payroll: Ingrid de Boer approves what Olu's team sends.",
+            {"payroll"},
+            {"ingrid de boer", "olu"},
+        ),
+        ('The reading group chose "a winter crossing" in March.', set(), {"winter crossing"}),
+        ("In May we met Zoë Ångström.", set(), {"zoe angstrom"}),
+        ("nothing here is a name", set(), set()),
+    ],
+)
+def test_names_identifiers_and_titles_are_entities(
+    text: str, about: set[str], named: set[str]
+) -> None:
+    found = entities(text)
+    short = {key for key in found if len(key.split()) < 5}  # the start up to the first mark as well
+    assert about <= {key for key in short if found[key]}
+    assert named <= {key for key in short if not found[key]}
+    assert short <= about | named | {"boer"} | {key for key in short if found[key]}
+
+
+def test_a_start_of_few_words_is_what_the_text_is_about() -> None:
+    assert entities("list of harbours. Oslo is one.")["list of harbours"] is True
+
+
+@given(st.text(max_size=400))
+def test_entities_are_bounded_and_the_same_for_the_same_text(text: str) -> None:
+    found = entities(text)
+    assert len(found) <= ENTITIES_MAX
+    assert all(2 <= len(key) <= KEY_MAX_CHARS for key in found)
+    assert list(entities(text).items()) == list(found.items())
+    assert "\x00" not in "".join(found) or "\x00" in text
+
+
+def test_a_query_names_the_longest_known_key() -> None:
+    known = {"harbour cafe", "cafe", "orders"}
+    assert named_in("when does the harbour cafe open for orders?", known) == [
+        "harbour cafe",
+        "orders",
+    ]
+
+
+@given(RESTARTS, GRAPHS)
+def test_mass_is_never_made(
+    restart: dict[Node, float], graph: dict[Node, dict[Node, float]]
+) -> None:
+    found = spread(restart, lambda n: read(graph, n), steps=5, damping=0.9, frontier=100)
+    most = sum(restart.values()) * sum(0.9**step for step in range(1, 6))
+    assert sum(found.activation.values()) <= most + 1e-6
+    assert all(mass > 0 for mass in found.activation.values())
+
+
+@given(RESTARTS, GRAPHS, st.randoms())
+def test_the_order_of_rows_changes_nothing(
+    restart: dict[Node, float], graph: dict[Node, dict[Node, float]], rng: random.Random
+) -> None:
+    def shuffled(nodes: Collection[Node]) -> dict[Node, Weights]:
+        found = [(node, list(weights.items())) for node, weights in read(graph, nodes).items()]
+        rng.shuffle(found)
+        for _, weights in found:
+            rng.shuffle(weights)
+        return {node: dict(weights) for node, weights in found}
+
+    plain = spread(restart, lambda n: read(graph, n), steps=4, damping=0.9, frontier=3)
+    other = spread(restart, shuffled, steps=4, damping=0.9, frontier=3)
+    assert repr(sorted(plain.activation.items())) == repr(sorted(other.activation.items()))
+    assert [plain.path(node) for node in NODES] == [other.path(node) for node in NODES]
+
+
+@given(RESTARTS, GRAPHS)
+def test_a_path_begins_at_a_start_and_follows_links(
+    restart: dict[Node, float], graph: dict[Node, dict[Node, float]]
+) -> None:
+    found = spread(restart, lambda n: read(graph, n), steps=4, damping=0.9, frontier=100)
+    for node in found.activation:
+        path = found.path(node)
+        assert path[-1] == node
+        assert restart[path[0]] > 0
+        assert all(graph[a][b] > 0 for a, b in itertools.pairwise(path))
+
+
+def test_a_node_that_no_link_names_is_not_walked_through() -> None:
+    start, hidden, behind = NODES[:3]
+    graph = {start: {hidden: 1.0}, hidden: {behind: 1.0}}
+    assert behind in spread({start: 1.0}, lambda n: read(graph, n), **OPTIONS).activation
+    live = {start: {}, hidden: {behind: 1.0}}
+    assert spread({start: 1.0}, lambda n: read(live, n), **OPTIONS).activation == {}
+
+
+OPTIONS = {"steps": 6, "damping": 0.9, "frontier": 16}
+
+
+def test_a_cycle_of_ten_thousand_reads_a_bounded_number_of_nodes() -> None:
+    ring = [Node("memory", f"{number:05}") for number in range(10_000)]
+    asked: list[Node] = []
+
+    def links_of(nodes: Collection[Node]) -> dict[Node, Weights]:
+        asked.extend(nodes)
+        found: dict[Node, Weights] = {}
+        for node in nodes:
+            at = int(node.key)
+            found[node] = {ring[(at + 1) % 10_000]: 0.5, ring[at - 1]: 0.5}
+        return found
+
+    found = core.associate({ring[0]: 1.0}, links_of)
+    assert len(asked) <= core.STEPS * core.FRONTIER
+    assert max(found.activation.values()) <= 1.0
+    assert len(found.activation) == 2 * core.STEPS + 1  # so many steps each way, and the start
+
+
+def test_a_hub_of_ten_thousand_passes_little_to_each() -> None:
+    members = {Node("memory", f"{number:05}"): False for number in range(10_000)}
+    assert sum(core.out_of_hub(members).values()) == pytest.approx(1.0)
+    assert max(core.out_of_hub(members).values()) < 0.001
+
+
+def test_weights_that_add_up_to_more_than_one_are_refused() -> None:
+    start, other = NODES[:2]
+    with pytest.raises(ValueError, match="at most 1"):
+        spread({start: 1.0}, lambda _: {start: {other: 1.1}}, **OPTIONS)
+
+
+@given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
+def test_links_lower_no_score_and_raise_none_above_the_best(
+    direct: float, activation: float, best: float
+) -> None:
+    lifted = core.lift(direct, activation, best)
+    assert direct <= lifted <= max(direct, best) + 1e-12
+
+
+def test_a_common_entity_links_nothing() -> None:
+    assert core.most_memories(10) == core.LEAST_MEMORIES
+    assert core.most_memories(1_500) == 15
+    assert core.most_memories(10**6) == core.MOST_MEMORIES
+    assert core.rarity(2, 1000) == 1.0 > core.rarity(20, 1000) > 0
+
+
+def test_a_pair_is_worth_half_after_a_month() -> None:
+    assert decayed(0.8, 30) == pytest.approx(0.4)
+    assert decayed(0.8, -5) == 0.8
+
+
+@pytest.mark.parametrize(
+    ("question", "gold", "label", "expected"),
+    [
+        ("When did it open?", 1, "single_hop", Structure.LOOKUP),
+        ("Where did her father die?", 2, "3hop1", Structure.MULTI_HOP),
+        ("Which of them?", 2, "bridge_comparison", Structure.MULTI_HOP),
+        ("Which tools does the team use?", 3, "open_domain", Structure.AGGREGATION),
+        ("When did it open?", 1, "", Structure.TEMPORAL),
+        ("Who runs the shop that Olu opened?", 2, "", Structure.MULTI_HOP),
+        ("Who runs the shop?", 1, "", Structure.LOOKUP),
+    ],
+)
+def test_the_structure_of_a_question(
+    question: str, gold: int, label: str, expected: Structure
+) -> None:
+    assert structure_of(question, gold, label) == expected
+
+
+@pytest.mark.parametrize(
+    ("effect", "n", "aggregate", "is_inside", "expected"),
+    [
+        (0.02, 100, 0.01, True, Verdict.KEEP),
+        (0.02, 99, 0.01, True, Verdict.INSUFFICIENT_POWER),
+        (0.02, 500, 0.01, False, Verdict.INSUFFICIENT_POWER),
+        (0.005, 100, 0.0, True, Verdict.KILL),
+        (-0.01, 100, -0.02, True, Verdict.KILL),
+        (0.0, 100, 0.01, True, Verdict.INSUFFICIENT_POWER),
+        (0.0, 99, 0.0, True, Verdict.INSUFFICIENT_POWER),
+    ],
+)
+def test_verdict_table(
+    effect: float, n: int, aggregate: float, is_inside: bool, expected: Verdict
+) -> None:
+    found = verdict_of(Effect(effect, n), Effect(aggregate, n), is_inside=is_inside)
+    assert found == expected
