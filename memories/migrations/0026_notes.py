@@ -8,6 +8,44 @@ import uuid
 from django.db import migrations, models
 
 from engram.kernel.tenancy import force_row_security
+from memories.core.note_paths import UNRESOLVED, link_name, name_key
+from memories.core.wiki_links import wiki_links
+
+MEMORIES_A_STEP = 500
+
+
+def link_memories(apps, schema_editor):
+    """Write the links of memories that were committed before there were notes.
+
+    Row-level security shows one workspace at a time.
+    """
+    memories = apps.get_model("memories", "Memory").objects
+    link_model = apps.get_model("memories", "NoteLink")
+    with schema_editor.connection.cursor() as cursor:
+        for workspace_id in list(
+            apps.get_model("kernel", "Workspace").objects.values_list("pk", flat=True)
+        ):
+            cursor.execute("SELECT set_config('engram.workspace', %s, true)", [str(workspace_id)])
+            linking = memories.filter(workspace=workspace_id, content__contains="[[")
+            unread = linking.filter(note_links=None).values_list("pk", "content")
+            rows = [
+                link_model(
+                    workspace_id=workspace_id,
+                    memory_id=memory_id,
+                    position=position,
+                    target=link.target,
+                    key=name_key(link_name(link.target) or ""),
+                    heading=link.heading,
+                    label=link.label,
+                    is_embed=link.is_embed,
+                    reason=UNRESOLVED,
+                )
+                for memory_id, content in unread.iterator(chunk_size=MEMORIES_A_STEP)
+                for position, link in enumerate(wiki_links(content))
+                if link.target
+            ]
+            link_model.objects.bulk_create(rows, batch_size=MEMORIES_A_STEP)
+        cursor.execute("SELECT set_config('engram.workspace', '', true)")
 
 
 class Migration(migrations.Migration):
@@ -155,4 +193,5 @@ class Migration(migrations.Migration):
         force_row_security("memories_notelink"),
         force_row_security("memories_notename"),
         force_row_security("memories_notetag"),
+        migrations.RunPython(link_memories, migrations.RunPython.noop),
     ]

@@ -12,7 +12,7 @@ from drf_spectacular.generators import SchemaGenerator
 from engram.kernel.configuration import WorkspaceSettings
 
 # What a reader may POST changes nothing.
-QUERIES = {"/api/v1/memories/recall"}
+QUERIES = {"/api/v1/memories/recall", "/api/v1/context"}
 
 
 @pytest.fixture(scope="module")
