@@ -177,7 +177,7 @@ def _opposition(text: str, edit: Edit) -> str:
     if is_close and _is_turned(old, new):
         return "one is negated"
     lost = edit.before.shared.keys() - theirs.keys()
-    for key in lost:
+    for key in sorted(lost):
         if opposites := opposites_of(key) & theirs.keys():
             return f"{edit.before.shared[key]} vs {theirs[min(opposites)]}"
     gone, come = (

@@ -49,7 +49,15 @@ class Story:
 
 def record(paths: list[str]) -> list[Call]:
     """Send all calls of the examples to the test's database; return them with their answers."""
-    from tests.console.examples import cards, learning, memories, notes, operations, problems
+    from tests.console.examples import (
+        cards,
+        drift,
+        learning,
+        memories,
+        notes,
+        operations,
+        problems,
+    )
 
     clock = Clock(LONG_AGO)
     with reproducible(clock, SEED):
@@ -64,6 +72,7 @@ def record(paths: list[str]) -> list[Call]:
         operations.record_operations(story)
         problems.record_problems(story)
         notes.record_notes(story)
+        drift.record_drift(story)
     with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]
