@@ -1,6 +1,7 @@
 """Fit the weights of `memories/core/extraction/worth.py`, and measure it on sessions left out.
 
-    PYTHONPATH=. python benchmarks/worth.py [FILE.jsonl ...] [--json OUT] [--write]
+    PYTHONPATH=. python benchmarks/worth.py [FILE.jsonl ...] [--json OUT] [--predictions OUT]
+        [--write]
 
 A file's lines are transcripts as for `evaluate --extraction`: `id`, `transcript`, `keep` (with a
 `quote`) and `refuse` (with a `text`). Its author is what stands before the first hyphen of the
@@ -35,7 +36,6 @@ OWN: Final = Path(__file__).parent / "extraction" / "transcripts.jsonl"
 RIDGE: Final = 30.0  # on standardised features
 MIN_WORDS: Final = 3  # a shorter piece of a kept quote is no example
 FOLDS: Final = 10
-OWN_WEIGHT: Final = 1.0
 
 Session = Mapping[str, Any]
 
@@ -124,35 +124,73 @@ def left_out(groups: Mapping[str, Sequence[Session]]) -> dict[str, dict[str, flo
     return figures
 
 
-def pooled(groups: Mapping[str, Sequence[Session]]) -> dict[str, float]:
-    """Return the figures of all groups together, each with weights fitted on the others."""
-    tally = Tally()
+def pooled(
+    groups: Mapping[str, Sequence[Session]],
+) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """Return the figures of all groups together, each with weights fitted on the others.
+
+    With the predictions, in the format of `evaluate --extraction`.
+    """
+    tally, predictions = Tally(), []
     for name, held in groups.items():
         weights = fit([s for other, rows in groups.items() if other != name for s in rows])
         for session in held:
             tally.add(session, weights.worth_of)
-    return tally.figures()
+            predictions.append(predict(session, weights))
+    return tally.figures(), sorted(predictions, key=lambda row: str(row["id"]))
+
+
+def predict(session: Session, weights: Weights) -> dict[str, Any]:
+    """Return what is kept and refused of a session."""
+    found = extract(session["transcript"], weights.worth_of)
+    kept = [
+        {"fact": one.fact.text, "quote": one.fact.quote, "confidence": one.fact.confidence}
+        for one in found.kept
+    ]
+    refused = [{"text": one.text, "reason": one.reason} for one in found.refused]
+    return {"id": session["id"], "kept": kept, "refused": refused}
+
+
+def bands(predictions: Sequence[Mapping[str, Any]], sessions: Sequence[Session]) -> dict[str, Any]:
+    """Return how often facts of each confidence are worth keeping."""
+    quotes = {one["id"]: [keep["quote"] for keep in one["keep"]] for one in sessions}
+    counts: dict[str, list[int]] = {}
+    for row in predictions:
+        for fact in row["kept"]:
+            band = f"{fact['confidence']:.1f}"
+            right, given = counts.get(band, [0, 0])
+            hit = any(overlaps(fact["quote"], quote) for quote in quotes[row["id"]])
+            counts[band] = [right + hit, given + 1]
+    return {band: {"right": r, "facts": n} for band, (r, n) in sorted(counts.items())}
 
 
 def main(arguments: Sequence[str]) -> None:
     """Measure, print and write."""
     out = arguments[arguments.index("--json") + 1] if "--json" in arguments else ""
-    paths = [Path(a) for a in arguments if a.endswith(".jsonl")]
-    sessions = [json.loads(line) for path in (*paths, OWN) for line in path.open()]
+    written = {arguments[n + 1] for n, a in enumerate(arguments) if a == "--predictions"}
+    paths = [Path(a) for a in arguments if a.endswith(".jsonl") and a not in written]
+    sessions = [
+        json.loads(line) for path in (*paths, OWN) for line in path.read_text().splitlines()
+    ]
     authors: dict[str, list[Session]] = {}
     for session in sessions:
         authors.setdefault(author_of(session), []).append(session)
     largest = max(authors.values(), key=len)
     folds = {str(n): largest[n::FOLDS] for n in range(FOLDS)}
+    figures, predictions = pooled(folds)
     report: dict[str, Any] = {
         "author left out": left_out(authors),
-        f"sessions left out, {author_of(largest[0])}": pooled(folds),
+        f"sessions left out, {author_of(largest[0])}": figures,
+        "by confidence, sessions left out": bands(predictions, largest),
         "threshold": WORTH_FROM,
         "sessions": {name: len(rows) for name, rows in authors.items()},
     }
     print(json.dumps(report, indent=1))
     if out:
         Path(out).write_text(json.dumps(report, indent=1) + "\n")
+    if "--predictions" in arguments:
+        rows = [json.dumps(row, ensure_ascii=False) + "\n" for row in predictions]
+        Path(arguments[arguments.index("--predictions") + 1]).write_text("".join(rows))
     if "--write" in arguments:
         fit(sessions).save(WEIGHTS_FILE)
 

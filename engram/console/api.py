@@ -28,6 +28,7 @@ from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.refusals import InvalidError, MissingError
 from engram.kernel.services import change_settings, describe_settings
 from engram.kernel.tenancy import in_workspace
+from memories.services.extraction.results import without_forgotten
 
 
 class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
@@ -70,7 +71,9 @@ class JobDetail(WorkspaceView):
 
         Reviewers see every job of the workspace, others those that they asked for.
         """
-        return Response(shapes.JobSerializer(job_queue.find(job_id, actor=self.actor)).data)
+        job = job_queue.find(job_id, actor=self.actor)
+        job.result = without_forgotten(job.result)
+        return Response(shapes.JobSerializer(job).data)
 
 
 class KeyDetail(WorkspaceView):

@@ -47,8 +47,8 @@ class JobSerializer(serializers.Serializer[Job]):
         help_text="Of an extraction that is done: `kept` (`memory`, its `outcome`, `fact`,"
         " `quote`, `speaker`, `provenance`, `confidence`), `refused` (`id`, `text`, `reason`,"
         " `borderline`; at most 50), `reasons` (how many were refused for each), `read_by` (`rules`"
-        " or `model`), `model`, and `note` (why no model read it). Texts that were erased since are"
-        " missing."
+        " or `model`), `model`, and `note` (why no model read it). Texts that were forgotten or"
+        " erased since are missing."
     )
     error = serializers.CharField()
     created_at = serializers.DateTimeField()

@@ -66,7 +66,7 @@ class RefusalCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all refusals."""
-        return ExtractionRefusal.objects.all()
+        return ExtractionRefusal.objects.select_related("memory")
 
     @extend_schema(responses=shapes.RefusalSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:

@@ -63,7 +63,9 @@ class ExtractionRefusal(WorkspaceModel):
     reason = models.CharField(max_length=24)
     worth = models.FloatField()  # 0..1
     confidence = models.FloatField()  # 0..1
-    provenance = models.CharField(max_length=20, choices=Provenance.choices)
+    provenance = models.CharField(
+        max_length=20, choices=Provenance.choices
+    )  # who asserted it, whatever the key of the job may claim
     speaker = models.CharField(max_length=100, blank=True)
     position = models.PositiveIntegerField()  # of the quote in the transcript, in characters
     session_key = models.CharField(max_length=200, blank=True)

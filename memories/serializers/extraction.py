@@ -62,6 +62,14 @@ class RefusalSerializer(serializers.Serializer[Any]):
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField()
 
+    def to_representation(self, instance: ExtractionRefusal) -> dict[str, Any]:
+        """Return the row; of a kept one whose memory was forgotten since, without its texts."""
+        shown: dict[str, Any] = super().to_representation(instance)
+        memory = instance.memory
+        if memory is not None and memory.forgotten_at is not None:
+            shown |= dict.fromkeys(("text", "fact", "before", "after"), "")
+        return shown
+
     def get_why(self, row: ExtractionRefusal) -> str:
         """Return the reason in words."""
         words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]

@@ -101,7 +101,14 @@ def test_every_kind_waits_in_one_queue_by_severity_then_age(
     assert seen == [f"reviews:{review}", f"conflicts:{card.pk}", f"suggestions:{suggestion}"]
     counts = client.get(f"{INBOX}counts/").json()
     one_each = {"conflicts": 1, "reviews": 1, "suggestions": 1}
-    assert counts == {"inbox": 3, **one_each, "calibration": 0, "drift": 0, "mutings": 0}
+    assert counts == {
+        "inbox": 3,
+        **one_each,
+        "calibration": 0,
+        "drift": 0,
+        "mutings": 0,
+        "refusals": 0,
+    }
     assert 'data-count="inbox">3<' in html  # in the navigation as well
 
 
@@ -369,7 +376,7 @@ def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant
     assert whole["count"] == 3
     assert [(s["name"], s["count"]) for s in whole["sources"]] == [
         ("conflicts", 1), ("reviews", 1), ("drift", 0), ("suggestions", 1), ("calibration", 0),
-        ("mutings", 0),
+        ("mutings", 0), ("refusals", 0),
     ]  # fmt: skip
     assert [(row["source"], row["severity"]) for row in whole["results"]] == [
         ("reviews", "medium"), ("conflicts", "medium"), ("suggestions", "low"),

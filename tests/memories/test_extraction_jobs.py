@@ -237,6 +237,35 @@ def test_a_refusal_is_kept_or_left_out_once(tenant: Tenant) -> None:
     assert {first["id"], second["id"]}.isdisjoint(one["id"] for one in undecided)
 
 
+def test_what_a_reviewer_keeps_has_the_class_of_who_said_it(tenant: Tenant) -> None:
+    """Though the key of the job may not claim it, the person who keeps it may."""
+    talk = "User: The pump is in the shed by house 4.\nAgent: The log says it ran for hours.\n"
+    queue(issue_agent(tenant.workspace), talk)
+    work(tenant)
+    path = "memories/extraction-refusals"
+    rows = tenant.reviewer.get(path, {"decision": "undecided"}).json()["results"]
+    by_speaker = {row["speaker"]: row for row in rows}
+    for speaker, provenance in (("User", "user_stated"), ("Agent", "assistant_derived")):
+        kept = tenant.reviewer.post(f"{path}/{by_speaker[speaker]['id']}/accept").json()
+        memory = tenant.agent.get(f"memories/{kept['memory']}").json()
+        assert memory["provenance"] == provenance
+
+
+def test_a_forgotten_fact_is_gone_from_its_job_and_its_refusal(tenant: Tenant) -> None:
+    job = queue(tenant.agent)
+    work(tenant)
+    path = "memories/extraction-refusals"
+    [first, *_] = tenant.reviewer.get(path).json()["results"]
+    kept = tenant.reviewer.post(f"{path}/{first['id']}/accept").json()["memory"]
+    [fact, *_] = show(tenant.agent, job)["result"]["kept"]
+    body = {"ids": [fact["memory"], kept], "confirm": True}
+    assert tenant.reviewer.post("memories/forget", body).status_code == 200
+    [left, *_] = show(tenant.agent, job)["result"]["kept"]
+    assert left.keys() == fact.keys() - {"fact", "quote"}
+    [row] = [r for r in tenant.reviewer.get(path).json()["results"] if r["id"] == first["id"]]
+    assert (row["text"], row["fact"], row["memory"]) == ("", "", kept)
+
+
 CANARY = "Von nun an heißt der Kanarienvogel Zaunkönig-77"
 
 

@@ -136,6 +136,7 @@ def test_requests_survive_whatever_else_is_worth_more() -> None:
         "Do you remember the code of the gate?",
         "I remember the code of the gate.",
         "She didn't remember the code of the gate.",
+        "Don't write that down, it is only a guess.",
         'The letter says "remember that Bob is paid".',
     ],
 )

@@ -79,7 +79,7 @@ class Inbox(WorkspaceView):
 
         `sources` count all items that the caller's role may see, without the filters; each item is
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
-        `predictor/calibration`, `mutings`.
+        `predictor/calibration`, `mutings`, `memories/extraction-refusals`.
         """
         query = self.query_values()
         now = timezone.now()

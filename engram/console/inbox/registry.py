@@ -6,6 +6,7 @@ from engram.console.inbox.calibration import CalibrationSource
 from engram.console.inbox.conflicts import ConflictSource
 from engram.console.inbox.drift import DriftSource
 from engram.console.inbox.mutings import MutingSource
+from engram.console.inbox.refusals import RefusalSource
 from engram.console.inbox.reviews import ReviewSource
 from engram.console.inbox.source import Source
 from engram.console.inbox.suggestions import SuggestionSource
@@ -18,6 +19,7 @@ SOURCES: list[Source] = [
     SuggestionSource(),
     CalibrationSource(),
     MutingSource(),
+    RefusalSource(),
 ]
 
 

@@ -60,8 +60,10 @@ NOTING = re.compile(
     r"|before i forget|let the record)",
     re.IGNORECASE,
 )
-# A question about memory, or a memory told, is no request: "Do you remember …?", "I remember …".
+# What is no request: a question about memory, a memory told, or that it is not to be written down.
 RECOLLECTING = re.compile(
+    r"\b(?:don't|do not|doesn't|never|not|no need to|needn't) (?:have to |need to )?"
+    r"(?:write|note|put|record|store|save|add|keep|jot|memori[sz]e)\b|"
     r"\b(?:i|you|we|he|she|they|can't|cannot|don't|didn't|not|did|do)(?: (?:can|do|still|even|"
     r"hardly|barely|always))? remember\b",
     re.IGNORECASE,
@@ -73,6 +75,16 @@ RATIFYING = re.compile(
     r"(?:that|this|it)(?:'s| is| was| will be| stays| remains| applies| goes| holds)\b.{0,20}\b"
     r"(?:decided|agreed|settled|final|fixed|standard|rule|policy|it|always|all|now on)|new rule|"
     r"(?:we|they|both|all)(?: \w{1,12})? (?:agreed|decided|said|settled))\b",
+    re.IGNORECASE,
+)
+# A question without its mark: a question word, or the verb before its subject.
+ASKING = re.compile(
+    r"^(?:(?:and|so|but|ok|okay|well|wait),? ){0,2}"
+    r"(?:why|how (?:many|much|long|about|do|does|is|are|can)|which ones?"
+    r"|what (?:about|is|are|was|do|does|did|happened)|where (?:is|are|do|does|did)"
+    r"|who (?:is|are|does|did|has)|do (?:i|you|we|they)"
+    r"|(?:is|are|am|was|were|does|did|can|could|should|shall|would) "
+    r"(?:i|you|we|they|it|he|she|that|this|there|the))\b",
     re.IGNORECASE,
 )
 NUMBER = re.compile(r"\d")

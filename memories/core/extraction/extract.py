@@ -19,9 +19,10 @@ from memories.core.text import terms
 MAX_FACTS: Final = 30  # of a transcript
 MAX_REQUESTED: Final = 100  # of a transcript: what the user asks to remember counts by itself
 MAX_OF_EXCHANGE: Final = 3
+BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
 REPEATED_FROM: Final = 0.72  # share of common words (Jaccard) of two facts
 WORTH_FROM: Final = 0.42  # probability; chosen on sessions left out, see docs/tuning.md
-BORDERLINE_FROM: Final = 0.18
+BORDERLINE_FROM: Final = 0.25  # two in five of them are worth keeping, see docs/tuning.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,8 @@ class Refused:
     @property
     def is_borderline(self) -> bool:
         """Return whether a person might decide otherwise."""
-        return self.fact is not None and self.worth >= BORDERLINE_FROM
+        is_whole = len(self.text.split()) >= BORDERLINE_WORDS
+        return self.fact is not None and is_whole and self.worth >= BORDERLINE_FROM
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ def _of_place(statement: Statement, around: Around) -> dict[str, float]:
 
 
 def _asks(text: str) -> bool:
-    return text.rstrip("\"')] ").endswith("?")
+    return text.rstrip("\"')] ").endswith("?") or cues.ASKING.match(text) is not None
 
 
 _OPENERS: Final = '.!?:"'

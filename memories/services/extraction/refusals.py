@@ -20,8 +20,7 @@ from memories.services.locks import lock, share_lock
 
 NONE = "There is no such refusal."
 DECIDED = "Somebody has decided about it."
-NEW = frozenset({"created", "kept_apart", "suggested"})
-FORGOTTEN = "Exactly this was forgotten before; restore that memory instead."
+NEW = frozenset({"created", "kept_apart", "suggested", "revived"})
 
 
 def keep(
@@ -29,7 +28,8 @@ def keep(
 ) -> ExtractionRefusal:
     """Commit a refused statement as the person's decision.
 
-    Raise `StaleError` when it was decided before, or exactly this is a forgotten memory.
+    Where exactly this was forgotten, that memory is brought back. Raise `StaleError` when it was
+    decided before.
     """
     with before_writing(workspace):
         refusal = _undecided(ExtractionRefusal.objects.filter(pk=refusal_id).first())
@@ -44,14 +44,14 @@ def keep(
         session_key=refusal.session_key,
         source=f"session {refusal.session_key}" if refusal.session_key else "transcript",
         observed_at=refusal.created_at,
+        is_revival=True,
     )
     prepared = commit.prepare([draft], workspace.embedding_model)
     with in_workspace(workspace):
         # The memories first: who erases one locks it before the rows that quote it.
         [done] = commit.write(workspace, prepared, actor=actor, now=now, asks=False)
         refusal = _lock(refusal_id)
-        if done.memory is None:
-            raise StaleError(FORGOTTEN, cause=REFUSAL_DECIDED)
+        assert done.memory is not None  # noqa: S101  a revival is never suppressed
         share_lock([done.memory.id])
         ExtractedQuote.objects.create(
             memory=done.memory,

@@ -112,13 +112,13 @@ def _only(prepared: Prepared, positions: Sequence[int]) -> Prepared:
 
 
 def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
-    extraction = run.extraction
+    extraction, asserted = run.extraction, provenance_of(run, one)
     session = extraction.session_key
     return Draft(
         content=one.fact.text,
         scope=extraction.scope,
         project=extraction.project,
-        provenance=provenance_of(run, one),
+        provenance=asserted if run.actor.may_claim(asserted) else Provenance.ASSISTANT_DERIVED,
         confidence=one.fact.confidence,
         tags=(TAG,),
         agent=extraction.agent,
@@ -130,7 +130,7 @@ def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
 
 
 def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
-    """Return who asserted a fact, as far as the caller may claim it.
+    """Return who asserted a fact.
 
     What an assistant said is never `user_stated`, even where a user's turn repeats it.
     """
@@ -141,8 +141,7 @@ def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
         and not fact.has_assistants_words
         and not run.assistants.have(fact.quote)
     )
-    may = is_users and run.actor.may_claim(Provenance.USER_STATED)
-    return Provenance.USER_STATED if may else Provenance.ASSISTANT_DERIVED
+    return Provenance.USER_STATED if is_users else Provenance.ASSISTANT_DERIVED
 
 
 @retry_on_collision
@@ -210,6 +209,7 @@ def _around(transcript: str, turns: Sequence[Turn], one: Refused) -> tuple[str, 
     """Return what was said before and after a statement: its turn and the two around it."""
     at = next((n for n, turn in enumerate(turns) if turn.start <= one.start < turn.end), 0)
     first = turns[max(at - 1, 0)].start if turns else 0
+    first = transcript.rfind("\n", 0, first) + 1  # with its speaker
     last = turns[min(at + 1, len(turns) - 1)].end if turns else len(transcript)
     end = one.start + len(one.text)
     before = transcript[max(first, one.start - CONTEXT_CHARS) : one.start]

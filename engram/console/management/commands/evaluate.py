@@ -20,6 +20,7 @@ from engram.console.demo.story import STORY
 from engram.console.evaluation import (
     agent,
     drift,
+    extraction,
     histories,
     matrix,
     pairs,
@@ -88,6 +89,12 @@ FILE_MODES: dict[str, FileMode] = {
         lambda path: len(drift.read(path)),
         "PAIRS",
         "does a changed note flag the memories that it no longer carries?",
+    ),
+    "extraction": FileMode(
+        extraction.measure,
+        lambda path: len(extraction.read(path)),
+        "TRANSCRIPTS",
+        "does what is kept of transcripts help later conversations, and is the rest left out?",
     ),
     "probes": FileMode(
         probes.run,
@@ -184,6 +191,16 @@ class Command(BaseCommand):
             help="with --conflicts: the configured language model reads the stories too; reports "
             "its cost and time",
         )
+        parser.add_argument(
+            "--extractor",
+            choices=list(extraction.EXTRACTORS),
+            help="with --extraction: who reads the transcripts (default rules)",
+        )
+        parser.add_argument(
+            "--against",
+            choices=list(extraction.EXTRACTORS),
+            help="with --extraction: a second extractor, for the verdict ship or pause",
+        )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
             "--predictions", type=Path, metavar="OUT", help="write every answer here, a row each"
@@ -233,6 +250,8 @@ class Command(BaseCommand):
         for name in ("answers", "model"):
             if options[name] and (options["agent"] or not options["conflicts"]):
                 raise InputError(f"--{name} goes with --conflicts, without --agent")
+        if (options["extractor"] or options["against"]) and not options["extraction"]:
+            raise InputError("--extractor and --against go with --extraction")
         if options["categories"] and not options["matrix"]:
             raise InputError("--categories goes with --matrix")
         if options["matrix"]:
@@ -249,6 +268,12 @@ class Command(BaseCommand):
                     inputs += [options["answers"]] if options["answers"] else []
                     measured = partial(
                         stories.run, answers=options["answers"], with_model=options["model"]
+                    )
+                if name == "extraction":
+                    measured = partial(
+                        extraction.measure,
+                        extractor=options["extractor"] or "rules",
+                        against=options["against"] or "",
                     )
                 return inputs, partial(mode.size, path), partial(_run_file, measured, path, seed)
         memories, questions = options["retrieval"]

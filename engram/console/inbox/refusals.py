@@ -1,0 +1,112 @@
+"""Refused statements in the inbox: a person is asked about those nearly worth keeping."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, IntegerField, QuerySet, Value
+from django.http import HttpRequest
+
+from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role, Workspace
+from memories.core.extraction.floor import EXPLAINED
+from memories.models import ExtractionRefusal, RefusalDecision
+from memories.models.memory import in_scope
+from memories.services.extraction import refusals
+
+URGENCY = SEVERITIES.index("low")  # nothing is lost: the statement stays listed for 30 days
+TITLE_CHARS = 90
+KEEPS = "It is committed as a memory, as your decision."
+LEAVES = "Nothing changes. You are not asked about it again."
+
+
+class RefusalSource(Source):
+    """Statements that extraction left out and that were nearly worth keeping."""
+
+    name = "refusals"
+    title = "Keep it?"
+    icon = "memories"
+    template = "console/inbox/refusal.html"
+    teaches = (
+        "When a transcript is turned into memories, at most three statements of it that were nearly"
+        " worth keeping wait here. The others are only listed."
+    )
+    sees = Role.REVIEWER
+    announced_by = ("extraction.finished", "extraction_refusal.reopened")
+    settled_by = ("extraction_refusal.kept", "extraction_refusal.left_out")
+
+    def rows(self) -> QuerySet[Any]:
+        """Return all refusals of which a person is asked."""
+        return self._annotate(ExtractionRefusal.objects.filter(is_borderline=True))
+
+    def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
+        """Return the undecided ones that match the filter."""
+        found = ExtractionRefusal.objects.filter(
+            is_borderline=True, decision=RefusalDecision.UNDECIDED
+        )
+        is_other = wanted.severity not in {"", SEVERITIES[URGENCY]}
+        if wanted.assignee_id is not None or is_other:
+            found = found.none()
+        if wanted.scope:
+            found = found.filter(in_scope(wanted.scope))
+        if wanted.text:
+            found = found.filter(fact__icontains=wanted.text)
+        return self._annotate(found)
+
+    def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
+        urgency = Value(URGENCY, output_field=IntegerField())
+        marked: QuerySet[Any] = found.annotate(urgency=urgency, since=F("created_at"))
+        return marked
+
+    def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
+        """Return the beginning of each statement."""
+        return {row.pk: ("refusal", _shortened(row.text)) for row in rows}
+
+    def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
+        """Return the statement with what was said around it."""
+        words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
+        is_open = row.decision == RefusalDecision.UNDECIDED
+        return {
+            "statement": row,
+            "why": words.get(row.reason, ""),
+            "is_reworded": row.fact != row.text,
+            "settled": "" if is_open else _settled(row),
+        }
+
+    def actions(self, row: Any, now: datetime) -> Sequence[Action]:
+        """Return yes and no, while the statement waits."""
+        if row.decision != RefusalDecision.UNDECIDED:
+            return ()
+        return (
+            Action(1, "keep", "Keep it", KEEPS, "keep"),
+            Action(2, "leave_out", "Leave it out", LEAVES, "drop"),
+        )
+
+    def verbs(self) -> Mapping[str, Callable[..., Any]]:
+        """Commit the statement, or leave it out."""
+        return {"keep": refusals.keep, "leave_out": refusals.leave_out}
+
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return what was decided about a statement."""
+        row = ExtractionRefusal.objects.filter(pk=item_id).first()
+        if row is None or row.decision == RefusalDecision.UNDECIDED:
+            return None
+        goes = " The memory is forgotten." if row.is_new_memory else ""
+        return Done(_settled(row), f"The statement waits again.{goes}")
+
+    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
+        """Let the statement wait again; a memory that it became is forgotten."""
+        refusals.take_back(workspace, item_id, actor=actor, now=now)
+
+
+def _shortened(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= TITLE_CHARS else f"{line[:TITLE_CHARS].rstrip()}…"
+
+
+def _settled(row: ExtractionRefusal) -> str:
+    return "Kept." if row.decision == RefusalDecision.KEPT else "Left out."

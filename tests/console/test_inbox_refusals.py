@@ -1,0 +1,99 @@
+"""Refused statements in the inbox: shown in their context, kept or left out, taken back."""
+
+from __future__ import annotations
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from django.utils import timezone
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import ExtractionRefusal, Memory
+from memories.services.extraction import run
+from memories.services.extraction.write import BORDERLINE_OF_JOB
+from tests.conftest import Tenant
+from tests.console.test_inbox import INBOX, Member, act, page, undo
+
+TALK = """\
+User: good morning, the pump in the greenhouse is loud again
+Agent: I'll look at the log.
+User: The spare <pump> is in the red shed behind house 4, Ole knows the code.
+Agent: Then swap them at lunch.
+"""
+SPARE = "The spare &lt;pump&gt; is in the red shed behind house 4, Ole knows the code."
+
+
+@pytest.fixture
+def asked(tenant: Tenant) -> UUID:
+    """Extract from a transcript; return the refusal that a person is asked about."""
+    tenant.agent.post("memories/extract", {"transcript": TALK, "scope": "garden"})
+    run.extract_turn(tenant.workspace.pk, clock=timezone.now, seconds=60, may_ask=False)
+    with in_workspace(tenant.workspace):
+        ExtractionRefusal.objects.update(is_borderline=False)
+        found = ExtractionRefusal.objects.get(text__startswith="The spare")
+        ExtractionRefusal.objects.filter(pk=found.pk).update(is_borderline=True)
+        return found.pk
+
+
+def live(tenant: Tenant) -> list[str]:
+    with in_workspace(tenant.workspace):
+        return list(Memory.objects.recallable().values_list("content", flat=True))
+
+
+def test_a_statement_waits_with_what_was_said_around_it(
+    tenant: Tenant, neighbour: Tenant, member: Member, asked: UUID
+) -> None:
+    html = page(member("reviewer"))
+    assert f'data-key="refusals:{asked}"' in html
+    assert f"<mark>{SPARE}</mark>" in html
+    assert "look at the log" in html
+    assert "swap them at lunch" in html
+    assert "Keep it" in html
+    listed = tenant.reviewer.get("inbox", {"source": "refusals"}).json()["results"]
+    assert [(row["id"], row["severity"]) for row in listed] == [(str(asked), "low")]
+    assert tenant.agent.get("inbox", {"source": "refusals"}).status_code == 422
+    assert neighbour.reviewer.get("inbox").json()["count"] == 0
+
+
+def test_filters_find_it(tenant: Tenant, member: Member, asked: UUID) -> None:
+    client = member("reviewer")
+    for wanted in ("scope=garden", "q=red+shed", "severity=low"):
+        assert f"refusals:{asked}" in page(client, f"{INBOX}?{wanted}")
+    for other in ("scope=gard", "q=blue", "severity=high", "mine=on"):
+        assert f'data-key="refusals:{asked}"' not in page(client, f"{INBOX}?{other}")
+
+
+def test_it_is_kept_and_taken_back(tenant: Tenant, member: Member, asked: UUID) -> None:
+    client = member("reviewer")
+    answer = act(client, "refusals", asked, "keep")
+    assert "Kept." in page(client, answer["Location"])
+    assert live(tenant) == [
+        "The spare <pump> is in the red shed behind house 4, Ole knows the code."
+    ]
+    undo(client, "refusals", asked)
+    assert live(tenant) == []
+    assert f'data-key="refusals:{asked}"' in page(client)
+    act(client, "refusals", asked, "keep")
+    assert len(live(tenant)) == 1
+
+
+def test_it_is_left_out_and_taken_back(tenant: Tenant, member: Member, asked: UUID) -> None:
+    client = member("reviewer")
+    act(client, "refusals", asked, "leave_out")
+    assert live(tenant) == []
+    assert client.get(f"{INBOX}counts/").json()["refusals"] == 0
+    assert act(client, "refusals", asked, "keep").status_code == 409
+    undo(client, "refusals", asked)
+    assert client.get(f"{INBOX}counts/").json()["refusals"] == 1
+
+
+def test_a_transcript_full_of_doubts_asks_about_few(tenant: Tenant) -> None:
+    said: list[Any] = [
+        f"User: The spare key of house {n} is with Ole in the red shed.\nAgent: Fine.\n"
+        for n in range(40)
+    ]
+    tenant.agent.post("memories/extract", {"transcript": "".join(said)})
+    run.extract_turn(tenant.workspace.pk, clock=timezone.now, seconds=60, may_ask=False)
+    with in_workspace(tenant.workspace):
+        assert ExtractionRefusal.objects.filter(is_borderline=True).count() <= BORDERLINE_OF_JOB
