@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.models import NoteLink, Observation
+from memories.models import NoteLink, NoteSupport, Observation
 from memories.services.commit.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.index import note_links
@@ -23,6 +23,7 @@ from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS
+from tests.memories.drift_world import check
 
 
 def put(tenant: Tenant, path: str, content: str = "text") -> None:
@@ -131,6 +132,25 @@ def test_a_name_in_two_folders_is_ambiguous_and_not_the_first_match(tenant: Tena
         ("link", "unresolved"),
         ("link.md", "unresolved"),
     ]
+
+
+def test_what_a_memory_leans_on_follows_its_links_to_another_note(tenant: Tenant) -> None:
+    def leant_on() -> dict[str, bool]:
+        with in_workspace(tenant.workspace):
+            rows = NoteSupport.objects.select_related("note")
+            return {row.note.path: row.support is not None for row in rows}
+
+    put(tenant, "a/plan.md", "The move is planned for May.")
+    put(tenant, "rules.md", "Moves are planned a month ahead.")
+    remember(tenant, "The move is planned for May, see [[plan]] and [[rules]].")
+    check(tenant)
+    assert leant_on() == {"a/plan.md": True, "rules.md": True}
+    put(tenant, "b/plan.md", "Another plan.")  # the name is ambiguous now
+    assert leant_on() == {"rules.md": True}
+    tenant.agent.delete("notes/a/plan.md")
+    assert leant_on() == {"rules.md": True, "b/plan.md": False}
+    check(tenant)
+    assert leant_on() == {"rules.md": True, "b/plan.md": True}
 
 
 def test_a_note_that_links_itself_says_so_and_cycles_are_plain_links(tenant: Tenant) -> None:

@@ -5,7 +5,7 @@ A row that is due is the work; the task only wakes a worker, and a sweep finds w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -48,6 +48,29 @@ _OF_MEMORIES = """
         due_at = excluded.due_at, attempts = 0
     RETURNING 1
 """
+# Memories whose links lead to other notes than before, without a change of their wording.
+_OF_LINKS = """
+    WITH linked AS (
+        SELECT DISTINCT memory_id, note_id FROM memories_notelink
+        WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
+            AND note_id IS NOT NULL
+    ), gone AS (
+        DELETE FROM memories_notesupport AS kept
+        WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
+            AND NOT EXISTS (
+                SELECT FROM linked
+                WHERE linked.memory_id = kept.memory_id AND linked.note_id = kept.note_id
+            )
+    )
+    INSERT INTO memories_notesupport AS kept (
+        workspace_id, memory_id, note_id, model, checked_hash, is_drifted, evidence, verdict,
+        due_at, attempts
+    )
+    SELECT %(workspace)s, memory_id, note_id, '', '', false, 0, '{}', %(now)s, 0 FROM linked
+    ORDER BY memory_id, note_id
+    ON CONFLICT (memory_id, note_id) DO NOTHING
+    RETURNING 1
+"""
 # Memories that link a changed note. Of supports that nobody has read yet, its earlier text is kept.
 _OF_NOTE = """
     WITH linked AS (
@@ -83,6 +106,12 @@ def note_changed(
 ) -> None:
     """Mark the memories that link a note whose text or names changed; `earlier` is its old text."""
     _mark(_OF_NOTE, {"note": note.pk, "earlier": earlier, "version": earlier_version}, now)
+
+
+def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
+    """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept."""
+    if memory_ids:
+        _mark(_OF_LINKS, {"memories": sorted(memory_ids)}, now)
 
 
 def select_due() -> QuerySet[NoteSupport]:

@@ -84,10 +84,10 @@ def keys_of(note: Note) -> set[str]:
     return set(NoteName.objects.filter(note=note).values_list("key", flat=True))
 
 
-def resolve_again(keys: Collection[str]) -> int:
-    """Find the notes of all links with these keys again; return how many links changed."""
+def resolve_again(keys: Collection[str]) -> set[UUID]:
+    """Find the notes of all links with these keys again; return memories whose links changed."""
     if not keys:
-        return 0
+        return set()
     links = (
         NoteLink.objects.filter(key__in=list(keys))
         .select_related("source")
@@ -102,7 +102,7 @@ def resolve_again(keys: Collection[str]) -> int:
             changed.append(link)
     if changed:
         _update(changed)
-    return len(changed)
+    return {link.memory_id for link in changed if link.memory_id is not None}
 
 
 def _update(links: Sequence[NoteLink]) -> None:

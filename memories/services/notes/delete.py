@@ -8,6 +8,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.services.drift.due import links_changed
 from memories.services.drift.resolve import resolve_of_note
 from memories.services.index.note_links import keys_of, lock_names, resolve_again
 from memories.services.notes.find import find_note
@@ -22,5 +23,5 @@ def delete_note(workspace: Workspace, path: str, *, actor: Actor, now: datetime)
         note_id = note.id
         resolve_of_note(note_id, now=now)
         note.delete()
-        resolve_again(keys)
+        links_changed(resolve_again(keys), now=now)
         record("note.deleted", of=("note", note_id), actor=actor, now=now, data={"path": note.path})

@@ -17,7 +17,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.note_paths import names_of
 from memories.models import Note, NoteTag
-from memories.services.drift.due import note_changed
+from memories.services.drift.due import links_changed, note_changed
 from memories.services.index.note_chunks import TASK
 from memories.services.index.note_links import (
     lock_names,
@@ -104,7 +104,7 @@ def _put(
         _write_tags(note, reading.tags)
         keys = write_names(note, names_of(note.path, reading.aliases))
         write_note_links(note, reading.links)
-        resolve_again(keys)
+        linking = resolve_again(keys)
         record(
             "note.created" if stored is None else "note.changed",
             of=("note", note.id),
@@ -115,6 +115,7 @@ def _put(
         if pending:
             wake(TASK, workspace.pk)
         note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
+        links_changed(linking, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
 
