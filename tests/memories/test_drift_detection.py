@@ -15,7 +15,7 @@ from django.utils import timezone
 from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.models import PredictionError
-from memories.services.drift import report
+from memories.services.drift import reading, report
 from memories.services.drift.report import report_drift
 from memories.services.drift.resolve import resolve_of_path
 from memories.tasks import check_notes, sweep_notes
@@ -284,6 +284,36 @@ def test_a_lost_task_is_made_up_for_by_the_sweep(tenant: Tenant) -> None:
     [row] = supports(tenant)
     assert (row.due_at, row.checked_version, row.note_version) == (None, 1, 1)
     check_notes(str(tenant.workspace.pk))
+
+
+def test_a_long_note_is_left_to_a_worker_and_read_in_part(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reading, "MAX_EMBEDDED", 10)
+    filling = "\n\n".join(f"Locker {n} is {'very ' * 60}old." for n in range(40))
+    put(tenant, f"{BEFORE}\n{filling}")
+    memory_id = remember(tenant)
+    check(tenant)
+    put(tenant, f"{AFTER}\n{filling}")
+    assert supports(tenant)[0].due_at is not None
+    check(tenant)
+    assert memory_id in recall(tenant)
+    assert len(errors(tenant.reader)) == 1
+
+
+@pytest.mark.parametrize(
+    "content",
+    ["", "\n" * 5000, "|" * 50_000, "# " * 20_000, "[[" * 20_000, "x" * 100_000, "\x01\x02�" * 900,
+     "- " * 20_000, "```\n" * 5_000],
+)  # fmt: skip
+def test_odd_notes_are_checked_without_an_error(tenant: Tenant, content: str) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    put(tenant, content)
+    check(tenant)
+    [row] = supports(tenant)
+    assert (row.due_at, row.attempts, row.checked_version) == (None, 0, 2)
 
 
 def test_removing_the_link_drops_the_support_and_a_later_link_brings_a_new_one(

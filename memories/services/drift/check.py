@@ -15,6 +15,8 @@ from time import monotonic
 from typing import Any
 from uuid import UUID
 
+from django.db.models.functions import Length
+
 from engram.kernel import telemetry
 from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Workspace
@@ -25,7 +27,7 @@ from memories.core.drift.passages import statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
-from memories.services.drift.due import MAX_ATTEMPTS, select_due
+from memories.services.drift.due import select_due
 from memories.services.drift.reading import estimator, score_statements
 from memories.services.drift.resolve import resolve_drift
 
@@ -34,6 +36,7 @@ STAGE = "drift"
 FAILED = "drift_failed"
 A_TURN = 50  # memories that are read at once, of one note or several
 AT_ONCE = 5  # memories that a change of a note checks before it is answered
+AT_ONCE_CHARS = 10_000  # of a note; a longer one is left to a worker
 TURN_SECONDS = 5.0
 _WRITTEN = (
     "support", "model", "note_version", "earlier", "earlier_version", "checked_version",
@@ -80,7 +83,11 @@ def check_note(workspace: Workspace, note_id: UUID, *, now: datetime) -> None:
     Never raises: what fails here is due.
     """
     try:
-        _check_some(workspace, note_id, AT_ONCE, now)
+        with in_workspace(workspace):
+            short = Note.objects.annotate(chars=Length("content")).filter(chars__lte=AT_ONCE_CHARS)
+            is_short = short.filter(pk=note_id).exists()
+        if is_short:
+            _check_some(workspace, note_id, AT_ONCE, now)
     except Exception as error:
         log.exception("checking the memories of a note failed")
         telemetry.record_error(
@@ -92,7 +99,7 @@ def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: date
     """Check up to so many due supports; return how many were due."""
     with in_workspace(workspace):
         rows = select_due() if note_id is None else select_due().filter(note=note_id)
-        taken = list(rows.filter(attempts__lt=MAX_ATTEMPTS).order_by("due_at", "pk")[:most])
+        taken = list(rows.order_by("due_at", "pk")[:most])
         due = _read(taken, now)
     by_note: dict[UUID, list[_Due]] = defaultdict(list)
     for one in due:
@@ -162,10 +169,11 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     contents = [one.memory.content for one in due]
     note = due[0].note
     present = score_statements(contents, statements_of(note.content), model)
+    then = _scored_then(due, model)
     estimate, calibration = estimator(model), calibration_of(model)
     checked = []
     for one, scored in zip(due, present, strict=True):
-        support, version = _support(one, scored, model)
+        support, version = _support(one, scored, then, model)
         verdict = has_drifted(
             one.memory.content,
             support,
@@ -180,14 +188,32 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     return checked
 
 
-def _support(due: _Due, present: Sequence[Scored], model: str) -> tuple[Support, int | None]:
+def _scored_then(due: Sequence[_Due], model: str) -> dict[int, list[Scored]]:
+    """Return the statements of the note as it was for memories whose support is still to be read.
+
+    By the row of the support; memories that saw the same text share the embedding of it.
+    """
+    by_text: dict[str, list[_Due]] = defaultdict(list)
+    for one in due:
+        if one.row.support is None and one.row.earlier is not None:
+            by_text[one.row.earlier].append(one)
+    found: dict[int, list[Scored]] = {}
+    for text, several in by_text.items():
+        contents = [one.memory.content for one in several]
+        rows = score_statements(contents, statements_of(text), model)
+        found |= {one.row.pk: row for one, row in zip(several, rows, strict=True)}
+    return found
+
+
+def _support(
+    due: _Due, present: Sequence[Scored], then: Mapping[int, Sequence[Scored]], model: str
+) -> tuple[Support, int | None]:
     """Return what a memory leans on, read anew from the note's text then where it has to be."""
     row, content = due.row, due.memory.content
     if row.support is not None and row.model == model:
         return Support.from_record(row.support), row.note_version
-    if row.earlier is not None:
-        (then,) = score_statements([content], statements_of(row.earlier), model)
-        return support_of(content, then), row.earlier_version
+    if row.pk in then:
+        return support_of(content, then[row.pk]), row.earlier_version
     return support_of(content, present), due.note.version
 
 

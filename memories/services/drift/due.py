@@ -115,8 +115,8 @@ def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
 
 
 def select_due() -> QuerySet[NoteSupport]:
-    """Return the supports to check."""
-    return NoteSupport.objects.filter(due_at__isnull=False)
+    """Return the supports to check; not those whose check has failed too often."""
+    return NoteSupport.objects.filter(due_at__isnull=False, attempts__lt=MAX_ATTEMPTS)
 
 
 def _mark(statement: str, parameters: dict[str, Any], now: datetime) -> None:
