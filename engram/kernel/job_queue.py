@@ -31,6 +31,7 @@ Clock = Callable[[], datetime]
 ATTEMPTS_MAX: Final = 5  # of a job whose worker failed or died
 FIRST_PAUSE: Final = timedelta(seconds=20)
 LONGEST_PAUSE: Final = timedelta(minutes=15)
+LONGEST_REST: Final = timedelta(days=1)  # however long an endpoint asks to wait
 KEPT_FOR: Final = timedelta(days=30)
 GIVEN_UP: Final = "It failed too often."
 NO_CALLER: Final = "The key or member that asked for this may not write any more."
@@ -154,13 +155,14 @@ def put_off(job: Job, error: str, *, until: datetime | None = None, now: datetim
         fail(job, error, now=now)
         return
     pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** max(job.attempts - 1, 0))
+    later = min(max(until or now, now + pause), now + LONGEST_REST)
     with in_workspace(job.workspace_id):
         lease.release(
             Job.objects.filter(pk=job.pk),
             _holder(job),
             status=JobStatus.QUEUED,
             error=error[:300],
-            due_at=max(until or now, now + pause),
+            due_at=later,
         )
 
 

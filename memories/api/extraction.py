@@ -16,7 +16,6 @@ from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
-from memories.api.sessions import TRANSCRIPT_CHARS_A_WRITE
 from memories.core.extraction.floor import REASONS
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.serializers import extraction as shapes
@@ -37,7 +36,7 @@ class Extract(WorkspaceView):
         the workspace's setting `extraction_enabled` is off.
         """
         sent = validate_body(shapes.TranscriptSerializer, request).validated_data
-        self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
+        self.charge([sent["transcript"]])
         job = queue_transcript(self.workspace, **sent, actor=self.actor, now=timezone.now())
         return Response({"job": job.id}, status=202)
 

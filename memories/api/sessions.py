@@ -18,6 +18,7 @@ from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.refusals import MissingError
+from engram.kernel.throttling import CHARS_A_WRITE
 from memories.models import Session
 from memories.models.session import SessionState
 from memories.serializers import session as shapes
@@ -36,7 +37,8 @@ KEY = OpenApiParameter(
     description="The session's key, percent-encoded (slashes too).",
 )
 
-TRANSCRIPT_CHARS_A_WRITE = 20_000  # it is stored, and only its last 4,000 characters are read
+# It is stored, and unless memories are extracted only its last 4,000 characters are read.
+TRANSCRIPT_CHARS_A_WRITE = 20_000
 
 
 class NewestStartFirst(NewestFirst):
@@ -182,7 +184,8 @@ class SessionEnd(WorkspaceView):
         403 when another key started it, unless the caller is a reviewer.
         """
         sent = validate_body(shapes.EndSerializer, request).validated_data
-        self.charge([sent["transcript"]], chars_a_write=TRANSCRIPT_CHARS_A_WRITE)
+        share = CHARS_A_WRITE if sent["extract"] else TRANSCRIPT_CHARS_A_WRITE
+        self.charge([sent["transcript"]], chars_a_write=share)
         now = timezone.now()
         if sent["extract"]:
             demand_is_on(self.workspace)

@@ -7,14 +7,17 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.contrib.auth.models import User
 from django.utils import timezone
 
 from engram.kernel import job_queue
-from engram.kernel.models import Job
+from engram.kernel.actors import Actor
+from engram.kernel.models import Job, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories import tasks
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Session
 from memories.services.extraction import run
+from memories.services.extraction.queue import queue_transcript
 from tests.conftest import Caller, Tenant, issue_agent
 
 TALK = """\
@@ -393,3 +396,18 @@ def test_old_jobs_are_dropped_with_their_refusals(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         assert ExtractionRefusal.objects.count() == 0
         assert Memory.objects.count() > 0
+
+
+def test_a_member_may_ask_and_is_asked_again_for_the_role(tenant: Tenant) -> None:
+    """A person's job runs with the role that the person has by then."""
+    person = User.objects.create_user("ines", is_staff=True)
+    member = Membership.objects.create(workspace=tenant.workspace, user=person, role=Role.AGENT)
+    asked = Actor(kind="user", id=str(person.pk), label="ines", role=Role.AGENT)
+    queue_transcript(tenant.workspace, TALK, actor=asked, now=timezone.now())
+    work(tenant)
+    assert OWNS in contents(tenant)
+    job = queue_transcript(tenant.workspace, TALK, actor=asked, now=timezone.now())
+    member.role = Role.READER
+    member.save()
+    work(tenant)
+    assert show(tenant.reviewer, str(job.id))["error"] == job_queue.NO_CALLER

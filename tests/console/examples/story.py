@@ -52,6 +52,7 @@ def record(paths: list[str]) -> list[Call]:
     from tests.console.examples import (
         cards,
         drift,
+        extraction,
         learning,
         memories,
         notes,
@@ -73,6 +74,7 @@ def record(paths: list[str]) -> list[Call]:
         problems.record_problems(story)
         notes.record_notes(story)
         drift.record_drift(story)
+        extraction.record_extraction(story)
     with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]
