@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from engram.kernel.literals import whole_number
 from engram.kernel.pages import member_page, staff_of
 from engram.kernel.pagination import NewestFirst, page_of
+from memories.core.note_paths import without_extension
 from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteChunk, NoteTag
 from memories.services.drift.find import drifted_from
@@ -78,6 +79,7 @@ def note(request: HttpRequest, note_id: UUID) -> HttpResponse:
     links = links_of(found)
     context = {
         "note": found,
+        "name": without_extension(found.path),
         "page": page,
         "passages": [(chunk, placed.get(chunk.position, [])) for chunk in page.rows],
         "drifted": drifted_from(found),

@@ -127,6 +127,7 @@ def test_a_note_shows_its_passages_memories_and_links(tenant: Tenant, person: Cl
     page = shown(person, f"{PAGE}{note}/")
     assert "retried after three days" not in page
     assert "No memory links it" in page
+    assert "[[work/billing]]" in page
 
 
 def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -> None:
