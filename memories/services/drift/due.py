@@ -17,7 +17,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Note, NoteSupport
-from memories.services.drift.resolve import resolve_updated
+from memories.services.drift.resolve import resolve_unlinked, resolve_updated
 
 TASK = "memories.check_notes"
 MAX_ATTEMPTS = 5  # of a check that fails; a change of the note or the memory begins anew
@@ -111,6 +111,7 @@ def note_changed(
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
     """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept."""
     if memory_ids:
+        resolve_unlinked(memory_ids, now=now)
         _mark(_OF_LINKS, {"memories": sorted(memory_ids)}, now)
 
 

@@ -20,6 +20,7 @@ from memories.models import (
     Memory,
     MemoryTag,
     Note,
+    NoteLink,
     NoteSupport,
     PredictionError,
     Resolution,
@@ -128,6 +129,13 @@ def _is_live(memory: Memory, now: datetime) -> bool:
 def resolve_updated(memory_ids: Collection[UUID], *, now: datetime) -> None:
     """Resolve the errors of memories whose content was written anew."""
     _close(Q(memory__in=list(memory_ids)), Resolution.UPDATED, now)
+
+
+def resolve_unlinked(memory_ids: Collection[UUID], *, now: datetime) -> None:
+    """Resolve the drift of memories from notes that their links do not lead to any more."""
+    linked = NoteLink.objects.filter(memory=OuterRef("memory"), note=OuterRef("note"))
+    drift = Q(error_type=ErrorType.MEMORY_DRIFT, memory__in=list(memory_ids))
+    _close(drift & ~Q(Exists(linked)), Resolution.LINK_GONE, now)
 
 
 def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
