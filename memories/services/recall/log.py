@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, Error, connection
@@ -13,7 +14,11 @@ from engram.kernel.collisions import is_deadlock
 from engram.kernel.due import waiting_since
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.co_recall import HALF_LIFE_DAYS, LEADING, PAIRS_KEPT, STEP
 from memories.models import RecallRecord
+
+HALF_LIFE = HALF_LIFE_DAYS * 86_400.0  # seconds
+ORIGIN = datetime(2020, 1, 1, tzinfo=UTC)  # of the times at which pairs are compared
 
 # A recall writes nothing else, so its commit does not wait for the disk: a crash of the database
 # loses at most the recalls of the last half second. The commit of a sweep waits for the disk, so no
@@ -44,7 +49,7 @@ RECORDS_A_TURN = 5000
 # One statement deletes the records and adds them up, so a crash loses and repeats nothing. It locks
 # the memories in the order of their ids, as all writers do, and the day last, because all sweeps of
 # a workspace share it.
-COUNT = """
+COUNT = f"""
     WITH taken AS (
         DELETE FROM memories_recallrecord WHERE id IN (
             SELECT id FROM memories_recallrecord WHERE workspace_id = %(workspace)s
@@ -75,19 +80,61 @@ COUNT = """
             returned = known.returned + excluded.returned,
             noise = known.noise + excluded.noise
         RETURNING 1
+    ), together AS (
+        SELECT one.id AS first_id, other.id AS second_id,
+            count(DISTINCT taken.id) AS times, min(at) AS since, max(at) AS last
+        FROM taken, unnest(memory_ids[1:{LEADING}]) AS one (id),
+            unnest(memory_ids[1:{LEADING}]) AS other (id)
+        WHERE one.id < other.id
+            AND one.id IN (SELECT id FROM locked) AND other.id IN (SELECT id FROM locked)
+        GROUP BY 1, 2
+    ), reinforced AS (
+        INSERT INTO memories_corecall AS known
+            (workspace_id, first_id, second_id, weight, since, reinforced_at)
+        SELECT %(workspace)s, first_id, second_id, times * {STEP}, since, last FROM together
+        ORDER BY first_id, second_id
+        ON CONFLICT (workspace_id, first_id, second_id) DO UPDATE SET
+            weight = excluded.weight + known.weight * exp(-ln(2) * greatest(0, extract(
+                epoch FROM excluded.reinforced_at - known.reinforced_at)) / {HALF_LIFE}),
+            reinforced_at = greatest(known.reinforced_at, excluded.reinforced_at)
+        RETURNING first_id, second_id
     )
-    SELECT count(*) FROM taken
+    SELECT count(*), (SELECT array_agg(first_id) || array_agg(second_id) FROM reinforced) FROM taken
+"""  # noqa: S608  constants
+
+# A memory keeps its strongest pairs; of equal ones those with the smaller ids.
+WEAKEST = """
+    DELETE FROM memories_corecall AS pair
+    USING unnest(%(ids)s::uuid[]) AS here (id) CROSS JOIN LATERAL (
+        SELECT first_id, second_id FROM memories_corecall
+        WHERE workspace_id = %(workspace)s AND (first_id = here.id OR second_id = here.id)
+        ORDER BY weight * exp(ln(2) * extract(epoch FROM reinforced_at - %(origin)s)
+            / %(half_life)s) DESC, first_id, second_id
+        OFFSET %(kept)s
+    ) AS weak
+    WHERE pair.workspace_id = %(workspace)s
+        AND pair.first_id = weak.first_id AND pair.second_id = weak.second_id
 """
 
 
 def count_recalls(workspace: Workspace | UUID) -> int:
-    """Add one batch of recall records to the counters of memories and days.
+    """Add one batch of recall records to the counters of memories and days, and to pairs of both.
 
     Return the number of records.
     """
     with in_workspace(workspace), connection.cursor() as cursor:
-        cursor.execute(COUNT, {"workspace": current_workspace_id(), "most": RECORDS_A_TURN})
-        return int(cursor.fetchone()[0])
+        values: dict[str, Any] = {
+            "workspace": current_workspace_id(),
+            "most": RECORDS_A_TURN,
+            "half_life": HALF_LIFE,
+            "origin": ORIGIN,
+            "kept": PAIRS_KEPT,
+        }
+        cursor.execute(COUNT, values)
+        counted, reinforced = cursor.fetchone()
+        if reinforced:
+            cursor.execute(WEAKEST, values | {"ids": sorted(set(reinforced))})
+        return int(counted)
 
 
 def find_waiting() -> list[UUID]:
