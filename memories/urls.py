@@ -5,6 +5,7 @@ from django.urls import path
 from engram.kernel import paths  # noqa: F401  it knows `session` and `note`
 from memories.api import (
     asks,
+    associations,
     drift,
     extraction,
     forgetting,
@@ -49,6 +50,11 @@ urlpatterns = [
         "memories/<uuid:memory_id>/note-links",
         notes.MemoryNoteLinks.as_view(),
         name="memory-note-links",
+    ),
+    path(
+        "memories/<uuid:memory_id>/associations",
+        associations.MemoryAssociations.as_view(),
+        name="memory-associations",
     ),
     path("memories/<uuid:memory_id>/why-not", recall.WhyNotView.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from memories.core.associations import ASKED, ENTITY, MEMORY, NAMED
 from memories.core.spreading import Node
 from memories.serializers.memory import MemorySerializer
+from memories.services.associations.list import KINDS, MemoryLink
 from memories.services.recall.recall import Association
 
 
@@ -64,3 +66,25 @@ def _step(node: Node) -> dict[str, Any]:
         "id": None if is_entity else node.key,
         "name": node.key if is_entity else None,
     }
+
+
+class OtherSerializer(serializers.Serializer[Any]):
+    """Where a link leads."""
+
+    type = serializers.ChoiceField(["memory", "note"])
+    id = serializers.UUIDField()
+
+
+class MemoryLinkSerializer(serializers.Serializer[MemoryLink]):
+    """One link of a memory."""
+
+    kind = serializers.ChoiceField(list(KINDS))
+    other = serializers.SerializerMethodField()
+    name = serializers.CharField(help_text="The entity or the title of the note; empty: none.")
+    weight = serializers.FloatField(help_text="How strong the link is, in (0, 1].")
+    since = serializers.DateTimeField(help_text="Since when there is the link.")
+
+    @extend_schema_field(OtherSerializer)
+    def get_other(self, link: MemoryLink) -> dict[str, Any]:
+        """Return where the link leads."""
+        return {"type": link.other_type, "id": str(link.other)}

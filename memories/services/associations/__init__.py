@@ -1,0 +1,1 @@
+"""Read what a memory hangs on."""
