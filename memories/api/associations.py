@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 from uuid import UUID
 
 from django.utils import timezone
@@ -33,4 +33,4 @@ class MemoryAssociations(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         if memory is None:
             raise MissingError("There is no such memory.")
         page = self.paginate_queryset(links_of_memory(memory, timezone.now()))
-        return self.get_paginated_response(MemoryLinkSerializer(page or [], many=True).data)
+        return self.get_paginated_response(MemoryLinkSerializer(cast("Any", page), many=True).data)
