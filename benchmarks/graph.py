@@ -88,7 +88,7 @@ def compare(workspace: Workspace, corpus: Corpus) -> dict[str, dict[str, float]]
 
     def ask(*, uses_graph: bool) -> float:
         name = f"Entity {int(rng.integers(SIZE * ENTITIES_EACH // 10))}"
-        query = Query(f"{corpus.question()} of {name}", uses_graph=uses_graph)
+        query = Query(f"{corpus.question()} of {name}", min_score=None, uses_graph=uses_graph)
         start = time.perf_counter()
         answer = recall(workspace, query, now=timezone.now())
         led.extend([len(answer.associations)] if uses_graph else [])

@@ -29,6 +29,7 @@ from memories.models import (
 )
 from memories.models.memory import in_scope
 from memories.serializers.memory import present_answers
+from memories.services.associations.draw import draw
 from memories.services.gate.suggestions import in_status
 from memories.services.index.filters import with_words
 from memories.services.lifecycle import attached, forget
@@ -196,6 +197,7 @@ class MemoryAdmin(RoleAdmin):
             "sources": [row.source for row in memory.derived_from.select_related("source")],
             "derived": [row.derived for row in memory.derivations.select_related("derived")],
             "note_links": links_of_memory(memory),
+            "drawing": draw(memory, timezone.now()),
             "suggestions": in_status(SuggestionStatus.OPEN, timezone.now())
             .filter(Q(memory=memory) | Q(other=memory))
             .count(),
