@@ -26,7 +26,9 @@ from memories.models import (
     Memory,
     MemoryTokens,
     MemoryVector,
+    NoteLink,
     Observation,
+    PredictionError,
     RecallDay,
     RecallRecord,
     Review,
@@ -183,6 +185,20 @@ def test_questions_are_answered_at_first_sight_and_stay_one(demo: Workspace) -> 
     after = questions()
     assert after.keys() == before.keys()
     assert after[asked]["id"] == before[asked]["id"]
+
+
+def test_notes_have_left_two_memories_behind(demo: Workspace) -> None:
+    """Two notes changed under what memories lean on, a third beside it; one memory only points."""
+    with in_workspace(demo):
+        errors = PredictionError.objects.filter(resolved_at=None)
+        found = set(errors.values_list("error_type", "note__path", "memory__scope"))
+        linking = Memory.objects.filter(note_links__isnull=False).distinct().count()
+        ambiguous = NoteLink.objects.filter(reason="ambiguous").count()
+    assert found == {
+        ("memory_drift", "projects/quay-displays.md", "quays"),
+        ("memory_drift", "handbook/lost-property.md", "support/lost-property"),
+    }
+    assert (linking, ambiguous) == (5, 1)
 
 
 def demo_state(demo: Workspace) -> dict[str, Any]:

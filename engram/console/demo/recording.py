@@ -19,6 +19,7 @@ from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
 from engram.console.demo.codec import UnrecordableError, codec
 from engram.console.demo.dates import GENERATED, mark_dates
+from engram.console.demo.notes import NOTES
 from engram.console.demo.sessions import SESSIONS
 from engram.console.demo.story import STORY, embed_story, play, read_all_steps
 from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, columns, recorded_models
@@ -43,7 +44,8 @@ Advance = Callable[[int], object]
 
 def fingerprint() -> dict[str, Any]:
     """Return what a recording is made of and for; another one means that it must be made anew."""
-    story = hashlib.sha256(STORY.read_bytes() + SESSIONS.read_bytes())
+    files = (STORY, NOTES, SESSIONS)
+    story = hashlib.sha256(b"".join(path.read_bytes() for path in files))
     return {
         "story": story.hexdigest(),
         "embedding_model": model_name(),

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from engram.console.demo.notes import NOTES, NoteStep, write_note
 from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
 from engram.console.demo.steps import DemoStep, Labels
 from engram.kernel.actors import Actor, Claims
@@ -92,7 +93,7 @@ class RecallStep(DemoStep):
     scope: str = ""
 
 
-AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | SessionStep
+AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | NoteStep | SessionStep
 STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
 
@@ -102,8 +103,10 @@ def read_story(path: Path = STORY) -> list[AnyStep]:
 
 
 def read_all_steps() -> list[AnyStep]:
-    """Read the shipped story with its sessions, in time order."""
-    return sorted([*read_story(), *read_story(SESSIONS)], key=lambda step: -step.days_ago)
+    """Read the shipped story with its notes and sessions, in time order."""
+    files = (STORY, NOTES, SESSIONS)
+    steps = [step for path in files for step in read_story(path)]
+    return sorted(steps, key=lambda step: -step.days_ago)
 
 
 def embed_story(workspace: Workspace, steps: list[AnyStep]) -> list[Prepared]:
@@ -159,6 +162,8 @@ def _take(
         _commit(workspace, step, next(embedded), labels, at)
     elif isinstance(step, SessionStep):
         hold_session(workspace, step, labels, at)
+    elif isinstance(step, NoteStep):
+        write_note(workspace, step, at)
     else:
         _act(workspace, step, labels, at)
 
