@@ -48,11 +48,19 @@ class RefusalFilter(StrictFilterSet):
     reason = django_filters.ChoiceFilter(choices=[(reason, reason) for reason in REASONS])
     session_key = django_filters.CharFilter(field_name="session_key")
     job = django_filters.UUIDFilter(field_name="job")
-    borderline = django_filters.BooleanFilter(field_name="is_borderline")
+    borderline = django_filters.ChoiceFilter(
+        choices=[("true", "Yes"), ("false", "No")],
+        method="by_doubt",
+        label="Whether a person is asked about it in the inbox",
+    )
 
     class Meta:
         model = ExtractionRefusal
         fields: list[str] = []
+
+    def by_doubt(self, queryset: Any, name: str, value: str) -> Any:
+        """Keep the statements of which a person is asked, or the others."""
+        return queryset.filter(is_borderline=value == "true")
 
 
 class RefusalCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

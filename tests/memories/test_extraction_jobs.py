@@ -111,6 +111,12 @@ def test_every_refusal_has_a_reason(tenant: Tenant) -> None:
     assert {one["id"] for one in listed} == {one["id"] for one in result["refused"]}
     assert all(one["why"] for one in listed)
     assert sum(result["reasons"].values()) == len(result["refused"])
+    path = "memories/extraction-refusals"
+    asked = tenant.reviewer.get(path, {"borderline": "true"}).json()["results"]
+    others = tenant.reviewer.get(path, {"borderline": "false"}).json()["results"]
+    assert all(one["borderline"] for one in asked)
+    assert len(asked) + len(others) == len(listed)
+    assert tenant.reviewer.get(path, {"borderline": "maybe"}).status_code == 422
 
 
 @pytest.mark.parametrize("known", [OWNS, "From now on Mirjam owns the staging cluster, not Ole!"])

@@ -12,7 +12,7 @@ from memories.services.associations.list import KINDS, MemoryLink, links_of_memo
 
 ROWS = 12
 ROW_HEIGHT, TOP, WIDTH = 48, 44, 360  # units of the drawing
-LABEL_CHARS = 46
+LABEL_CHARS = 40
 
 
 @dataclass(frozen=True, slots=True)

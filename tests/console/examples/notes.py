@@ -31,6 +31,10 @@ def record_notes(story: Story) -> None:
         reader, "GET /memories/{memory_id}/note-links", summary="Where its links lead",
         memory_id=memory,
     )  # fmt: skip
+    send(
+        reader, "GET /memories/{memory_id}/associations", summary="What it is linked with",
+        memory_id=memory,
+    )  # fmt: skip
     send(reader, "GET /notes/{note_path}", summary="A note with its links", **of)
     query = {"tag": "money", "limit": 1}
     send(reader, "GET /notes", query=query, summary="Notes with a tag")
