@@ -118,7 +118,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--predictions", type=Path)
     options = parser.parse_args()
-    files = options.files or [path for path in sorted(OWN.glob("*.jsonl")) if path.stem not in UNTOUCHED]
+    files = options.files or [
+        path for path in sorted(OWN.glob("*.jsonl")) if path.stem not in UNTOUCHED
+    ]
     model = model_name()
     estimate = estimator(model)
     cases = {path.stem: read(path, model, estimate) for path in files}
