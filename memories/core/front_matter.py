@@ -16,6 +16,7 @@ DEPTH_MAX = 8
 VALUES_MAX = 2_000
 _FENCE, _ENDS = "---", ("---", "...")
 _PROPERTY = re.compile(r"(?:- )?([A-Za-z][\w-]{0,60})::[ \t]*([^\n]{0,2000})")
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _REFERENCE = re.compile(r"\[\[([^\[\]\n]{1,400})\]\]")
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -64,7 +65,7 @@ def parse(text: str) -> dict[str, Value]:
         raise UnreadableError("too long")
     try:
         return _mapping_of(text)
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, OverflowError) as error:
         raise UnreadableError(str(error)) from None
 
 
@@ -93,6 +94,8 @@ def _mapping_of(text: str) -> dict[str, Value]:
             raise UnreadableError("anchors and aliases are not read")
         if isinstance(event, yaml.ScalarEvent):
             count += 1
+            if _UNSTORABLE.search(event.value):  # written as an escape
+                raise UnreadableError("a character that no text holds")
             add(event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
             count += 1

@@ -47,6 +47,19 @@ def notes(tenant: Tenant) -> dict[str, str]:
         return dict(Note.objects.order_by("path").values_list("path", "content"))
 
 
+def test_escapes_that_no_text_holds_leave_the_front_matter_in_the_text(
+    tenant: Tenant, vault: Path
+) -> None:
+    broken = {
+        f"{n}.md": f'---\ntitle: "a{escape}b"\n---\nx'
+        for n, escape in enumerate((r"\0", r"\uD800", r"\UFFFFFFFF"))
+    }
+    for name, text in broken.items():
+        write(vault, name, text)
+    run(tenant, vault)
+    assert notes(tenant) == broken
+
+
 def test_a_folder_is_imported_and_a_second_import_changes_only_what_changed(
     tenant: Tenant, neighbour: Tenant, vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

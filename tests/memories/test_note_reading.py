@@ -43,6 +43,7 @@ def test_page_properties_of_an_outliner_are_read_at_the_beginning_only() -> None
     "head",
     [
         "title: a: b", "- a\n- b", "a: &x [1]\nb: *x", "a: [", "{" * 200, "text", "? [a]\n: b",
+        r'a: "b\0"', r'"a\0": b', r'a: ["\uD800"]', r'a: "\UFFFFFFFF"',
         "a: " + "x" * 20_000, "\n".join(f"a{i}: b" for i in range(2_001)),
     ],
 )  # fmt: skip
