@@ -143,6 +143,15 @@ def test_resolving_twice_is_a_conflict_and_bad_answers_are_refused(tenant: Tenan
     assert resolve(tenant.reviewer, str(uuid4()), "dismiss").status_code == 404
 
 
+def test_a_credential_in_the_note_of_an_answer_is_refused(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    answer = resolve(tenant.reviewer, row["id"], "dismiss", note="see AKIA" + "IOSFODNN7QWERTYU")
+    assert answer.status_code == 422
+    assert [error.resolution_note for error in stored(tenant)] == [""]
+    assert len(errors(tenant.reader)) == 1
+
+
 def test_another_workspace_sees_and_changes_nothing(tenant: Tenant, neighbour: Tenant) -> None:
     memory_id = drifted(tenant)
     [row] = errors(tenant.reader)

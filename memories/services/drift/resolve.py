@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record, record_unsent
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
@@ -52,6 +53,7 @@ def resolve_error(
     """
     if action not in ANSWERS:
         raise InvalidError("action", "Choose still_true, dismiss or updated.")
+    refuse_credentials({"note": note})
     with in_workspace(workspace):
         error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
         if error is None:
