@@ -7,9 +7,13 @@ class MemoriesConfig(AppConfig):
     name = "memories"
 
     def ready(self) -> None:
-        """Connect what follows from writing, hiding and erasing memories."""
+        """Connect what follows from writing, hiding and erasing memories, and from failed jobs."""
+        from engram.kernel.signals import job_failing
         from memories import signals
         from memories.services.drift import due, erase, resolve
+        from memories.services.extraction import queue
+
+        job_failing.connect(queue.note_failing, dispatch_uid="memories.extraction_failing")
 
         signals.memories_written.connect(due.note_written, dispatch_uid="memories.drift_due")
         signals.memories_hidden.connect(resolve.note_hidden, dispatch_uid="memories.drift_hidden")

@@ -24,6 +24,7 @@ from engram.kernel.keys import actor_of
 from engram.kernel.lease import TakenOverError, renewing
 from engram.kernel.models import Job, JobStatus, Membership, Role, Workspace
 from engram.kernel.refusals import MissingError
+from engram.kernel.signals import job_failing
 from engram.kernel.tenancy import in_workspace
 
 Clock = Callable[[], datetime]
@@ -145,8 +146,10 @@ def finish(job: Job, result: dict[str, Any], *, note: str = "", now: datetime) -
 
 
 def fail(job: Job, error: str, *, now: datetime) -> None:
-    """End a job without a result, for good."""
-    _end(job, status=JobStatus.FAILED, error=error[:300], now=now)
+    """End a job without a result, for good, with what its kind does when a job fails."""
+    with in_workspace(job.workspace_id):
+        job_failing.send(Job, job=job, now=now)  # before the job's row: as who writes a result
+        _end(job, status=JobStatus.FAILED, error=error[:300], now=now)
 
 
 def put_off(job: Job, error: str, *, until: datetime | None = None, now: datetime) -> None:

@@ -128,6 +128,14 @@ def test_a_known_fact_is_refused_as_known(tenant: Tenant, known: str) -> None:
     assert OWNS not in {one["fact"] for one in result["kept"]}
 
 
+def test_a_person_is_not_asked_about_what_is_known(tenant: Tenant) -> None:
+    extract(tenant)
+    again = extract(tenant)
+    known = [one for one in again["refused"] if one["reason"] == "already_known"]
+    assert known
+    assert not any(one["borderline"] for one in known)
+
+
 def test_a_fact_that_a_memory_says_more_exactly_is_known(tenant: Tenant) -> None:
     known = "The staging database is kept in Frankfurt on three servers."
     tenant.agent.post("memories", {"content": known})
@@ -196,6 +204,28 @@ def test_a_job_that_fails_is_put_off_and_given_up_at_last(
     for n in range(job_queue.ATTEMPTS_MAX):
         work(tenant, later=timedelta(hours=n + 1))
     assert show(tenant.agent, job)["status"] == "failed"
+
+
+def test_a_failed_job_keeps_no_transcript_and_the_session_is_extracted_again(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any, **fields: Any) -> Any:
+        raise ValueError
+
+    tenant.agent.post("sessions", {"session_key": "s1", "context": "staging"})
+    end = {"transcript": TALK, "extract": True}
+    failed = tenant.agent.post("sessions/s1/end", end).json()["job"]
+    with monkeypatch.context() as patched:
+        patched.setattr(run, "read_by_rules", fail)
+        for n in range(job_queue.ATTEMPTS_MAX + 1):
+            work(tenant, later=timedelta(hours=n))
+    assert show(tenant.agent, failed)["status"] == "failed"
+    with in_workspace(tenant.workspace):
+        assert Extraction.objects.get(pk=failed).transcript == ""
+    again = tenant.agent.post("sessions/s1/end", end).json()["job"]
+    assert again != failed
+    assert work(tenant) == 1
+    assert show(tenant.agent, again)["result"]["kept"][0]["fact"] == OWNS
 
 
 def test_the_job_of_a_revoked_key_fails(tenant: Tenant) -> None:

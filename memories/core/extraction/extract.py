@@ -19,6 +19,7 @@ from memories.core.text import terms
 MAX_FACTS: Final = 30  # of a transcript
 MAX_REQUESTED: Final = 100  # of a transcript: what the user asks to remember counts by itself
 MAX_OF_EXCHANGE: Final = 3
+SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
 REPEATED_FROM: Final = 0.72  # share of common words (Jaccard) of two facts
 WORTH_FROM: Final = 0.42  # probability; chosen on sessions left out, see docs/tuning.md
@@ -52,6 +53,8 @@ class Refused:
     @property
     def is_borderline(self) -> bool:
         """Return whether a person might decide otherwise."""
+        if self.reason in SAID_ALREADY:
+            return False
         is_whole = len(self.text.split()) >= BORDERLINE_WORDS
         return self.fact is not None and is_whole and self.worth >= BORDERLINE_FROM
 

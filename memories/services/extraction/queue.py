@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials, without_credentials
 from engram.kernel.history import record
-from engram.kernel.models import Job, Workspace
+from engram.kernel.models import Job, JobStatus, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Extraction
@@ -45,13 +45,17 @@ def queue_transcript(
 
 
 def queue_of_session(workspace: Workspace, session_key: str, *, actor: Actor, now: datetime) -> Job:
-    """Queue the transcript of an ended session; the same call again returns the same job."""
+    """Queue the transcript of an ended session; the same call again returns the same job.
+
+    After a job that failed, the call queues another.
+    """
     demand_is_on(workspace)
     with in_workspace(workspace):
         if not actor.is_reviewer:
             demand_own_session(session_key, actor)
         session = lock_session(session_key)  # two calls at a time queue one job
         of_session = Extraction.objects.filter(session_key=session_key, is_of_session=True)
+        of_session = of_session.exclude(job__status=JobStatus.FAILED)
         known = of_session.select_related("job").order_by("job__created_at").first()
         if known is not None:
             return known.job
@@ -71,6 +75,11 @@ def demand_is_on(workspace: Workspace) -> None:
     """Raise `StaleError` when the workspace extracts nothing."""
     if not workspace.config.extraction_enabled:
         raise StaleError("This workspace extracts no memories.", cause=EXTRACTION_OFF)
+
+
+def note_failing(sender: Any, *, job: Job, **_: Any) -> None:
+    """Forget the transcript of a job that fails: nobody reads it any more."""
+    Extraction.objects.filter(pk=job.pk).update(transcript="")
 
 
 def _queue(extraction: Extraction, *, actor: Actor, now: datetime) -> Job:

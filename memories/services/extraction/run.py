@@ -60,9 +60,7 @@ def _do(workspace: Workspace, job: Job, *, clock: Clock) -> bool:
         job_queue.put_off(job, str(later), until=later.until, now=clock())
         return False
     except RefusalError as error:  # the request itself, now: nobody can do it later
-        with in_workspace(workspace):
-            _forget_transcript(job)
-            job_queue.fail(job, error.cause.title, now=clock())
+        job_queue.fail(job, error.cause.title, now=clock())
         return True
     except Exception as error:  # noqa: BLE001  whatever it was, the job stays due
         # Messages of exceptions may quote the transcript: the log has the places, the row the type.
@@ -80,9 +78,7 @@ def _extract(workspace: Workspace, job: Job, *, clock: Clock) -> None:
         actor = job_queue.requester_of(job, clock())
         transcript = extraction.transcript
     if actor is None:
-        with in_workspace(workspace):
-            _forget_transcript(job)
-            job_queue.fail(job, job_queue.NO_CALLER, now=clock())
+        job_queue.fail(job, job_queue.NO_CALLER, now=clock())
         return
     job_queue.note_progress(job, 0.1, now=clock())
     if ask_model.is_by_model(workspace) and transcript.strip():
@@ -97,10 +93,6 @@ def read_by_rules(transcript: str, *, note: str = "") -> TranscriptReading:
     """Read a transcript without a model; `note` says why one did not."""
     found = extract(transcript)
     return TranscriptReading(transcript, found.kept, found.refused, note=note)
-
-
-def _forget_transcript(job: Job) -> None:
-    Extraction.objects.filter(pk=job.pk).update(transcript="")
 
 
 def _note_failure(workspace: Workspace, kind: str, now: datetime) -> None:
