@@ -119,6 +119,22 @@ def test_any_text_can_be_read(text: str) -> None:
         ("According to [[ops/pumps]], pump 3 stops at 85 degrees.", False),
         ("We moved to new pumps in March. See [[ops/pumps]].", False),
         ("Pump 3 stops at 85 degrees.", False),
+        ("Emergency contacts are in [[ops/contacts]].", True),
+        ("Please read [[ops/pumps]] before venting.", True),
+        ("The list of valves moved to [[ops/valves]].", True),
+        ("[[ops/pumps]] describes how we vent.", True),
+        ("See [[adr-4]]", True),
+        ("Mirjam owns payroll [[rp/pay]].", False),
+        ("Mirjam owns payroll: [[rp/pay]]", False),
+        ("Neptune runs on [[PostgreSQL]].", False),
+        ("[[Mirjam]] owns payroll.", False),
+        ("[[Mirjam]] covers payroll.", False),
+        ("[[Ana]] and [[Bo]] share the budget.", False),
+        ("We decided in [[adr-4]] to drop Kafka.", False),
+        ("Backups are encrypted with age [[backup]].", False),
+        ("When Kafka lags, [[oncall]] restarts it.", False),
+        ("Pumps fail weekly and are described in [[ops/pumps]].", False),
+        ("Jobs check [[Neptune]] hourly.", False),
     ],
 )
 def test_pointers_are_told_from_statements(text: str, is_one: bool) -> None:
@@ -156,6 +172,20 @@ def test_a_changed_value_is_drift_and_names_both_sentences(memory: str, old: str
     assert found.sentence is not None
     assert found.reasons
     assert judge(memory, NOTE).is_drifted is False
+
+
+@pytest.mark.parametrize(("memory", "old", "new"), DRIFTS)
+def test_a_link_behind_a_sentence_needs_no_brackets(memory: str, old: str, new: str) -> None:
+    bare = memory.replace("([[pumps]])", "[[pumps]]")
+    assert judge(bare, NOTE.replace(old, new)).is_drifted
+    assert judge(bare, NOTE).is_drifted is False
+
+
+def test_a_link_within_a_sentence_does_not_hide_drift() -> None:
+    note = "# Team\n\nMirjam owns payroll. We decided to drop Kafka. Lunch is at noon."
+    memory = "We decided in [[adr-4]] to drop Kafka."
+    assert judge(memory, note.replace("to drop", "to keep"), before=note).is_drifted
+    assert judge(memory, note, before=note).is_drifted is False
 
 
 @pytest.mark.parametrize(("memory", "old", "new"), DRIFTS)
