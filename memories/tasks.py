@@ -103,7 +103,7 @@ def check_notes(workspace_id: str) -> None:
 def sweep_notes() -> None:
     """Compare due memories of all workspaces; resolve the drift of what became a pointer."""
     now = timezone.now()
-    for workspace in due_workspaces(select_due_checks, "due_at"):
+    for workspace in due_workspaces(lambda: select_due_checks().filter(due_at__lte=now), "due_at"):
         check.check_due(workspace, now=now)
     for workspace in due_workspaces(drift_of_promoted, "detected_at"):
         resolve_promoted(workspace, now=now)

@@ -233,6 +233,16 @@ def test_errors_about_notes_are_listed_after_two_distinct_queries(tenant: Tenant
     assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
 
 
+def test_credentials_of_a_task_are_not_stored(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    key = "AKIA" + "IOSFODNN7QWERTYU"
+    task = f"lattice gauge theory with {key} and quarks"
+    assert tenant.agent.post("context", {"task": task}).status_code == 200
+    [error] = stored(tenant)
+    assert key not in error.query
+    assert error.query.startswith("lattice gauge theory with ")
+
+
 def test_a_weak_note_of_another_folder_is_a_contextual_mismatch(tenant: Tenant) -> None:
     put(tenant, "# Kiln\n\nThe kiln room is locked at night, ask Ines.", "pottery/kiln.md")
     for task in ("Is the office locked in the evening?", "Where can I get into the room?"):

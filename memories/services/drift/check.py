@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -18,6 +18,7 @@ from uuid import UUID
 from django.db.models.functions import Length
 
 from engram.kernel import telemetry
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -38,6 +39,7 @@ A_TURN = 50  # memories that are read at once, of one note or several
 AT_ONCE = 5  # memories that a change of a note checks before it is answered
 AT_ONCE_CHARS = 10_000  # of a note; a longer one is left to a worker
 TURN_SECONDS = 5.0
+FIRST_PAUSE = timedelta(minutes=1)  # after a failed check; each further one waits twice as long
 _WRITTEN = (
     "support", "model", "note_version", "earlier", "earlier_version", "checked_version",
     "checked_hash", "checked_at", "is_drifted", "distance", "evidence", "verdict", "due_at",
@@ -67,13 +69,23 @@ class _Checked:
 
 
 def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
-    """Check due supports of a workspace for some seconds; return how many."""
+    """Check due supports of a workspace for some seconds; return how many.
+
+    Never raises, so that a sweep goes on to the next workspace: what fails here stays due. While
+    texts cannot be embedded, the turn ends.
+    """
     began, total = monotonic(), 0
-    while monotonic() - began < seconds:
-        checked = _check_some(workspace, None, A_TURN, now)
-        total += checked
-        if checked < A_TURN:
-            break
+    try:
+        while monotonic() - began < seconds:
+            checked = _check_some(workspace, None, A_TURN, now)
+            total += checked
+            if checked < A_TURN:
+                break
+    except EmbeddingUnavailableError as error:
+        _record_outage(workspace, error, now)
+    except Exception as error:
+        log.exception("checking memories against their notes failed")
+        _record_failure(workspace, error, now)
     return total
 
 
@@ -88,17 +100,21 @@ def check_note(workspace: Workspace, note_id: UUID, *, now: datetime) -> None:
             is_short = short.filter(pk=note_id).exists()
         if is_short:
             _check_some(workspace, note_id, AT_ONCE, now)
+    except EmbeddingUnavailableError as error:
+        _record_outage(workspace, error, now)
     except Exception as error:
         log.exception("checking the memories of a note failed")
-        telemetry.record_error(
-            STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace
-        )
+        _record_failure(workspace, error, now)
 
 
 def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: datetime) -> int:
-    """Check up to so many due supports; return how many were due."""
+    """Check up to so many due supports; return how many were due.
+
+    Raise `EmbeddingUnavailableError` when texts cannot be embedded; what is left stays due.
+    """
     with in_workspace(workspace):
-        rows = select_due() if note_id is None else select_due().filter(note=note_id)
+        rows = select_due().filter(due_at__lte=now)
+        rows = rows if note_id is None else rows.filter(note=note_id)
         taken = list(rows.order_by("due_at", "pk")[:most])
         due = _read(taken, now)
     by_note: dict[UUID, list[_Due]] = defaultdict(list)
@@ -106,21 +122,13 @@ def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: date
         by_note[one.note.pk].append(one)
     for several in by_note.values():
         try:
-            checked = _compare(workspace, several)
-        except EmbeddingUnavailableError as error:
-            telemetry.record_outage(
-                "embedding", "embedding_unavailable", detail=str(error)[:200], now=now,
-                workspace=workspace,
-            )  # fmt: skip
-            return len(taken)
+            _write(workspace, _compare(workspace, several), now)
+        except EmbeddingUnavailableError:
+            raise
         except Exception as error:
             log.exception("comparing memories with a note failed")
             _count_failure(workspace, several, error, now)
-            continue
-        with in_workspace(workspace):
-            _write(checked, workspace.embedding_model, now)
-    with in_workspace(workspace):
-        _settle_others([row for row in taken if row.pk not in {d.row.pk for d in due}], now)
+    _settle_others(workspace, [row for row in taken if row.pk not in {d.row.pk for d in due}], now)
     return len(taken)
 
 
@@ -217,26 +225,40 @@ def _support(
     return support_of(content, present), due.note.version
 
 
-def _write(checked: Sequence[_Checked], model: str, now: datetime) -> None:
-    """Write the verdicts on one note, but of rows that were marked again since they were read."""
+@retry_on_collision
+def _write(workspace: Workspace, checked: Sequence[_Checked], now: datetime) -> None:
+    """Write the verdicts on one note, but of rows that were marked again since they were read.
+
+    Every writer locks supports first, by memory and note, and then errors.
+    """
     by_row = {found.due.row.pk: found for found in checked}
-    held = NoteSupport.objects.select_for_update().filter(pk__in=by_row).order_by("pk")
-    rows = [row for row in held if row.due_at == by_row[row.pk].due.row.due_at]
-    for row in rows:
-        found = by_row[row.pk]
-        due, verdict = found.due, found.verdict
-        row.support = found.support.as_record() if found.support else None
-        row.model, row.note_version = model, found.support_version
-        row.earlier, row.earlier_version = None, None
-        row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
-        row.checked_at, row.due_at, row.attempts = now, None, 0
-        row.is_drifted = verdict.is_drifted and row.still_true_version != due.note.version
-        row.distance, row.evidence = verdict.distance, verdict.evidence
-        row.verdict = record_of(verdict)
-    NoteSupport.objects.bulk_update(rows, _WRITTEN)
-    agreeing = [row.memory_id for row in rows if not row.is_drifted]
-    if agreeing:
-        resolve_drift(agreeing, rows[0].note_id, Resolution.NOTE_AGREES, now=now)
+    with in_workspace(workspace):
+        rows = [row for row in _hold(by_row) if row.due_at == by_row[row.pk].due.row.due_at]
+        for row in rows:
+            _judge(row, by_row[row.pk], workspace.embedding_model, now)
+        NoteSupport.objects.bulk_update(rows, _WRITTEN)
+        agreeing = [row.memory_id for row in rows if not row.is_drifted]
+        if agreeing:
+            resolve_drift(agreeing, rows[0].note_id, Resolution.NOTE_AGREES, now=now)
+
+
+def _hold(support_ids: Collection[int]) -> list[NoteSupport]:
+    """Lock supports, by memory and note."""
+    held = NoteSupport.objects.select_for_update(no_key=True).filter(pk__in=support_ids)
+    return list(held.order_by("memory_id", "note_id"))
+
+
+def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None:
+    """Set the verdict on one support."""
+    due, verdict = found.due, found.verdict
+    row.support = found.support.as_record() if found.support else None
+    row.model, row.note_version = model, found.support_version
+    row.earlier, row.earlier_version = None, None
+    row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
+    row.checked_at, row.due_at, row.attempts = now, None, 0
+    row.is_drifted = verdict.is_drifted and row.still_true_version != due.note.version
+    row.distance, row.evidence = verdict.distance, verdict.evidence
+    row.verdict = record_of(verdict)
 
 
 def record_of(verdict: Verdict) -> dict[str, Any]:
@@ -251,30 +273,46 @@ def record_of(verdict: Verdict) -> dict[str, Any]:
     }
 
 
-def _settle_others(rows: Sequence[NoteSupport], now: datetime) -> None:
+@retry_on_collision
+def _settle_others(workspace: Workspace, rows: Sequence[NoteSupport], now: datetime) -> None:
     """Drop supports whose link is gone; those of hidden memories wait for nothing."""
     if not rows:
         return
-    linked = set(
-        NoteLink.objects.filter(memory__in=[row.memory_id for row in rows])
-        .order_by()
-        .values_list("memory_id", "note_id")
-    )
-    kept = [row.pk for row in rows if (row.memory_id, row.note_id) in linked]
-    gone = [row for row in rows if row.pk not in kept]
-    NoteSupport.objects.filter(pk__in=kept, due_at__lte=now).update(due_at=None)
-    NoteSupport.objects.filter(pk__in=[row.pk for row in gone]).delete()
-    for row in gone:
-        resolve_drift([row.memory_id], row.note_id, Resolution.LINK_GONE, now=now)
+    with in_workspace(workspace):
+        held = _hold([row.pk for row in rows])
+        linked = set(
+            NoteLink.objects.filter(memory__in=[row.memory_id for row in held])
+            .order_by()
+            .values_list("memory_id", "note_id")
+        )
+        kept = [row.pk for row in held if (row.memory_id, row.note_id) in linked]
+        gone = [row for row in held if row.pk not in kept]
+        NoteSupport.objects.filter(pk__in=kept, due_at__lte=now).update(due_at=None)
+        NoteSupport.objects.filter(pk__in=[row.pk for row in gone]).delete()
+        for row in gone:
+            resolve_drift([row.memory_id], row.note_id, Resolution.LINK_GONE, now=now)
 
 
 def _count_failure(
     workspace: Workspace, due: Sequence[_Due], error: Exception, now: datetime
 ) -> None:
-    """Count a failed check; a support is given up after MAX_ATTEMPTS until something changes."""
+    """Count a failed check; it is due again after a pause.
+
+    A support is given up after MAX_ATTEMPTS until something changes.
+    """
     with in_workspace(workspace):
         for one in due:
             NoteSupport.objects.filter(pk=one.row.pk, due_at=one.row.due_at).update(
-                attempts=one.row.attempts + 1
+                attempts=one.row.attempts + 1, due_at=now + FIRST_PAUSE * 2**one.row.attempts
             )
+    _record_failure(workspace, error, now)
+
+
+def _record_failure(workspace: Workspace, error: Exception, now: datetime) -> None:
     telemetry.record_error(STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace)
+
+
+def _record_outage(workspace: Workspace, error: EmbeddingUnavailableError, now: datetime) -> None:
+    telemetry.record_outage(
+        "embedding", "embedding_unavailable", detail=str(error)[:200], now=now, workspace=workspace
+    )

@@ -11,6 +11,7 @@ from datetime import datetime
 from hashlib import blake2b
 from uuid import UUID
 
+from engram.kernel.credentials import without_credentials
 from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from memories.core.content import normalise_quote
@@ -19,15 +20,19 @@ from memories.models.drift import DRIFT_SOURCE, ErrorType
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert, within_savepoint
 
 QUERY_KEPT_CHARS = 500
+# A note that was deleted since its passage was found would fail the answer at its commit.
 _NOTE_ERROR = f"""
-    {COLUMNS}
-    VALUES (
-        %(id)s, %(workspace)s, %(type)s, NULL, %(note)s, %(path)s, NULL, %(source)s, %(query)s,
-        %(queries)s::text[], %(distance)s, %(context)s::jsonb, %(weight)s, %(now)s, %(now)s, 1,
-        '', '', ''
+    WITH held AS (
+        SELECT id FROM memories_note WHERE workspace_id = %(workspace)s AND id = %(note)s
+        FOR KEY SHARE SKIP LOCKED
     )
+    {COLUMNS}
+    SELECT %(id)s::uuid, %(workspace)s, %(type)s, NULL::uuid, id, %(path)s, NULL::integer,
+        %(source)s, %(query)s, %(queries)s::text[], %(distance)s, %(context)s::jsonb, %(weight)s,
+        %(now)s, %(now)s, 1, '', '', ''
+    FROM held
     {UPSERT}
-"""
+"""  # noqa: S608  names only
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,12 @@ def _record(error_type: ErrorType, near: NearNote, task: str, project: str, now:
             "note": near.note_id,
             "path": near.path,
             "source": DRIFT_SOURCE,
-            "query": task[:QUERY_KEPT_CHARS],
+            "query": without_credentials(task)[0][:QUERY_KEPT_CHARS],
             "queries": [digest],
             "distance": 1.0 - near.cosine,
-            "context": as_json({"heading": near.heading, "project": project}),
+            "context": as_json(
+                {"heading": near.heading, "project": without_credentials(project)[0]}
+            ),
             "weight": min(1.0, max(0.0, 1.0 - near.cosine)),
         },
         now,

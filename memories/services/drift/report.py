@@ -1,7 +1,8 @@
-"""Report drift when memories are given to an agent: one statement over what was checked before.
+"""Report drift when memories are given to an agent, by what was checked before.
 
 Recall, session start and context all call `report_drift` once their answer is made. It runs within
-a savepoint and never raises: an error is counted and the answer stands.
+a savepoint and never raises: an error is counted and the answer stands. It writes nothing while no
+returned memory has drifted.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from engram.kernel.inserting import insert
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.drift.pointers import PROMOTED
+from memories.models import Memory, NoteSupport
 from memories.models.drift import DRIFT_SOURCE, ErrorType
 from memories.services.drift.check import FAILED, STAGE
 
@@ -57,6 +59,27 @@ COLUMNS = """
         resolution, resolved_by, resolution_note
     )
 """
+# What is locked cannot be deleted, forgotten or checked anew before the errors are committed: a
+# note that is deleted in between would fail the answer at its commit. What another transaction has
+# locked is about to change, and is left out; an answer never waits for it.
+_LOCK_DRIFTED = """
+    SELECT support.id
+    FROM memories_notesupport AS support
+    JOIN memories_note AS note ON note.id = support.note_id
+    JOIN memories_memory AS memory ON memory.id = support.memory_id
+    WHERE support.workspace_id = %(workspace)s
+        AND support.memory_id = ANY(%(memories)s::uuid[]) AND support.is_drifted
+        AND support.checked_version = note.version
+        AND support.checked_hash = memory.content_hash
+        AND NOT EXISTS (
+            SELECT FROM memories_memorytag AS tagged
+            WHERE tagged.memory_id = support.memory_id AND tagged.tag = %(promoted)s
+        )
+    ORDER BY support.memory_id, support.note_id
+    LIMIT %(most)s
+    FOR SHARE OF support, memory SKIP LOCKED
+    FOR KEY SHARE OF note SKIP LOCKED
+"""
 # Ids are handed in, one for each pair there may be; `number` counts the rows that are found.
 _DRIFTED = f"""
     WITH found AS (
@@ -65,16 +88,7 @@ _DRIFTED = f"""
             row_number() OVER (ORDER BY support.memory_id, support.note_id) AS number
         FROM memories_notesupport AS support
         JOIN memories_note AS note ON note.id = support.note_id
-        JOIN memories_memory AS memory ON memory.id = support.memory_id
-        WHERE support.workspace_id = %(workspace)s
-            AND support.memory_id = ANY(%(memories)s::uuid[]) AND support.is_drifted
-            AND support.checked_version = note.version
-            AND support.checked_hash = memory.content_hash
-            AND NOT EXISTS (
-                SELECT FROM memories_memorytag AS tagged
-                WHERE tagged.memory_id = support.memory_id AND tagged.tag = %(promoted)s
-            )
-        LIMIT %(most)s
+        WHERE support.workspace_id = %(workspace)s AND support.id = ANY(%(supports)s)
     )
     {COLUMNS}
     SELECT (%(ids)s::uuid[])[number], %(workspace)s, %(type)s, memory_id, note_id, path, version,
@@ -111,20 +125,39 @@ def within_savepoint(work: Callable[[], object], workspace: Workspace, now: date
 
 
 def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
-    ids = [next_id() for _ in range(MOST_PAIRS)]
+    found = _lock_drifted(memory_ids, now)
+    if not found:
+        return
     upsert(
         _DRIFTED,
         {
-            "memories": list(memory_ids),
-            "promoted": PROMOTED,
-            "most": MOST_PAIRS,
-            "ids": ids,
+            "supports": found,
+            "ids": [next_id() for _ in found],
             "type": ErrorType.MEMORY_DRIFT.value,
             "source": DRIFT_SOURCE,
             "origin": origin,
         },
         now,
     )
+
+
+def _lock_drifted(memory_ids: Sequence[UUID], now: datetime) -> list[int]:
+    """Lock the drifted supports of memories that can be recalled; return their keys."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _LOCK_DRIFTED,
+            {
+                "workspace": current_workspace_id(),
+                "memories": list(memory_ids),
+                "promoted": PROMOTED,
+                "most": MOST_PAIRS,
+            },
+        )
+        locked = [support_id for (support_id,) in cursor.fetchall()]
+    if not locked:
+        return []
+    live = NoteSupport.objects.filter(pk__in=locked, memory__in=Memory.objects.recallable(now))
+    return list(live.order_by().values_list("pk", flat=True))
 
 
 def upsert(statement: str, parameters: dict[str, Any], now: datetime) -> list[UUID]:
