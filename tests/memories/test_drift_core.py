@@ -82,6 +82,11 @@ def test_statements_carry_their_headings_and_no_formatting() -> None:
     assert statements_of("Text", "A > B") == (Statement("Text", "A > B"),)
 
 
+def test_front_matter_is_no_statement_of_a_note() -> None:
+    note = "---\nstatus: The pump is closed.\ntags: [pump]\n---\nThe pump is open.\n"
+    assert statements_of(note) == (Statement("The pump is open."),)
+
+
 def test_code_is_read_line_by_line_and_never_as_headings_or_tables() -> None:
     assert [s.text for s in statements_of("```\n# no heading\n| no | table |\n```\nAfter.")] == [
         "no heading",

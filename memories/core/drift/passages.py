@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.front_matter import read_properties
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
@@ -64,9 +65,12 @@ def without_links(text: str) -> str:
 
 
 def statements_of(markdown: str, heading: str = "") -> tuple[Statement, ...]:
-    """Return the statements of a note, or of a part of it that stands under `heading`."""
+    """Return the statements of a note, or of a part of it that stands under `heading`.
+
+    Front matter is no statement.
+    """
     found: list[Statement] = []
-    for statement in _statements(markdown, heading):
+    for statement in _statements(read_properties(markdown).body, heading):
         found.append(statement)
         if len(found) == MAX_STATEMENTS:
             break
