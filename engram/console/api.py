@@ -72,7 +72,7 @@ class JobDetail(WorkspaceView):
         Reviewers see every job of the workspace, others those that they asked for.
         """
         job = job_queue.find(job_id, actor=self.actor)
-        job.result = without_forgotten(job.result)
+        job.result = without_forgotten(job)
         return Response(shapes.JobSerializer(job).data)
 
 

@@ -16,6 +16,7 @@ from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import StateFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
+from engram.kernel.tenancy import in_workspace
 from memories.core.extraction.floor import REASONS
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.serializers import extraction as shapes
@@ -73,7 +74,7 @@ class RefusalCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
 
     def get_queryset(self) -> Any:
         """Return all refusals."""
-        return ExtractionRefusal.objects.select_related("memory")
+        return ExtractionRefusal.objects.all()
 
     @extend_schema(responses=shapes.RefusalSerializer(many=True))
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -87,7 +88,8 @@ class _Decide(WorkspaceView):
 
     def decide(self, refusal_id: UUID) -> Response:
         refusal = type(self).verb(self.workspace, refusal_id, actor=self.actor, now=timezone.now())
-        return Response(shapes.RefusalSerializer(refusal).data)
+        with in_workspace(self.workspace):
+            return Response(shapes.RefusalSerializer(refusal).data)
 
 
 class AcceptRefusal(_Decide):

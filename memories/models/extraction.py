@@ -99,7 +99,7 @@ class ExtractionRefusal(WorkspaceModel):
 
 
 class ExtractedQuote(WorkspaceModel):
-    """The words of a transcript that a memory was made of; they are erased with the memory."""
+    """Words of a transcript that a memory was made of or said already; erased with the memory."""
 
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="extracted_quotes")
     job = models.ForeignKey(Job, models.SET_NULL, null=True, related_name="+")

@@ -12,6 +12,7 @@ from engram.kernel.models import Provenance
 from memories.core.extraction.floor import EXPLAINED, REASONS
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.session import TRANSCRIPT_MAX_CHARS
+from memories.services.extraction.results import shown_texts
 
 
 class TranscriptSerializer(serializers.Serializer[Any]):
@@ -30,6 +31,17 @@ class QueuedSerializer(serializers.Serializer[Any]):
     """A queued job."""
 
     job = serializers.UUIDField(help_text="The job: `GET /jobs/{id}` says what came of it.")
+
+
+class _RefusalListSerializer(serializers.ListSerializer[Any]):
+    """Refusals without what was forgotten, with as many queries for one as for many."""
+
+    def to_representation(self, data: Any) -> list[Any]:
+        """Return the rows with the texts that may be shown."""
+        rows = list(data)
+        texts = shown_texts(rows)
+        child: RefusalSerializer = self.child  # type: ignore[assignment]
+        return [child.represent(row) | texts[row.pk] for row in rows]
 
 
 class RefusalSerializer(serializers.Serializer[Any]):
@@ -62,13 +74,17 @@ class RefusalSerializer(serializers.Serializer[Any]):
     decided_at = serializers.DateTimeField(allow_null=True)
     decided_by = serializers.CharField()
 
+    class Meta:
+        list_serializer_class = _RefusalListSerializer
+
     def to_representation(self, instance: ExtractionRefusal) -> dict[str, Any]:
-        """Return the row; of a kept one whose memory was forgotten since, without its texts."""
-        shown: dict[str, Any] = super().to_representation(instance)
-        memory = instance.memory
-        if memory is not None and memory.forgotten_at is not None:
-            shown |= dict.fromkeys(("text", "fact", "before", "after"), "")
-        return shown
+        """Return the row without the texts that were forgotten."""
+        return self.represent(instance) | shown_texts([instance])[instance.pk]
+
+    def represent(self, row: ExtractionRefusal) -> dict[str, Any]:
+        """Return the row as it is stored."""
+        stored: dict[str, Any] = super().to_representation(row)
+        return stored
 
     def get_why(self, row: ExtractionRefusal) -> str:
         """Return the reason in words."""

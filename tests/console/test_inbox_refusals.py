@@ -97,3 +97,19 @@ def test_a_transcript_full_of_doubts_asks_about_few(tenant: Tenant) -> None:
     run.extract_turn(tenant.workspace.pk, clock=timezone.now, seconds=60, may_ask=False)
     with in_workspace(tenant.workspace):
         assert ExtractionRefusal.objects.filter(is_borderline=True).count() <= BORDERLINE_OF_JOB
+
+
+def test_a_kept_statement_that_was_forgotten_is_not_shown(
+    tenant: Tenant, member: Member, asked: UUID
+) -> None:
+    client = member("reviewer")
+    act(client, "refusals", str(asked), "keep")
+    address = f"{INBOX}?item=refusals:{asked}"
+    assert SPARE in page(client, address)
+    with in_workspace(tenant.workspace):
+        kept = ExtractionRefusal.objects.get(pk=asked).memory_id
+    body = {"ids": [str(kept)], "confirm": True}
+    assert tenant.reviewer.post("memories/forget", body).status_code == 200
+    html = page(client, address)
+    assert SPARE not in html
+    assert "was forgotten" in html

@@ -63,6 +63,12 @@ def extract(tenant: Tenant, transcript: str = TALK, **fields: Any) -> dict[str, 
     return result
 
 
+def forget(tenant: Tenant, *ids: str) -> None:
+    """Forget memories."""
+    body = {"ids": list(ids), "confirm": True}
+    assert tenant.reviewer.post("memories/forget", body).status_code == 200
+
+
 def contents(tenant: Tenant) -> list[str]:
     """Return what the workspace remembers, the oldest first."""
     with in_workspace(tenant.workspace):
@@ -303,6 +309,54 @@ def test_a_forgotten_fact_is_gone_from_its_job_and_its_refusal(tenant: Tenant) -
     assert left.keys() == fact.keys() - {"fact", "quote"}
     [row] = [r for r in tenant.reviewer.get(path).json()["results"] if r["id"] == first["id"]]
     assert (row["text"], row["fact"], row["memory"]) == ("", "", kept)
+
+
+def test_neighbours_of_a_forgotten_fact_do_not_show_it(tenant: Tenant) -> None:
+    job = queue(tenant.agent)
+    work(tenant)
+    path = "memories/extraction-refusals"
+    [first, *_] = tenant.reviewer.get(path).json()["results"]
+    kept = tenant.reviewer.post(f"{path}/{first['id']}/accept").json()["memory"]
+    [fact, *_] = show(tenant.agent, job)["result"]["kept"]
+    assert fact["quote"] in str(tenant.reviewer.get(path).json())
+    forget(tenant, fact["memory"], kept)
+    result = show(tenant.agent, job)["result"]
+    assert not any(first["text"] == one.get("text") for one in result["refused"])
+    assert fact["quote"] not in str([result, tenant.reviewer.get(path).json()])
+    one = tenant.reviewer.post(f"{path}/{result['refused'][-1]['id']}/reject").json()
+    assert fact["quote"] not in str(one)
+
+
+def test_a_known_fact_is_not_shown_once_its_memory_is_forgotten(tenant: Tenant) -> None:
+    known = tenant.agent.post("memories", {"content": OWNS}).json()["memory"]["id"]
+    job = queue(tenant.agent)
+    work(tenant)
+    path = "memories/extraction-refusals"
+    assert "Mirjam" in str(show(tenant.agent, job)["result"])
+    forget(tenant, known)
+    assert "Mirjam" not in str(show(tenant.agent, job)["result"])
+    assert "Mirjam" not in str(tenant.reviewer.get(path).json())
+
+
+def test_a_suppressed_fact_is_not_shown(tenant: Tenant) -> None:
+    forget(tenant, tenant.agent.post("memories", {"content": OWNS}).json()["memory"]["id"])
+    result = extract(tenant)
+    assert "suppressed" in [one["outcome"] for one in result["kept"]]
+    assert "Mirjam" not in str(result)
+    assert "Mirjam" not in str(tenant.reviewer.get("memories/extraction-refusals").json())
+
+
+def test_refusals_take_as_many_queries_for_one_as_for_many(
+    tenant: Tenant, django_assert_max_num_queries: Any
+) -> None:
+    extract(tenant, "User: I had tea.\n")
+    path = "memories/extraction-refusals"
+    with django_assert_max_num_queries(20) as one:
+        assert len(tenant.reviewer.get(path).json()["results"]) == 1
+    extract(tenant)
+    with django_assert_max_num_queries(20) as many:
+        assert len(tenant.reviewer.get(path).json()["results"]) > 3
+    assert len(one) == len(many)
 
 
 CANARY = "Von nun an heißt der Kanarienvogel Zaunkönig-77"

@@ -17,9 +17,11 @@ from memories.core.extraction.floor import EXPLAINED
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.memory import in_scope
 from memories.services.extraction import refusals
+from memories.services.extraction.results import shown_texts
 
 URGENCY = SEVERITIES.index("low")  # nothing is lost: the statement stays listed for 30 days
 TITLE_CHARS = 90
+GONE = "A statement that was forgotten"
 KEEPS = "It is committed as a memory, as your decision."
 LEAVES = "Nothing changes. You are not asked about it again."
 
@@ -64,7 +66,8 @@ class RefusalSource(Source):
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return the beginning of each statement."""
-        return {row.pk: ("refusal", _shortened(row.text)) for row in rows}
+        texts = shown_texts(rows)
+        return {row.pk: ("refusal", _shortened(texts[row.pk]["text"]) or GONE) for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the statement with what was said around it."""
@@ -72,6 +75,7 @@ class RefusalSource(Source):
         is_open = row.decision == RefusalDecision.UNDECIDED
         return {
             "statement": row,
+            "said": shown_texts([row])[row.pk],
             "why": words.get(row.reason, ""),
             "is_reworded": row.fact != row.text,
             "settled": "" if is_open else _settled(row),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 import numpy as np
 
@@ -24,22 +25,24 @@ def find_known(
     *,
     project: str,
     now: datetime,
-) -> set[int]:
-    """Return the positions of facts that one of their nearest memories says, or says more exactly.
+) -> dict[int, UUID]:
+    """Return the facts that one of their nearest memories says, or says more exactly: by position.
 
-    `vectors` are the windows (n, dim) of each fact; without them a fact counts as new.
+    The values are the memories. `vectors` are the windows (n, dim) of each fact; without them a
+    fact counts as new.
     """
     recallable = Memory.objects.recallable(now).filter(project=project).order_by()
-    near: dict[int, list[object]] = {}
+    near: dict[int, list[UUID]] = {}
     for position, windows in enumerate(vectors):
         if windows is not None and len(windows):
             cosines = nearest(recallable, windows[0], model, NEAREST)
             near[position] = [pk for pk, cosine in cosines.items() if cosine >= NEAR_FROM]
     memories = Memory.objects.in_bulk([pk for ids in near.values() for pk in ids])
     return {
-        position
+        position: pk
         for position, ids in near.items()
-        if any(pk in memories and _says(memories[pk].content, facts[position]) for pk in ids)
+        for pk in reversed(ids)  # the nearest of those that say it
+        if pk in memories and _says(memories[pk].content, facts[position])
     }
 
 

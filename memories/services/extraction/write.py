@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
+from uuid import UUID
 
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
@@ -19,7 +20,7 @@ from memories.core.answers import Answer
 from memories.core.extraction.extract import Kept, Refused, refuse
 from memories.core.extraction.facts import AssistantsWords
 from memories.core.extraction.turns import Turn, read_turns
-from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Provenance
+from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Provenance
 from memories.services.commit import commit
 from memories.services.commit.commit import Committed, Prepared
 from memories.services.commit.draft import Draft
@@ -58,7 +59,7 @@ class TranscriptReading:
 
 
 class ErasedMeanwhileError(Exception):
-    """A text of the transcript was erased while it was read."""
+    """A text of the transcript, or a memory that says it, was erased while it was read."""
 
 
 def write_reading(
@@ -90,7 +91,8 @@ def write_reading(
     new = [position for position in range(len(clean)) if position not in known]
     kept = tuple(clean[position] for position in new)
     left = replace(reading, kept=kept, refused=(*reading.refused, *refused))
-    _write(run, left, _only(prepared, new), now=now)
+    said = [(pk, clean[position]) for position, pk in known.items()]
+    _write(run, left, _only(prepared, new), said, now=now)
 
 
 def _holds_credential(one: Kept) -> bool:
@@ -146,22 +148,36 @@ def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
 
 @retry_on_collision
 def _write(
-    run: ExtractionRun, reading: TranscriptReading, prepared: Prepared, *, now: datetime
+    run: ExtractionRun,
+    reading: TranscriptReading,
+    prepared: Prepared,
+    said: Sequence[tuple[UUID, Kept]],
+    *,
+    now: datetime,
 ) -> None:
+    """Write all in one transaction; `said` are the facts that memories say already."""
     job, extraction = run.job, run.extraction
     with in_workspace(run.workspace):
         committed: list[Committed] = []
         if prepared.drafts:
             committed = commit.write(run.workspace, prepared, actor=run.actor, now=now, asks=False)
         ids = [one.memory.id for one in committed if one.memory is not None]
-        share_lock(ids)
+        known = {pk for pk, _ in said}
+        share_lock([*ids, *known])
+        if known and Memory.objects.filter(pk__in=known).count() < len(known):
+            raise ErasedMeanwhileError
+        said_by = [
+            (done.memory.id, one)
+            for one, done in zip(reading.kept, committed, strict=True)
+            if done.memory is not None
+        ]
         ExtractedQuote.objects.bulk_create(
             ExtractedQuote(
-                memory=done.memory, job=job, session_key=extraction.session_key, text=text
+                memory_id=memory_id, job=job, session_key=extraction.session_key, text=text
             )
-            for one, done in zip(reading.kept, committed, strict=True)
+            for memory_id, one in [*said_by, *said]
             for text in (one.fact.quote, one.fact.asked)
-            if done.memory is not None and text
+            if text
         )
         rows = _refusals(run, reading, now)
         ExtractionRefusal.objects.bulk_create(rows)
