@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.utils import timezone
 
 from engram.kernel import job_queue
@@ -18,7 +20,9 @@ from memories import tasks
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Session
 from memories.services.extraction import run
 from memories.services.extraction.queue import queue_transcript
+from memories.services.sessions.erase_extracted import erase_extracted
 from tests.conftest import Caller, Tenant, issue_agent
+from tests.memories.test_session_collisions import wait_until_it_waits
 
 TALK = """\
 User: The staging deploy failed again, can you look?
@@ -403,6 +407,34 @@ def test_an_erased_memory_is_gone_from_jobs_refusals_and_transcripts(
         assert CANARY not in Session.objects.get().transcript
     work(tenant)
     assert [text for text in contents(tenant) if CANARY in text] == []
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_erasures_at_once_neither_brings_the_others_text_back(tenant: Tenant) -> None:
+    talk = (
+        "User: Remember that the harbour gate code lives with Ole Bakken.\nAgent: Yes.\n"
+        "User: Fine.\nAgent: Yes.\nUser: Remember that Mirjam owns the cluster in Tromso.\n"
+    )
+    first, second = extract(tenant, talk)["kept"]
+
+    def erase(entry: dict[str, Any]) -> None:
+        with in_workspace(tenant.workspace):
+            erase_extracted(lambda value: entry["quote"] in str(value), [""])
+
+    def erase_alone() -> None:
+        try:
+            erase(second)
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        with in_workspace(tenant.workspace):
+            erase(first)
+            doing = pool.submit(erase_alone)
+            wait_until_it_waits(doing)
+        doing.result()
+    for entry in (first, second):
+        assert leftovers(tenant, entry["quote"]) == []
 
 
 def test_a_deleted_session_takes_its_texts_along(tenant: Tenant, told: dict[str, Any]) -> None:

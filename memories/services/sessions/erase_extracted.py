@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
+from uuid import UUID
 
 from django.db.models import CharField, Q, QuerySet
 from django.db.models.functions import Cast
@@ -14,6 +15,7 @@ from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
 Quotes = Callable[[Any], bool]
 
 _LISTS: Final = ("kept", "refused")
+_STAYING: Final = ("memory", "outcome", "reason")
 
 
 def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
@@ -32,8 +34,8 @@ def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
         found = [row.pk for row in rows.iterator() if quoted_in([getattr(row, n) for n in names])]
         model.objects.filter(pk__in=found).delete()
     results = Job.objects.alias(written=Cast("result", CharField()))
-    for job in _near(results, ["written"], pieces).only("pk", "result").iterator():
-        _erase_entries(job, quoted_in)
+    near_results = _near(results, ["written"], pieces).values_list("pk", flat=True)
+    _erase_entries(list(near_results), quoted_in)
 
 
 def erase_extracted_of(session_key: str) -> None:
@@ -42,9 +44,7 @@ def erase_extracted_of(session_key: str) -> None:
     of_session.update(transcript="")
     ExtractionRefusal.objects.filter(session_key=session_key).delete()
     ExtractedQuote.objects.filter(session_key=session_key).delete()
-    jobs = Job.objects.filter(pk__in=of_session.values("pk"))
-    for job in jobs.only("pk", "result").iterator():
-        _erase_entries(job, lambda _: True)
+    _erase_entries(list(of_session.values_list("pk", flat=True)), lambda _: True)
 
 
 def _near(rows: QuerySet[Any], names: Sequence[str], pieces: Sequence[str]) -> QuerySet[Any]:
@@ -56,16 +56,18 @@ def _near(rows: QuerySet[Any], names: Sequence[str], pieces: Sequence[str]) -> Q
     return rows.filter(near).order_by("pk")
 
 
-def _erase_entries(job: Job, quoted_in: Quotes) -> None:
-    """Remove the entries of a job's result that quote a text; ids and outcomes stay."""
-    changed = dict(job.result)
-    for name in _LISTS:
-        entries = changed.get(name, [])
-        changed[name] = [
-            {key: entry[key] for key in ("memory", "outcome", "reason") if key in entry}
-            if quoted_in(entry)
-            else entry
-            for entry in entries
-        ]
-    if changed != job.result and job.result:
-        Job.objects.filter(pk=job.pk).update(result=changed)
+def _erase_entries(job_ids: Collection[UUID], quoted_in: Quotes) -> None:
+    """Remove the entries of results that quote a text; ids and outcomes stay.
+
+    The rows are locked before they are read: two erasures of one result both remain.
+    """
+    locked = Job.objects.filter(pk__in=job_ids).order_by("pk").select_for_update(no_key=True)
+    for job in locked.only("pk", "result").iterator(chunk_size=20):
+        changed = dict(job.result)
+        for name in _LISTS:
+            changed[name] = [
+                {key: entry[key] for key in _STAYING if key in entry} if quoted_in(entry) else entry
+                for entry in changed.get(name, [])
+            ]
+        if job.result and changed != job.result:
+            Job.objects.filter(pk=job.pk).update(result=changed)
