@@ -37,7 +37,7 @@ STAGE = "drift"
 FAILED = "drift_failed"
 A_TURN = 50  # memories that are read at once, of one note or several
 AT_ONCE = 5  # memories that a change of a note checks before it is answered
-AT_ONCE_CHARS = 10_000  # of a note; a longer one is left to a worker
+AT_ONCE_CHARS = 5_000  # of a note: some 0.5 s on a busy machine; a longer one waits for a worker
 TURN_SECONDS = 5.0
 FIRST_PAUSE = timedelta(minutes=1)  # after a failed check; each further one waits twice as long
 _WRITTEN = (
