@@ -154,6 +154,13 @@ EXTRACTION_OFF = Cause(
     "The workspace's setting `extraction_enabled` is off: no transcript is turned into memories.",
     "Ask an admin to turn it on, or commit what is worth keeping (`POST /memories`).",
 )
+ERROR_RESOLVED = Cause(
+    "prediction-error-resolved",
+    409,
+    "Resolved already",
+    "The prediction error was resolved before: by a person, or because its memory or note changed.",
+    "Nothing; read its `resolution`. If the two still disagree, another error opens.",
+)
 REFUSAL_DECIDED = Cause(
     "refusal-decided",
     409,

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
-from threading import Barrier
+from threading import Barrier, Event
+from time import sleep
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -17,13 +18,15 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import StageError
+from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import NoteSupport, PredictionError
 from memories.services.drift import check as check_module
 from memories.services.drift import reading, report
 from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
-from memories.services.drift.resolve import resolve_of_path
+from memories.services.drift.resolve import reopen_error, resolve_drift, resolve_error
+from memories.services.index.reembed import switch
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
 from memories.tasks import check_notes, sweep_notes
@@ -247,19 +250,6 @@ def test_a_failing_comparison_is_counted_retried_and_given_up(
     assert supports(tenant)[0].is_drifted
 
 
-def test_resolving_by_path_leaves_rows_of_memories_alone(tenant: Tenant) -> None:
-    drifted(tenant)
-    with in_workspace(tenant.workspace):
-        row = PredictionError.objects.get()
-        for kind in ("low_overlap", "contextual_mismatch"):
-            PredictionError.objects.create(
-                error_type=kind, note=row.note, note_path=PATH, source="notes", queries=["a", "b"],
-                detected_at=row.detected_at, last_seen_at=row.detected_at,
-            )  # fmt: skip
-        assert resolve_of_path(PATH, now=timezone.now()) == 2
-    assert [row["error_type"] for row in errors(tenant.reader)] == ["memory_drift"]
-
-
 def test_switching_drift_off_reports_nothing(tenant: Tenant) -> None:
     put(tenant, BEFORE)
     remember(tenant)
@@ -378,6 +368,144 @@ def test_a_recall_asks_as_many_queries_for_one_drift_as_for_ten(tenant: Tenant) 
         counts.append(len(asked))
     assert len(stored(tenant)) == 10
     assert counts[0] == counts[1]
+
+
+SIGNER = "Marek signs the release notes ([[work/release]])."
+UNSIGNED = BEFORE.replace("Marek signs the release notes. ", "")
+SIGNING = "who signs the release notes"
+
+
+def types(tenant: Tenant) -> list[str]:
+    return sorted(row["error_type"] for row in errors(tenant.reader))
+
+
+def test_repeating_a_statement_or_setting_answers_keeps_drift_and_signals(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    path = f"memories/{memory_id}"
+    signal = {"source": "git", "evidence": {"commit": "8d1f"}}
+    assert tenant.agent.post(f"{path}/signals", signal).status_code == 201
+    both = ["memory_drift", "memory_external_signal"]
+    assert types(tenant) == both
+    assert remember(tenant) == memory_id
+    assert types(tenant) == both
+    answers = {"answers": [{"question": "Who books the rooms?", "answer": "Ines"}]}
+    assert tenant.reviewer.patch(path, answers).status_code == 200
+    check(tenant)
+    assert types(tenant) == both
+    assert tenant.reviewer.patch(path, {"content": SIGNER}).status_code == 200
+    assert types(tenant) == []
+
+
+def test_repeating_a_statement_that_the_note_lost_keeps_what_it_leaned_on(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, SIGNER)
+    check(tenant)
+    put(tenant, UNSIGNED)
+    assert remember(tenant, SIGNER) == memory_id
+    check(tenant)
+    recall(tenant, SIGNING)
+    assert types(tenant) == ["memory_drift"]
+
+
+def test_a_commit_without_links_asks_nothing_about_notes(tenant: Tenant) -> None:
+    remember(tenant, "Warm up the caches.")
+    with CaptureQueriesContext(connection) as asked:
+        remember(tenant, "The lamp in the hall is green.")
+    tables = ("memories_notesupport", "memories_predictionerror", "memories_notelink")
+    assert [one["sql"] for one in asked if any(table in one["sql"] for table in tables)] == []
+
+
+def test_a_link_that_a_deletion_turns_to_another_note_leans_on_that_note(tenant: Tenant) -> None:
+    put(tenant, BEFORE, "a/index.md")
+    put(tenant, "Other things.", "b/index.md")
+    remember(tenant, SIGNER.replace("work/release", "index"))
+    assert supports(tenant) == []
+    assert tenant.agent.delete("notes/b/index.md").status_code == 204
+    put(tenant, UNSIGNED, "a/index.md")
+    recall(tenant, SIGNING)
+    assert types(tenant) == ["memory_drift"]
+
+
+def test_still_true_that_is_taken_back_waits_after_the_next_check(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    reopen_error(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
+    assert check(tenant) == 1
+    recall(tenant)
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+
+
+def test_still_true_leans_on_the_accepted_text_once_the_note_changes(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    put(tenant, AFTER.replace("Tuesdays", "Fridays"))
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    [kept] = supports(tenant)
+    assert (kept.note_version, kept.checked_version) == (2, 3)
+
+
+def test_a_change_of_the_note_after_another_embedding_model_is_drift(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    with in_workspace(tenant.workspace):
+        NoteSupport.objects.update(model="another")
+    put(tenant, AFTER)
+    recall(tenant)
+    assert types(tenant) == ["memory_drift"]
+
+
+def test_another_embedding_model_reads_anew_what_agrees_with_its_note(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    assert supports(tenant)[0].due_at is None
+    switch(tenant.workspace, "another", actor=SYSTEM, now=timezone.now())
+    [row] = supports(tenant)
+    assert (row.support, row.due_at is not None) == (None, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_answer_during_a_check_waits_for_it(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    again = NoteDraft(PATH, BEFORE)
+    monkeypatch.setattr("memories.services.notes.put.note_changed", lambda *_, **__: None)
+    put_note(tenant.workspace, again, actor=SYSTEM, now=timezone.now())
+    monkeypatch.undo()
+    with in_workspace(tenant.workspace):
+        NoteSupport.objects.update(due_at=timezone.now())
+    holds_supports = Event()
+
+    def hold(*args: Any, **kwargs: Any) -> None:
+        holds_supports.set()
+        sleep(0.3)  # until the answer waits for a lock
+        resolve_drift(*args, **kwargs)
+
+    monkeypatch.setattr(check_module, "resolve_drift", hold)
+
+    def answer() -> str:
+        try:
+            assert holds_supports.wait(10)
+            resolve_error(
+                tenant.workspace, UUID(row["id"]), "still_true", actor=SYSTEM, now=timezone.now()
+            )
+            return "answered"
+        except StaleError as error:
+            return error.cause.name
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        answered = pool.submit(answer)
+        assert check(tenant) == 1
+    assert answered.result() == "prediction-error-resolved"
+    assert stored(tenant)[0].resolution == "note_agrees"
 
 
 @pytest.mark.django_db(transaction=True)

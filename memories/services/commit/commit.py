@@ -208,6 +208,8 @@ def _write(
                 memory_ids=run.written,
                 first_in_line=run.kept_apart,
                 created=run.created,
+                reworded=run.words.reworded,
+                linking=run.words.linking,
                 is_detected=is_detected,
                 now=now,
             )

@@ -11,6 +11,7 @@ from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import same_letters
 from memories.models import Memory, PredictionError
+from memories.services.causes import ERROR_RESOLVED
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.revise import revise
 
@@ -50,5 +51,8 @@ def _memory_of_open(workspace: Workspace, error_id: UUID) -> Memory:
         if error is None or error.memory is None:
             raise MissingError("There is no such prediction error of a memory.")
         if error.resolved_at is not None:
-            raise StaleError(f"This was resolved before: {error.get_resolution_display()}.")
+            raise StaleError(
+                f"This was resolved before: {error.get_resolution_display()}.",
+                cause=ERROR_RESOLVED,
+            )
         return error.memory

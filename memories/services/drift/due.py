@@ -5,7 +5,7 @@ A row that is due is the work; the task only wakes a worker, and a sweep finds w
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,15 +14,14 @@ from django.db import connection
 from django.db.models import QuerySet
 
 from engram.kernel.jobs import wake
-from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Note, NoteSupport
-from memories.services.drift.resolve import resolve_unlinked, resolve_updated
+from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolve_updated
 
-TASK = "memories.check_notes"
+TASK = CHECK_TASK
 MAX_ATTEMPTS = 5  # of a check that fails; a change of the note or the memory begins anew
 
-# Memories that link a note, or did until now: their support is read from its present text.
+# Memories with a new wording: their support is read from the present text of the notes.
 _OF_MEMORIES = """
     WITH linked AS (
         SELECT DISTINCT memory_id, note_id FROM memories_notelink
@@ -71,8 +70,12 @@ _OF_LINKS = """
     ON CONFLICT (memory_id, note_id) DO NOTHING
     RETURNING 1
 """
-# Memories that link a changed note. Of supports that nobody has read yet, its earlier text is kept.
-_OF_NOTE = """
+_IS_READ_ANEW = """(
+    kept.still_true_version = %(version)s OR kept.support IS NOT NULL AND kept.model <> %(model)s
+)"""
+# Memories that link a changed note. Its earlier text is kept where the support is to be read from
+# it: nobody has read it yet, a person accepted that text, or another model embedded it.
+_OF_NOTE = f"""
     WITH linked AS (
         SELECT DISTINCT memory_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND note_id = %(note)s AND memory_id IS NOT NULL
@@ -81,38 +84,53 @@ _OF_NOTE = """
         workspace_id, memory_id, note_id, model, checked_hash, is_drifted, evidence, verdict,
         due_at, attempts
     )
-    SELECT %(workspace)s, memory_id, %(note)s, '', '', false, 0, '{}', %(now)s, 0 FROM linked
+    SELECT %(workspace)s, memory_id, %(note)s, '', '', false, 0, '{{}}', %(now)s, 0 FROM linked
     ORDER BY memory_id
     ON CONFLICT (memory_id, note_id) DO UPDATE SET
-        earlier = CASE WHEN kept.support IS NULL AND kept.earlier IS NULL
+        earlier = CASE WHEN {_IS_READ_ANEW} OR kept.support IS NULL AND kept.earlier IS NULL
             THEN %(earlier)s ELSE kept.earlier END,
-        earlier_version = CASE WHEN kept.support IS NULL AND kept.earlier IS NULL
+        earlier_version = CASE WHEN {_IS_READ_ANEW} OR kept.support IS NULL AND kept.earlier IS NULL
             THEN %(version)s ELSE kept.earlier_version END,
+        support = CASE WHEN {_IS_READ_ANEW} THEN NULL ELSE kept.support END,
         due_at = excluded.due_at, attempts = 0
     RETURNING 1
-"""
+"""  # noqa: S608  columns only
 
 
 def note_written(
-    sender: Any, *, workspace: Workspace, memory_ids: Sequence[UUID], now: datetime, **_: Any
+    sender: Any,
+    *,
+    now: datetime,
+    reworded: Collection[UUID] = (),
+    linking: Collection[UUID] = (),
+    **_: Any,
 ) -> None:
-    """Mark written memories that link notes; resolve the errors about their former wording."""
-    resolve_updated(memory_ids, now=now)
-    _mark(_OF_MEMORIES, {"memories": list(memory_ids)}, now)
+    """Mark new wordings that link notes; resolve the errors about the former wordings.
+
+    A repeated statement or new answers change no wording: what is known about it stays.
+    """
+    if linking:
+        _mark(_OF_MEMORIES, {"memories": sorted(linking)}, now)
+    if reworded:
+        resolve_updated(reworded, now=now)
 
 
 def note_changed(
-    note: Note, *, earlier: str | None, earlier_version: int | None, now: datetime
+    note: Note, *, earlier: str | None, earlier_version: int, model: str, now: datetime
 ) -> None:
-    """Mark the memories that link a note whose text or names changed; `earlier` is its old text."""
-    _mark(_OF_NOTE, {"note": note.pk, "earlier": earlier, "version": earlier_version}, now)
+    """Mark the memories that link a changed note; `earlier` is its old text, None of a new note.
+
+    `model` is the workspace's embedding model.
+    """
+    given = {"note": note.pk, "earlier": earlier, "version": earlier_version, "model": model}
+    _mark(_OF_NOTE, given, now)
 
 
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
     """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept."""
     if memory_ids:
-        resolve_unlinked(memory_ids, now=now)
         _mark(_OF_LINKS, {"memories": sorted(memory_ids)}, now)
+        resolve_unlinked(memory_ids, now=now)
 
 
 def select_due() -> QuerySet[NoteSupport]:

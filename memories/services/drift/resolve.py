@@ -10,8 +10,10 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record, record_unsent
+from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -26,7 +28,9 @@ from memories.models import (
     PredictionError,
     Resolution,
 )
+from memories.services.causes import ERROR_RESOLVED, NOT_LIVE
 
+CHECK_TASK = "memories.check_notes"
 RESOLVED = "prediction_error.resolved"
 REOPENED = "prediction_error.reopened"
 ANSWERS = {
@@ -48,24 +52,25 @@ def resolve_error(
 ) -> PredictionError:
     """Apply a person's answer to an open error.
 
-    "still_true" and "dismiss" hold for the present version of the note: what the memory leans on is
-    read from it anew. Raise `StaleError` for one that is resolved.
+    "still_true" and "dismiss" hold for the present version of the note: once the note changes, what
+    the memory leans on is read from that version. Raise `StaleError` for one that is resolved.
     """
     if action not in ANSWERS:
         raise InvalidError("action", "Choose still_true, dismiss or updated.")
     refuse_credentials({"note": note})
     with in_workspace(workspace):
-        error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
-        if error is None:
-            raise MissingError("There is no such prediction error.")
+        error = _lock(error_id)
         if error.resolved_at is not None:
-            raise StaleError(f"This was resolved before: {error.get_resolution_display()}.")
+            raise StaleError(
+                f"This was resolved before: {error.get_resolution_display()}.",
+                cause=ERROR_RESOLVED,
+            )
         resolution = ANSWERS[action]
         error.resolved_at, error.resolution = now, resolution
         error.resolved_by, error.resolution_note = actor.label, note
         error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
         if error.error_type == ErrorType.MEMORY_DRIFT and resolution in _BY_PERSON:
-            _accept(error, now)
+            _accept(error)
         record(
             RESOLVED,
             of=("prediction_error", error.pk),
@@ -76,45 +81,55 @@ def resolve_error(
         return error
 
 
-def _accept(error: PredictionError, now: datetime) -> None:
-    """Remember that a memory agrees with the present version of a note, and lean on that."""
+def _lock(error_id: UUID) -> PredictionError:
+    """Lock an error, and before it what its memory leans on, in the order of checks."""
+    found = PredictionError.objects.filter(pk=error_id).values_list("memory", "note").first()
+    if found is None:
+        raise MissingError("There is no such prediction error.")
+    memory_id, note_id = found
+    if memory_id and note_id:
+        list(NoteSupport.objects.select_for_update().filter(memory=memory_id, note=note_id))
+    error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
+    if error is None:
+        raise MissingError("There is no such prediction error.")
+    return error
+
+
+def _accept(error: PredictionError) -> None:
+    """Remember that a memory agrees with the present version of a note.
+
+    What it leans on stays, so that the answer can be taken back; the note's next change drops it.
+    """
     if error.note_id is None:
         return
     version = Note.objects.filter(pk=error.note_id).values_list("version", flat=True).first()
     NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id).update(
-        still_true_version=version,
-        is_drifted=False,
-        support=None,
-        note_version=None,
-        earlier=None,
-        earlier_version=None,
-        due_at=now,
-        attempts=0,
+        still_true_version=version, is_drifted=False
     )
 
 
 def reopen_error(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
     """Undo a person's answer, unless it is open again already or its memory has changed."""
     with in_workspace(workspace):
-        error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
-        if error is None:
-            raise MissingError("There is no such prediction error.")
+        error = _lock(error_id)
         if error.resolution not in _BY_PERSON:
-            raise StaleError("Only “still true” and “dismiss” can be taken back.")
+            raise StaleError(
+                "Only “still true” and “dismiss” can be taken back.", cause=NOTHING_TO_UNDO
+            )
         if error.memory is not None and not _is_live(error.memory, now):
-            raise StaleError("The memory is not recalled any more.")
+            raise StaleError("The memory is not recalled any more.", cause=NOT_LIVE)
         same = PredictionError.objects.filter(
             error_type=error.error_type, memory=error.memory_id, note=error.note_id,
             source=error.source, resolved_at=None,
         )  # fmt: skip
         if same.exists():
-            raise StaleError("It was found again since, and is open.")
+            raise StaleError("It was found again since, and is open.", cause=CHANGED_MEANWHILE)
         error.resolved_at, error.resolution = None, ""
         error.resolved_by = error.resolution_note = ""
         error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
-        NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id).update(
-            still_true_version=None
-        )
+        supports = NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id)
+        if supports.update(still_true_version=None, due_at=now, attempts=0):
+            wake(CHECK_TASK, workspace.pk)
         record(
             REOPENED,
             of=("prediction_error", error.pk),
@@ -149,12 +164,8 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
 
 def resolve_of_note(note_id: UUID, *, now: datetime) -> None:
     """Resolve the errors that name a note which is about to be deleted."""
+    list(NoteSupport.objects.select_for_update().filter(note=note_id).order_by("memory_id"))
     _close(Q(note=note_id), Resolution.NOTE_DELETED, now)
-
-
-def resolve_of_path(path: str, *, now: datetime) -> int:
-    """Resolve the errors about a note alone by its path; those about memories stay open."""
-    return _close(Q(note_path=path, memory=None), Resolution.DISMISSED, now)
 
 
 def resolve_drift(
@@ -180,12 +191,12 @@ def resolve_promoted(workspace: Workspace, *, now: datetime) -> None:
         _close(Q(pk__in=found), Resolution.PROMOTED, now)
 
 
-def _close(which: Q, resolution: Resolution, now: datetime) -> int:
-    """Resolve open errors without a person; return how many."""
-    found = PredictionError.objects.filter(which, resolved_at=None).order_by()
+def _close(which: Q, resolution: Resolution, now: datetime) -> None:
+    """Resolve open errors without a person; locked in one order, after supports."""
+    found = PredictionError.objects.filter(which, resolved_at=None).order_by("pk")
     closed = list(found.select_for_update(of=("self",)).values_list("pk", flat=True))
     if not closed:
-        return 0
+        return
     PredictionError.objects.filter(pk__in=closed).update(
         resolved_at=now, resolution=resolution, resolved_by=SYSTEM.label
     )
@@ -196,4 +207,3 @@ def _close(which: Q, resolution: Resolution, now: datetime) -> int:
         actor=SYSTEM,
         now=now,
     )
-    return len(closed)

@@ -177,6 +177,8 @@ def _merge(
         workspace=workspace,
         memory_ids=[older.id],
         first_in_line={older.id} if contradicted else set(),
+        reworded=words.reworded,
+        linking=words.linking,
         now=now,
     )
 

@@ -115,8 +115,14 @@ def _split(
     _keep_apart(survivor, memory, merge, actor=actor, now=now)
     _record_split(merge, survivor, memory, undone, actor=actor, now=now)
     words.write()
-    ids = [survivor.id, memory.id]
-    memories_written.send(Memory, workspace=workspace, memory_ids=ids, now=now)
+    memories_written.send(
+        Memory,
+        workspace=workspace,
+        memory_ids=[survivor.id, memory.id],
+        reworded=words.reworded,
+        linking=words.linking,
+        now=now,
+    )
     return Split(memory, survivor, undone.kept)
 
 

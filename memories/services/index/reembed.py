@@ -2,8 +2,8 @@
 
 Until all new vectors exist, recall, the gate and the detective use the old ones:
 `Workspace.embedding_model` names the model and is changed last. The questions of answers and the
-passages of notes are embedded after the change. An interrupted run loses nothing;
-the next one embeds the missing memories.
+passages of notes are embedded after the change, and what memories lean on in notes is read anew
+then. An interrupted run loses nothing; the next one embeds the missing memories.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryQuerySet, MemoryTokens, MemoryVector
-from memories.services.index import answers, note_chunks
+from memories.services.index import answers, note_chunks, supports
 from memories.services.index.search_index import index_vectors
 from memories.services.locks import lock
 
@@ -79,6 +79,7 @@ def switch(workspace: Workspace, model: str, *, actor: Actor, now: datetime) -> 
             row.save(update_fields=["embedding_model", "embedding_changed_at"])
             answers.mark_due(model)
             note_chunks.mark_due(model)
+            supports.mark_due(model, now=now)
             record(
                 "workspace.reembedded",
                 of=("workspace", workspace.pk),
@@ -111,5 +112,6 @@ def mark_stragglers(workspace: Workspace, *, now: datetime) -> int:
     with in_workspace(workspace):
         answers.mark_due(workspace.embedding_model)
         note_chunks.mark_due(workspace.embedding_model)
+        supports.mark_due(workspace.embedding_model, now=now)
         late = without_vectors(workspace.embedding_model).filter(is_embedding_due=False)
         return late.update(is_embedding_due=True)

@@ -178,10 +178,21 @@ class WordIndex:
         self._new: dict[UUID, Counter[str]] = {}
         self._changes: Counter[str] = Counter()
         self._linking: dict[UUID, str] = {}  # contents with links to notes, or that had some
+        self._reworded: set[UUID] = set()
         self._entities = EntityIndex()
         self._memories = 0
         self._words = 0
         self.writes = 0  # `CorpusSize.writes`, after `write`
+
+    @property
+    def reworded(self) -> list[UUID]:
+        """Return the memories whose wording changed; not those that were only added."""
+        return sorted(self._reworded)
+
+    @property
+    def linking(self) -> list[UUID]:
+        """Return the added and reworded memories that link notes, or did before."""
+        return sorted(self._linking)
 
     def add(self, memory_id: UUID, content: str, questions: Sequence[str] = ()) -> int:
         """Add a new memory, with the questions it answers; return its number of words."""
@@ -197,6 +208,8 @@ class WordIndex:
         """Replace the words of a memory that the caller has locked or created."""
         if memory_id not in self._new:
             Posting.objects.filter(memory=memory_id).delete()
+        if before != after:
+            self._reworded.add(memory_id)
         self._entities.replace({memory_id: (after, ())})
         self._count(terms(before), -1)
         self._new[memory_id] = terms(after)

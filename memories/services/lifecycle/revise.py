@@ -175,7 +175,14 @@ def apply_revision(
     lapse_reviews([memory.id], now=now)
     words.write()
     if is_reworded or "answers" in changes:
-        memories_written.send(Memory, workspace=workspace, memory_ids=[memory.id], now=now)
+        memories_written.send(
+            Memory,
+            workspace=workspace,
+            memory_ids=[memory.id],
+            reworded=words.reworded,
+            linking=words.linking,
+            now=now,
+        )
     return memory
 
 

@@ -129,7 +129,14 @@ def _roll_back(
     )
     words.write()
     if reworded:
-        memories_written.send(Memory, workspace=workspace, memory_ids=sorted(reworded), now=now)
+        memories_written.send(
+            Memory,
+            workspace=workspace,
+            memory_ids=sorted(reworded),
+            reworded=words.reworded,
+            linking=words.linking,
+            now=now,
+        )
     return done
 
 

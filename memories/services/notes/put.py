@@ -114,7 +114,7 @@ def _put(
         )
         if pending:
             wake(TASK, workspace.pk)
-        note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
+        note_changed(note, earlier=before, earlier_version=note.version - 1, model=model, now=now)
         links_changed(linking, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
