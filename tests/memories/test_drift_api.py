@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.db import IntegrityError
@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.models import NoteSupport, PredictionError
+from memories.models import Memory, NoteSupport, PredictionError
+from memories.services.drift.erase import note_erased
 from tests.conftest import Caller, Tenant
 from tests.memories.drift_world import (
     AFTER,
@@ -217,6 +218,36 @@ def test_erasing_removes_every_copy(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         assert not [event for event in Event.objects.all() if "Xylocarp" in str(event.data)]
         assert not NoteSupport.objects.exists()
+
+
+def test_erasing_checks_the_supports_of_others_anew(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    quoted = remember(tenant, "Marek signs the release notes.")
+    other = remember(tenant, "Marek signs the release notes, Ines books rooms ([[work/release]]).")
+    check(tenant)
+    assert "Marek" in str(supports(tenant)[0].support)
+    assert tenant.admin.delete(f"memories/{quoted}").status_code == 204
+    [support] = supports(tenant)
+    assert (str(support.memory_id), support.support, support.verdict) == (other, None, {})
+    assert support.due_at is not None
+
+
+def test_drift_of_a_memory_that_lost_an_answer_is_looked_for_again(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    assert [row["error_type"] for row in errors(tenant.reader)] == ["memory_drift"]
+    now = timezone.now()
+    with in_workspace(tenant.workspace):
+        note_erased(
+            Memory, memory_ids=[], answering=[UUID(memory_id)],
+            quoted_in=lambda value: False, pieces=["xylocarp"], now=now,
+        )  # fmt: skip
+    assert stored(tenant) == []
+    [support] = supports(tenant)
+    assert (support.verdict, support.is_drifted, support.due_at) == ({}, False, now)
+    assert support.support is not None
+    check(tenant)
+    recall(tenant)
+    assert [row["error_type"] for row in errors(tenant.reader)] == ["memory_drift"]
 
 
 def test_errors_about_notes_are_listed_after_two_distinct_queries(tenant: Tenant) -> None:

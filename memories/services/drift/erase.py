@@ -11,7 +11,7 @@ from django.db.models import Q
 
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import NoteSupport, PredictionError
+from memories.models import ErrorType, NoteSupport, PredictionError
 from memories.services.drift.due import TASK
 
 
@@ -19,35 +19,44 @@ def note_erased(
     sender: Any,
     *,
     memory_ids: Collection[UUID],
+    answering: Collection[UUID] = (),
     quoted_in: Callable[[Any], bool],
     pieces: Collection[str],
+    now: datetime,
     **_: Any,
 ) -> None:
-    """Delete the errors of other memories, and of notes, that quote an erased one.
+    """Erase from supports and errors what quotes an erased memory, and what states a lost answer.
 
-    The errors and supports of the erased memories themselves go with their rows.
+    The supports and errors of the erased memories themselves go with their rows. Other supports
+    are read and checked anew: what they were compared with is erased.
     """
-    others = PredictionError.objects.filter(
-        _near(pieces, "query", "context", "resolution_note")
-    ).exclude(memory__in=list(memory_ids))
-    quoting = [
-        row.pk
-        for row in others.order_by().iterator()
-        if quoted_in([row.query, row.context, row.resolution_note])
-    ]
-    PredictionError.objects.filter(pk__in=quoting).delete()
-    supports = NoteSupport.objects.filter(_near(pieces, "support", "verdict", "earlier")).exclude(
-        memory__in=list(memory_ids)
-    )
+    others = NoteSupport.objects.exclude(memory__in=list(memory_ids))
+    supports = others.filter(_near(pieces, "support", "verdict", "earlier"))
     cleared = [
         row.pk
         for row in supports.order_by().iterator()
         if quoted_in([row.support, row.verdict, row.earlier or ""])
     ]
+    stating = Q(memory__in=list(answering))
+    touched = others.filter(stating | Q(pk__in=cleared)).order_by("memory_id", "note_id")
+    touched = touched.select_for_update(no_key=True)
+    again = list(touched.values_list("pk", flat=True))  # locked before errors, as checks do
     NoteSupport.objects.filter(pk__in=cleared).update(
-        support=None, note_version=None, earlier=None, earlier_version=None, verdict={},
-        is_drifted=False,
-    )  # fmt: skip
+        support=None, note_version=None, earlier=None, earlier_version=None
+    )
+    if NoteSupport.objects.filter(pk__in=again).update(
+        verdict={}, is_drifted=False, due_at=now, attempts=0
+    ):
+        wake(TASK, current_workspace_id())
+    errors = PredictionError.objects.exclude(memory__in=list(memory_ids))
+    near = errors.filter(_near(pieces, "query", "context", "resolution_note"))
+    quoting = [
+        row.pk
+        for row in near.order_by().iterator()
+        if quoted_in([row.query, row.context, row.resolution_note])
+    ]
+    stating &= Q(error_type=ErrorType.MEMORY_DRIFT)
+    PredictionError.objects.filter(Q(pk__in=quoting) | stating).delete()
 
 
 def _near(pieces: Collection[str], *columns: str) -> Q:
