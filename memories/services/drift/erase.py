@@ -13,6 +13,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import ErrorType, NoteSupport, PredictionError
 from memories.services.drift.due import TASK
+from memories.services.sessions.pieces import may_quote
 
 
 def note_erased(
@@ -31,7 +32,7 @@ def note_erased(
     are read and checked anew: what they were compared with is erased.
     """
     others = NoteSupport.objects.exclude(memory__in=list(memory_ids))
-    supports = others.filter(_near(pieces, "support", "verdict", "earlier"))
+    supports = others.filter(may_quote(pieces, "support", "verdict", "earlier"))
     cleared = [
         row.pk
         for row in supports.order_by().iterator()
@@ -49,7 +50,7 @@ def note_erased(
     ):
         wake(TASK, current_workspace_id())
     errors = PredictionError.objects.exclude(memory__in=list(memory_ids))
-    near = errors.filter(_near(pieces, "query", "context", "resolution_note"))
+    near = errors.filter(may_quote(pieces, "query", "context", "resolution_note"))
     quoting = [
         row.pk
         for row in near.order_by().iterator()
@@ -57,15 +58,6 @@ def note_erased(
     ]
     stating &= Q(error_type=ErrorType.MEMORY_DRIFT)
     PredictionError.objects.filter(Q(pk__in=quoting) | stating).delete()
-
-
-def _near(pieces: Collection[str], *columns: str) -> Q:
-    """Match rows with a text that contains one of the pieces, in any case."""
-    near = Q()
-    for piece in pieces:
-        for column in columns:
-            near |= Q(**{f"{column}__iregex": piece}) if piece else Q(pk__isnull=False)
-    return near
 
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:

@@ -8,8 +8,6 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Q
-
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers_about
@@ -19,6 +17,7 @@ from memories.core.spelling import INVISIBLE
 from memories.models import Session
 from memories.services.sessions.access import lock_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
+from memories.services.sessions.pieces import may_quote
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out
@@ -74,10 +73,7 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list
     Reads only rows that contain a piece of one of the texts. Digests are erased too, because the
     text of a short one can be guessed.
     """
-    near = Q()
-    for piece in pieces_of(texts):
-        for name in _TEXTS:
-            near |= Q(**{f"{name}__iregex": piece}) if piece else ~Q(**{name: ""})
+    near = may_quote(pieces_of(texts), *_TEXTS)
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
     quoting = [
         (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])

@@ -6,11 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import CharField, Q, QuerySet
+from django.db.models import CharField, QuerySet
 from django.db.models.functions import Cast
 
 from engram.kernel.models import Job
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
+from memories.services.sessions.pieces import may_quote
 
 Quotes = Callable[[Any], bool]
 
@@ -49,11 +50,7 @@ def erase_extracted_of(session_key: str) -> None:
 
 def _near(rows: QuerySet[Any], names: Sequence[str], pieces: Sequence[str]) -> QuerySet[Any]:
     """Return the rows of which a column contains a piece."""
-    near = Q()
-    for piece in pieces:
-        for name in names:
-            near |= Q(**{f"{name}__iregex": piece}) if piece else ~Q(**{name: ""})
-    return rows.filter(near).order_by("pk")
+    return rows.filter(may_quote(pieces, *names)).order_by("pk")
 
 
 def _erase_entries(job_ids: Collection[UUID], quoted_in: Quotes) -> None:
