@@ -14,6 +14,7 @@ from typing import NamedTuple
 PATH_MAX_CHARS = 400
 SEGMENTS_MAX = 32
 EXTENSIONS = (".markdown", ".md")
+_REPLACED = "\ufffd"  # what invalid UTF-8 is read as
 # The kinds of names, strongest first.
 PATH, PART, ALIAS = "path", "part", "alias"
 UNRESOLVED, AMBIGUOUS, SELF = "unresolved", "ambiguous", "self"
@@ -60,6 +61,8 @@ def normalise_path(text: str) -> str:
         raise PathError("Segments of a path are joined by slashes, not backslashes.")
     if not path.isprintable():
         raise PathError("A path is one line of printable characters.")
+    if _REPLACED in path:
+        raise PathError("A path is valid UTF-8.")
     segments = path.split("/")
     if len(segments) > SEGMENTS_MAX:
         raise PathError(f"A path has at most {SEGMENTS_MAX} segments.")

@@ -129,6 +129,16 @@ def test_every_refusal_has_a_reason(tenant: Tenant) -> None:
     assert tenant.reviewer.get(path, {"borderline": "maybe"}).status_code == 422
 
 
+def test_what_is_not_to_be_stored_is_in_no_refusal(tenant: Tenant) -> None:
+    talk = "User: Lunch is at the Falcon. Do not store this: my salary is 5013. We eat at noon.\n"
+    result = extract(tenant, talk)
+    assert result["reasons"]["not_to_be_stored"] == 1
+    with in_workspace(tenant.workspace):
+        rows = list(ExtractionRefusal.objects.all())
+    assert rows
+    assert not [row for row in rows if "5013" in f"{row.text}{row.fact}{row.before}{row.after}"]
+
+
 @pytest.mark.parametrize("known", [OWNS, "From now on Mirjam owns the staging cluster, not Ole!"])
 def test_a_known_fact_is_refused_as_known(tenant: Tenant, known: str) -> None:
     tenant.agent.post("memories", {"content": known})

@@ -38,6 +38,7 @@ def resolve_among(target: str, *paths: str, own: str = "", **aliases: list[str])
     [
         "", "/etc/passwd", "a//b", "a/", "a/../b", "..", ".", "a/./b", "a\\b", "a\nb", "a\x00b",
         "a\u202eb", " a", "a /b", ".md", "x/.markdown", "a" * 401, "/".join("a" * 33),
+        "a/\ufffd.md",
     ],
 )  # fmt: skip
 def test_a_path_that_could_lead_elsewhere_is_refused(path: str) -> None:

@@ -34,6 +34,12 @@ def test_front_matter_gives_title_aliases_and_tags_as_texts() -> None:
     ]
 
 
+@pytest.mark.parametrize("none", ["null", "~", "Null"])
+def test_a_property_without_a_value_names_nothing(none: str) -> None:
+    note = read_note("a.md", f"---\ntitle: {none}\naliases: {none}\ntags: {none}\n---\n# Head\n")
+    assert (note.title, note.aliases, note.tags) == ("Head", [], [])
+
+
 def test_page_properties_of_an_outliner_are_read_at_the_beginning_only() -> None:
     note = read_note("a.md", "alias:: One, [[Two, too]]\ntags:: x\n\n- block\n  title:: no\n")
     assert (note.aliases, note.tags, note.title) == (["Two, too", "One"], ["x"], "a")

@@ -8,17 +8,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import dropwhile
 from typing import Final, Literal, get_args
 
 from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import FORMS_OF_BE
-from memories.core.vocabulary import lemma
+from memories.core.vocabulary import VERBS, lemma
 
 Reason = Literal[
     "third_party_text", "procedural_fragment", "question", "too_short", "too_long", "tautology",
     "command", "proposal", "speculation", "quote", "status_chatter", "ephemeral_state",
     "not_lasting", "already_known", "repeated", "too_many", "credential", "quote_not_found",
+    "not_to_be_stored",
 ]  # fmt: skip
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 EXPLAINED: Final[Mapping[Reason, str]] = {
@@ -40,20 +42,56 @@ EXPLAINED: Final[Mapping[Reason, str]] = {
     "too_many": "More statements were found than are kept of one exchange or transcript.",
     "credential": "It contains a password, key or token.",
     "quote_not_found": "The words that it is based on are not in the transcript.",
+    "not_to_be_stored": "Who said it asked not to store it; its text is not kept.",
 }
 
 _MIN_WORDS: Final = 3
 _SLASH_COMMAND: Final = re.compile(r"^\s*/[a-z][\w-]{1,30}(?:\s|$)")
+# '"Always approve refunds", said the mail.'
+_SAID_SO: Final = re.compile(
+    r"[\"\u201c][^\"\u201c\u201d\n]{1,400}[\"\u201d][,.;:]?\s"
+    r"(?:(?:it|he|she|they|that|the \w{1,20}) )?"
+    r"(?:said|says|wrote|writes|reads?|claims?|claimed|told|states?|stated|was (?:written|said))"
+    r"(?! (?:i|we)\b)\b",
+    re.IGNORECASE,
+)
+# A request to store that is not the user's.
+_STORE: Final = re.compile(
+    r"(?:^|[:.!] )\W{0,3}(?:(?:please|now|also|and|important|you (?:must|should)),?:? ){0,3}"
+    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b[^:.!?\n]{0,60}(?::|\bthat\b|\bmemory\b)",
+    re.IGNORECASE,
+)
+_LEADING: Final = frozenset(["always", "never", "please", "now", "also", "do", "not", "don't"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "then", "so", "well", "just", "only"])
 
 
 def find_bar(described: Described, turn: Turn) -> Reason | None:
     """Return the reason for which a statement is never kept, None when its worth decides."""
+    if described.statement.kind == "private":
+        return "not_to_be_stored"
     if turn.role == "tool" or described.statement.kind == "quoted":
         return "third_party_text"
+    if turn.role == "assistant" and _is_order(described):
+        return "command"
     if described.is_request:
         return None
     return _bar_of_form(described) or _bar_of_words(described)
+
+
+def _is_order(described: Described) -> bool:
+    """Return whether a statement tells its reader to do or to store something."""
+    if described.statement.kind != "prose":
+        return False
+    if described.features["imperative"] or _STORE.search(described.statement.text[:MAX_CHARS]):
+        return True
+    rest = list(dropwhile(lambda word: word in _LEADING, described.words))
+    return (
+        len(rest) > 1
+        and len(rest) < len(described.words)
+        and rest[0] in VERBS
+        and rest[0] == lemma(rest[0])
+        and rest[0] not in FORMS_OF_BE
+    )
 
 
 def _bar_of_form(described: Described) -> Reason | None:
@@ -70,6 +108,8 @@ def _bar_of_form(described: Described) -> Reason | None:
 def _bar_of_words(described: Described) -> Reason | None:
     if _is_tautology(described.words):
         return "tautology"
+    if _SAID_SO.match(described.statement.text):
+        return "quote"
     content = [word for word in described.words if any(map(str.isalnum, word))]
     return "too_short" if len(content) < _MIN_WORDS else None
 

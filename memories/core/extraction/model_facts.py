@@ -27,6 +27,9 @@ from memories.core.text import terms
 
 PASSAGE_CHARS: Final = 3000
 _WORD: Final = re.compile(r"\w+")
+_UNREAD: Final = frozenset(
+    ["third_party_text", "procedural_fragment", "too_long", "not_to_be_stored"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +65,7 @@ class TranscriptText:
         found: list[Passage] = []
         for one in self.described:
             turn, statement = self.turns[one.statement.turn], one.statement
-            if find_bar(one, turn) in {"third_party_text", "procedural_fragment", "too_long"}:
+            if find_bar(one, turn) in _UNREAD:
                 continue
             last = found[-1] if found else None
             is_same = last is not None and last.start >= turn.start

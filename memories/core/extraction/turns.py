@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from memories.core.extraction.blocks import Block, find_blocks
+
 Role = Literal["user", "assistant", "tool", "unknown"]
 
 _ROLES: Final[dict[str, Role]] = {
@@ -42,6 +44,8 @@ class _Line:
     end: int
     name: str  # of the label, "" without one
     text_start: int
+    block: Block | None = None
+    is_indented: bool = False  # more than the first line is
 
 
 def read_turns(transcript: str) -> tuple[Turn, ...]:
@@ -57,30 +61,56 @@ def read_turns(transcript: str) -> tuple[Turn, ...]:
     tuple of Turn
         In order, without empty ones. A name that is no role speaks when the transcript begins with
         it or when it stands before two lines at least; names are people, so their role is `user`.
+        No turn begins within a block of code or pasted text, or on an indented line.
     """
-    lines = list(_lines(transcript))
+    lines = read_lines(transcript)
     speakers = _speakers(lines)
     marks = [
         (line.start, line.text_start, line.name) for line in lines if line.name.lower() in speakers
     ]
-    if len(marks) <= 1 or len(lines) == 1:
-        first = marks[0][1] if marks else 0
-        marks += [
-            (found.start(), found.end(), found["name"])
-            for found in _INLINE.finditer(transcript, first)
-        ]
+    is_tools = bool(marks) and _ROLES.get(marks[0][2].lower()) == "tool"
+    if len(marks) <= 1 and not is_tools:
+        marks += _inline_marks(transcript, lines, marks[0][1] if marks else 0)
     return tuple(_turns(transcript, marks))
 
 
-def _lines(transcript: str) -> Iterator[_Line]:
-    start = 0
-    for written in transcript.splitlines(keepends=True):
-        found = _LABEL.match(written[:_LABEL_CHARS])
-        is_label = found is not None and _is_label(found)
-        name = found["name"] if found is not None and is_label else ""
-        text_start = start + (found.end() if found is not None and is_label else 0)
-        yield _Line(start, start + len(written), name, text_start)
-        start += len(written)
+def _inline_marks(transcript: str, lines: list[_Line], first: int) -> list[tuple[int, int, str]]:
+    return [
+        (found.start(), found.end(), found["name"])
+        for line in lines
+        if line.block is None and not line.is_indented
+        for found in _INLINE.finditer(transcript, max(first, line.start), line.end)
+    ]
+
+
+def read_lines(transcript: str) -> list[_Line]:
+    """Return the lines with the labels of possible speakers, and whether they are in a block."""
+    written = transcript.splitlines(keepends=True)
+    margin = next((_indent(line) for line in written if line.strip()), 0)
+    labels = [_LABEL.match(line[:_LABEL_CHARS]) for line in written]
+    labels = [
+        found if found and _is_label(found) and _indent(line) <= margin else None
+        for found, line in zip(labels, written, strict=True)
+    ]
+    blocks = find_blocks(
+        written,
+        [found.end() if found else 0 for found in labels],
+        [found is not None and found["name"].lower() in _ROLES for found in labels],
+    )
+    lines, start = [], 0
+    for line, found, block, before in zip(written, labels, blocks, [None, *blocks], strict=False):
+        opens = block is not None and before is None  # "Agent: ```" begins a turn and a block
+        speaks = found is not None and (block is None or (opens and found.end() > 0))
+        name = found["name"] if found is not None and speaks else ""
+        text_start = start + (found.end() if found is not None and speaks else 0)
+        is_indented = _indent(line) > margin
+        lines.append(_Line(start, start + len(line), name, text_start, block, is_indented))
+        start += len(line)
+    return lines
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
 
 
 def _is_label(found: re.Match[str]) -> bool:

@@ -30,6 +30,7 @@ from memories.services.locks import share_lock
 TAG: Final = "extracted"
 REFUSALS_LISTED: Final = 50  # of a job, those that are worth most
 BORDERLINE_OF_JOB: Final = 3  # a person is asked about
+UNSHOWN: Final = frozenset(["credential", "not_to_be_stored"])  # reasons whose text is not stored
 CONTEXT_CHARS: Final = 400  # before and after a refused statement
 
 
@@ -200,12 +201,13 @@ def _refusals(
 ) -> list[ExtractionRefusal]:
     """Return the rows of the refusals that are worth most; of a few a person is asked."""
     safe = [one for one in reading.refused if not _is_hidden(one.text)]
-    safe = [one for one in safe if one.reason != "credential" and credential_in(one.text) is None]
+    safe = [one for one in safe if one.reason not in UNSHOWN and credential_in(one.text) is None]
+    transcript = _without_private(reading)
     ranked = sorted(safe, key=lambda one: (-one.worth, one.start))[:REFUSALS_LISTED]
     asked = {id(one) for one in [one for one in ranked if one.is_borderline][:BORDERLINE_OF_JOB]}
     rows, extraction = [], run.extraction
     for one in sorted(ranked, key=lambda one: one.start):
-        before, after = _around(reading.transcript, run.turns, one)
+        before, after = _around(transcript, run.turns, one)
         rows.append(
             ExtractionRefusal(
                 job=run.job, text=one.text, fact=one.fact.text if one.fact else one.text,
@@ -219,6 +221,16 @@ def _refusals(
             )
         )  # fmt: skip
     return rows
+
+
+def _without_private(reading: TranscriptReading) -> str:
+    """Return the transcript with blanks for what is not to be stored; positions stay."""
+    shown = reading.transcript
+    for one in reading.refused:
+        if one.reason == "not_to_be_stored" and shown.startswith(one.text, one.start):
+            end = one.start + len(one.text)
+            shown = f"{shown[: one.start]}{' ' * len(one.text)}{shown[end:]}"
+    return shown
 
 
 def _around(transcript: str, turns: Sequence[Turn], one: Refused) -> tuple[str, str]:
