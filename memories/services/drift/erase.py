@@ -13,7 +13,7 @@ from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import ErrorType, NoteSupport, PredictionError
 from memories.services.drift.due import TASK
-from memories.services.sessions.pieces import may_quote
+from memories.services.pieces import may_quote
 
 
 def note_erased(

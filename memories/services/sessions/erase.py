@@ -15,9 +15,9 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
 from memories.models import Session
+from memories.services.pieces import may_quote
 from memories.services.sessions.access import lock_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
-from memories.services.sessions.pieces import may_quote
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from engram.kernel.models import Job
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
-from memories.services.sessions.pieces import may_quote
+from memories.services.pieces import may_quote
 
 Quotes = Callable[[Any], bool]
 
