@@ -197,10 +197,12 @@ def test_a_restored_memory_is_checked_again(tenant: Tenant) -> None:
 
 def test_deleting_the_note_resolves_and_keeps_its_path(tenant: Tenant) -> None:
     drifted(tenant)
+    assert errors(tenant.reader)[0]["context"]["passage"]["text"] in AFTER
     assert tenant.agent.delete(f"notes/{PATH}").status_code == 204
     assert errors(tenant.reader) == []
     [row] = errors(tenant.reader, resolved="all")
     assert (row["resolution"], row["note_path"]) == ("note_deleted", PATH)
+    assert row["context"] == {}  # nothing keeps the note's text
     assert supports(tenant) == []
     put(tenant, AFTER)
     assert supports(tenant)[0].support is not None
