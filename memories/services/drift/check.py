@@ -256,9 +256,18 @@ def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None
     row.earlier, row.earlier_version = None, None
     row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
     row.checked_at, row.due_at, row.attempts = now, None, 0
-    row.is_drifted = verdict.is_drifted and row.still_true_version != due.note.version
+    record = record_of(verdict)
+    row.is_drifted = verdict.is_drifted and not _is_accepted(row, record, due.note.version)
     row.distance, row.evidence = verdict.distance, verdict.evidence
-    row.verdict = record_of(verdict)
+    row.verdict = record
+
+
+def _is_accepted(row: NoteSupport, record: dict[str, Any], version: int) -> bool:
+    """Return whether a person said "still true" of what the note says now in this place."""
+    if row.still_true_version is None:
+        return False
+    is_same = not row.is_drifted and row.verdict.get("passage") == record["passage"]
+    return row.still_true_version == version or is_same
 
 
 def record_of(verdict: Verdict) -> dict[str, Any]:

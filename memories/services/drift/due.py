@@ -70,11 +70,9 @@ _OF_LINKS = """
     ON CONFLICT (memory_id, note_id) DO NOTHING
     RETURNING 1
 """
-_IS_READ_ANEW = """(
-    kept.still_true_version = %(version)s OR kept.support IS NOT NULL AND kept.model <> %(model)s
-)"""
+_IS_READ_ANEW = "(kept.support IS NOT NULL AND kept.model <> %(model)s)"
 # Memories that link a changed note. Its earlier text is kept where the support is to be read from
-# it: nobody has read it yet, a person accepted that text, or another model embedded it.
+# it: nobody has read it yet, or another model embedded it.
 _OF_NOTE = f"""
     WITH linked AS (
         SELECT DISTINCT memory_id FROM memories_notelink

@@ -52,8 +52,8 @@ def resolve_error(
 ) -> PredictionError:
     """Apply a person's answer to an open error.
 
-    "still_true" and "dismiss" hold for the present version of the note: once the note changes, what
-    the memory leans on is read from that version. Raise `StaleError` for one that is resolved.
+    "still_true" and "dismiss" hold for what the note says now: another text in its place is drift
+    again. Raise `StaleError` for an error that is resolved.
     """
     if action not in ANSWERS:
         raise InvalidError("action", "Choose still_true, dismiss or updated.")
@@ -98,7 +98,7 @@ def _lock(error_id: UUID) -> PredictionError:
 def _accept(error: PredictionError) -> None:
     """Remember that a memory agrees with the present version of a note.
 
-    What it leans on stays, so that the answer can be taken back; the note's next change drops it.
+    What it leans on stays: another text in this place is drift again, this one is not.
     """
     if error.note_id is None:
         return
