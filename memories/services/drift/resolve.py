@@ -163,7 +163,7 @@ def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: 
 
 
 def resolve_of_note(note_id: UUID, *, now: datetime) -> None:
-    """Resolve the errors that name a note which is about to be deleted, and erase its text there."""
+    """Resolve the errors that name a note about to be deleted, and erase its text there."""
     list(NoteSupport.objects.select_for_update().filter(note=note_id).order_by("memory_id"))
     _close(Q(note=note_id), Resolution.NOTE_DELETED, now)
     PredictionError.objects.filter(note=note_id).update(context={})
