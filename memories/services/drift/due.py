@@ -21,8 +21,8 @@ from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolv
 TASK = CHECK_TASK
 MAX_ATTEMPTS = 5  # of a check that fails; a change of the note or the memory begins anew
 
-# Memories with a new wording: their support is read from the present text of the notes.
-_OF_MEMORIES = """
+# Follow the links of some memories: a support for each note, none where a link is gone.
+_FOLLOW_LINKS = """
     WITH linked AS (
         SELECT DISTINCT memory_id, note_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
@@ -41,35 +41,19 @@ _OF_MEMORIES = """
     )
     SELECT %(workspace)s, memory_id, note_id, '', '', false, 0, '{}', %(now)s, 0 FROM linked
     ORDER BY memory_id, note_id
-    ON CONFLICT (memory_id, note_id) DO UPDATE SET
+    ON CONFLICT (memory_id, note_id) {known}
+    RETURNING 1
+"""
+# Memories with a new wording: their support is read from the present text of the notes.
+_OF_MEMORIES = _FOLLOW_LINKS.replace(
+    "{known}",
+    """DO UPDATE SET
         support = NULL, note_version = NULL, earlier = NULL, earlier_version = NULL,
         is_drifted = false, evidence = 0, verdict = '{}', still_true_version = NULL,
-        due_at = excluded.due_at, attempts = 0
-    RETURNING 1
-"""
+        due_at = excluded.due_at, attempts = 0""",
+)
 # Memories whose links lead to other notes than before, without a change of their wording.
-_OF_LINKS = """
-    WITH linked AS (
-        SELECT DISTINCT memory_id, note_id FROM memories_notelink
-        WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
-            AND note_id IS NOT NULL
-    ), gone AS (
-        DELETE FROM memories_notesupport AS kept
-        WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
-            AND NOT EXISTS (
-                SELECT FROM linked
-                WHERE linked.memory_id = kept.memory_id AND linked.note_id = kept.note_id
-            )
-    )
-    INSERT INTO memories_notesupport AS kept (
-        workspace_id, memory_id, note_id, model, checked_hash, is_drifted, evidence, verdict,
-        due_at, attempts
-    )
-    SELECT %(workspace)s, memory_id, note_id, '', '', false, 0, '{}', %(now)s, 0 FROM linked
-    ORDER BY memory_id, note_id
-    ON CONFLICT (memory_id, note_id) DO NOTHING
-    RETURNING 1
-"""
+_OF_LINKS = _FOLLOW_LINKS.replace("{known}", "DO NOTHING")
 _IS_READ_ANEW = "(kept.support IS NOT NULL AND kept.model <> %(model)s)"
 # Memories that link a changed note. Its earlier text is kept where the support is to be read from
 # it: nobody has read it yet, or another model embedded it.
