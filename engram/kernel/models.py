@@ -12,6 +12,7 @@ from django.db import models
 
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import model_name
+from engram.kernel.labels import row_label
 from engram.kernel.lease import Lease
 from engram.kernel.tenancy import WorkspaceModel
 
@@ -301,7 +302,7 @@ class Job(WorkspaceModel, Lease):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.id}: {self.status}"
+        return row_label(self, self.created_at)
 
 
 class ModelSpend(WorkspaceModel):

@@ -7,6 +7,7 @@ import uuid
 from django.db import models
 from django.db.models import Q
 
+from engram.kernel.labels import row_label
 from engram.kernel.models import Job, Provenance
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory
@@ -95,7 +96,7 @@ class ExtractionRefusal(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.reason}: {self.id}"
+        return row_label(self, self.created_at)
 
 
 class ExtractedQuote(WorkspaceModel):

@@ -218,7 +218,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
     }
     assert names == {
         "dashboard", "api-docs", "numbers", "switch", "sign-out", "no-workspace", "triage",
-        "questions", "question", "unmute",
+        "questions", "question", "unmute", "notes", "note",
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
