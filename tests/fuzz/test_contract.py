@@ -34,6 +34,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "cursor": "of this list",
     "derived_from": "stored memories",
     "expires_at": "to come",
+    "graph": "not with as_of",
     "ids": "together with a query",
     "label": "or unsure",
     "keep": "members of the card",
