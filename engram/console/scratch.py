@@ -52,11 +52,12 @@ def scratch_workspace(**settings: Any) -> Iterator[Workspace]:
         yield Workspace.objects.create(slug=slug, name="Evaluation", settings=settings)
 
 
-def refresh_statistics(models: Sequence[type[Model]] = ANALYZED) -> None:
+def refresh_statistics(models: Sequence[type[Model]] = ANALYZED) -> bool:
     """Run ANALYZE for rows that only this transaction sees; otherwise the planner's plans are bad.
 
     ANALYZE blocks others from analysing the same tables until the transaction ends: if another one
-    runs, it is skipped. PostgreSQL's estimate of the number of rows stays until its next ANALYZE.
+    runs, it is skipped, and False returned. PostgreSQL's estimate of the number of rows stays until
+    its next ANALYZE.
     """
     try:
         with transaction.atomic(), connection.cursor() as cursor:
@@ -65,7 +66,8 @@ def refresh_statistics(models: Sequence[type[Model]] = ANALYZED) -> None:
                 cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
             cursor.execute("SET LOCAL lock_timeout TO DEFAULT")
     except OperationalError:
-        return
+        return False
+    return True
 
 
 def commit_rows(

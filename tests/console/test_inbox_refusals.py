@@ -73,9 +73,24 @@ def test_it_is_kept_and_taken_back(tenant: Tenant, member: Member, asked: UUID) 
     ]
     undo(client, "refusals", asked)
     assert live(tenant) == []
-    assert f'data-key="refusals:{asked}"' in page(client)
+    html = page(client)
+    assert f'data-key="refusals:{asked}"' in html
+    assert f"<mark>{SPARE}</mark>" in html  # nobody asked for these words to be forgotten
     act(client, "refusals", asked, "keep")
     assert len(live(tenant)) == 1
+
+
+def test_taking_back_does_not_show_words_that_somebody_forgot(
+    tenant: Tenant, member: Member, asked: UUID
+) -> None:
+    client = member("reviewer")
+    act(client, "refusals", asked, "keep")
+    with in_workspace(tenant.workspace):
+        kept = ExtractionRefusal.objects.get(pk=asked).memory_id
+    body = {"ids": [str(kept)], "confirm": True}
+    assert tenant.reviewer.post("memories/forget", body).status_code == 200
+    undo(client, "refusals", asked)
+    assert SPARE not in page(client)
 
 
 def test_it_is_left_out_and_taken_back(tenant: Tenant, member: Member, asked: UUID) -> None:

@@ -83,12 +83,25 @@ def take_back(
             raise MissingError(NONE)
         if refusal.decision == RefusalDecision.UNDECIDED:
             raise StaleError("It is not decided.", cause=REFUSAL_DECIDED)
+        for memory in locked:
+            if memory.forgotten_at is None:
+                _take_quote_back(memory, refusal)
         created = [m for m in locked if refusal.is_new_memory and m.id == refusal.memory_id]
         hide(
             [m for m in created if _is_unchanged(m, refusal)], "forgotten_at", actor=actor, now=now
         )
         refusal.memory, refusal.is_new_memory = None, False
         return _decide(refusal, RefusalDecision.UNDECIDED, actor=actor, now=now)
+
+
+def _take_quote_back(memory: Memory, refusal: ExtractionRefusal) -> None:
+    """Delete the quote that keeping has written, so that the question shows its words again.
+
+    The quote of a memory that a person forgot stays: its words are not shown.
+    """
+    quotes = ExtractedQuote.objects.filter(memory=memory, job=refusal.job_id, text=refusal.text)
+    newest = quotes.order_by("-id").values("pk")[:1]
+    ExtractedQuote.objects.filter(pk__in=newest).delete()
 
 
 def _is_unchanged(memory: Memory, refusal: ExtractionRefusal) -> bool:
