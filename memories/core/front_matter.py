@@ -1,7 +1,8 @@
 """Read the properties of a note: YAML front matter, and `name:: value` lines of outliners.
 
 Of YAML a subset is read, as texts, lists and mappings: no tags, anchors or aliases, of bounded
-length, depth and number of values. What cannot be read is no error; it is part of the text.
+length, depth and number of values; `null` is an empty text, `"null"` a text. What cannot be read is
+no error; it is part of the text.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ DEPTH_MAX = 8
 VALUES_MAX = 2_000
 _FENCE, _ENDS = "---", ("---", "...")
 _PROPERTY = re.compile(r"(?:- )?([A-Za-z][\w-]{0,60})::[ \t]*([^\n]{0,2000})")
+_NONE = frozenset(["null", "Null", "NULL", "~"])  # without quotes: there is no value
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _REFERENCE = re.compile(r"\[\[([^\[\]\n]{1,400})\]\]")
 
@@ -96,7 +98,9 @@ def _mapping_of(text: str) -> dict[str, Value]:
             count += 1
             if _UNSTORABLE.search(event.value):  # written as an escape
                 raise UnreadableError("a character that no text holds")
-            add(event.value)
+            is_name = bool(names) and isinstance(open_values[-1], dict) and names[-1] is None
+            is_none = event.style is None and event.value in _NONE and not is_name
+            add("" if is_none else event.value)
         elif isinstance(event, yaml.CollectionStartEvent):
             count += 1
             new: list[Value] | dict[str, Value]

@@ -14,6 +14,7 @@ from typing import NamedTuple
 PATH_MAX_CHARS = 400
 SEGMENTS_MAX = 32
 EXTENSIONS = (".markdown", ".md")
+UNLINKABLE = "#|[]"  # what ends the name in a link
 _REPLACED = "\ufffd"  # what invalid UTF-8 is read as
 # The kinds of names, strongest first.
 PATH, PART, ALIAS = "path", "part", "alias"
@@ -75,6 +76,16 @@ def normalise_path(text: str) -> str:
             raise PathError("A segment of a path does not begin or end with a blank.")
     if not without_extension(segments[-1]):
         raise PathError("A note needs a name before its extension.")
+    return path
+
+
+def linkable_path(text: str) -> str:
+    """Return the path of a new note; raise `PathError` where no link could name it, too."""
+    path = normalise_path(text)
+    if any(character in UNLINKABLE for character in path):
+        raise PathError(
+            f"A path has none of {' '.join(UNLINKABLE)}, because no link could name the note."
+        )
     return path
 
 

@@ -16,7 +16,6 @@ from memories.core.wiki_links import WikiLink, inline_tags, normalise_tag, wiki_
 NOTE_MAX_CHARS = 200_000
 TITLE_MAX_CHARS = 300
 ALIAS_MAX_CHARS = 200
-_NONE = frozenset(["null", "Null", "NULL", "~"])  # how YAML writes that there is no value
 LINKS_MAX, TAGS_MAX, ALIASES_MAX = 5_000, 1_000, 100
 
 
@@ -72,7 +71,7 @@ def _title(path: str, body: str, properties: dict[str, Value]) -> str:
     stated = properties.get("title")
     heading = next((line.title for line in read_lines(body) if line.level and line.title), "")
     name = without_extension(path.rpartition("/")[2])
-    found = stated.strip() if isinstance(stated, str) and stated not in _NONE else ""
+    found = stated.strip() if isinstance(stated, str) else ""
     return (found or heading or name)[:TITLE_MAX_CHARS]
 
 
@@ -84,6 +83,5 @@ def _named(properties: dict[str, Value], *names: str) -> list[str]:
         for key, value in properties.items()
         if key.lower() == name
         for text in texts_of(value)
-        if text not in _NONE
     )
     return list(dict.fromkeys(found))

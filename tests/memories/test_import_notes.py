@@ -233,3 +233,24 @@ def test_a_folder_or_workspace_that_is_not_there_is_an_error(tenant: Tenant, vau
         run(tenant, vault.parent / "outside.md")
     with pytest.raises(CommandError, match="There is no workspace"):
         call_command("import_notes", str(vault), "--workspace", "nobody")
+
+
+def test_a_file_that_no_link_can_name_is_reported_and_its_note_is_kept(
+    tenant: Tenant, vault: Path
+) -> None:
+    write(vault, "notes/old.md", "old")
+    write(vault, "C#.md", "sharp")
+    write(vault, "plain.md", "plain")
+    said = run(tenant, vault)
+    assert [line for line in said if line.startswith("skipped C#.md: ")] != []
+    assert notes(tenant) == {"notes/old.md": "old", "plain.md": "plain"}
+    with in_workspace(tenant.workspace):  # as an earlier release has stored it
+        Note.objects.filter(path="notes/old.md").update(path="C#.md")
+    (vault / "notes/old.md").unlink()
+    run(tenant, vault, "--prune")
+    assert notes(tenant) == {"C#.md": "old", "plain.md": "plain"}
+    assert tenant.agent.get("notes/C%23.md").json()["content"] == "old"
+    answer = tenant.agent._send("put", "notes/C%23.md", {"content": "new"}, {})
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == ["path"]
+    assert tenant.agent.delete("notes/C%23.md").status_code == 204

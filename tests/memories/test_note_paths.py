@@ -14,6 +14,7 @@ from memories.core.note_paths import (
     PathError,
     Resolution,
     link_name,
+    linkable_path,
     name_key,
     names_of,
     normalise_path,
@@ -44,6 +45,13 @@ def resolve_among(target: str, *paths: str, own: str = "", **aliases: list[str])
 def test_a_path_that_could_lead_elsewhere_is_refused(path: str) -> None:
     with pytest.raises(PathError):
         normalise_path(path)
+
+
+@pytest.mark.parametrize("path", ["c#.md", "a|b.md", "[[a]].md", "a/[1]/b", "]"])
+def test_a_path_that_no_link_can_name_is_none_of_a_new_note(path: str) -> None:
+    assert normalise_path(path) == path  # notes that have one are still found
+    with pytest.raises(PathError):
+        linkable_path(path)
 
 
 def test_unicode_twins_are_one_path_and_case_twins_are_two() -> None:

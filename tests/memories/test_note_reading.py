@@ -40,6 +40,14 @@ def test_a_property_without_a_value_names_nothing(none: str) -> None:
     assert (note.title, note.aliases, note.tags) == ("Head", [], [])
 
 
+@pytest.mark.parametrize("quoted", ['"null"', "'null'", '"~"'])
+def test_a_quoted_null_is_a_text(quoted: str) -> None:
+    note = read_note("a.md", f"---\ntitle: {quoted}\naliases: [{quoted}, x, null]\n---\n# Head\n")
+    text = quoted[1:-1]
+    assert (note.title, note.aliases) == (text, [text, "x"])
+    assert parse('null: null\n"b": ~\nc: Null') == {"null": "", "b": "", "c": ""}
+
+
 def test_page_properties_of_an_outliner_are_read_at_the_beginning_only() -> None:
     note = read_note("a.md", "alias:: One, [[Two, too]]\ntags:: x\n\n- block\n  title:: no\n")
     assert (note.aliases, note.tags, note.title) == (["Two, too", "One"], ["x"], "a")

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from engram.kernel.credentials import refuse_credentials, without_credentials
 from engram.kernel.refusals import InvalidError
-from memories.core.note_paths import PathError, normalise_path
+from memories.core.note_paths import PathError, linkable_path
 from memories.core.notes import (
     NOTE_MAX_CHARS,
     TITLE_MAX_CHARS,
@@ -42,9 +42,9 @@ class CheckedNote:
 
 
 def path_of(text: str) -> str:
-    """Return the normalised path of a note; refuse a text that is none."""
+    """Return the normalised path of a note to write; refuse a text that is none."""
     try:
-        return normalise_path(text)
+        return linkable_path(text)
     except PathError as error:
         raise InvalidError("path", str(error)) from None
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memories.core.note_paths import PathError, normalise_path
+from memories.core.note_paths import PathError, linkable_path, normalise_path
 from memories.core.notes import NOTE_MAX_CHARS
 from memories.core.vault_paths import is_left_out, is_logseq_graph, is_note, note_path
 
@@ -65,8 +65,8 @@ def _add(scan: FolderScan, file: Path, parts: tuple[str, ...], *, is_logseq: boo
     except PathError as error:
         scan.skipped.append((shown, str(error)))
         return
-    if file.is_symlink():
-        reason = SYMBOLIC
+    if (refused := _unlinkable(path)) or file.is_symlink():
+        reason = refused or SYMBOLIC
     elif path in scan.files:
         reason = SAME_PATH
     else:
@@ -74,6 +74,15 @@ def _add(scan: FolderScan, file: Path, parts: tuple[str, ...], *, is_logseq: boo
         return
     scan.skipped.append((shown, reason))
     scan.skipped_paths.add(path)
+
+
+def _unlinkable(path: str) -> str:
+    """Return why no link could name a note with this path; "" if one can."""
+    try:
+        linkable_path(path)
+    except PathError as error:
+        return str(error)
+    return ""
 
 
 def read_file(file: Path) -> str:
