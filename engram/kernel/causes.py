@@ -128,6 +128,14 @@ NOT_PUT_OFF = Cause(
     "The item is not snoozed.",
     "Nothing; it waits, or was answered.",
 )
+PRECONDITION_FAILED = Cause(
+    "precondition-failed",
+    412,
+    "Precondition failed",
+    "What is stored is not the version that `If-Match` names, or is one that `If-None-Match` "
+    "excludes.",
+    "Read it again, merge your change into it, and send it with its `ETag`.",
+)
 TOO_LARGE = Cause(
     "body-too-large",
     413,
@@ -188,6 +196,7 @@ OF_STATUS = {
         METHOD_NOT_ALLOWED,
         NOT_ACCEPTABLE,
         CHANGED_MEANWHILE,
+        PRECONDITION_FAILED,
         TOO_LARGE,
         MEDIA_TYPE,
         INVALID,

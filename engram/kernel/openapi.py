@@ -16,6 +16,7 @@ from engram.kernel.api import WorkspaceView
 from engram.kernel.causes import CAUSES
 from engram.kernel.fields import Text
 from engram.kernel.idempotency import HEADER, KEY_PATTERN
+from engram.kernel.preconditions import HEADER_PATTERN, IF_MATCH, IF_NONE_MATCH
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.tenancy import without_rows
 
@@ -67,6 +68,23 @@ SENT_AGAIN = OpenApiParameter(
 )
 
 
+def _precondition(name: str, description: str) -> OpenApiParameter:
+    shape = {"type": "string", "pattern": HEADER_PATTERN, "example": "*"}
+    return OpenApiParameter(name, shape, OpenApiParameter.HEADER, description=description)
+
+
+PRECONDITIONS = [
+    _precondition(
+        IF_MATCH,
+        "Write only if what is stored has this `ETag`; `*`: only if something is stored. Else 412.",
+    ),
+    _precondition(
+        IF_NONE_MATCH,
+        "`*`: write only if nothing is stored; a tag: only if another version is. Else 412.",
+    ),
+]
+
+
 class ProblemAutoSchema(AutoSchema):
     """Adds the possible problem documents to each operation."""
 
@@ -81,12 +99,17 @@ class ProblemAutoSchema(AutoSchema):
         return first.rstrip(".")
 
     def get_override_parameters(self) -> list[Any]:
-        """Add the query parameters of a view, and the Idempotency-Key header of writes."""
+        """Add the query parameters of a view, and the headers that writes take."""
         parameters: list[Any] = super().get_override_parameters()
         if self.method == "GET" and (shape := getattr(self.view, "query_shape", None)):
             parameters = [*parameters, shape]
+        if self._takes_preconditions():
+            parameters = [*parameters, *PRECONDITIONS]
         is_write = isinstance(self.view, WorkspaceView) and not self.view.is_read(self.method)
         return [*parameters, SENT_AGAIN] if self.method == "POST" and is_write else parameters
+
+    def _takes_preconditions(self) -> bool:
+        return self.method in getattr(self.view, "conditional_methods", ())
 
     def _get_pagination_parameters(self) -> list[dict[str, Any]]:
         """Describe the parameters of a page, also where a page is part of a larger answer."""
@@ -125,6 +148,8 @@ class ProblemAutoSchema(AutoSchema):
             codes.add("404")
         if self.method == "GET":
             codes.add("422")
+        if self._takes_preconditions():
+            codes.add("412")
         reference = self.resolve_serializer(ProblemSerializer, direction).ref
         for code in sorted(codes - set(responses)):
             responses[code] = {

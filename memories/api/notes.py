@@ -19,6 +19,7 @@ from engram.kernel.filters import MomentFilter, StrictFilterSet
 from engram.kernel.models import Role
 from engram.kernel.pagination import NewestFirst
 from engram.kernel.planning import searching
+from engram.kernel.preconditions import precondition_of
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories.api.memories import visible_to
@@ -31,7 +32,7 @@ from memories.services.drift.check import check_note
 from memories.services.notes.context import ContextRequest, give_context
 from memories.services.notes.delete import delete_note
 from memories.services.notes.draft import NoteDraft
-from memories.services.notes.find import find_note, named, with_counts
+from memories.services.notes.find import find_note, named, version_tag, with_counts
 from memories.services.notes.links import backlinks_of, links_of, links_of_memory
 from memories.services.notes.put import PutNote, put_note
 
@@ -40,6 +41,14 @@ PATH = OpenApiParameter(
     {"type": "string", "minLength": 1, "maxLength": PATH_MAX_CHARS},
     OpenApiParameter.PATH,
     description="The note's path, such as `work/billing.md`, percent-encoded.",
+)
+
+ETAG = OpenApiParameter(
+    "ETag",
+    str,
+    OpenApiParameter.HEADER,
+    description="The version of the note's text and title, for `If-Match`.",
+    response=[200, 201],
 )
 
 
@@ -104,17 +113,19 @@ class NoteDetail(WorkspaceView):
 
     max_body_bytes = 3 * 1024 * 1024  # 200,000 characters, each escaped as two surrogates
     roles: ClassVar = {"DELETE": Role.AGENT}
+    conditional_methods = ("PUT", "DELETE")
 
-    @extend_schema(parameters=[PATH], responses=shapes.NoteSerializer)
+    @extend_schema(parameters=[PATH, ETAG], responses=shapes.NoteSerializer)
     def get(self, request: Request, note_path: str) -> Response:
         """Show a note with its links, and with what links it."""
         note = _counted(find_note(note_path))
         return Response(
-            shapes.present_note(note, links_of(note), backlinks_of(note, timezone.now()))
+            shapes.present_note(note, links_of(note), backlinks_of(note, timezone.now())),
+            headers={"ETag": version_tag(note)},
         )
 
     @extend_schema(
-        parameters=[PATH],
+        parameters=[PATH, ETAG],
         request=shapes.NoteDraftSerializer,
         responses={200: shapes.PutNoteSerializer, 201: shapes.PutNoteSerializer},
     )
@@ -128,17 +139,24 @@ class NoteDetail(WorkspaceView):
         sent = validate_body(shapes.NoteDraftSerializer, request).validated_data
         self.charge([sent["content"]])
         draft = NoteDraft(note_path, sent["content"], sent["title"] or "", sent["agent"])
+        only_if = precondition_of(request.headers)
         with in_one_transaction():
-            put = put_note(self.workspace, draft, actor=self.actor, now=timezone.now())
+            put = put_note(
+                self.workspace, draft, only_if=only_if, actor=self.actor, now=timezone.now()
+            )
             answer = self._answer(put)
         if put.outcome != "unchanged":
             check_note(self.workspace, put.note.pk, now=timezone.now())
-        return Response(answer, status=201 if put.outcome == "created" else 200)
+        return Response(
+            answer,
+            status=201 if put.outcome == "created" else 200,
+            headers={"ETag": version_tag(put.note)},
+        )
 
     def _answer(self, put: PutNote) -> dict[str, Any]:
         with in_workspace(self.workspace):
             note = _counted(put.note)
-            unresolved = [link for link in links_of(note) if link.reason]
+            unresolved = [link for link in links_of(note) if link.is_broken]
             return shapes.present_summary(note) | {
                 "outcome": put.outcome,
                 "credentials_removed": put.hidden_count,
@@ -148,7 +166,10 @@ class NoteDetail(WorkspaceView):
     @extend_schema(parameters=[PATH], responses={204: None})
     def delete(self, request: Request, note_path: str) -> Response:
         """Delete a note for good; links to it lead nowhere. History keeps its path."""
-        delete_note(self.workspace, note_path, actor=self.actor, now=timezone.now())
+        only_if = precondition_of(request.headers)
+        delete_note(
+            self.workspace, note_path, only_if=only_if, actor=self.actor, now=timezone.now()
+        )
         return Response(status=204)
 
 

@@ -161,6 +161,8 @@ class NoteLink(WorkspaceModel):
     is_embed = models.BooleanField(default=False)
     note = models.ForeignKey(Note, models.SET_NULL, null=True, related_name="backlinks")
     reason = models.CharField(max_length=10, choices=LinkReason.choices, blank=True)
+    # Not stored: whether `note` lacks `heading`. Set by `services/notes/links.py`.
+    is_heading_missing = False
 
     class Meta:
         ordering = ["position"]
@@ -170,6 +172,11 @@ class NoteLink(WorkspaceModel):
             ),
         ]
         indexes = [models.Index(fields=["workspace", "key"], name="note_link_lookup")]
+
+    @property
+    def is_broken(self) -> bool:
+        """Return whether it leads to no note, or to one without its heading."""
+        return bool(self.reason) or self.is_heading_missing
 
     def __str__(self) -> str:
         return row_label(self)

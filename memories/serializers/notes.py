@@ -18,6 +18,7 @@ from memories.services.notes.links import BACKLINKS_SHOWN, Backlinks
 K_MAX = 100
 BUDGET_MAX_CHARS = 200_000
 AGENT_MAX_CHARS = 200
+HEADING_MISSING = ("heading_missing", "The note has no such heading")
 
 
 class NoteDraftSerializer(serializers.Serializer[Any]):
@@ -67,10 +68,10 @@ class NoteLinkSerializer(serializers.Serializer[NoteLink]):
         allow_null=True, help_text="The path of the note that it leads to; null: see the reason."
     )
     reason = serializers.ChoiceField(
-        LinkReason.choices,
+        [*LinkReason.choices, HEADING_MISSING],
         allow_null=True,
         help_text="Why it leads to no note: none has the name, several have it, or it is the note "
-        "itself; null: it leads to one.",
+        "itself; heading_missing: the note has no such heading or block; null: it leads to one.",
     )
 
 
@@ -129,7 +130,9 @@ class PutNoteSerializer(NoteSummarySerializer):
         help_text="The number of credentials in the text that were replaced by a marker."
     )
     unresolved_links = NoteLinkSerializer(
-        many=True, help_text="The links of the text that lead to no note, with the reason."
+        many=True,
+        help_text="The links of the text that lead to no note, or to one without their heading, "
+        "with the reason.",
     )
 
 
@@ -205,7 +208,7 @@ def present_links(links: Sequence[NoteLink]) -> list[dict[str, Any]]:
             "label": link.label,
             "embed": link.is_embed,
             "path": link.note.path if link.note else None,
-            "reason": link.reason or None,
+            "reason": HEADING_MISSING[0] if link.is_heading_missing else link.reason or None,
         }
         for link in links
     ]

@@ -20,6 +20,8 @@ LEFT_TO_OTHER_TESTS = [ignored_auth, positive_data_acceptance]
 ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "": "fields that go together",
     "action": "what the thing named allows",
+    "If-Match": "entity tags; the generator does not keep to the patterns of headers",
+    "If-None-Match": "entity tags, too",
     "after": "a cursor",
     "agent": "or a session, or a key",
     "answer": "goes with one verdict",

@@ -63,7 +63,7 @@ def test_links_of_a_memory_follow_its_wording(tenant: Tenant) -> None:
 
 
 def test_the_links_of_a_memory_are_shown_to_who_may_read_it(tenant: Tenant) -> None:
-    put(tenant, "work/billing.md")
+    put(tenant, "work/billing.md", "# Rules")
     memory = remember(tenant, "Invoices: [[billing#Rules|the rules]] and ![[nowhere]].")
     address = f"memories/{memory}/note-links"
     assert tenant.reader.get(address).json() == {

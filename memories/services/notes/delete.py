@@ -7,18 +7,30 @@ from datetime import datetime
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
+from engram.kernel.preconditions import NOTHING_DEMANDED, Precondition
 from engram.kernel.tenancy import in_workspace
 from memories.services.drift.due import links_changed
 from memories.services.drift.resolve import resolve_of_note
 from memories.services.index.note_links import keys_of, lock_names, resolve_again
-from memories.services.notes.find import find_note
+from memories.services.notes.find import find_note, version_tag
 
 
-def delete_note(workspace: Workspace, path: str, *, actor: Actor, now: datetime) -> None:
-    """Delete a note in one transaction; history keeps its path."""
+def delete_note(
+    workspace: Workspace,
+    path: str,
+    *,
+    only_if: Precondition = NOTHING_DEMANDED,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Delete a note in one transaction; history keeps its path.
+
+    Raise `StaleError` where the note is not as `only_if` demands.
+    """
     with in_workspace(workspace):
         lock_names()
         note = find_note(path)
+        only_if.demand(version_tag(note))
         keys = keys_of(note)
         note_id = note.id
         resolve_of_note(note_id, now=now)

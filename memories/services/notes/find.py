@@ -24,6 +24,11 @@ def find_note(path: str) -> Note:
     return found
 
 
+def version_tag(note: Note) -> str:
+    """Return the entity tag of a note's version; no other note ever has it, nor had."""
+    return f'"{note.id.hex}-{note.version}"'
+
+
 def named(text: str) -> Q:
     """Match notes whose path, title or one of whose aliases contains a text, in any case."""
     aliases = NoteName.objects.filter(kind=NameKind.ALIAS, name__icontains=text)

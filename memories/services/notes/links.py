@@ -8,12 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F
+from django.db.models import F, QuerySet
 
 from engram.kernel.planning import Among
+from memories.core.note_anchors import anchors_of
 from memories.models import Memory, Note, NoteLink
 
 BACKLINKS_SHOWN = 100
+ANCHORED_NOTES_READ = 200  # of one text; headings of further notes are not looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +30,26 @@ class Backlinks:
 
 def links_of(note: Note) -> list[NoteLink]:
     """Return the links of a note in the order of its text, with the notes that they lead to."""
-    return list(NoteLink.objects.filter(source=note).select_related("note").order_by("position"))
+    return _with_targets(NoteLink.objects.filter(source=note))
 
 
 def links_of_memory(memory: Memory) -> list[NoteLink]:
     """Return the links of a memory in the order of its text, with the notes that they lead to."""
-    return list(NoteLink.objects.filter(memory=memory).select_related("note").order_by("position"))
+    return _with_targets(NoteLink.objects.filter(memory=memory))
+
+
+def _with_targets(found: QuerySet[NoteLink]) -> list[NoteLink]:
+    """Return links with their notes, without texts, marked where one has no such heading."""
+    targets = found.select_related("note").defer("note__content", "note__properties")
+    links = list(targets.order_by("position"))
+    anchored = {link.note_id for link in links if link.note_id is not None and link.heading}
+    texts = Note.objects.filter(Among(F("pk"), sorted(anchored)[:ANCHORED_NOTES_READ])).order_by()
+    rows = texts.values_list("pk", "content").iterator(chunk_size=20) if anchored else ()
+    anchors = {pk: anchors_of(content) for pk, content in rows}
+    for link in links:
+        known = anchors.get(link.note_id) if link.note_id and link.heading else None
+        link.is_heading_missing = known is not None and not known.has(link.heading)
+    return links
 
 
 def count_linking_memories(note_ids: Collection[UUID], now: datetime) -> dict[UUID, int]:

@@ -14,6 +14,7 @@ from engram.kernel.history import record
 from engram.kernel.ids import next_id
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
+from engram.kernel.preconditions import NOTHING_DEMANDED, Precondition
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.note_paths import names_of
 from memories.models import Note, NoteTag
@@ -27,6 +28,7 @@ from memories.services.index.note_links import (
 )
 from memories.services.notes.chunks import VectorsByHash, hashes_with_vectors, write_chunks
 from memories.services.notes.draft import CheckedNote, NoteDraft, check
+from memories.services.notes.find import version_tag
 
 log = logging.getLogger(__name__)
 EMBEDDED_AT_ONCE = 32  # passages; of a longer note the rest is embedded in the background
@@ -41,8 +43,17 @@ class PutNote:
     hidden_count: int  # credentials that were replaced by a marker
 
 
-def put_note(workspace: Workspace, draft: NoteDraft, *, actor: Actor, now: datetime) -> PutNote:
+def put_note(
+    workspace: Workspace,
+    draft: NoteDraft,
+    *,
+    only_if: Precondition = NOTHING_DEMANDED,
+    actor: Actor,
+    now: datetime,
+) -> PutNote:
     """Create or replace a note; equal content and title change nothing.
+
+    Raise `StaleError` where the stored note is not as `only_if` demands.
 
     1. Check and read. 2. Embed the first new passages, outside a transaction; without the embedding
     model all wait. 3. Write everything in one transaction.
@@ -51,11 +62,16 @@ def put_note(workspace: Workspace, draft: NoteDraft, *, actor: Actor, now: datet
     model = workspace.embedding_model
     with before_writing(workspace):
         stored = Note.objects.filter(path=checked.path).first()
+        _demand(only_if, stored)
         if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
         known = hashes_with_vectors(stored, model) if stored is not None else set()
     vectors = _embed_first(workspace, checked, known, now=now)
-    return _put(workspace, checked, vectors, model, actor=actor, now=now)
+    return _put(workspace, checked, vectors, model, only_if=only_if, actor=actor, now=now)
+
+
+def _demand(only_if: Precondition, stored: Note | None) -> None:
+    only_if.demand(None if stored is None else version_tag(stored))
 
 
 def _is_same(note: Note, checked: CheckedNote) -> bool:
@@ -88,6 +104,7 @@ def _put(
     vectors: VectorsByHash,
     model: str,
     *,
+    only_if: Precondition,
     actor: Actor,
     now: datetime,
 ) -> PutNote:
@@ -95,6 +112,7 @@ def _put(
     with in_workspace(workspace):
         lock_names()
         stored = Note.objects.select_for_update().filter(path=checked.path).first()
+        _demand(only_if, stored)
         if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
         before = stored.content if stored is not None else None
