@@ -18,6 +18,7 @@ django.setup(set_prefix=False)  # loads the apps, which the imports below need
 from django.conf import settings  # noqa: E402
 from django.urls import get_resolver  # noqa: E402
 
+from engram.console.mcp.door import McpDoor  # noqa: E402
 from engram.console.routing import websocket_application  # noqa: E402
 from engram.kernel import heartbeat  # noqa: E402
 from engram.kernel.alive import Alive  # noqa: E402
@@ -39,10 +40,11 @@ async def lifespan(scope: Any, receive: Any, send: Any) -> None:
     later ones, and no process reports that it is ready before. Not earlier: the server handles
     signals from here on, and no `atexit` runs when one ends it.
     """
-    while (await receive())["type"] != "lifespan.shutdown":
-        await asyncio.to_thread(loading.join)
-        heartbeat.begin("web")
-        await send({"type": "lifespan.startup.complete"})
+    async with mcp.running():
+        while (await receive())["type"] != "lifespan.shutdown":
+            await asyncio.to_thread(loading.join)
+            heartbeat.begin("web")
+            await send({"type": "lifespan.startup.complete"})
     await asyncio.to_thread(heartbeat.end)
     await send({"type": "lifespan.shutdown.complete"})
 
@@ -64,10 +66,11 @@ def load() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
+mcp = McpDoor(ThreadHandler())
 protocols: Any = ProtocolTypeRouter(
     {
         "lifespan": lifespan,
-        "http": Alive(BodyLimit(ThreadHandler())),
+        "http": Alive(BodyLimit(mcp)),
         "websocket": websocket_application,
     }
 )

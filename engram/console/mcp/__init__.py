@@ -1,0 +1,1 @@
+"""The Model Context Protocol: the API's operations as eight tools for language models."""

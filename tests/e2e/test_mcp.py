@@ -1,0 +1,64 @@
+"""The Model Context Protocol over HTTP, by the client of its SDK, against a running product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx2
+import pytest
+from mcp import Client, MCPError
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.e2e.service import Service
+
+FACT = {"content": "The harbour crane is greased on Mondays.", "scope": "harbour"}
+
+
+def connected(service: Service, role: str) -> tuple[Any, httpx2.AsyncClient]:
+    """Return a client of the protocol with the key of a role."""
+    headers = {"Authorization": f"Bearer {service.tokens[role]}"}
+    http = httpx2.AsyncClient(headers=headers, timeout=60)
+    return Client(streamable_http_client(f"{service.up.url}/mcp", http_client=http)), http
+
+
+async def test_what_is_remembered_is_recalled_and_forgotten(service: Service) -> None:
+    client, http = connected(service, "agent")
+    async with http, client:
+        assert len((await client.list_tools()).tools) == 8
+        kept = (await client.call_tool("remember", FACT)).structured_content
+        memory_id = kept["memory"]["id"]
+        found = await client.call_tool("recall", {"query": "when is the harbour crane greased?"})
+        assert found.structured_content["results"][0]["memory"]["id"] == memory_id
+        gone = await client.call_tool("forget", {"ids": [memory_id], "confirm": True})
+        assert gone.structured_content["forgotten"] == 1
+        after = await client.call_tool("recall", {"query": "when is the harbour crane greased?"})
+        assert memory_id not in str(after.structured_content)
+
+
+async def test_bad_arguments_are_errors_of_the_tool_and_unknown_tools_of_the_protocol(
+    service: Service,
+) -> None:
+    client, http = connected(service, "agent")
+    async with http, client:
+        for arguments in ({"query": ""}, {"query": "x", "k": 0}, {"qery": "x"}):
+            refused = await client.call_tool("recall", arguments)
+            assert refused.is_error
+            assert refused.structured_content["detail"]
+        with pytest.raises(MCPError):
+            await client.call_tool("no_such_tool", {})
+
+
+def test_a_call_without_a_key_or_from_a_strange_page_is_refused(service: Service) -> None:
+    url, body = f"{service.up.url}/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    accept = {"Accept": "application/json, text/event-stream"}
+    key = {"Authorization": f"Bearer {service.tokens['agent']}"}
+    with httpx2.Client(headers=accept, timeout=60) as http:
+        assert http.post(url, json=body).status_code == 401
+        strange = http.post(url, json=body, headers={**key, "Origin": "https://evil.example"})
+        assert strange.status_code == 403
+        half = http.post(
+            url,
+            content=b'{"jsonrpc": "2.0", "id"',
+            headers={**key, "Content-Type": "application/json"},
+        )
+        assert half.status_code == 400
