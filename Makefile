@@ -9,7 +9,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test check bench fuzz examples demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
+.PHONY: up test check bench fuzz examples client demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
@@ -26,6 +26,7 @@ check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, d
 	$(PYTHON) -W ignore -m deptry tests benchmarks --config .deptry.toml --exclude '\.venv' \
 	  --ignore DEP002 \
 	  --requirements-files requirements.in,requirements-dev.in,requirements-bench.in,requirements-peers.in
+	cd clients/python && ../../$(PYTHON) -W ignore -m deptry .
 	$(PYTHON) manage.py makemigrations --check --dry-run
 	@echo "$(PYTHON) manage.py check --deploy --fail-level WARNING (as in production)"
 	@ENGRAM_ENV=production ENGRAM_ALLOWED_HOSTS=engram.example.com \
@@ -49,6 +50,9 @@ fuzz: dev-venv ## look for examples that break a property, among many and other 
 
 examples: dev-venv ## record the examples of the API's description anew
 	@ENGRAM_RECORD_EXAMPLES=1 $(PYTHON) -m pytest tests/console/test_api_examples.py -q $(ARGS)
+
+client: dev-venv ## write the Python client's types and methods from the API's description
+	@$(PYTHON) manage.py spectacular --format openapi-json | $(PYTHON) clients/python/generate.py
 
 demo-record: dev-venv ## record the demo's story anew, after a change of the story, tables or rules
 	@$(PYTHON) manage.py migrate --verbosity 0

@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCS = ("docs/architecture.md", "docs/internals.md", "CONTRIBUTING.md")
 # A path in backticks that begins with a folder of the checkout.
 NAMED = re.compile(
-    r"`((?:engram|memories|conflicts|predictor|tests|docs|templates|benchmarks)/[\w./]*)`"
+    r"`((?:engram|memories|conflicts|predictor|tests|docs|templates|benchmarks|clients)/[\w./]*)`"
 )
 
 
