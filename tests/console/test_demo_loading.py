@@ -27,7 +27,8 @@ from engram.console.demo.codec import codec
 from engram.console.demo.dates import DATE, mark_dates, write_dates
 from engram.console.demo.loading import load, read_recording
 from engram.console.demo.recording import END, fingerprint, seeded_ids
-from engram.console.demo.tables import ANY_ID, LEFT_OUT, columns, id_tail, recorded_models
+from engram.console.demo.tables import ANY_ID, LEFT_OUT, id_tail, recorded_models
+from engram.console.rows.tables import columns
 from engram.kernel.models import ApiKey, Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, Revision
@@ -67,7 +68,7 @@ def test_every_table_of_a_workspace_is_recorded_or_named() -> None:
     recorded = {model._meta.label for model in recorded_models()}
     assert recorded | set(LEFT_OUT) == owned
     assert not recorded & set(LEFT_OUT)
-    assert all(codec(field) for model in recorded_models() for field in columns(model))
+    assert all(codec(field, END) for model in recorded_models() for field in columns(model))
 
 
 def readable_columns() -> Iterator[str]:

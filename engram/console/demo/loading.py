@@ -9,23 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from django.apps import apps
-from django.db import connection
 from django.db.models import Field
-from psycopg import sql
 
 from engram.console.demo.codec import codec
-from engram.console.demo.tables import ID_TAIL, WORKSPACE_ID, columns, id_tail
+from engram.console.demo.tables import ID_TAIL, WORKSPACE_ID, id_tail
+from engram.console.rows.insert import insert_rows
+from engram.console.rows.tables import columns
 from engram.kernel.actors import SYSTEM
 from engram.kernel.embedding import model_name
 from engram.kernel.models import Event, Workspace
-from engram.kernel.tenancy import current_workspace_id, in_workspace
+from engram.kernel.tenancy import in_workspace
 from memories.services.index import entities, reembed
 
 RECORDING = Path(__file__).with_name("recording.jsonl.gz")
-INSERT = sql.SQL(
-    "INSERT INTO {table} (workspace_id, {columns})"
-    " SELECT %s, {columns} FROM jsonb_populate_recordset(NULL::{table}, %s::jsonb)"
-)
 
 
 def read_recording(path: Path = RECORDING) -> str:
@@ -56,23 +52,18 @@ def load(workspace: Workspace, now: datetime) -> bool:
 
 
 def _insert(table: dict[str, Any], now: datetime) -> None:
-    """Insert a table's rows in one statement: `bulk_create` takes ten times as long."""
+    """Insert a table's rows."""
     model = apps.get_model(table["table"])
     fields = columns(model)
     decoded = [_decode_column(field, table["columns"][field.attname], now) for field in fields]
     names = [str(field.column) for field in fields]
     rows = [dict(zip(names, values, strict=True)) for values in zip(*decoded, strict=True)]
-    statement = INSERT.format(
-        table=sql.Identifier(model._meta.db_table),
-        columns=sql.SQL(", ").join(sql.Identifier(name) for name in names),
-    )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [current_workspace_id(), json.dumps(rows)])
+    insert_rows(model, fields, rows)
 
 
 def _decode_column(field: Field[Any, Any], recorded: list[Any], now: datetime) -> list[Any]:
-    decode = codec(field).decode
-    return [decode(value, now) for value in recorded]
+    decode = codec(field, now).decode
+    return [decode(value) for value in recorded]
 
 
 def _embed_anew(workspace: Workspace, now: datetime) -> None:

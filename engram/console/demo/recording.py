@@ -17,12 +17,14 @@ from uuid import UUID
 from conflicts.models import ConflictMember
 from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
-from engram.console.demo.codec import UnrecordableError, codec
+from engram.console.demo.codec import codec
 from engram.console.demo.dates import GENERATED, mark_dates
 from engram.console.demo.notes import NOTES
 from engram.console.demo.sessions import SESSIONS
 from engram.console.demo.story import STORY, embed_story, play, read_all_steps
-from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, columns, recorded_models
+from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, recorded_models
+from engram.console.rows.codec import UnwritableError
+from engram.console.rows.tables import columns
 from engram.console.scratch import refresh_statistics, scratch_workspace
 from engram.kernel.embedding import model_name
 from engram.kernel.models import Workspace
@@ -119,30 +121,30 @@ def _serialise(workspace: Workspace) -> str:
 
     Raises
     ------
-    UnrecordableError
+    UnwritableError
         When something in it belongs to this workspace or this moment alone.
     """
     tables = [_table(model) for model in recorded_models()]
     lines = [json.dumps(row, separators=(",", ":")) for row in [fingerprint(), *tables]]
     text = "\n".join(lines)
     if found := DATE.search(text):
-        raise UnrecordableError(f"a date is left: {text[found.start() - 80 : found.end() + 20]}")
+        raise UnwritableError(f"a date is left: {text[found.start() - 80 : found.end() + 20]}")
     whole = {found[0] for found in ANY_ID.finditer(text)}
     if len(whole) != len({found[:18] for found in whole}):
-        raise UnrecordableError("two ids begin alike: record with another seed")
+        raise UnwritableError("two ids begin alike: record with another seed")
     text = ANY_ID.sub(rf"\1{ID_TAIL}", text)
     return text.replace(f"{str(workspace.pk)[:18]}{ID_TAIL}", WORKSPACE_ID)
 
 
 def _table(model: type[WorkspaceModel]) -> dict[str, Any]:
     fields = columns(model)
-    encoders = [codec(field).encode for field in fields]
+    encoders = [codec(field, END).encode for field in fields]
     names = [field.attname for field in fields]
     rows = model.objects.order_by("pk").values_list(*names)
     found: dict[str, list[Any]] = {name: [] for name in names}
     for row in rows:
         for name, encode, value in zip(names, encoders, row, strict=True):
-            found[name].append(encode(value, END))
+            found[name].append(encode(value))
     for name in GENERATED.get(model._meta.label, ()):
         found[name] = [
             mark_dates(text, _moments_of(UUID(card)), END)

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Any
 from uuid import UUID
 
-from django.apps import apps
-from django.db.models import Field
-
+from engram.console.rows.tables import workspace_models
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import WorkspaceModel
 
@@ -48,15 +45,7 @@ LEFT_OUT = {
 
 def recorded_models() -> list[type[WorkspaceModel]]:
     """Return the models of all tables that a recording holds, by name."""
-    found = [model for model in apps.get_models() if issubclass(model, WorkspaceModel)]
-    kept = [model for model in found if model._meta.label not in LEFT_OUT]
-    return sorted(kept, key=lambda model: model._meta.label)
-
-
-def columns(model: type[WorkspaceModel]) -> list[Field[Any, Any]]:
-    """Return the columns to record: all but the workspace and keys that the database counts up."""
-    given = model._meta.auto_field, model._meta.get_field("workspace")
-    return [field for field in model._meta.local_concrete_fields if field not in given]
+    return workspace_models(LEFT_OUT)
 
 
 def id_tail(workspace: Workspace) -> str:

@@ -1,0 +1,1 @@
+"""Export whole workspaces into archives, and import them: see docs/operators.md."""
