@@ -66,11 +66,11 @@ def load() -> None:
     gc.set_threshold(50_000, 20, 50)
 
 
-mcp = McpDoor(ThreadHandler())
+mcp = McpDoor(BodyLimit(ThreadHandler()))
 protocols: Any = ProtocolTypeRouter(
     {
         "lifespan": lifespan,
-        "http": Alive(BodyLimit(mcp)),
+        "http": Alive(mcp),
         "websocket": websocket_application,
     }
 )

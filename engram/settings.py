@@ -412,6 +412,7 @@ LOGGING = {
         for name in (
             "axes",
             "httpx2",
+            "mcp",
             "openai",
             "celery.app.trace",
             "celery.worker.strategy",

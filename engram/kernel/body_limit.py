@@ -40,7 +40,7 @@ def too_large(max_bytes: int) -> str:
     return f"The body is over {max_bytes} bytes ({size}), which is the limit here."
 
 
-async def _discard(receive: Receive) -> None:
+async def discard(receive: Receive) -> None:
     """Read and discard the rest of a body, because a client reads no response while it sends."""
     left = DISCARDED_BYTES
     while left > 0:
@@ -48,6 +48,30 @@ async def _discard(receive: Receive) -> None:
         if not message.get("more_body", False):
             return
         left -= len(message.get("body", b""))
+
+
+async def read_body(headers: dict[bytes, bytes], receive: Receive, max_bytes: int) -> bytes | None:
+    """Return a request's body; None if it is larger than `max_bytes`, and its rest is discarded.
+
+    Raises `ConnectionAbortedError` when the client leaves before it has sent all.
+    """
+    announced = headers.get(b"content-length", b"")
+    if announced.isdigit() and int(announced) > max_bytes:
+        await discard(receive)
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ConnectionAbortedError
+        body += message.get("body", b"")
+        is_last = not message.get("more_body", False)
+        if len(body) > max_bytes:
+            if not is_last:
+                await discard(receive)
+            return None
+        if is_last:
+            return bytes(body)
 
 
 class _TooLargeError(Exception):
@@ -74,7 +98,7 @@ class BodyLimit:
             return size > max_bytes
 
         if announced.isdigit() and is_over(int(announced)):
-            await _discard(receive)
+            await discard(receive)
             await self._refuse(send, max_bytes)
             return
 
@@ -89,7 +113,7 @@ class BodyLimit:
         try:
             await self.application(scope, bounded_receive, send)
         except _TooLargeError:
-            await _discard(receive)
+            await discard(receive)
             await self._refuse(send, max_bytes)
 
     async def _refuse(self, send: Send, max_bytes: int) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import httpx2
-import pytest
-from mcp import Client, MCPError
+from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from tests.console.mcp_door import said
 from tests.e2e.service import Service
 
 FACT = {"content": "The harbour crane is greased on Mondays.", "scope": "harbour"}
@@ -23,29 +23,15 @@ def connected(service: Service, role: str) -> tuple[Any, httpx2.AsyncClient]:
 
 async def test_what_is_remembered_is_recalled_and_forgotten(service: Service) -> None:
     client, http = connected(service, "agent")
+    asked = {"query": "when is the harbour crane greased?"}
     async with http, client:
         assert len((await client.list_tools()).tools) == 8
-        kept = (await client.call_tool("remember", FACT)).structured_content
-        memory_id = kept["memory"]["id"]
-        found = await client.call_tool("recall", {"query": "when is the harbour crane greased?"})
-        assert found.structured_content["results"][0]["memory"]["id"] == memory_id
+        memory_id = said(await client.call_tool("remember", FACT))["id"]
+        found = said(await client.call_tool("recall", asked))
+        assert found["results"][0]["id"] == memory_id
         gone = await client.call_tool("forget", {"ids": [memory_id], "confirm": True})
-        assert gone.structured_content["forgotten"] == 1
-        after = await client.call_tool("recall", {"query": "when is the harbour crane greased?"})
-        assert memory_id not in str(after.structured_content)
-
-
-async def test_bad_arguments_are_errors_of_the_tool_and_unknown_tools_of_the_protocol(
-    service: Service,
-) -> None:
-    client, http = connected(service, "agent")
-    async with http, client:
-        for arguments in ({"query": ""}, {"query": "x", "k": 0}, {"qery": "x"}):
-            refused = await client.call_tool("recall", arguments)
-            assert refused.is_error
-            assert refused.structured_content["detail"]
-        with pytest.raises(MCPError):
-            await client.call_tool("no_such_tool", {})
+        assert said(gone)["forgotten"] == 1
+        assert memory_id not in str(await client.call_tool("recall", asked))
 
 
 def test_a_call_without_a_key_or_from_a_strange_page_is_refused(service: Service) -> None:

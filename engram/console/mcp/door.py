@@ -1,39 +1,54 @@
-"""`/mcp`: who may call, at what rate and from which host; the SDK serves the rest, statelessly."""
+"""`/mcp`: admits requests; the SDK serves them, each by itself."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-import math
 from contextlib import AbstractAsyncContextManager
 from typing import Any
-from urllib.parse import urlsplit
 
-from django.conf import settings
-from django.db import close_old_connections
-from django.http.request import split_domain_port, validate_host
-from django.utils import timezone
+from mcp import types
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from engram.console.mcp.server import make_server
-from engram.kernel import keys
-from engram.kernel.asgi_messages import Application, Receive, Send
+from engram.console.mcp.admission import (
+    NotAdmittedError,
+    check_body,
+    check_caller,
+    check_origin,
+)
+from engram.console.mcp.calls import InProcessApi
+from engram.console.mcp.server import Context, make_server
+from engram.kernel.asgi_messages import Application, AsgiMessage, Receive, Send
+from engram.kernel.body_limit import discard, read_body, too_large
 from engram.kernel.problems import document
-from engram.kernel.throttling import seconds_to_wait
+from memories.api.sessions import SessionEnd
 
 PATH = "/mcp"
-_REFUSED = -32001
-Refusal = tuple[int, str, list[tuple[bytes, bytes]]]
+# The largest body of a tool's call is that of the end of a session; the frame comes on top.
+FRAME_BYTES = 16 * 1024
+MAX_BODY_BYTES = SessionEnd.max_body_bytes + FRAME_BYTES
+_BESIDE_THE_LOOP_BYTES = 64 * 1024  # bodies from here on are checked on a thread
 
 
 class McpDoor:
-    """ASGI middleware: serves the protocol at `/mcp`, and passes on everything else."""
+    """ASGI middleware: serves the protocol at `/mcp`, and passes on everything else.
+
+    Tools call `application`, which limits bodies as it does those that come from elsewhere. There
+    are no sessions of the protocol: nothing of a request is kept when it is answered.
+    """
 
     def __init__(self, application: Application):
         self._application = application
         self._sessions = StreamableHTTPSessionManager(
-            make_server(application), json_response=True, stateless=True
+            make_server(self._api_of),
+            json_response=True,
+            stateless=True,
+            max_request_body_size=MAX_BODY_BYTES,
         )
+
+    def _api_of(self, context: Context) -> InProcessApi:
+        assert context.request is not None  # noqa: S101  HTTP has one
+        return InProcessApi(self._application, context.request.scope)
 
     def running(self) -> AbstractAsyncContextManager[None]:
         """Return the context within which the protocol is served."""
@@ -44,59 +59,49 @@ class McpDoor:
         if scope["path"] != PATH:
             await self._application(scope, receive, send)
             return
-        headers = dict(scope["headers"])
-        refusal = refuse_origin(headers)
-        if refusal is None:
-            token = headers.get(b"authorization", b"").decode("latin-1")
-            refusal = await asyncio.to_thread(refuse_caller, token)
-        if refusal is not None:
-            await _send_refusal(send, *refusal)
+        try:
+            body = await _admit(scope, receive)
+        except NotAdmittedError as refusal:
+            await _refuse(send, refusal)
             return
-        await self._sessions.handle_request(scope, receive, send)  # type: ignore[arg-type]
+        except ConnectionAbortedError:
+            return
+        waiting = [{"type": "http.request", "body": body, "more_body": False}]
+
+        async def replay() -> AsgiMessage:
+            return waiting.pop() if waiting else await receive()
+
+        await self._sessions.handle_request(scope, replay, send)  # type: ignore[arg-type]
 
 
-def refuse_origin(headers: dict[bytes, bytes]) -> Refusal | None:
-    """Return why the host or the page that sends a request is refused, or None."""
-    host = split_domain_port(headers.get(b"host", b"").decode("latin-1"))[0]
-    if not host or not validate_host(host, settings.ALLOWED_HOSTS):
-        return 400, "This host is not served here.", []
-    origin = headers.get(b"origin", b"").decode("latin-1")
-    if not origin or origin in settings.CSRF_TRUSTED_ORIGINS:
-        return None
+async def _admit(scope: dict[str, Any], receive: Receive) -> bytes:
+    """Return the body of a request that is served; raise `NotAdmittedError` for others."""
+    headers = dict(scope["headers"])
     try:
-        named = urlsplit(origin).hostname or ""
-    except ValueError:
-        named = ""
-    if named and validate_host(named, settings.ALLOWED_HOSTS):
-        return None
-    return 403, "Pages of this origin may not call.", []
+        check_origin(headers)
+        await asyncio.to_thread(check_caller, headers.get(b"authorization", b"").decode("latin-1"))
+        # A stream from the server would stay silent: each request is answered by its response.
+        if scope["method"] != "POST":
+            raise NotAdmittedError(405, "Only POST is served here.", (b"allow", b"POST"))
+    except NotAdmittedError:
+        await discard(receive)
+        raise
+    body = await read_body(headers, receive, MAX_BODY_BYTES)
+    if body is None:
+        raise NotAdmittedError(413, too_large(MAX_BODY_BYTES), code=types.INVALID_REQUEST)
+    if len(body) > _BESIDE_THE_LOOP_BYTES:
+        await asyncio.to_thread(check_body, body)
+    else:
+        check_body(body)
+    return body
 
 
-def refuse_caller(authorization: str) -> Refusal | None:
-    """Count a request as one read of its key; return why it is refused, or None."""
-    try:
-        scheme, _, token = authorization.partition(" ")
-        found = keys.find_with_workspace(token.strip()) if scheme.lower() == "bearer" else None
-        if found is None or not found[0].is_usable(timezone.now()):
-            realm = [(b"www-authenticate", b'Bearer realm="engram"')]
-            return 401, "A valid key is needed: Authorization: Bearer <key>.", realm
-        key, workspace = found
-        if key.is_exempt_from_throttle:
-            return None
-        seconds = seconds_to_wait(workspace, key.actor, is_read=True)
-        if seconds is None:
-            return None
-        again = str(max(math.ceil(seconds), 1))
-        return 429, f"Too many calls; try again in {again} s.", [(b"retry-after", again.encode())]
-    finally:
-        close_old_connections()
-
-
-async def _send_refusal(
-    send: Send, status: int, detail: str, headers: list[tuple[bytes, bytes]]
-) -> None:
-    error = {"code": _REFUSED, "message": detail, "data": document(status, detail)}
+async def _refuse(send: Send, refusal: NotAdmittedError) -> None:
+    problem = document(refusal.status, refusal.detail)
+    error = {"code": refusal.code, "message": refusal.detail, "data": problem}
     body = json.dumps({"jsonrpc": "2.0", "id": None, "error": error}).encode()
-    typed = [(b"content-type", b"application/json"), *headers]
-    await send({"type": "http.response.start", "status": status, "headers": typed})
+    headers = [(b"content-type", b"application/json"), *refusal.headers]
+    if refusal.status == 413:  # its rest may not have been read
+        headers.append((b"connection", b"close"))
+    await send({"type": "http.response.start", "status": refusal.status, "headers": headers})
     await send({"type": "http.response.body", "body": body})

@@ -1,124 +1,13 @@
-"""The tools: what each says to a model, its arguments, and the call of the API that it makes."""
+"""The eight tools: what each says to a model, its arguments, its call and its answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
+from engram.console.mcp import routes, shapes
 from engram.console.mcp.calls import Call
-
-Arguments = Mapping[str, Any]
-
-
-class ArgumentError(Exception):
-    """The arguments do not say which operation is meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSpec:
-    """One tool; `route` turns its arguments into a call."""
-
-    name: str
-    description: str
-    properties: dict[str, Any]
-    required: tuple[str, ...]
-    route: Callable[[Arguments], Call]
-    is_read: bool = False
-
-    @property
-    def schema(self) -> dict[str, Any]:
-        """Return the JSON schema of the arguments."""
-        return {
-            "type": "object",
-            "properties": self.properties,
-            "required": list(self.required),
-            "additionalProperties": False,
-        }
-
-
-def without(arguments: Arguments, *names: str) -> dict[str, Any]:
-    """Return the arguments except some."""
-    return {name: value for name, value in arguments.items() if name not in names}
-
-
-def part(arguments: Arguments, name: str) -> str:
-    """Return an argument as one segment of a path."""
-    value = arguments.get(name)
-    if not isinstance(value, str) or not value:
-        raise ArgumentError(f"{name}: This text is required here.")
-    return quote(value, safe="")
-
-
-def _context(arguments: Arguments) -> Call:
-    return Call("POST", "context", arguments)
-
-
-def _recall(arguments: Arguments) -> Call:
-    if "memory_id" in arguments:
-        about = f"memories/{part(arguments, 'memory_id')}"
-        if "query" in arguments:
-            return Call("GET", f"{about}/why-not", query=without(arguments, "memory_id"))
-        return Call("GET", about)
-    return Call("POST", "memories/recall", arguments)
-
-
-def _revise(arguments: Arguments) -> Call:
-    path = f"memories/{part(arguments, 'memory_id')}"
-    if "evidence" in arguments:
-        return Call("POST", f"{path}/signals", without(arguments, "memory_id"))
-    return Call("PATCH", path, without(arguments, "memory_id"))
-
-
-def _forget(arguments: Arguments) -> Call:
-    if arguments.get("restore") is True:
-        return Call("POST", "memories/restore", without(arguments, "restore"))
-    return Call("POST", "memories/forget", without(arguments, "restore"))
-
-
-_LISTS = {
-    "conflicts": "conflicts",
-    "known": "questions",
-    "drift": "prediction-errors",
-    "asks": "memories/asks",
-}
-
-
-def _questions(arguments: Arguments) -> Call:
-    about = arguments.get("about", "conflicts")
-    if about not in _LISTS:
-        raise ArgumentError(f"about: Must be one of {', '.join(_LISTS)}.")
-    query = {"limit": 10, **without(arguments, "about", "id")}
-    if "id" in arguments:
-        return Call("GET", f"{_LISTS[about]}/{part(arguments, 'id')}")
-    if about == "conflicts":
-        query["status"] = "open"
-    return Call("GET", _LISTS[about], query=query)
-
-
-def _answer(arguments: Arguments) -> Call:
-    targets = [n for n in ("memory_id", "conflict_id", "drift_id") if n in arguments]
-    if len(targets) != 1:
-        raise ArgumentError("Give exactly one of memory_id, conflict_id and drift_id.")
-    path = {
-        "memory_id": "memories/{}/relations",
-        "conflict_id": "conflicts/{}/resolve",
-        "drift_id": "prediction-errors/{}/resolve",
-    }[targets[0]]
-    return Call("POST", path.format(part(arguments, targets[0])), without(arguments, targets[0]))
-
-
-def _session(arguments: Arguments) -> Call:
-    action = arguments.get("action")
-    if action == "start":
-        return Call("POST", "sessions", without(arguments, "action"))
-    ends = {"prompt": "prompts", "feedback": "feedback", "end": "end"}
-    if action not in ends:
-        raise ArgumentError("action: Must be one of start, prompt, feedback, end.")
-    path = f"sessions/{part(arguments, 'session_key')}/{ends[action]}"
-    return Call("POST", path, without(arguments, "action", "session_key"))
-
 
 TEXT: dict[str, Any] = {"type": "string"}
 FLAG: dict[str, Any] = {"type": "boolean"}
@@ -141,22 +30,51 @@ def choice(*values: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(values)}
 
 
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """One tool; `route` turns its arguments into a call, `shape` the answer into its result."""
+
+    name: str
+    title: str
+    description: str
+    properties: dict[str, Any]
+    route: Callable[[routes.Arguments], Call]
+    shape: Callable[[routes.Arguments], shapes.Shape]
+    required: tuple[str, ...] = ()
+    is_read: bool = False
+    is_destructive: bool = False  # it changes or hides what is stored; all of it can be undone
+    is_idempotent: bool = False
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """Return the JSON schema of the arguments."""
+        return {
+            "type": "object",
+            "properties": self.properties,
+            "required": list(self.required),
+            "additionalProperties": False,
+        }
+
+
 TOOLS = (
     ToolSpec(
         "remember",
+        "Remember a statement",
         "Store one plain statement that a later conversation needs: a decision, preference, owner, "
-        "limit or date. Not for chatter, plans nobody decided, or credentials. Give `answers`: up "
-        "to three short questions that the statement answers, each with the value alone; `was` "
-        "only if the statement says that it changed. Returns the outcome, the id, and `nearby` "
-        'memories: say with `answer` how each relates. Example: {"content": "Invoices go out on '
-        'the 1st.", "scope": "billing", "answers": [{"question": "When do invoices go '
-        'out?", "answer": "on the 1st"}]}',
+        "limit or date. Not for chatter, guesses, plans nobody decided, or credentials. Always "
+        "give `answers`: one to three short questions that it answers, each naming its subject in "
+        "full, with the value alone; `was` only if the statement says what it replaced. Returns "
+        "outcome (created, merged, duplicate, kept_apart: a contradiction, people are asked; "
+        "pending: a reviewer is asked, go on) and id; judge `asks`, if any, with `answer`. "
+        'Example: {"content": "Invoices go out on the 1st, no longer on the 5th.", "scope": '
+        '"billing", "answers": [{"question": "When do invoices go out?", "answer": "on the 1st", '
+        '"was": "on the 5th"}]}',
         {
             "content": TEXT,
             "answers": ANSWERS,
             "scope": TEXT,
             "project": TEXT,
-            "kind": TEXT,
+            "kind": choice("semantic", "episodic", "procedural", "decision", "constraint"),
             "provenance": choice("user_stated", "episode_summary", "assistant_derived"),
             "confidence": NUMBER,
             "tags": TEXTS,
@@ -168,16 +86,19 @@ TOOLS = (
             "session_key": TEXT,
             "revive": FLAG,
         },
-        ("content",),
-        lambda arguments: Call("POST", "memories", arguments),
+        routes.remember,
+        lambda _: shapes.remembered,
+        required=("content",),
     ),
     ToolSpec(
         "recall",
+        "Recall memories",
         "Find what is known before you answer or act on facts of this user, project or system. Not "
-        "for general knowledge. Returns the best memories first, with `disputed` where another one "
-        "contradicts it (say so when you rely on it), or the reason why there is none. With "
-        "`memory_id` alone shows that memory; with `query` too, why the query does not return it. "
-        'Example: {"query": "when do invoices go out?"}',
+        "for general knowledge, and not twice for one question. Returns the best first with "
+        "relevance (0 to 1), when and who; `disputed`: another memory contradicts it, say so and "
+        "name `card`, where people decide. If empty, `reason` says why. `as_of` asks a past time. "
+        "With memory_id alone shows one memory; with query too, why that query does not return "
+        'it. Example: {"query": "when do invoices go out?", "k": 5}',
         {
             "query": TEXT,
             "k": WHOLE,
@@ -188,24 +109,30 @@ TOOLS = (
             "session_key": TEXT,
             "memory_id": TEXT,
         },
-        (),
-        _recall,
+        routes.recall,
+        lambda _: shapes.recalled,
         is_read=True,
     ),
     ToolSpec(
         "context",
-        "Get memories and passages of notes for a task, as text to read before you begin it. Use "
-        '`recall` for one question. Example: {"task": "explain why a payment was not retried"}',
+        "Get the context of a task",
+        "Get memories and passages of notes for a task as one text, before you begin it. Not for "
+        "one question: `recall`. Returns text, memory_ids in its order, or the reasons why there "
+        'is nothing. Example: {"task": "why was a payment not retried?", "k": 5}',
         {"task": TEXT, "k": WHOLE, "project": TEXT, "budget_chars": WHOLE},
-        ("task",),
-        _context,
+        routes.context,
+        lambda _: shapes.given,
+        required=("task",),
+        is_read=True,
     ),
     ToolSpec(
         "revise",
-        "Correct the wording or fields of one memory; or, if you only have evidence that it may be "
-        "out of date, report `source` and `evidence` (an object) instead of `content`. If the fact "
-        "itself changed, `remember` the new one with `supersedes`. A change over a person's word "
-        'comes back `pending`: go on. Example: {"memory_id": "…", "content": "…"}',
+        "Correct a memory",
+        "Correct the wording or fields of one memory. If the fact itself changed, `remember` the "
+        "new one with supersedes. If you only have evidence that it may be out of date, send "
+        "source and evidence (an object) instead of content. Returns the memory; pending: it is a "
+        'person\'s word, a reviewer is asked, go on. Example: {"memory_id": "<id>", "content": '
+        '"Invoices go out on the 1st of each month."}',
         {
             "memory_id": TEXT,
             "content": TEXT,
@@ -217,15 +144,19 @@ TOOLS = (
             "evidence": {"type": "object"},
             "weight": NUMBER,
         },
-        ("memory_id",),
-        _revise,
+        routes.revise,
+        lambda _: shapes.revised,
+        required=("memory_id",),
+        is_destructive=True,
+        is_idempotent=True,
     ),
     ToolSpec(
         "forget",
-        "Hide memories when the user asks to forget something; never because one is outdated (then "
-        "`revise`). Without `confirm` it only previews. Give `ids` or a `query`. `restore` with "
-        '`ids` undoes it. Example: {"query": "my old address"}, then its ids with '
-        '"confirm": true',
+        "Forget memories",
+        "Hide memories because the user asks to forget something; never because one is outdated "
+        "(then `revise`). Give ids or a query. Without confirm it only previews: show the user, "
+        "then send those ids with confirm. restore with ids undoes it. "
+        'Example: {"query": "my old address"}, then {"ids": ["<id>"], "confirm": true}',
         {
             "ids": TEXTS,
             "query": TEXT,
@@ -235,27 +166,40 @@ TOOLS = (
             "confirm": FLAG,
             "restore": FLAG,
         },
-        (),
-        _forget,
+        routes.forget,
+        lambda _: shapes.forgotten,
+        is_destructive=True,
+        is_idempotent=True,
     ),
     ToolSpec(
         "questions",
-        "List what is open or known. `about`: `conflicts` (open contradictions to ask the user "
-        "about), `known` (questions with the answer that holds; filter `q`), `drift` (memories "
-        "their notes no longer support), `asks` (pairs you were asked to compare). With `id` one "
-        'in full. Example: {"about": "known", "q": "refunds"}',
-        {"about": choice(*_LISTS), "q": TEXT, "scope": TEXT, "id": TEXT, "limit": WHOLE},
-        (),
-        _questions,
+        "List questions",
+        "List what is open or known. about: conflicts (contradictions to ask the user about), "
+        "known (questions with the answer that holds; filter q), drift (memories that their notes "
+        "no longer support), asks (pairs that you were asked to compare). id shows one in full; "
+        "cursor takes `next` of the answer before. Not to look up a fact: `recall`. "
+        'Example: {"about": "known", "q": "refunds"}',
+        {
+            "about": choice(*routes.LISTS),
+            "q": TEXT,
+            "scope": TEXT,
+            "id": TEXT,
+            "limit": WHOLE,
+            "cursor": TEXT,
+        },
+        routes.questions,
+        lambda arguments: shapes.listed(arguments.get("about", "conflicts")),
         is_read=True,
     ),
     ToolSpec(
         "answer",
-        "Answer what is asked. How two memories relate (after `nearby` or `asks`): `memory_id`, "
-        "`other`, `relation`, `reason`. A conflict that the user decided (reviewer keys): "
-        "`conflict_id`, `verdict`, `version` as shown, `keep` ids. A drift (reviewer keys): "
-        '`drift_id`, `action`. Never decide a conflict by yourself. Example: {"memory_id": '
-        '"…", "other": "…", "relation": "replaces", "reason": "dated later"}',
+        "Answer a question",
+        "Answer what was asked. How two memories relate (`asks`): memory_id, other, relation, "
+        "reason; different is an answer, too. What the user decided about a conflict (reviewer "
+        "keys): conflict_id, verdict, version as listed; keep with ids where several remain. About "
+        "a drift (reviewer keys): drift_id, action. Never decide a conflict or drift yourself: ask "
+        'the user. Returns what it did. Example: {"memory_id": "<id>", "other": "<id>", '
+        '"relation": "replaces", "reason": "dated later"}',
         {
             "memory_id": TEXT,
             "other": TEXT,
@@ -270,16 +214,18 @@ TOOLS = (
             "drift_id": TEXT,
             "action": choice("still_true", "dismiss", "updated"),
         },
-        (),
-        _answer,
+        routes.answer,
+        lambda _: shapes.answered,
+        is_destructive=True,
     ),
     ToolSpec(
         "session",
-        "Tell Engram about your run. `start` once (`session_key`, `context`): returns `text` to "
-        "follow. `prompt` with each message of the user: returns matches. `feedback`: "
-        "`memory_id` and `value` from -1 (misled) to 1 (helped). `end` with the `transcript`; "
-        '`extract` turns it into memories. Example: {"action": "start", "session_key": '
-        '"run-42", "context": "send overdue invoices"}',
+        "Report a session",
+        "Tell about your run, so that the right memories come first next time. start once, with "
+        "session_key and context: returns text to read. prompt with each message of the user: "
+        "returns memories that match. feedback: memory_id and value, -1 (misled) to 1 (helped). "
+        "end with transcript; extract turns it into memories. Not needed for one question. "
+        'Example: {"action": "start", "session_key": "run-42", "context": "send invoices"}',
         {
             "action": choice("start", "prompt", "feedback", "end"),
             "session_key": TEXT,
@@ -294,8 +240,9 @@ TOOLS = (
             "transcript": TEXT,
             "extract": FLAG,
         },
-        ("action", "session_key"),
-        _session,
+        routes.session,
+        lambda _: shapes.of_session,
+        required=("action", "session_key"),
     ),
 )
 BY_NAME = {tool.name: tool for tool in TOOLS}
