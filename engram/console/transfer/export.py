@@ -7,15 +7,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import IO, Any
-
-from django.db import connection, transaction
 
 from engram.console.transfer.manifest import (
     FORMAT,
@@ -26,6 +22,7 @@ from engram.console.transfer.manifest import (
     product_version,
 )
 from engram.console.transfer.tables import Table, tables
+from engram.console.transfer.writing import new_file, one_snapshot
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.models import TrainingLease
@@ -57,19 +54,8 @@ def export(
     Hidden memories go along with their state, forgotten ones too; erased ones have no row. Raise
     `FileExistsError` when there is such a file.
     """
-    if path.exists():
-        raise FileExistsError(f"{path} exists.")
-    draft = path.with_name(f"{path.name}.{os.getpid()}.part")
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            written = _write(file, workspaces, has_vectors=has_vectors, now=now, advance=advance)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return written
+    with new_file(path) as file:
+        return _write(file, workspaces, has_vectors=has_vectors, now=now, advance=advance)
 
 
 def _write(
@@ -82,7 +68,7 @@ def _write(
 ) -> int:
     with (
         zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive,
-        _one_snapshot(),
+        one_snapshot(),
     ):
         written = [
             _workspace(archive, workspace, has_vectors=has_vectors, advance=advance)
@@ -99,17 +85,6 @@ def _write(
         }
         archive.writestr(MANIFEST, json.dumps(manifest, ensure_ascii=False, indent=1))
     return sum(file["rows"] for workspace in written for file in workspace["files"])
-
-
-@contextmanager
-def _one_snapshot() -> Iterator[None]:
-    """Read all tables as they are at one moment, whatever is written meanwhile."""
-    is_outermost = not connection.in_atomic_block
-    with transaction.atomic():
-        if is_outermost:
-            with connection.cursor() as cursor:
-                cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
-        yield
 
 
 def _workspace(

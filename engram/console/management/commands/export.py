@@ -1,4 +1,4 @@
-"""Write whole workspaces into an archive."""
+"""Write whole workspaces into an archive, or the memories of one as CSV."""
 
 from __future__ import annotations
 
@@ -12,21 +12,24 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from engram.console.transfer.export import count_rows, export
+from engram.console.transfer.spreadsheet import write_csv
 from engram.kernel.models import Workspace
 
 
 class Command(BaseCommand):
-    """`manage.py export --all OUT.zip [--workspace W] [--vectors]`."""
+    """`manage.py export --all OUT.zip [--workspace W] [--vectors]`, or `--csv OUT.csv`."""
 
     help = (
         "Write all workspaces, or one, into an archive that `import` reads: a zip file of JSON "
-        "Lines with a manifest. It holds no keys, passwords or members."
+        "Lines with a manifest. It holds no keys, passwords or members. With --csv: what the "
+        "workspace remembers now, as CSV for spreadsheets."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
         what = parser.add_mutually_exclusive_group(required=True)
         what.add_argument("--all", type=Path, metavar="OUT.zip", help="everything, without loss")
+        what.add_argument("--csv", type=Path, metavar="OUT.csv", help="memories, for people")
         parser.add_argument("--workspace", help="slug of one workspace (default: all)")
         parser.add_argument(
             "--vectors",
@@ -35,33 +38,44 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write the archive."""
+        """Write the file."""
         chosen = Workspace.objects.order_by("slug")
         if options["workspace"]:
             chosen = chosen.filter(slug=options["workspace"])
             if not chosen:
                 raise CommandError(f"There is no workspace {options['workspace']!r}.")
-        self._archive(list(chosen), options["all"], has_vectors=options["vectors"])
-
-    def _archive(self, workspaces: list[Workspace], path: Path, *, has_vectors: bool) -> None:
-        if not workspaces:
-            raise CommandError("There is no workspace.")
-        is_hidden = not sys.stderr.isatty()
-        total = None if is_hidden else count_rows(workspaces, has_vectors=has_vectors)
+        path: Path = options["all"] or options["csv"]
+        if options["csv"] and not (options["workspace"] and not options["vectors"]):
+            raise CommandError("--csv needs --workspace, and takes no --vectors.")
         try:
-            with tqdm(total=total, unit=" rows", disable=is_hidden) as bar:
-                rows = export(
-                    workspaces,
-                    path,
-                    has_vectors=has_vectors,
-                    now=timezone.now(),
-                    advance=bar.update,
-                )
+            if options["csv"]:
+                self._csv(chosen[0], path)
+            else:
+                self._archive(list(chosen), path, has_vectors=options["vectors"])
         except FileExistsError:
             raise CommandError(f"{path} exists; nothing was written.") from None
         except OSError as error:
             raise CommandError(f"{path}: {error.strerror}") from None
         except KeyboardInterrupt:
             raise CommandError("Interrupted; nothing was written.") from None
+
+    def _archive(self, workspaces: list[Workspace], path: Path, *, has_vectors: bool) -> None:
+        if not workspaces:
+            raise CommandError("There is no workspace.")
+        is_hidden = not sys.stderr.isatty()
+        total = None if is_hidden else count_rows(workspaces, has_vectors=has_vectors)
+        with tqdm(total=total, unit=" rows", disable=is_hidden) as bar:
+            rows = export(
+                workspaces,
+                path,
+                has_vectors=has_vectors,
+                now=timezone.now(),
+                advance=bar.update,
+            )
         names = ", ".join(workspace.slug for workspace in workspaces)
         self.stdout.write(f"{rows} rows of {names} written to {path}.")
+
+    def _csv(self, workspace: Workspace, path: Path) -> None:
+        with tqdm(unit=" memories", disable=not sys.stderr.isatty()) as bar:
+            count = write_csv(workspace, path, now=timezone.now(), advance=bar.update)
+        self.stdout.write(f"{count} memories of {workspace.slug} written to {path}.")
