@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console.inbox.refusals import RefusalSource
+from engram.console.inbox.source import InboxFilter
 from engram.kernel.tenancy import in_workspace
 from memories.models import ExtractionRefusal, Memory
 from memories.services.extraction import run
@@ -128,3 +133,72 @@ def test_a_kept_statement_that_was_forgotten_is_not_shown(
     html = page(client, address)
     assert SPARE not in html
     assert "was forgotten" in html
+
+
+def found(tenant: Tenant, client: Any, words: str) -> tuple[int, int]:
+    """Return how many statements a search finds: in the count, and on the page."""
+    wanted = InboxFilter(source="refusals", text=words)
+    with in_workspace(tenant.workspace):
+        counted = RefusalSource().tally(wanted, timezone.now()).count
+    html = page(client, f"{INBOX}?source=refusals&q={words}")
+    return counted, len(set(re.findall(r"refusals:[0-9a-f-]{36}", html)))
+
+
+def test_no_search_tells_what_a_forgotten_statement_says(
+    tenant: Tenant, member: Member, asked: UUID
+) -> None:
+    """A memory that was forgotten says the same: neither rows nor counts show a word of it."""
+    client = member("reviewer")
+    assert found(tenant, client, "shed") == (1, 1)
+    other = "User: The spare key of the tractor hangs behind house 4, on the red hook.\n"
+    tenant.agent.post("memories/extract", {"transcript": other})
+    run.extract_turn(tenant.workspace.pk, clock=timezone.now, seconds=60, may_ask=False)
+    with in_workspace(tenant.workspace):
+        ExtractionRefusal.objects.filter(text__contains="tractor").update(is_borderline=True)
+        statement = ExtractionRefusal.objects.get(pk=asked).fact
+    body = {"content": statement, "scope": "elsewhere"}
+    memory = tenant.agent.post("memories", body).json()["memory"]["id"]
+    assert found(tenant, client, "shed") == (1, 1)
+    answer = tenant.reviewer.post("memories/forget", {"ids": [memory], "confirm": True})
+    assert answer.status_code == 200
+    assert SPARE not in page(client, f"{INBOX}?item=refusals:{asked}")
+    for words in ("shed", "pump", "nothing-says-this"):
+        assert found(tenant, client, words) == (0, 0)
+    assert found(tenant, client, "house") == (1, 1)  # the other statement
+    listed = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    assert [row["text"] for row in listed if row["id"] == str(asked)] == [""]
+
+
+def test_a_statement_that_a_person_forgot_once_stays_hidden_after_keeping_is_taken_back(
+    tenant: Tenant, member: Member, asked: UUID
+) -> None:
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        fact = ExtractionRefusal.objects.get(pk=asked).fact
+    made = tenant.agent.post("memories", {"content": fact, "scope": "garden"}).json()["memory"]
+    tenant.reviewer.post("memories/forget", {"ids": [made["id"]], "confirm": True})
+    act(client, "refusals", asked, "keep")
+    assert len(live(tenant)) == 1
+    undo(client, "refusals", asked)
+    assert live(tenant) == []
+    assert SPARE not in page(client)
+    assert found(tenant, client, "shed") == (0, 0)
+
+
+def test_a_search_asks_as_many_queries_for_one_as_for_many(tenant: Tenant, asked: UUID) -> None:
+    wanted = InboxFilter(source="refusals", text="red")
+
+    def search() -> tuple[int, int]:
+        source, now = RefusalSource(), timezone.now()
+        with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as counted:
+            entries = source.entries(wanted, now, mark=None, limit=50)
+            assert source.tally(wanted, now).count == len(entries)
+        return len(entries), len(counted)
+
+    found_of_one, queries_of_one = search()
+    with in_workspace(tenant.workspace):
+        row = ExtractionRefusal.objects.get(pk=asked)
+        for n in range(40):
+            row.pk, row.fact = uuid4(), f"The red hook number {n} is free."
+            row.save(force_insert=True)
+    assert search() == (found_of_one + 40, queries_of_one)

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, IntegerField, QuerySet, Value
+from django.db.models import F, IntegerField, Q, QuerySet, Value
 from django.http import HttpRequest
 
+from conflicts.core.questions import quote
 from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
@@ -17,10 +18,10 @@ from memories.core.extraction.floor import EXPLAINED
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.memory import in_scope
 from memories.services.extraction import refusals
-from memories.services.extraction.results import shown_texts
+from memories.services.extraction.results import shown_texts, with_hidden_text
 
 URGENCY = SEVERITIES.index("low")  # nothing is lost: the statement stays listed for 30 days
-TITLE_CHARS = 90
+QUOTED = 140
 GONE = "A statement that was forgotten"
 KEEPS = "It is committed as a memory, as your decision."
 LEAVES = "Nothing changes. You are not asked about it again."
@@ -56,7 +57,9 @@ class RefusalSource(Source):
         if wanted.scope:
             found = found.filter(in_scope(wanted.scope))
         if wanted.text:
-            found = found.filter(fact__icontains=wanted.text)
+            said = Q(text__icontains=wanted.text) | Q(fact__icontains=wanted.text)
+            found = found.filter(said)
+            found = found.exclude(pk__in=with_hidden_text(found))
         return self._annotate(found)
 
     def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -67,7 +70,7 @@ class RefusalSource(Source):
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return the beginning of each statement."""
         texts = shown_texts(rows)
-        return {row.pk: ("refusal", _shortened(texts[row.pk]["text"]) or GONE) for row in rows}
+        return {row.pk: ("refusal", _title(texts[row.pk]["text"])) for row in rows}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the statement with what was said around it."""
@@ -107,9 +110,8 @@ class RefusalSource(Source):
         refusals.take_back(workspace, item_id, actor=actor, now=now)
 
 
-def _shortened(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= TITLE_CHARS else f"{line[:TITLE_CHARS].rstrip()}…"
+def _title(text: str) -> str:
+    return quote(text, QUOTED) if text else GONE
 
 
 def _settled(row: ExtractionRefusal) -> str:

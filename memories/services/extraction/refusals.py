@@ -14,6 +14,7 @@ from memories.models import ExtractedQuote, ExtractionRefusal, Memory, RefusalDe
 from memories.services.causes import REFUSAL_DECIDED
 from memories.services.commit import commit
 from memories.services.commit.draft import Draft
+from memories.services.extraction.results import TAKEN_BACK
 from memories.services.extraction.write import TAG
 from memories.services.lifecycle.states import hide
 from memories.services.locks import lock, share_lock
@@ -88,7 +89,11 @@ def take_back(
                 _take_quote_back(memory, refusal)
         created = [m for m in locked if refusal.is_new_memory and m.id == refusal.memory_id]
         hide(
-            [m for m in created if _is_unchanged(m, refusal)], "forgotten_at", actor=actor, now=now
+            [m for m in created if _is_unchanged(m, refusal)],
+            "forgotten_at",
+            actor=actor,
+            now=now,
+            because={TAKEN_BACK: str(refusal.id)},
         )
         refusal.memory, refusal.is_new_memory = None, False
         return _decide(refusal, RefusalDecision.UNDECIDED, actor=actor, now=now)

@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from itertools import islice
 from typing import Any, Final
 from uuid import UUID
 
-from engram.kernel.models import Job
-from memories.core.content import normalise_quote
+from django.db.models import QuerySet
+
+from engram.kernel.models import Event, Job
+from memories.core.content import content_hash, normalise_quote
 from memories.core.extraction.extract import repeats
 from memories.core.text import terms
 from memories.models import ExtractedQuote, ExtractionRefusal, Memory
+from memories.services.index.statement_hashes import forgotten_wordings
 
 SUPPRESSED: Final = "suppressed"
 TEXTS: Final = ("text", "fact", "before", "after")
+TAKEN_BACK: Final = "refusal"  # in the data of the event of a memory that is forgotten so
+CHECKED_AT_ONCE: Final = 500
 _OF_RESULT: Final = frozenset({"fact", "quote", "text"})
 
 
 class ForgottenWords:
-    """Of some jobs, the words of their transcripts that forgotten memories say.
+    """What forgotten memories say: words of the transcripts of some jobs, and whole statements.
 
-    Whatever of a job is shown, in a result, a list or a page, is compared with them.
+    Whatever of a job is shown or searched, in a result, a list or a page, is compared with them.
+    `texts` are those that are asked about.
     """
 
-    def __init__(self, job_ids: Collection[UUID]) -> None:
+    def __init__(self, job_ids: Collection[UUID], texts: Iterable[str]) -> None:
+        self._statements = _forgotten_statements({content_hash(text) for text in texts if text})
         self._by_job: defaultdict[UUID, set[str]] = defaultdict(set)
         quotes = ExtractedQuote.objects.filter(job__in=job_ids).exclude(memory__forgotten_at=None)
         for job_id, text in quotes.values_list("job_id", "text"):
@@ -48,6 +56,8 @@ class ForgottenWords:
 
     def are_in(self, job_id: UUID, *texts: str) -> bool:
         """Return whether one of the texts says what a forgotten memory says."""
+        if any(content_hash(text) in self._statements for text in texts if text):
+            return True
         if not self.of(job_id):
             return False
         return any(
@@ -63,9 +73,35 @@ def _is_said(text: str, words: str) -> bool:
     )
 
 
+def _forgotten_statements(hashes: Collection[str]) -> frozenset[str]:
+    """Return the hashes that are of a forgotten memory, also of one that no extraction wrote.
+
+    Not of one that was forgotten only because a person took back to keep the statement, which
+    waits again.
+    """
+    found = frozenset(forgotten_wordings(hashes))
+    if not found:
+        return found
+    of_them = Memory.objects.exclude(forgotten_at=None).filter(content_hash__in=found)
+    ids = [str(pk) for pk in of_them.order_by().values_list("pk", flat=True)]
+    events = Event.objects.filter(type="memory.forgotten", object_id__in=ids).order_by()
+    by_memory: defaultdict[str, set[bool]] = defaultdict(set)
+    for memory_id, data in events.values_list("object_id", "data"):
+        by_memory[memory_id].add(TAKEN_BACK in data)
+    apart = [UUID(memory_id) for memory_id, how in by_memory.items() if how == {True}]
+    return frozenset(forgotten_wordings(found, apart_from=apart)) if apart else found
+
+
+def _words_in(rows: Iterable[ExtractionRefusal]) -> ForgottenWords:
+    rows = list(rows)
+    return ForgottenWords(
+        {row.job_id for row in rows}, [text for row in rows for text in (row.text, row.fact)]
+    )
+
+
 def shown_texts(rows: Collection[ExtractionRefusal]) -> dict[UUID, dict[str, str]]:
     """Return the texts of refusals by id, "" where they may show words of a forgotten memory."""
-    forgotten = ForgottenWords({row.job_id for row in rows})
+    forgotten = _words_in(rows)
     shown = {}
     for row in rows:
         hidden: tuple[str, ...] = ()
@@ -77,13 +113,24 @@ def shown_texts(rows: Collection[ExtractionRefusal]) -> dict[UUID, dict[str, str
     return shown
 
 
+def with_hidden_text(found: QuerySet[ExtractionRefusal]) -> list[UUID]:
+    """Return the ids of those refusals whose texts are not shown: no search may find them."""
+    rows = found.only("pk", "job_id", "text", "fact").order_by().iterator(CHECKED_AT_ONCE)
+    hidden: list[UUID] = []
+    while some := list(islice(rows, CHECKED_AT_ONCE)):
+        words = _words_in(some)
+        hidden += [row.pk for row in some if words.are_in(row.job_id, row.text, row.fact)]
+    return hidden
+
+
 def without_forgotten(job: Job) -> dict[str, Any]:
     """Return a job's result without the texts of memories that are forgotten or erased."""
     result = dict(job.result)
     kept, refused = result.get("kept", []), result.get("refused", [])
     if not kept and not refused:
         return result
-    forgotten = ForgottenWords([job.pk])
+    texts = [one[name] for one in [*kept, *refused] for name in _OF_RESULT & one.keys()]
+    forgotten = ForgottenWords([job.pk], texts)
     named = {one["memory"] for one in kept if one.get("memory")}
     live = Memory.objects.filter(pk__in=named, forgotten_at=None).values_list("pk", flat=True)
     ids = {str(pk) for pk in live} | {None}

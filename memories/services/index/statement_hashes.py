@@ -89,8 +89,13 @@ def refuse_twins(restored: Collection[Memory], now: datetime) -> None:
         raise StaleError(COMMITTED_AGAIN, twins, cause=SAME_STATEMENT)
 
 
-def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
-    """Return those hashes that a forgotten memory has or had as wording → when it was forgotten."""
+def forgotten_wordings(
+    hashes: Collection[str], *, apart_from: Collection[UUID] = ()
+) -> dict[str, datetime]:
+    """Return those hashes that a forgotten memory has or had as wording → when it was forgotten.
+
+    The memories `apart_from` do not count.
+    """
     wanted = sorted(set(hashes))
     if not wanted:
         return {}
@@ -108,9 +113,14 @@ def forgotten_wordings(hashes: Collection[str]) -> dict[str, datetime]:
             ) AS wording
             JOIN memories_memory AS memory ON memory.id = wording.memory_id
             WHERE memory.workspace_id = %(workspace)s AND memory.forgotten_at IS NOT NULL
+                AND memory.id <> ALL(%(apart)s::uuid[])
             GROUP BY wording.content_hash
             """,
-            {"workspace": current_workspace_id(), "hashes": wanted},
+            {
+                "workspace": current_workspace_id(),
+                "hashes": wanted,
+                "apart": list(apart_from),
+            },
         )
         return dict(cursor.fetchall())
 
