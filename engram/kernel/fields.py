@@ -78,6 +78,16 @@ class Whole(serializers.IntegerField):
         return value
 
 
+class QueryFlag(serializers.BooleanField):
+    """`true` or `false` in a query parameter."""
+
+    def to_internal_value(self, value: Any) -> bool:
+        """Return the boolean."""
+        if value not in ("true", "false"):
+            self.fail("invalid", input=value)
+        return bool(value == "true")
+
+
 class QueryWhole(Whole):
     """A whole number in a query parameter."""
 

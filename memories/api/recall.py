@@ -81,6 +81,7 @@ class WhyNotView(WorkspaceView):
             project=sent["project"],
             kinds=tuple(sent.get("kinds", ())),
             min_score=sent["min_score"],
+            uses_graph=sent.get("graph"),
         )
         found = why_not(self.workspace, memory, query, now=timezone.now())
         return Response(

@@ -13,6 +13,7 @@ from engram.kernel.fields import (
     Number,
     PastMoment,
     Path,
+    QueryFlag,
     QueryNumber,
     QueryWhole,
     Text,
@@ -141,6 +142,10 @@ class WhyNotQuerySerializer(serializers.Serializer[Any]):
     project = Text(max_length=200, allow_blank=True, default="")
     kinds = KindList(required=False, help_text="Kinds, separated by commas.")
     min_score = QueryMinScore()
+    graph = QueryFlag(
+        required=False,
+        help_text="Whether links count, as in a recall; without it: the workspace's setting.",
+    )
 
 
 class ReasonSerializer(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from memories.models import Derivation, EntityCount, Memory, MemoryEntity
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from memories.services.recall import links
+from memories.services.recall import recall as recall_service
 from memories.services.recall.recall import Query, recall
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.test_note_links import put
@@ -205,3 +206,33 @@ def test_why_not_tells_the_part_of_links(tenant: Tenant) -> None:
     told = tenant.reader.get(f"memories/{sits}/why-not", asked).json()
     assert "Links raised its match from" in told["reasons"][0]["message"]
     assert told["explain"]["graph_activation"] > 0
+
+
+def test_why_not_explains_a_memory_that_only_links_bring(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(recall_service, "BREADTH", 1)  # of each index only the best is found
+    deploys, sits, *_ = fill(tenant, DEPLOYS, SITS, *OTHERS)
+
+    def told(memory: str, graph: str) -> tuple[bool, str, bool]:
+        asked = {"query": QUESTION, "min_score": 0, "k": 1, "graph": graph}
+        body = tenant.reader.get(f"memories/{memory}/why-not", asked).json()
+        [reason] = body["reasons"]
+        return body["rank"] is not None, reason["message"], "graph_activation" in body["explain"]
+
+    is_ranked, why, has_activation = told(sits, "true")
+    assert (is_ranked, has_activation) == (True, True)
+    assert "Only links led to it. Links raised its match from" in why
+    is_ranked, why, has_activation = told(sits, "false")
+    assert (is_ranked, has_activation) == (False, False)
+    assert "inks" not in why
+    assert "Only links" not in told(deploys, "true")[1]
+
+
+@pytest.mark.parametrize("graph", ["", "yes", "1", "null", "True"])
+def test_why_not_takes_true_or_false(tenant: Tenant, graph: str) -> None:
+    [deploys] = fill(tenant, DEPLOYS)
+    asked = {"query": QUESTION, "graph": graph}
+    answer = tenant.reader.get(f"memories/{deploys}/why-not", asked)
+    assert answer.status_code == 422
+    assert [error["field"] for error in answer.json()["errors"]] == ["graph"]

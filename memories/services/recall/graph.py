@@ -22,6 +22,7 @@ class GraphPart:
     activation: float
     best: float
     path: tuple[Node, ...]  # the walk that led to it; empty where none did
+    is_found: bool  # also without links
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +46,16 @@ def walk(
     reached = core.associate(core.restart_of(direct, reader.asked(query)), reader.links_of)
     added = score_found([UUID(node.key) for node in reached.found(list(direct))])
     best = max(direct.values(), default=0.0)
+    found_ids = {one.id for one in found if one.fused > 0}
     parts = {}
     for one in [*found, *added]:
         node = _node(one.id)
         activation = reached.activation.get(node, 0.0)
         path = reached.path(node)
         is_led = bool(path) and path[0] != node
-        parts[one.id] = GraphPart(one.fused, activation, best, tuple(path) if is_led else ())
+        parts[one.id] = GraphPart(
+            one.fused, activation, best, tuple(path) if is_led else (), one.id in found_ids
+        )
         if activation:
             one.raise_to(core.lift(one.fused, activation, best))
     ranked = sorted([*found, *added], key=lambda one: -one.score)

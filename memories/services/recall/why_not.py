@@ -154,7 +154,8 @@ def _of_links(placing: _Placing) -> str:
     own, part = placing.own, placing.own.graph
     if part is None or own.match.fused <= part.direct:
         return ""
-    return f" Links raised its match from {part.direct:.3f} to {own.match.fused:.3f}."
+    how = "" if part.is_found else " Only links led to it."
+    return f"{how} Links raised its match from {part.direct:.3f} to {own.match.fused:.3f}."
 
 
 def _of_rank(memory: Memory, query: Query, placing: _Placing) -> list[WhyNotReason]:

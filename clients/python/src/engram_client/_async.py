@@ -761,6 +761,7 @@ class AsyncMemories:
         memory_id: str,
         query: str,
         *,
+        graph: bool | Unset = UNSET,
         k: int | Unset = UNSET,
         kinds: str | Unset = UNSET,
         min_score: float | t.Literal["auto"] | Unset = UNSET,
@@ -773,7 +774,13 @@ class AsyncMemories:
                 "GET",
                 f"/memories/{segment('memory_id', memory_id)}/why-not",
                 query=asked(
-                    query=query, k=k, kinds=kinds, min_score=min_score, project=project, scope=scope
+                    query=query,
+                    graph=graph,
+                    k=k,
+                    kinds=kinds,
+                    min_score=min_score,
+                    project=project,
+                    scope=scope,
                 ),
             )
         )

@@ -751,6 +751,7 @@ class Memories:
         memory_id: str,
         query: str,
         *,
+        graph: bool | Unset = UNSET,
         k: int | Unset = UNSET,
         kinds: str | Unset = UNSET,
         min_score: float | t.Literal["auto"] | Unset = UNSET,
@@ -763,7 +764,13 @@ class Memories:
                 "GET",
                 f"/memories/{segment('memory_id', memory_id)}/why-not",
                 query=asked(
-                    query=query, k=k, kinds=kinds, min_score=min_score, project=project, scope=scope
+                    query=query,
+                    graph=graph,
+                    k=k,
+                    kinds=kinds,
+                    min_score=min_score,
+                    project=project,
+                    scope=scope,
                 ),
             )
         )
