@@ -15,7 +15,7 @@ from engram.kernel.pages import member_page, staff_of
 from engram.kernel.pagination import NewestFirst, page_of
 from memories.core.note_paths import without_extension
 from memories.core.wiki_links import normalise_tag
-from memories.models import Note, NoteChunk, NoteTag
+from memories.models import LinkReason, Note, NoteChunk, NoteTag
 from memories.services.drift.find import drifted_from
 from memories.services.notes.beside import place_memories
 from memories.services.notes.find import named, passages_with_words, with_counts
@@ -24,6 +24,7 @@ from memories.services.notes.links import backlinks_of, count_linking_memories, 
 SIZE, PASSAGES_A_PAGE = 50, 60
 PASSAGES_FOUND = 20
 WORDS_MAX_CHARS = 200
+LEADS_NOWHERE = {LinkReason.UNRESOLVED, LinkReason.AMBIGUOUS}
 
 
 class InOrder(NewestFirst):
@@ -88,6 +89,7 @@ def note(request: HttpRequest, note_id: UUID) -> HttpResponse:
         "backlinks": backlinks,
         "memories_beyond": backlinks.memories_total - len(backlinks.memories),
         "notes_beyond": backlinks.notes_total - len(backlinks.notes),
-        "unresolved": sum(1 for link in links if link.reason and link.target),
+        "unresolved": sum(link.reason in LEADS_NOWHERE for link in links),
+        "headless": sum(link.is_heading_missing for link in links),
     }
     return render(request, "console/notes/one.html", context)

@@ -130,6 +130,29 @@ def test_a_note_shows_its_passages_memories_and_links(tenant: Tenant, person: Cl
     assert "[[work/billing]]" in page
 
 
+def test_dead_links_are_counted_and_a_missing_heading_is_named(
+    tenant: Tenant, person: Client
+) -> None:
+    put(tenant, "work/contracts.md", "# Contracts\n\n## Terms\n\nThirty days. ^due\n")
+    sound = "See [[contracts#Terms]], [[contracts#^due]], [[sound]] and [[#Here]].\n\n## Here\n"
+    page = shown(person, f"{PAGE}{put(tenant, 'sound.md', sound)}/")
+    assert "No such heading" not in page
+    assert "notice warn" not in page
+    headless = "See [[contracts#Fees]] and [[contracts#^gone]], not [[contracts#Terms]].\n"
+    note = put(tenant, "headless.md", headless)
+    page = shown(person, f"{PAGE}{note}/")
+    assert page.count("No such heading") == 2
+    assert "#<bdi>Fees</bdi>" in page
+    assert "2 links lead to a heading that the note does not have." in page
+    assert shown(person, f"{ADMIN}{note}/change/").count("No such heading") == 2
+    both = put(tenant, "both.md", "See [[contracts#Fees]] and [[nowhere]].\n")
+    dead = "1 link leads to no note, 1 link leads to a heading that the note does not have."
+    assert dead in shown(person, f"{PAGE}{both}/")
+    memory = remember(tenant, "Fees are in [[contracts#Fees]], terms in [[contracts#Terms]].")
+    page = shown(person, f"/admin/memories/memory/{memory}/change/")
+    assert page.count("No such heading") == 1
+
+
 def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -> None:
     content = f"---\ntitle: {HOSTILE}\nkey: {HOSTILE}\n---\n# {HOSTILE}\n\n{HOSTILE} [[{HOSTILE}]]"
     note = put(tenant, "x<b>.md", content)
