@@ -16,7 +16,7 @@ from engram.kernel.api import WorkspaceView
 from engram.kernel.causes import CAUSES
 from engram.kernel.fields import Text
 from engram.kernel.idempotency import HEADER, KEY_PATTERN
-from engram.kernel.preconditions import HEADER_PATTERN, IF_MATCH, IF_NONE_MATCH
+from engram.kernel.preconditions import HEADER_MAX_CHARS, HEADER_PATTERN, IF_MATCH, IF_NONE_MATCH
 from engram.kernel.problems import CONTENT_TYPE
 from engram.kernel.tenancy import without_rows
 
@@ -69,7 +69,12 @@ SENT_AGAIN = OpenApiParameter(
 
 
 def _precondition(name: str, description: str) -> OpenApiParameter:
-    shape = {"type": "string", "pattern": HEADER_PATTERN, "example": "*"}
+    shape = {
+        "type": "string",
+        "pattern": HEADER_PATTERN,
+        "maxLength": HEADER_MAX_CHARS,
+        "example": "*",
+    }
     return OpenApiParameter(name, shape, OpenApiParameter.HEADER, description=description)
 
 
