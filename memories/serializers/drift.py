@@ -11,6 +11,7 @@ from engram.kernel.answers import to_json
 from engram.kernel.fields import JsonObject, Number, Text
 from memories.models import ErrorType, MemoryTag, PredictionError, Resolution
 from memories.models.drift import SOURCE_MAX_CHARS, WEIGHT_MAX
+from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.signals import EVIDENCE_MAX_BYTES
 
 NOTE_MAX_CHARS = 1000
@@ -64,7 +65,8 @@ class PredictionErrorSerializer(serializers.Serializer[Any]):
         allow_null=True, help_text="The memory; null: it is about a note alone."
     )
     query = serializers.CharField(
-        help_text="What was asked; of drift `memory:` and the id; empty: nothing was."
+        help_text="What was asked; of drift `memory:` and the id; empty: nothing was, or a "
+        "statement that is forgotten."
     )
     cosine_distance = serializers.FloatField(
         allow_null=True,
@@ -106,14 +108,18 @@ class PredictionErrorPageSerializer(serializers.Serializer[Any]):
 def present_errors(errors: Sequence[PredictionError]) -> list[dict[str, Any]]:
     """Return the JSON of errors with their memories; one query for the tags of all.
 
-    Of a forgotten memory nothing is told but its id.
+    Of a forgotten memory nothing is told but its id, and no query that states it.
     """
     shown = [error.memory_id for error in errors if error.memory and not is_withheld(error)]
     tags: dict[Any, list[str]] = {}
     rows = MemoryTag.objects.filter(memory__in=shown).order_by("tag") if shown else ()
     for row in rows:
         tags.setdefault(row.memory_id, []).append(row.tag)
-    return [_present(error, tags.get(error.memory_id, [])) for error in errors]
+    stating = queries_of_forgotten(errors)
+    return [
+        _present(error, tags.get(error.memory_id, []), says_forgotten=error.pk in stating)
+        for error in errors
+    ]
 
 
 def is_withheld(error: PredictionError) -> bool:
@@ -121,7 +127,7 @@ def is_withheld(error: PredictionError) -> bool:
     return error.memory is not None and error.memory.forgotten_at is not None
 
 
-def _present(error: PredictionError, tags: list[str]) -> dict[str, Any]:
+def _present(error: PredictionError, tags: list[str], *, says_forgotten: bool) -> dict[str, Any]:
     is_hidden = is_withheld(error)
     memory = None
     if error.memory is not None and not is_hidden:
@@ -135,7 +141,7 @@ def _present(error: PredictionError, tags: list[str]) -> dict[str, Any]:
         "error_type": error.error_type,
         "note_path": error.note_path or None,
         "memory_id": str(error.memory_id) if error.memory_id else None,
-        "query": error.query,
+        "query": "" if says_forgotten else error.query,
         "cosine_distance": error.cosine_distance,
         "context": {} if is_hidden else error.context,
         "weight": error.weight,

@@ -266,6 +266,37 @@ def test_errors_about_notes_are_listed_after_two_distinct_queries(tenant: Tenant
     assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
 
 
+LONG = "The lattice keeps its spare charts below the stairs of the north wing. " * 9
+
+
+@pytest.mark.parametrize("statement", ["Quarks come in six flavours in our lattice.", LONG.strip()])
+@pytest.mark.parametrize("is_erased", [False, True])
+def test_a_query_that_states_a_forgotten_or_erased_memory_is_not_shown(
+    tenant: Tenant, neighbour: Tenant, statement: str, *, is_erased: bool
+) -> None:
+    """Also one that was cut: a statement of more than 500 characters."""
+    for one in (tenant, neighbour):
+        put(one, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
+        assert one.agent.post("context", {"task": statement}).status_code == 200
+    memory_id = remember(tenant, statement)
+    tenant.agent.post("memories", {"content": f"{statement[:50]} is another matter."})
+    [row] = errors(tenant.reader, unconfirmed="true")
+    assert row["query"] == statement[:500]
+    if is_erased:
+        assert tenant.admin.delete(f"memories/{memory_id}").status_code == 204
+        assert stored(tenant) == []
+    else:
+        body = {"ids": [memory_id], "confirm": True}
+        assert tenant.reviewer.post("memories/forget", body).status_code == 200
+        assert errors(tenant.reader, unconfirmed="true") == [row | {"query": ""}]
+        shown = tenant.reader.get(f"prediction-errors/{row['id']}").json()
+        assert shown["query"] == ""
+        tenant.reviewer.post("memories/restore", {"ids": [memory_id]})
+        assert errors(tenant.reader, unconfirmed="true") == [row]
+    [theirs] = errors(neighbour.reader, unconfirmed="true")
+    assert theirs["query"] == statement[:500]
+
+
 def test_credentials_of_a_task_are_not_stored(tenant: Tenant) -> None:
     put(tenant, BEFORE)
     key = "AKIA" + "IOSFODNN7QWERTYU"

@@ -29,6 +29,7 @@ from memories.models import (
     Revision,
     TermCount,
 )
+from memories.services.drift.asked import erase_cut_queries
 from memories.services.index.search_index import WordIndex
 from memories.services.index.statement_hashes import lock_statements, texts_of
 from memories.services.lifecycle.erase_answers import answering_elsewhere, erase_answers
@@ -164,6 +165,7 @@ def _erase_elsewhere(ids: Collection[UUID], wordings: _Wordings) -> None:
     quoting = [review.pk for review in notes.iterator() if wordings.quoted_in(review.note)]
     notes.filter(pk__in=quoting).update(note="Erased.")
     forget_quotes(wordings.quoted_in, pieces_of(wordings.texts))
+    erase_cut_queries(wordings.texts)
     _delete(
         row
         for row in Merge.objects.iterator()
