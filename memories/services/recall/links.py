@@ -6,8 +6,9 @@ Every memory that is named passes the query's condition, so that nothing hidden 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from engram.kernel.binary import binary_cursor
@@ -18,12 +19,13 @@ from memories.core.co_recall import HALF_LIFE_DAYS, LEAST_WALKED
 from memories.core.entities import named_in
 from memories.core.spreading import Node, Weights
 
+_NO_LINKS: Weights = MappingProxyType({})
 LINKS_READ = 20  # of one memory or note, of each kind but entities
 
 # Each part is a look-up in an index for each id: the planner is not asked for an order of joins.
-_OF_MEMORIES = """
-    SELECT here.id, 'entity', entity.key, counted.memories::float8
-    FROM unnest(%(ids)s::uuid[]) AS here (id)
+_LINKS = """
+    SELECT 'memory', here.id::text, 'entity', entity.key, counted.memories::float8
+    FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
         SELECT key FROM memories_memoryentity
         WHERE workspace_id = %(workspace)s AND memory_id = here.id OFFSET 0
@@ -35,16 +37,16 @@ _OF_MEMORIES = """
         OFFSET 0
     ) AS counted
     UNION ALL
-    SELECT here.id, 'note', link.note_id::text, 1
-    FROM unnest(%(ids)s::uuid[]) AS here (id)
+    SELECT 'memory', here.id::text, 'note', link.note_id::text, 1
+    FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
         SELECT note_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND memory_id = here.id AND note_id IS NOT NULL
         ORDER BY id LIMIT %(links)s
     ) AS link
     UNION ALL
-    SELECT here.id, 'memory', other.id::text, other.weight
-    FROM unnest(%(ids)s::uuid[]) AS here (id)
+    SELECT 'memory', here.id::text, 'memory', other.id::text, other.weight
+    FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
         SELECT source_id AS id, 1::float8 AS weight FROM memories_derivation
         WHERE workspace_id = %(workspace)s AND derived_id = here.id
@@ -65,10 +67,9 @@ _OF_MEMORIES = """
         LIMIT %(links)s
     ) AS other
     WHERE EXISTS (SELECT 1 FROM memories_memory WHERE id = other.id AND {condition} OFFSET 0)
-"""
-_OF_ENTITIES = """
-    SELECT here.key, entity.memory_id::text, entity.is_subject
-    FROM unnest(%(keys)s::text[]) AS here (key)
+    UNION ALL
+    SELECT 'entity', here.key, 'memory', entity.memory_id::text, entity.is_subject::int
+    FROM unnest(%(entities)s::text[]) AS here (key)
     CROSS JOIN LATERAL (
         SELECT memory_id, is_subject FROM memories_memoryentity
         WHERE workspace_id = %(workspace)s AND key = here.key
@@ -77,10 +78,9 @@ _OF_ENTITIES = """
     WHERE EXISTS (
         SELECT 1 FROM memories_memory WHERE id = entity.memory_id AND {condition} OFFSET 0
     )
-"""
-_OF_NOTES = """
-    SELECT here.id, 'memory', link.memory_id::text
-    FROM unnest(%(ids)s::uuid[]) AS here (id)
+    UNION ALL
+    SELECT 'note', here.id::text, 'memory', link.memory_id::text, 1
+    FROM unnest(%(notes)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
         SELECT memory_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND note_id = here.id AND memory_id IS NOT NULL
@@ -88,8 +88,8 @@ _OF_NOTES = """
     ) AS link
     WHERE EXISTS (SELECT 1 FROM memories_memory WHERE id = link.memory_id AND {condition} OFFSET 0)
     UNION ALL
-    SELECT here.id, 'note', link.note_id::text
-    FROM unnest(%(ids)s::uuid[]) AS here (id)
+    SELECT 'note', here.id::text, 'note', link.note_id::text, 0
+    FROM unnest(%(notes)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
         (
             SELECT note_id FROM memories_notelink
@@ -125,12 +125,13 @@ _ABOUT = """
 
 
 class LinkReader:
-    """Reads the links of nodes, one statement for each kind of node in a step."""
+    """Reads the links of nodes, those of one step by one statement."""
 
     def __init__(self, condition: Condition, *, memories: int, now: datetime) -> None:
         self._condition = condition
         self._memories = memories
         self._about: dict[str, dict[Node, bool]] = {}  # memories about the query's entities
+        self._links: dict[Node, Weights] = {}
         self._parameters: dict[str, Any] = condition.parameters | {
             "workspace": current_workspace_id(),
             "most": core.most_memories(memories),
@@ -153,8 +154,16 @@ class LinkReader:
             Node(core.ASKED, key): core.rarity(counts[key], self._memories) for key in self._about
         }
 
-    def links_of(self, nodes: Collection[Node]) -> dict[Node, Weights]:
-        """Return the weights of the links of nodes."""
+    def links_of(self, nodes: Collection[Node]) -> Mapping[Node, Weights]:
+        """Return the weights of the links of nodes, and of others that were asked for before.
+
+        A walk comes back to the same nodes: each is read once.
+        """
+        unread = [node for node in nodes if node not in self._links]
+        self._links |= dict.fromkeys(unread, _NO_LINKS) | self._read(unread)
+        return self._links
+
+    def _read(self, nodes: Collection[Node]) -> dict[Node, Weights]:
         keys: dict[str, list[str]] = defaultdict(list)
         for node in nodes:
             keys[node.kind].append(node.key)
@@ -163,32 +172,24 @@ class LinkReader:
         }
         for key in keys[core.NAMED]:
             found[Node(core.NAMED, key)] = core.out_of_hub(self._about[key])
-        found |= self._of_memories(keys[core.MEMORY])
-        for key, members in self._of_entities(keys[core.ENTITY]).items():
-            found[Node(core.ENTITY, key)] = core.out_of_hub(members)
-        for key, members in self._of_notes(keys[core.NOTE]).items():
-            found[Node(core.NOTE, key)] = core.out_of_hub(members)
-        return found
+        stored = {kind: keys[kind] for kind in (core.MEMORY, core.ENTITY, core.NOTE)}
+        return found | (self._stored(stored) if any(stored.values()) else {})
 
-    def _of_memories(self, ids: list[str]) -> dict[Node, Weights]:
-        links: dict[Node, dict[Node, float]] = defaultdict(dict)
-        for memory_id, kind, key, value in self._rows(_OF_MEMORIES, ids=ids) if ids else ():
-            weight = core.rarity(value, self._memories) if kind == core.ENTITY else value
-            links[Node(core.MEMORY, str(memory_id))][Node(kind, key)] = weight
-        return {node: core.out_of_memory(own) for node, own in links.items()}
-
-    def _of_entities(self, keys: list[str]) -> dict[str, dict[Node, bool]]:
-        members: dict[str, dict[Node, bool]] = defaultdict(dict)
-        for key, memory_id, is_subject in self._rows(_OF_ENTITIES, keys=keys) if keys else ():
-            members[key][Node(core.MEMORY, memory_id)] = is_subject
-        return members
-
-    def _of_notes(self, ids: list[str]) -> dict[str, dict[Node, bool]]:
-        """Return the memories that link notes, and notes that these link or are linked by."""
-        members: dict[str, dict[Node, bool]] = defaultdict(dict)
-        for note_id, kind, key in self._rows(_OF_NOTES, ids=ids) if ids else ():
-            members[str(note_id)][Node(kind, key)] = kind == core.MEMORY
-        return dict(members)
+    def _stored(self, keys: Mapping[str, list[str]]) -> dict[Node, Weights]:
+        own: dict[Node, dict[Node, float]] = defaultdict(dict)
+        rows = self._rows(
+            _LINKS, memories=keys[core.MEMORY], entities=keys[core.ENTITY], notes=keys[core.NOTE]
+        )
+        for from_kind, from_key, kind, key, value in rows:
+            is_rare = from_kind == core.MEMORY and kind == core.ENTITY
+            weight = core.rarity(value, self._memories) if is_rare else value
+            own[Node(from_kind, from_key)][Node(kind, key)] = weight
+        return {
+            node: core.out_of_memory(links)
+            if node.kind == core.MEMORY
+            else core.out_of_hub({other: bool(is_about) for other, is_about in links.items()})
+            for node, links in own.items()
+        }
 
     def _rows(self, sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
         with binary_cursor(prepares=True) as cursor:
