@@ -36,7 +36,7 @@ def test_late_work_is_left_behind_and_gives_its_place_back_when_it_ends() -> Non
 
 def test_no_time_left_means_late() -> None:
     for seconds in (0, -1):
-        with pytest.raises(TooSlowError, match=r"^not begun after 0 ms, 0 ms were left$"):
+        with pytest.raises(TooSlowError, match=r"^not begun after \d+ ms, 0 ms were left$"):
             Deadline(1).run(lambda: 42, seconds)
 
 
