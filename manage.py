@@ -13,6 +13,7 @@ from engram import embedded
 
 # Commands that need neither a database nor a broker start in a fraction of the time.
 WITHOUT_SERVICES = {
+    "audit",  # stores nothing
     "check",
     "collectstatic",
     "compilemessages",

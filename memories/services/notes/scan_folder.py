@@ -12,11 +12,10 @@ from memories.core.note_paths import PathError, linkable_path, normalise_path
 from memories.core.notes import NOTE_MAX_CHARS
 from memories.core.vault_paths import is_left_out, is_logseq_graph, is_note, note_path
 
-MAX_BYTES = 4 * NOTE_MAX_CHARS + 3  # UTF-8, with a byte order mark
+_BYTE_ORDER_MARK = 3  # bytes
 
 BINARY = "it is no text: it holds NUL characters"
 NOT_UTF8 = "it is not UTF-8 text"
-TOO_LONG = f"it has more than {NOTE_MAX_CHARS:,} characters"
 SYMBOLIC = "it is a symbolic link"
 SPECIAL = "it is no regular file"
 SAME_PATH = "another file has the same path"
@@ -85,27 +84,29 @@ def _unlinkable(path: str) -> str:
     return ""
 
 
-def read_file(file: Path) -> str:
-    """Return the text of a file; raise `UnreadableFileError` if it is no note."""
+def read_file(file: Path, most_chars: int = NOTE_MAX_CHARS) -> str:
+    """Return the text of a file; raise `UnreadableFileError` if it is no note, or too long."""
+    too_long = f"it has more than {most_chars:,} characters"
+    most_bytes = 4 * most_chars + _BYTE_ORDER_MARK
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         with open(descriptor, "rb") as opened:
             found = os.fstat(descriptor)
             if not stat.S_ISREG(found.st_mode):
                 raise UnreadableFileError(SPECIAL)
-            content = opened.read(MAX_BYTES + 1)
+            content = opened.read(most_bytes + 1)
     except OSError as error:
         raise UnreadableFileError(error.strerror or "it cannot be read") from None
     if b"\x00" in content:
         raise UnreadableFileError(BINARY)
-    if len(content) > MAX_BYTES:
-        raise UnreadableFileError(TOO_LONG)
+    if len(content) > most_bytes:
+        raise UnreadableFileError(too_long)
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise UnreadableFileError(NOT_UTF8) from None
-    if len(text) > NOTE_MAX_CHARS:
-        raise UnreadableFileError(TOO_LONG)
+    if len(text) > most_chars:
+        raise UnreadableFileError(too_long)
     return text
 
 
