@@ -129,6 +129,10 @@ def test_a_date_in_retry_after_is_read() -> None:
     with pytest.raises(errors.ServerError) as refused:
         client(Script(problem(503, "x", after="soon")), Retry(attempts=1)).recall("tea")
     assert refused.value.retry_after is None
+    far = "Mon, 01 Jan 99999999999999999999 00:00:00 GMT"
+    with pytest.raises(errors.ServerError) as refused:
+        client(Script(problem(503, "x", after=far)), Retry(attempts=1)).recall("tea")
+    assert refused.value.retry_after is None
 
 
 def test_a_problem_says_its_cause_and_fields() -> None:
@@ -165,6 +169,17 @@ def test_each_status_has_its_exception(status: int, kind: type[Exception]) -> No
 def test_an_answer_that_is_not_json_is_refused() -> None:
     with pytest.raises(errors.UnexpectedAnswerError):
         client(Script(httpx.Response(200, text="<html>Sign in"))).recall("tea")
+
+
+def test_an_answer_that_cannot_be_read_is_an_error_of_the_client() -> None:
+    for lost in (httpx.DecodingError("no gzip"), httpx.TooManyRedirects("in a circle")):
+        script = Script(lost)
+        with pytest.raises(errors.UnexpectedAnswerError, match="POST /memories/recall"):
+            client(script).recall("tea")
+        assert len(script.asked) == 1
+    odd = httpx.Response(422, json={"errors": ["no object", {"field": "k", "message": "too much"}]})
+    with pytest.raises(errors.InvalidError, match=r"k: too much"):
+        client(Script(odd)).recall("tea")
 
 
 def test_a_list_follows_its_pages_and_no_other_address() -> None:
@@ -235,3 +250,14 @@ def test_address_and_key_come_from_the_environment(monkeypatch: pytest.MonkeyPat
         Engram()
     with pytest.raises(ValueError, match="http://"):
         Engram("engram.example", "egr_key")
+
+
+def test_a_key_that_cannot_be_sent_is_refused_without_quoting_it() -> None:
+    for key in ("egr_one\negr_two", "egr_sécret", "egr secret", "egr_\x00"):
+        with pytest.raises(ValueError, match="visible ASCII") as refused:
+            Engram("https://engram.example", key)
+        assert key not in str(refused.value)
+    script = Script(httpx.Response(200, json={"results": []}))
+    with httpx.Client(transport=httpx.MockTransport(script)) as http:
+        Engram("https://engram.example", "egr_key\n", http=http).recall("tea")
+    assert script.asked[0].headers["Authorization"] == "Bearer egr_key"

@@ -51,18 +51,19 @@ class Attempts(Generic[T]):
     made: int = 0
     was_lost: bool = False
 
-    def after_error(self, error: httpx.TransportError) -> float:
+    def after_error(self, error: httpx.RequestError) -> float:
         """Return the seconds to wait before the next attempt, or raise."""
+        if not isinstance(error, httpx.TransportError):
+            raise UnexpectedAnswerError(self._described(error)) from error
         never_sent = isinstance(error, _NEVER_SENT)
         self.was_lost = self.was_lost or not never_sent
         may_repeat = never_sent or self.call.repeatable
         wait = None if isinstance(error, _NOT_SENDABLE) or not may_repeat else self._wait(0.0)
         if wait is not None:
             return wait
-        where = f"{self.call.method} {self.call.path}: {error}"
         if isinstance(error, httpx.TimeoutException):
-            raise TimedOutError(where) from error
-        raise ConnectionFailedError(where) from error
+            raise TimedOutError(self._described(error)) from error
+        raise ConnectionFailedError(self._described(error)) from error
 
     def after(self, response: httpx.Response) -> float | None:
         """Return the seconds to wait before the next attempt, None for a success, or raise."""
@@ -84,9 +85,10 @@ class Attempts(Generic[T]):
         try:
             return cast(T, response.json())
         except ValueError as error:
-            raise UnexpectedAnswerError(
-                f"{self.call.method} {self.call.path}: the answer is not JSON"
-            ) from error
+            raise UnexpectedAnswerError(self._described("the answer is not JSON")) from error
+
+    def _described(self, what: object) -> str:
+        return f"{self.call.method} {self.call.path}: {what}"
 
     def _is_gone(self, response: httpx.Response) -> bool:
         """Whether an attempt before, whose answer was lost, has deleted it."""
@@ -126,7 +128,7 @@ def _retry_after(response: httpx.Response) -> float | None:
         return float(said[:9])
     try:
         until = parsedate_to_datetime(said)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if until.tzinfo is None:
         until = until.replace(tzinfo=UTC)

@@ -25,11 +25,14 @@ class _Address:
 
     def __init__(self, url: str | None, key: str | None):
         url = url if url is not None else os.environ.get("ENGRAM_URL", "")
-        key = key if key is not None else os.environ.get("ENGRAM_KEY", "")
+        key = (key if key is not None else os.environ.get("ENGRAM_KEY", "")).strip()
         if not url.startswith(("http://", "https://")):
             raise ValueError("url (or ENGRAM_URL) must begin with http:// or https://")
         if not key:
             raise ValueError("key (or ENGRAM_KEY) is missing")
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            # Sent, it would be refused with a message that quotes it.
+            raise ValueError("key (or ENGRAM_KEY) must be visible ASCII characters")
         self._base = url.rstrip("/").removesuffix("/api/v1") + "/api/v1"
         self._headers = {
             "Authorization": f"Bearer {key}",
@@ -73,7 +76,7 @@ class Transport:
             wait: float | None
             try:
                 response = self._http.request(**self._address.request(call))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 wait = attempts.after_error(error)
             else:
                 wait = attempts.after(response)
@@ -122,7 +125,7 @@ class AsyncTransport:
             wait: float | None
             try:
                 response = await self._http.request(**self._address.request(call))
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 wait = attempts.after_error(error)
             else:
                 wait = attempts.after(response)

@@ -37,7 +37,8 @@ class ProblemError(EngramError):
         self.title = str(problem.get("title") or f"HTTP {status}")
         self.detail = str(problem.get("detail") or "")
         listed = problem.get("errors")
-        self.errors: list[dict[str, str]] = listed if isinstance(listed, list) else []
+        listed = listed if isinstance(listed, list) else []
+        self.errors: list[dict[str, str]] = [one for one in listed if isinstance(one, dict)]
         self.retry_after = retry_after
         fields = "; ".join(f"{e.get('field')}: {e.get('message')}" for e in self.errors)
         said = ": ".join(part for part in (self.title, self.detail) if part)
