@@ -109,6 +109,28 @@ def test_the_agent_of_the_example_remembers(engram: Engram, subject: str) -> Non
     assert engram.sessions.get(session)["state"] == "ended"
 
 
+def test_the_example_is_a_program(service: Service, subject: str) -> None:
+    printed = [
+        subprocess.run(
+            [sys.executable, str(CLIENT / "examples" / "agent_loop.py")],
+            env=os.environ
+            | {
+                "ENGRAM_URL": service.up.url,
+                "ENGRAM_KEY": service.tokens["agent"],
+                "PYTHONPATH": str(CLIENT / "src"),
+            },
+            input=f"{line}\n",
+            check=True,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+        ).stdout
+        for line in (f"Remember: The {subject} has 9 doors.", f"How many doors has the {subject}?")
+    ]
+    assert f"> The {subject} has 9 doors." not in printed[0]
+    assert f"> The {subject} has 9 doors." in printed[1]
+
+
 def test_the_readme_s_code_runs(service: Service) -> None:
     text = (CLIENT / "README.md").read_text(encoding="utf-8")
     snippets = re.findall(r"```python\n(.*?)```", text, re.S)

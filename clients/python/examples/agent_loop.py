@@ -30,6 +30,12 @@ def hold(engram: Engram, prompts: Iterable[str], answer: Model, *, project: str 
     return session
 
 
+def show(known: str, prompt: str) -> str:
+    """Stand in for a model: print what it would get, and say nothing of one's own."""
+    print(f"--- {prompt}\n{known.strip()}")
+    return "(no model)"
+
+
 if __name__ == "__main__":
     with Engram() as client:
-        hold(client, (line.strip() for line in sys.stdin), lambda known, prompt: known)
+        hold(client, (line.strip() for line in sys.stdin), show)
