@@ -144,3 +144,15 @@ def _turns(transcript: str, marks: list[tuple[int, int, str]]) -> Iterator[Turn]
     for (_, start, name), end in zip(marks, ends, strict=False):
         if transcript[start:end].strip():
             yield Turn(name, _ROLES.get(name.lower(), "user"), start, end)
+
+
+def without_labels(text: str) -> str:
+    """Return what one speaker said with no line that `read_turns` would take for another speaker's.
+
+    Such lines are indented; all line breaks become newlines.
+    """
+    lines = text.splitlines()
+    return "\n".join(
+        f" {line}" if number and _LABEL.match(line[:_LABEL_CHARS]) else line
+        for number, line in enumerate(lines)
+    )

@@ -10,12 +10,18 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
-from memories.models import ExtractedQuote, ExtractionRefusal, Memory, RefusalDecision
+from memories.models import (
+    ExtractedQuote,
+    Extraction,
+    ExtractionRefusal,
+    Memory,
+    RefusalDecision,
+)
 from memories.services.causes import REFUSAL_DECIDED
 from memories.services.commit import commit
 from memories.services.commit.draft import Draft
 from memories.services.extraction.results import TAKEN_BACK
-from memories.services.extraction.write import TAG
+from memories.services.extraction.write import TAG, said_at
 from memories.services.lifecycle.states import hide
 from memories.services.locks import lock, share_lock
 
@@ -34,6 +40,8 @@ def keep(
     """
     with before_writing(workspace):
         refusal = _undecided(ExtractionRefusal.objects.filter(pk=refusal_id).first())
+        extraction = Extraction.objects.filter(pk=refusal.job_id).first()
+        observed_at = said_at(extraction, refusal.created_at)
     draft = Draft(
         content=refusal.fact,
         scope=refusal.scope,
@@ -44,7 +52,7 @@ def keep(
         agent=refusal.agent,
         session_key=refusal.session_key,
         source=f"session {refusal.session_key}" if refusal.session_key else "transcript",
-        observed_at=refusal.created_at,
+        observed_at=observed_at,
         is_revival=True,
     )
     prepared = commit.prepare([draft], workspace.embedding_model)

@@ -20,7 +20,14 @@ from memories.core.answers import Answer
 from memories.core.extraction.extract import Kept, Refused, refuse
 from memories.core.extraction.facts import AssistantsWords
 from memories.core.extraction.turns import Turn, read_turns
-from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Provenance
+from memories.models import (
+    ExtractedQuote,
+    Extraction,
+    ExtractionRefusal,
+    Memory,
+    Provenance,
+    Session,
+)
 from memories.services.commit import commit
 from memories.services.commit.commit import Committed, Prepared
 from memories.services.commit.draft import Draft
@@ -44,6 +51,7 @@ class ExtractionRun:
     actor: Actor
     turns: Sequence[Turn]
     assistants: AssistantsWords
+    said_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +86,9 @@ def write_reading(
     """
     turns = read_turns(reading.transcript)
     assistants = AssistantsWords(reading.transcript, turns)
-    run = ExtractionRun(workspace, job, extraction, actor, turns, assistants)
+    with in_workspace(workspace):
+        at = said_at(extraction, job.created_at)
+    run = ExtractionRun(workspace, job, extraction, actor, turns, assistants, at)
     clean = [one for one in reading.kept if not _holds_credential(one)]
     refused = [refuse(one, "credential") for one in reading.kept if _holds_credential(one)]
     drafts = [_draft(run, one, reading.answers.get(one.start, ())) for one in clean]
@@ -94,6 +104,15 @@ def write_reading(
     left = replace(reading, kept=kept, refused=(*reading.refused, *refused))
     said = [(pk, clean[position]) for position, pk in known.items()]
     _write(run, left, _only(prepared, new), said, now=now)
+
+
+def said_at(extraction: Extraction | None, sent_at: datetime) -> datetime:
+    """Return when a transcript was ended: by its session, else when it was sent."""
+    if extraction is None or not extraction.is_of_session:
+        return sent_at
+    session = Session.objects.filter(session_key=extraction.session_key)
+    ended_at = session.values_list("ended_at", flat=True).first()
+    return min(ended_at or sent_at, sent_at)
 
 
 def _holds_credential(one: Kept) -> bool:
@@ -127,7 +146,7 @@ def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
         agent=extraction.agent,
         session_key=session,
         source=f"session {session}" if session else "transcript",
-        observed_at=run.job.created_at,
+        observed_at=run.said_at,
         answers=tuple(answers),
     )
 

@@ -1,0 +1,1 @@
+"""Read the exports of other systems: statements, Markdown and conversations."""
