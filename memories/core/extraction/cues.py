@@ -68,6 +68,11 @@ RECOLLECTING = re.compile(
     r"hardly|barely|always))? remember\b",
     re.IGNORECASE,
 )
+# What stands before the words of somebody else: "Ole wrote: remember that …".
+REPORTING = re.compile(
+    r"(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|writes|reads|asks|asked|told)(?: \w{1,20}){0,3}: ?$",
+    re.IGNORECASE,
+)
 RULE_WORD = re.compile(r"\b(?:rule|policy|standard|practice|lesson|takeaway|decision)\b", re.I)
 # "Let's keep to that.", "That's decided.", "New rule.": of the sentence before it, that it lasts.
 RATIFYING = re.compile(

@@ -20,7 +20,8 @@ _POINTERS: Final = words_of("he she it they that this those these him her them b
 _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
 _REQUEST: Final = re.compile(
     r"^(?:(?:please|and|ok|okay|also|so),? ){0,2}(?:remember|note|write down|keep in mind|"
-    r"bear in mind|don't forget|for the record)(?: (?:that|down|please))?[:,]? ",
+    r"bear in mind|don't forget|for the record|(?:store|save)(?= the following))"
+    r"(?: (?:that|down|please|the following))?[:,]? ",
     re.IGNORECASE,
 )
 _ONLY_REQUEST_WORDS: Final = 5  # "Please write that down.": what to remember stands before it
@@ -136,6 +137,7 @@ def _names_nothing(described: Described) -> bool:
 
 _EMPTY: Final = _POINTERS | words_of(
     "remember note write down please keep in mind make a want put get jot record for the of take"
+    " store save following"
     " written noted recorded don't forget too as well so and ok"
 )
 

@@ -6,6 +6,7 @@ The words and phrases are in `cues`; claims, modality and transitions are those 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -47,10 +48,18 @@ class Described:
 
 def is_noting(text: str) -> bool:
     """Return whether a text asks to remember something, outside of what it quotes."""
+    return _find_noting(text) is not None
+
+
+def is_asking(text: str) -> bool:
+    """Return whether it is its speaker who asks, not somebody whose words are reported."""
+    found = _find_noting(text)
+    return found is not None and cues.REPORTING.search(found.string[: found.start()]) is None
+
+
+def _find_noting(text: str) -> re.Match[str] | None:
     plain = normalise(text[:MAX_CHARS])
-    return (
-        cues.NOTING.search(cues.RECOLLECTING.sub(" ", cues.QUOTATION.sub(" ", plain))) is not None
-    )
+    return cues.NOTING.search(cues.RECOLLECTING.sub(" ", cues.QUOTATION.sub(" ", plain)))
 
 
 def is_ratifying(text: str) -> bool:
@@ -92,7 +101,7 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
     }
     asks = turn.role == "user" and statement.kind == "prose" and not features["question"]
     values = {name: float(value) for name, value in features.items()}
-    return Described(statement, words, values, reading, is_request=asks and is_noting(text))
+    return Described(statement, words, values, reading, is_request=asks and is_asking(text))
 
 
 def _of_words(words: Sequence[str], tokens: Sequence[Token]) -> dict[str, float]:

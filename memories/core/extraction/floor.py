@@ -25,7 +25,8 @@ Reason = Literal[
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 EXPLAINED: Final[Mapping[Reason, str]] = {
     "third_party_text": "It is pasted from elsewhere, or a tool wrote it.",
-    "procedural_fragment": "It is a step of what was being done: code, a log line, an instruction.",
+    "procedural_fragment": "It is a step of what was being done: code, a log line, an instruction,"
+    " binary data.",
     "question": "It is a question.",
     "too_short": "It says too little to be understood without the conversation.",
     "too_long": "It is one sentence of more than 600 characters.",
@@ -65,6 +66,11 @@ _LEADING: Final = frozenset(["always", "never", "please", "now", "also", "do", "
 _ARTICLES: Final = frozenset(["a", "an", "the", "then", "so", "well", "just", "only"])
 
 
+# Bytes that are no text: control characters, private ones, and what a decoder puts for the others.
+_UNREADABLE: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ue000-\uf8ff\ufffd]")
+_UNREADABLE_FROM: Final = 0.05  # share of the characters of a statement
+
+
 def find_bar(described: Described, turn: Turn) -> Reason | None:
     """Return the reason for which a statement is never kept, None when its worth decides."""
     if described.statement.kind == "private":
@@ -94,9 +100,14 @@ def _is_order(described: Described) -> bool:
     )
 
 
+def is_unreadable(text: str) -> bool:
+    """Return whether a text holds so many bytes of something else that nobody has written it."""
+    return len(_UNREADABLE.findall(text)) > _UNREADABLE_FROM * len(text)
+
+
 def _bar_of_form(described: Described) -> Reason | None:
     statement = described.statement
-    if statement.kind == "code":
+    if statement.kind == "code" or is_unreadable(statement.text):
         return "procedural_fragment"
     if len(statement.text) > MAX_CHARS:
         return "too_long"
