@@ -143,9 +143,9 @@ def test_binary_rubbish_is_read_and_nothing_of_it_is_kept(tenant: Tenant, text: 
     ],
 )
 def test_bytes_that_are_no_text_are_refused(tenant: Tenant, body: bytes) -> None:
-    headers = {"HTTP_AUTHORIZATION": f"Bearer {tenant.agent.token}"}
+    headers = {"Authorization": f"Bearer {tenant.agent.token}"}
     answer = tenant.agent.client.post(
-        "/api/v1/memories/extract", body, content_type="application/json", **headers
+        "/api/v1/memories/extract", body, content_type="application/json", headers=headers
     )
     assert answer.status_code in {400, 422}, answer.content
     assert answer.headers["Content-Type"] == "application/problem+json"
