@@ -143,10 +143,10 @@ def test_dead_links_are_counted_and_a_missing_heading_is_named(
     page = shown(person, f"{PAGE}{note}/")
     assert page.count("No such heading") == 2
     assert "#<bdi>Fees</bdi>" in page
-    assert "2 links lead to a heading that the note does not have." in page
+    assert "2 links lead to a heading that the linked note does not have." in page
     assert shown(person, f"{ADMIN}{note}/change/").count("No such heading") == 2
     both = put(tenant, "both.md", "See [[contracts#Fees]] and [[nowhere]].\n")
-    dead = "1 link leads to no note, 1 link leads to a heading that the note does not have."
+    dead = "1 link leads to no note, 1 link leads to a heading that the linked note does not have."
     assert dead in shown(person, f"{PAGE}{both}/")
     memory = remember(tenant, "Fees are in [[contracts#Fees]], terms in [[contracts#Terms]].")
     page = shown(person, f"/admin/memories/memory/{memory}/change/")
