@@ -1810,6 +1810,7 @@ class AsyncEngram(AsyncTransport):
             "review.reopened",
             "session.deleted",
             "session.ended",
+            "session.imported",
             "session.judged",
             "session.prompted",
             "session.started",
@@ -1817,6 +1818,7 @@ class AsyncEngram(AsyncTransport):
             "settings.changed",
             "training.finished",
             "training.started",
+            "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",
         ]

@@ -1796,6 +1796,7 @@ class Engram(Transport):
             "review.reopened",
             "session.deleted",
             "session.ended",
+            "session.imported",
             "session.judged",
             "session.prompted",
             "session.started",
@@ -1803,6 +1804,7 @@ class Engram(Transport):
             "settings.changed",
             "training.finished",
             "training.started",
+            "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",
         ]
