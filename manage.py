@@ -33,7 +33,14 @@ def needs_services(arguments: list[str]) -> bool:
     """Return whether a command line is one that talks to the database."""
     if not arguments or arguments[0].startswith("-") or arguments[0] in WITHOUT_SERVICES:
         return False
+    if arguments[0] == "mcp" and (os.environ.get("ENGRAM_URL") or _names_url(arguments)):
+        return False
     return not {"-h", "--help", "--version"} & set(arguments)
+
+
+def _names_url(arguments: list[str]) -> bool:
+    """Return whether `mcp` calls a running Engram, or only prints how clients do."""
+    return any(one.partition("=")[0] in {"--url", "--snippets"} for one in arguments)
 
 
 def main() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from engram.embedded.logs import rotating_log
+from engram.supervisor.snippets import lines_of
 
 COLOURS = {"up": 1, "web": 36, "worker": 32, "beat": 33, "postgres": 34, "redis": 35}
 
@@ -76,4 +77,8 @@ def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -
             "      -H 'Content-Type: application/json' \\",
             """      -d '{"query": "how are booking events sent?", "k": 3}'""",
         ]
+    lines += ["", "  Agents connect by the Model Context Protocol:"]
+    if key := demo.get("agent_key"):
+        lines += lines_of(url, key, "    ")
+    lines.append("    .venv/bin/python manage.py mcp --snippets   # shows how")
     return [*lines, "", "Ctrl-C stops everything; the next start continues with the data.", ""]
