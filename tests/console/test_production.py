@@ -31,7 +31,12 @@ from tests.conftest import NOW
 pytestmark = pytest.mark.django_db
 
 PASSWORD = "pa55-of-a-test"
-DEMO = {"username": "demo", "password": PASSWORD, "api_key": "egr_of-a-test"}
+DEMO = {
+    "username": "demo",
+    "password": PASSWORD,
+    "api_key": "egr_of-a-test",
+    "agent_key": "egr_of-an-agent",
+}
 
 
 @pytest.fixture(autouse=True)
@@ -109,7 +114,10 @@ def test_password_and_key_are_shown_to_a_terminal_only(tmp_path: Path) -> None:
     shown = "\n".join(greeting("http://x", DEMO))
     written = "\n".join(greeting("http://x", DEMO, tmp_path / "demo.json"))
     assert (PASSWORD in shown, DEMO["api_key"] in shown) == (True, True)
-    assert (PASSWORD in written, DEMO["api_key"] in written) == (False, False)
+    assert (PASSWORD in written, "egr_" in written) == (False, False)
+    # The settings of each client for agents, with the agent's key alone.
+    assert shown.count("http://x/mcp") == shown.count(DEMO["agent_key"]) == 4
+    assert "manage.py mcp --snippets" in written
     assert str(tmp_path / "demo.json") in written
     assert "demo.json" not in "\n".join(greeting("http://x", {}, tmp_path / "demo.json"))
 

@@ -193,6 +193,22 @@ def test_the_demo_key_is_used_here_and_sent_nowhere_else(service: Service, tmp_p
         demo.unlink()
 
 
+def test_settings_are_printed_and_a_url_is_called_without_services(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    for options in (("--snippets",), ("--url", NOBODY), ("--help",)):
+        done = subprocess.run(
+            [sys.executable, "manage.py", "mcp", *options],
+            cwd=SOURCE,
+            env={**ENVIRONMENT, "ENGRAM_HOME": str(home), "ENGRAM_KEY": "egr_x"},
+            input=b"",
+            capture_output=True,
+            timeout=PATIENCE_SECONDS,
+            check=True,
+        )
+        assert done.stdout.count(b"egr_x") == (4 if "--snippets" in options else 0)
+    assert not (home / "services.json").exists()
+
+
 def test_each_snippet_works_as_it_is_printed(service: Service, tmp_path: Path) -> None:
     key = service.tokens["agent"]
     shown = talk(service, b"", "--snippets", "--url", service.up.url, key=key).stdout.decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import sys
@@ -11,7 +12,6 @@ from threading import Thread
 from typing import Any
 from urllib.parse import urlsplit
 
-import anyio
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             raise CommandError(NO_KEY)
         with suppress(KeyboardInterrupt):
             if url:
-                anyio.run(_serve_remote, url, key)
+                asyncio.run(_serve_remote(url, key))
             else:
                 _serve_here(key)
 
@@ -99,7 +99,7 @@ def _serve_here(key: str) -> None:
     heartbeat.begin("mcp")
     Thread(target=_warm_up, daemon=True).start()
     try:
-        anyio.run(_serve, InProcessApi(BodyLimit(ThreadHandler()), _outer_request(key)))
+        asyncio.run(_serve(InProcessApi(BodyLimit(ThreadHandler()), _outer_request(key))))
     finally:
         heartbeat.end()
 
