@@ -154,3 +154,5 @@ def test_the_readme_s_code_runs(service: Service) -> None:
     assert "Refunds above 500 EUR need two signatures." in printed[0]
     assert "Refunds above 500 EUR need two signatures." in printed[1]
     assert printed[2].startswith("credential ")
+    assert "Refunds above 500 EUR need two signatures." in printed[3]
+    assert printed[4] == "Ana drinks green tea at four.\n"
