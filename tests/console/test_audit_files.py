@@ -54,6 +54,17 @@ def test_foreign_hidden_and_ignored_files_are_not_read(here: Path) -> None:
     assert list(find_files(["docs"]).files) == ["docs/kept-draft.md", "docs/sub/b.md"]
 
 
+def test_an_ignored_folder_that_is_named_is_read(here: Path) -> None:
+    write(
+        here,
+        {".git/HEAD": "x", ".gitignore": "/build\n", "build/a.md": "x", "build/sub/b.md": "x",
+         "build/.gitignore": "*b.md\n", "c.md": "x"},
+    )  # fmt: skip
+    assert list(find_files(["."]).files) == ["c.md"]
+    assert list(find_files(["build"]).files) == ["build/a.md"]
+    assert list(find_files(["build/sub"]).files) == ["build/sub/b.md"]
+
+
 def test_links_are_not_followed_out_of_the_folder_or_in_circles(here: Path) -> None:
     write(here.parent, {"outside.md": "secret", "other/a.md": "secret"})
     write(here, {"a.md": "x", "sub/b.md": "x"})
@@ -122,6 +133,22 @@ def test_a_file_named_twice_is_read_once(here: Path) -> None:
     write(here, {"docs/a.md": "x"})
     paths = ["docs", "docs/a.md", "../here/docs/../docs/a.md", str(here / "docs")]
     assert list(find_files(paths).files) == ["docs/a.md"]
+
+
+def test_a_link_that_is_named_is_read_under_its_name(here: Path) -> None:
+    write(here.parent, {"other/a.md": "x", "b.md": "x"})
+    (here / "linked").symlink_to(here.parent / "other")
+    (here / "b.md").symlink_to(here.parent / "b.md")
+    assert list(find_files(["linked", "b.md"]).files) == ["b.md", "linked/a.md"]
+    report = audit("linked", "b.md")
+    assert (report.files, report.skipped) == (2, ())
+
+
+def test_data_that_is_no_export_is_said_only_if_it_is_named(here: Path) -> None:
+    write(here, {"a.md": "x", "settings.json": '{"memory": 512}'})
+    assert left_out(".") == {}
+    reasons = left_out("a.md", "settings.json")
+    assert reasons["settings.json"].startswith("it holds no statements under memory")
 
 
 def test_paths_are_shown_relative_to_the_current_folder(

@@ -24,7 +24,7 @@ from engram.console.audit.contradictions import (
 )
 from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.drifted import find_unsupported, leanings_of
-from engram.console.audit.exports import EXPORTS, ExportError, read_export
+from engram.console.audit.exports import EXPORTS, ExportError, NoExportError, read_export
 from engram.console.audit.files import Found, find_files, texts_of
 from engram.console.audit.findings import KINDS, Finding, Kind, Report, Skipped, in_order, several
 from engram.console.audit.git import Repository, repository_of, times_of
@@ -105,6 +105,8 @@ def _read(audit: _Audit, advance: Callable[[int], object]) -> None:
             is_data = place.suffix.lower() in EXPORTS
             document = (read_export if is_data else read_document)(path, text)
         except ExportError as error:
+            if isinstance(error, NoExportError) and place.resolve() not in audit.found.named:
+                continue  # it only looked like one
             audit.found.skipped.append(Skipped(path, str(error)))
             continue
         audit.documents.append(document)

@@ -26,7 +26,11 @@ _MARKS: Final = re.compile(rb'"(?:memory|provenance|observed_at|memory_type)"\s*
 
 
 class ExportError(ValueError):
-    """A file that holds no statements; the message says why."""
+    """A file that cannot be read as an export; the message says why."""
+
+
+class NoExportError(ExportError):
+    """A file that holds no statements, such as the settings of a program."""
 
 
 def is_export(place: Path) -> bool:
@@ -53,7 +57,7 @@ def read_export(path: str, content: str) -> Document:
                     Statement(path, line, line, piece, block=block, kind="item")
                 )
     if not document.statements:
-        raise ExportError("it holds no statements under " + ", ".join(_TEXTS))
+        raise NoExportError("it holds no statements under " + ", ".join(_TEXTS))
     return document
 
 

@@ -48,7 +48,8 @@ class Found:
 
     files: dict[str, Path] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-    seen: set[Path] = field(default_factory=set)
+    seen: set[Path] = field(default_factory=set)  # resolved
+    named: set[Path] = field(default_factory=set)  # files that the caller names, resolved
 
 
 def find_files(paths: Sequence[str]) -> Found:
@@ -61,16 +62,17 @@ def find_files(paths: Sequence[str]) -> Found:
     """
     found = Found()
     for path in paths:
-        given = Path(path)
         try:
+            given = Path(os.path.abspath(path) if path else path)
             place = given.resolve(strict=True)
         except (OSError, RuntimeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it cannot be resolved"
             raise AuditError(f"{_printable(path)}: {reason}") from None
         if place.is_dir():
-            _walk(found, place)
+            _walk(found, given)
         else:
-            _add(found, place, is_named=True)
+            found.named.add(place)
+            _add(found, given)
     if not found.files:
         left_out = f" ({len(found.skipped)} left out)" if found.skipped else ""
         raise AuditError(
@@ -107,7 +109,11 @@ def _walk(found: Found, top: Path) -> None:
         kept = []
         for name in sorted(folders):
             is_kept = name in _HIDDEN if name.startswith(".") else name not in _FOREIGN
-            if not is_kept or _is_environment(here / name) or ignored.covers(here / name, True):
+            if (
+                not is_kept
+                or _is_environment(here / name)
+                or ignored.covers(here / name, is_folder=True)
+            ):
                 continue
             if (here / name).is_symlink():
                 found.skipped.append(Skipped(shown(here / name), SYMBOLIC))
@@ -115,7 +121,7 @@ def _walk(found: Found, top: Path) -> None:
                 kept.append(name)
         folders[:] = kept
         for name in sorted(filter(_is_read, names)):
-            if not ignored.covers(here / name, False):
+            if not ignored.covers(here / name, is_folder=False):
                 _add(found, here / name)
             if len(found.files) > MOST_FILES:
                 raise AuditError(f"There are more than {MOST_FILES:,} files; name fewer folders.")
@@ -130,13 +136,15 @@ def _is_environment(folder: Path) -> bool:
     return (folder / "pyvenv.cfg").is_file()
 
 
-def _add(found: Found, place: Path, *, is_named: bool = False) -> None:
+def _add(found: Found, place: Path) -> None:
     """Add a file once; an export of memories in a folder only if it looks like one."""
-    if place.is_symlink():
+    real = place.resolve()
+    if place.is_symlink() and real not in found.named:
         found.skipped.append(Skipped(shown(place), SYMBOLIC))
-    elif place not in found.seen:
-        found.seen.add(place)
-        if is_named or place.suffix.lower() not in EXPORTS or is_export(place):
+    elif real not in found.seen:
+        found.seen.add(real)
+        is_data = place.suffix.lower() in EXPORTS
+        if real in found.named or not is_data or is_export(place):
             found.files[shown(place)] = place
 
 
@@ -149,6 +157,9 @@ class _Ignored:
         root = next((folder for folder in above if (folder / ".git").exists()), None)
         for folder in above[1 : above.index(root) + 1] if root else ():
             self.enter(folder)
+        # A folder that is named is read, whatever a file above it ignores.
+        if any(self.covers(folder, is_folder=True) for folder in above[:-1]):
+            self._specs.clear()
 
     def enter(self, folder: Path) -> None:
         """Read the `.gitignore` of a folder, if it has one that can be read."""
@@ -160,7 +171,7 @@ class _Ignored:
             except (UnreadableFileError, ValueError):
                 return
 
-    def covers(self, place: Path, is_folder: bool) -> bool:
+    def covers(self, place: Path, *, is_folder: bool) -> bool:
         """Return whether the deepest `.gitignore` that says something of a path ignores it."""
         for folder in place.parents:
             if (spec := self._specs.get(folder)) is None:
@@ -181,6 +192,8 @@ def texts_of(found: Found, advance: Callable[[int], object]) -> Iterator[tuple[s
     for path, place in found.files.items():
         advance(1)
         try:
-            yield path, place, read_text(place)
+            # A link that the caller names is followed, no other one.
+            is_named = place.is_symlink() and place.resolve() in found.named
+            yield path, place, read_text(place.resolve() if is_named else place)
         except UnreadableFileError as error:
             found.skipped.append(Skipped(path, str(error)))

@@ -49,7 +49,7 @@ def find_repeats(documents: Sequence[Document]) -> tuple[list[Finding], list[Ski
     by_files: dict[tuple[object, ...], list[_Run]] = defaultdict(list)
     templates: dict[str, int] = defaultdict(int)
     for run in _runs(places):
-        if not any(_says_enough(group.text) for group in run.groups):
+        if not any(map(_says_enough, run.groups)):
             continue
         files = tuple(sorted({document for document, _ in run.starts}))
         if len(files) > max(TEMPLATE_FILES, TEMPLATE_SHARE * len(read)):
@@ -82,8 +82,14 @@ def _runs(places: dict[tuple[tuple[int, int], ...], Group]) -> list[_Run]:
     return runs
 
 
-def _says_enough(text: str) -> bool:
-    return len(text.split()) >= LEAST_WORDS and len(set(stems(text))) >= LEAST_STEMS
+def _says_enough(group: Group) -> bool:
+    """Return whether a statement is worth one place; rows of tables are alike by their columns."""
+    text = group.text
+    return (
+        group.statements[0].kind != "row"
+        and len(text.split()) >= LEAST_WORDS
+        and len(set(stems(text))) >= LEAST_STEMS
+    )
 
 
 def _finding(runs: Sequence[_Run]) -> Finding:
@@ -93,7 +99,7 @@ def _finding(runs: Sequence[_Run]) -> Finding:
         for run in runs
         for first, last in zip(run.groups[0].statements, run.groups[-1].statements, strict=True)
     )
-    foremost = next((group.text for group in groups if _says_enough(group.text)), groups[0].text)
+    foremost = next(group.text for group in groups if _says_enough(group))
     said = quote(foremost, _QUESTION_CHARS)
     count = len(groups)
     what = said if count == 1 else f"{said} and {several(count - 1, 'more statement')}"
