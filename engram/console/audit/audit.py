@@ -26,7 +26,16 @@ from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.drifted import find_unsupported, leanings_of
 from engram.console.audit.exports import EXPORTS, ExportError, NoExportError, read_export
 from engram.console.audit.files import Found, find_files, texts_of
-from engram.console.audit.findings import KINDS, Finding, Kind, Report, Skipped, in_order, several
+from engram.console.audit.findings import (
+    KINDS,
+    Finding,
+    Kind,
+    Report,
+    Skipped,
+    in_order,
+    several,
+    without_secrets,
+)
 from engram.console.audit.git import Repository, repository_of, times_of
 from engram.console.audit.gone import find_missing
 from engram.console.audit.mentions import Mention, find_removed, mentions_of
@@ -84,7 +93,7 @@ def run(paths: Sequence[str], new_bar: NewBar, kinds: Collection[Kind] = KINDS) 
             findings += _compared(audit, bar, kinds)
     skipped = sorted(audit.found.skipped, key=lambda one: (one.path, one.reason))
     return Report(
-        findings=in_order(findings),
+        findings=in_order(map(without_secrets, findings)),
         skipped=tuple(skipped),
         files=len(audit.documents),
         statements=sum(len(document.statements) for document in audit.documents),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engram.console.audit.documents import Statement
+from engram.kernel.credentials import without_credentials
+from memories.core.quoting import legible
 
 Kind = Literal["contradiction", "gone", "repeat"]
 Order = Literal["commits", "files"]
@@ -94,6 +96,20 @@ class Report:
 def place_of(first: Statement, last: Statement | None = None) -> Place:
     """Return the place of a statement, or of a run of statements in one file."""
     return Place(first.path, first.line, (last or first).end_line, first.text)
+
+
+def without_secrets(finding: Finding) -> Finding:
+    """Return a finding without credentials and control characters in what it quotes."""
+
+    def cleaned(text: str) -> str:
+        return without_credentials(legible(text))[0]
+
+    return replace(
+        finding,
+        places=tuple(replace(place, text=cleaned(place.text)) for place in finding.places),
+        question=cleaned(finding.question),
+        reason=cleaned(finding.reason),
+    )
 
 
 def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -10,6 +10,8 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from tqdm import tqdm
 
+from engram.console.audit.as_html import as_html
+from engram.console.audit.as_sarif import as_sarif
 from engram.console.audit.as_text import as_json, as_text
 from engram.console.audit.audit import Bar, run
 from engram.console.audit.files import AuditError
@@ -17,7 +19,7 @@ from engram.console.audit.findings import KINDS
 from engram.kernel.embedding import EmbeddingUnavailableError, use_processors
 
 FOUND, USAGE = 1, 2
-FORMATS = {"json": as_json}
+FORMATS = {"html": as_html, "json": as_json, "sarif": as_sarif}
 
 
 class Command(BaseCommand):
