@@ -26,10 +26,11 @@ PARTNERS: Final = 30  # pairs of one statement, those with the most common words
 _COMMON_STATEMENTS: Final = 30  # a word of more statements, or of a larger share, finds no pairs
 _COMMON_SHARE: Final = 0.02
 _PRIOR: Final = 16  # statements without a word that are added to its frequency
-# Files that record what held at some time, or quote others.
+# Files that record what held at some time, or that projects take over from others.
 _RECORDS: Final = re.compile(
     r"(?:^|[-_.])(?:change[-_]?logs?|changes|history|news|releases?|release[-_]?notes|licen[cs]e|"
-    r"copying|notice|third[-_]?party\w*|upgrad\w+|migrat\w+)(?:$|[-_.])",
+    r"copying|notice|third[-_]?party\w*|upgrad\w+|migrat\w+|code[-_]of[-_]conduct|contributors|"
+    r"authors|(?:issue|pull[-_]request)[-_]template)(?:$|[-_.])",
     re.IGNORECASE,
 )
 
@@ -48,9 +49,10 @@ class Group:
 
 
 def is_record(path: str) -> bool:
-    """Return whether a file is a changelog, a licence or the like."""
-    name = path.rpartition("/")[2]
-    return _RECORDS.search(name.rpartition(".")[0] or name) is not None
+    """Return whether a file, or its folder, is a changelog, a licence or the like."""
+    folder, _, name = path.rpartition("/")
+    names = (name.rpartition(".")[0] or name, folder.rpartition("/")[2])
+    return any(_RECORDS.search(one) is not None for one in names)
 
 
 def is_compared(statement: Statement) -> bool:
@@ -59,6 +61,7 @@ def is_compared(statement: Statement) -> bool:
     return (
         len(text) <= MOST_CHARS
         and len(text.split()) >= LEAST_WORDS
+        and not text.startswith(("Copyright", "(c)", "©"))
         and not text.endswith((":", "?", "…", "..."))
         and not (statement.kind == "row" and statement.cells != 2)
     )

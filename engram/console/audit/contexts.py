@@ -21,21 +21,32 @@ _POINTING: Final = re.compile(
     r"and|or|so|if not|in this case|defaults?\b|if (?:set|true|false)|when (?:set|true|false))\b",
     re.IGNORECASE,
 )
-LEAST_SUBJECT: Final = 3  # common words that name what both statements are about
+_AGENTS: Final = re.compile(
+    r"(?:^|/)(?:(?:claude|agents?|gemini|memory|memories|copilot-instructions|conventions)(?:\.local)?"
+    r"\.md|\.\w+rules|[^/]+\.(?:mdc|instructions\.md|json|jsonl|ndjson))$",
+    re.IGNORECASE,
+)
 
 
 def may_clash(a: Statement, b: Statement) -> bool:
     """Return whether two statements may contradict each other where they stand.
 
-    Not two of one list, table or paragraph, nor what their headings or files tell apart.
+    Not two of one section, nor what their headings or files tell apart. The sections of one
+    document are about different things, such as the functions of a reference; only those of notes
+    for agents are about the project as a whole.
     """
-    if a.path == b.path and (a.block == b.block or a.headings == b.headings):
+    if a.path == b.path and not (is_of_agents(a.path) and a.headings != b.headings):
+        return False
+    if any(s.is_reference and not is_of_agents(s.path) for s in (a, b)):
         return False
     if any(_POINTING.match(s.text) for s in (a, b)):
         return False
-    if a.kind == "row" and b.kind == "row" and a.path == b.path:
-        return False
     return not (_are_told_apart(a, b) or _are_fields_of_others(a, b))
+
+
+def is_of_agents(path: str) -> bool:
+    """Return whether a file holds notes or rules of agents, or an export of memories."""
+    return _AGENTS.search(path) is not None
 
 
 def _are_told_apart(a: Statement, b: Statement) -> bool:
@@ -50,9 +61,7 @@ def _are_fields_of_others(a: Statement, b: Statement) -> bool:
     last = [s.headings[-1] if s.headings else "" for s in (a, b)]
     if _words(last[0]) == _words(last[1]):
         return False
-    if any(_FIELD.match(s.text) and s.kind != "row" for s in (a, b)):
-        return True
-    return a.path == b.path and len(_words(a.text) & _words(b.text)) < LEAST_SUBJECT
+    return any(_FIELD.match(s.text) and s.kind != "row" for s in (a, b))
 
 
 def _context(statement: Statement) -> frozenset[str]:

@@ -12,7 +12,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -57,7 +57,8 @@ class Statement:
     """One statement of a file.
 
     `headings` are those above it, outermost first; `block` numbers its paragraph, list or table
-    within the file; `cells` is the number of cells of a row, else 0. Lines count from 1.
+    within the file; `cells` is the number of cells of a row, else 0; `is_reference` is true below
+    a heading with code, such as the name of a function. Lines count from 1.
     """
 
     path: str
@@ -69,6 +70,7 @@ class Statement:
     block: int = 0
     links: tuple[Link, ...] = ()
     cells: int = 0
+    is_reference: bool = False
 
     @property
     def heading(self) -> str:
@@ -99,13 +101,19 @@ def read_document(path: str, content: str) -> Document:
     return document
 
 
+class _Heading(NamedTuple):
+    level: int
+    title: str
+    has_code: bool
+
+
 class _Reader:
     """Walks the tokens of a document and collects what it holds."""
 
     def __init__(self, document: Document, offset: int):
         self.document = document
         self.offset = offset
-        self.above: list[tuple[int, str]] = []
+        self.above: list[_Heading] = []
         self.block = 0
         self.columns: list[str] = []
         self.cells: list[_Inline] = []
@@ -132,19 +140,19 @@ class _Reader:
         self.document.codes += inline.codes
         self.document.ids.update(inline.ids)
         if opened.type == "heading_open":
-            self._heading(int(opened.tag[1:]), inline.text)
+            self._heading(int(opened.tag[1:]), inline.text, has_code=bool(inline.codes))
         elif opened.type in ("th_open", "td_open"):
             self.cells.append(inline)
         elif not self.depth["blockquote"]:
             kind: StatementKind = "item" if self.depth["list_item"] else "sentence"
             self._sentences(inline, kind)
 
-    def _heading(self, level: int, text: str) -> None:
+    def _heading(self, level: int, text: str, *, has_code: bool) -> None:
         if found := _CUSTOM_ID.search(text):
             self.document.ids.add(found[1])
             text = text[: found.start()].rstrip()
-        self.above = [(depth, title) for depth, title in self.above if depth < level]
-        self.above.append((level, text))
+        self.above = [heading for heading in self.above if heading.level < level]
+        self.above.append(_Heading(level, text, has_code))
         self.document.headings.append(text)
 
     def _sentences(self, inline: _Inline, kind: StatementKind) -> None:
@@ -162,10 +170,11 @@ class _Reader:
                 inline.line_at(begin),
                 inline.line_at(end - 1),
                 text,
-                tuple(title for _, title in self.above if title),
+                tuple(heading.title for heading in self.above if heading.title),
                 kind,
                 self.block,
                 inline.links_within(begin, end),
+                is_reference=any(heading.has_code for heading in self.above),
             )
         )
 
@@ -188,8 +197,10 @@ class _Reader:
             self.document.statements.append(
                 Statement(
                     self.document.path, cells[0].first, cells[0].first, text,
-                    tuple(title for _, title in self.above if title), "row", self.block,
+                    tuple(heading.title for heading in self.above if heading.title),
+                    "row", self.block,
                     tuple(link for cell in cells for link in cell.links), len(cells),
+                    any(heading.has_code for heading in self.above),
                 )
             )  # fmt: skip
 

@@ -20,7 +20,6 @@ QUOTED: Final = 300  # characters of a statement that a finding quotes
 # Every rule, with what it finds.
 RULES: Final[dict[str, tuple[Kind, str]]] = {
     "contradiction": ("contradiction", "Two statements cannot both hold."),
-    "left-behind": ("contradiction", "A statement relies on what another one says is gone."),
     "missing-file": ("gone", "A link leads to a file that does not exist."),
     "missing-heading": ("gone", "A link leads to a heading that does not exist."),
     "missing-note": ("gone", "A wiki link leads to no note."),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from posixpath import dirname, join, normpath, splitext
 from typing import Final
 from urllib.parse import unquote
@@ -37,7 +38,19 @@ def find_missing(documents: Sequence[Document], exists: Exists) -> list[Finding]
         for link in document.links:
             if link.wiki is None:
                 found += _missing(document, link, known, exists)
-    return found + list(_missing_notes(documents))
+    return _joined(found) + list(_missing_notes(documents))
+
+
+def _joined(findings: Sequence[Finding]) -> list[Finding]:
+    """Return one finding for all links of a document with the same target."""
+    joined: dict[tuple[str, str], Finding] = {}
+    for finding in findings:
+        key = finding.places[0].path, finding.question
+        first = joined.get(key)
+        joined[key] = (
+            finding if first is None else replace(first, places=(*first.places, *finding.places))
+        )
+    return list(joined.values())
 
 
 def local_target(link: Link) -> tuple[str, str] | None:
@@ -116,8 +129,11 @@ def _is_missing(document: Document, anchor: str) -> bool:
         return False
     if _LINES.match(anchor) or wanted == "top":
         return False
-    titles = {slug(title) for title in document.headings}
-    return wanted not in titles and _SUFFIX.sub("", wanted) not in titles
+    titles = [slug(title) for title in document.headings]
+    if wanted in titles or _SUFFIX.sub("", wanted) in titles:
+        return False
+    # Some generators name a heading by its beginning: "DEP0111: …".
+    return not any(title.startswith(wanted) for title in titles)
 
 
 def _missing_notes(documents: Sequence[Document]) -> Iterator[Finding]:

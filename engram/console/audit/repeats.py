@@ -49,7 +49,7 @@ def find_repeats(documents: Sequence[Document]) -> tuple[list[Finding], list[Ski
     by_files: dict[tuple[object, ...], list[_Run]] = defaultdict(list)
     templates: dict[str, int] = defaultdict(int)
     for run in _runs(places):
-        if not any(map(_says_enough, run.groups)):
+        if not any(map(_is_sentence, run.groups)):
             continue
         files = tuple(sorted({document for document, _ in run.starts}))
         if len(files) > max(TEMPLATE_FILES, TEMPLATE_SHARE * len(read)):
@@ -58,7 +58,11 @@ def find_repeats(documents: Sequence[Document]) -> tuple[list[Finding], list[Ski
             by_files[files].append(run)
         else:
             by_files[(*files, run.starts)].append(run)  # several in one file stay apart
-    findings = [_finding(runs) for runs in by_files.values()]
+    findings = [
+        _finding(runs)
+        for runs in by_files.values()
+        if any(_says_enough(group) for run in runs for group in run.groups)
+    ]
     skipped = [
         Skipped(path, f"{several(count, 'statement')} that most files repeat, as of a template")
         for path, count in sorted(templates.items())
@@ -82,14 +86,14 @@ def _runs(places: dict[tuple[tuple[int, int], ...], Group]) -> list[_Run]:
     return runs
 
 
+def _is_sentence(group: Group) -> bool:
+    """Return whether a statement says something; rows of tables are alike by their columns."""
+    return group.statements[0].kind != "row" and len(group.text.split()) >= LEAST_WORDS
+
+
 def _says_enough(group: Group) -> bool:
-    """Return whether a statement is worth one place; rows of tables are alike by their columns."""
-    text = group.text
-    return (
-        group.statements[0].kind != "row"
-        and len(text.split()) >= LEAST_WORDS
-        and len(set(stems(text))) >= LEAST_STEMS
-    )
+    """Return whether a statement is worth one place by itself."""
+    return _is_sentence(group) and len(set(stems(group.text))) >= LEAST_STEMS
 
 
 def _finding(runs: Sequence[_Run]) -> Finding:
