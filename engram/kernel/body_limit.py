@@ -87,7 +87,7 @@ class BodyLimit:
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
         """Serve the request unless its body is too large."""
         announced = dict(scope["headers"]).get(b"content-length", b"")
-        received_bytes = 0
+        received_bytes, is_whole = 0, False
         # The route is only resolved for bodies that may be too large.
         max_bytes = BODY_BYTES
 
@@ -103,9 +103,10 @@ class BodyLimit:
             return
 
         async def bounded_receive() -> AsgiMessage:
-            nonlocal received_bytes
+            nonlocal received_bytes, is_whole
             message = await receive()
             received_bytes += len(message.get("body", b""))
+            is_whole = not message.get("more_body", False)
             if is_over(received_bytes):
                 raise _TooLargeError
             return message
@@ -113,7 +114,8 @@ class BodyLimit:
         try:
             await self.application(scope, bounded_receive, send)
         except _TooLargeError:
-            await discard(receive)
+            if not is_whole:  # after the last part a server would wait until the client leaves
+                await discard(receive)
             await self._refuse(send, max_bytes)
 
     async def _refuse(self, send: Send, max_bytes: int) -> None:

@@ -218,7 +218,7 @@ def is_alive(row: WorkerPulse, now: datetime) -> bool:
 
 
 def kind_of(row: WorkerPulse) -> str:
-    """Return the kind of a process: web, worker, models or beat."""
+    """Return the kind of a process: web, worker, models, beat or mcp."""
     return row.name.partition("@")[0]
 
 
@@ -228,7 +228,7 @@ def own_name() -> str:
 
 
 def begin(kind: str) -> None:
-    """Start reporting this process; `kind` is web, worker, models or beat."""
+    """Start reporting this process; `kind` is web, worker, models, beat or mcp."""
     _pulse.begin(kind)
 
 

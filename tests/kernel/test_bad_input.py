@@ -228,6 +228,8 @@ def test_a_body_that_is_too_large_is_refused_while_it_arrives() -> None:
     kilobyte, commit, batch = 1024, "/api/v1/memories", "/api/v1/memories/batch"
     assert async_to_sync(served)(commit, 10**7, kilobyte, 9) == (413, 0)
     assert async_to_sync(served)(commit, None, kilobyte, 10_000) == (413, 256)
+    assert async_to_sync(served)(commit, None, 257 * kilobyte, 1) == (413, 0)
+    assert async_to_sync(served)(commit, None, kilobyte, 257) == (413, 256)
     assert async_to_sync(served)(commit, None, kilobyte, 256) == (200, 256)
     assert async_to_sync(served)(batch, 10**7, kilobyte, 9_000) == (200, 9_000)
     assert async_to_sync(served)("/nowhere", 10**6, kilobyte, 9) == (413, 0)
