@@ -91,7 +91,7 @@ def _read(story: Story) -> None:
     send(story.reader, "POST /memories/recall", wanted, summary="A question, with its scores")
     send(
         story.reader, "GET /memories/{memory_id}/why-not", summary="Why a memory was not recalled",
-        query={"query": "Who approves a refund?", "k": 1}, memory_id=memory_id,
+        query={"query": "Who approves a refund?", "k": 1, "graph": "true"}, memory_id=memory_id,
     )  # fmt: skip
 
 
