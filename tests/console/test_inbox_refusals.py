@@ -185,6 +185,29 @@ def test_a_statement_that_a_person_forgot_once_stays_hidden_after_keeping_is_tak
     assert found(tenant, client, "shed") == (0, 0)
 
 
+@pytest.mark.parametrize("is_listed", [True, False])
+def test_what_stands_around_a_statement_does_not_show_a_forgotten_one(
+    tenant: Tenant, member: Member, asked: UUID, *, is_listed: bool
+) -> None:
+    """Neither a refusal of the same job, nor a sentence that is in no list."""
+    client, beside = member("reviewer"), "Then swap them at lunch."
+    with in_workspace(tenant.workspace):
+        other = ExtractionRefusal.objects.get(text=beside)
+        if not is_listed:
+            other.delete()
+    assert "swap them at lunch" in page(client, f"{INBOX}?item=refusals:{asked}")
+    memory = tenant.agent.post("memories", {"content": beside}).json()["memory"]["id"]
+    body = {"ids": [memory], "confirm": True}
+    assert tenant.reviewer.post("memories/forget", body).status_code == 200
+    html = page(client, f"{INBOX}?item=refusals:{asked}")
+    assert SPARE in html
+    assert "swap them at lunch" not in html
+    listed = tenant.reviewer.get("memories/extraction-refusals").json()
+    assert "swap them at lunch" not in str(listed["results"])
+    tenant.reviewer.post("memories/restore", {"ids": [memory]})
+    assert "swap them at lunch" in page(client, f"{INBOX}?item=refusals:{asked}")
+
+
 def test_a_search_asks_as_many_queries_for_one_as_for_many(tenant: Tenant, asked: UUID) -> None:
     wanted = InboxFilter(source="refusals", text="red")
 

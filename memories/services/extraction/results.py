@@ -13,6 +13,8 @@ from django.db.models import QuerySet
 from engram.kernel.models import Event, Job
 from memories.core.content import content_hash, normalise_quote
 from memories.core.extraction.extract import repeats
+from memories.core.extraction.statements import read_statements
+from memories.core.extraction.turns import read_turns
 from memories.core.text import terms
 from memories.models import ExtractedQuote, ExtractionRefusal, Memory
 from memories.services.index.statement_hashes import forgotten_wordings
@@ -25,15 +27,19 @@ _OF_RESULT: Final = frozenset({"fact", "quote", "text"})
 
 
 class ForgottenWords:
-    """What forgotten memories say: words of the transcripts of some jobs, and whole statements.
+    """Of some jobs, the words of their transcripts that forgotten memories say.
 
     Whatever of a job is shown or searched, in a result, a list or a page, is compared with them.
-    `texts` are those that are asked about.
+    `said` are the statements of each job that a forgotten memory may say which no extraction wrote.
     """
 
-    def __init__(self, job_ids: Collection[UUID], texts: Iterable[str]) -> None:
-        self._statements = _forgotten_statements({content_hash(text) for text in texts if text})
+    def __init__(self, job_ids: Collection[UUID], said: Iterable[tuple[UUID, str]]) -> None:
         self._by_job: defaultdict[UUID, set[str]] = defaultdict(set)
+        hashed = [(job_id, text, content_hash(text)) for job_id, text in said if text]
+        statements = _forgotten_statements({digest for _, _, digest in hashed})
+        for job_id, text, digest in hashed:
+            if digest in statements:
+                self._add(job_id, text)
         quotes = ExtractedQuote.objects.filter(job__in=job_ids).exclude(memory__forgotten_at=None)
         for job_id, text in quotes.values_list("job_id", "text"):
             self._add(job_id, text)
@@ -56,8 +62,6 @@ class ForgottenWords:
 
     def are_in(self, job_id: UUID, *texts: str) -> bool:
         """Return whether one of the texts says what a forgotten memory says."""
-        if any(content_hash(text) in self._statements for text in texts if text):
-            return True
         if not self.of(job_id):
             return False
         return any(
@@ -92,22 +96,34 @@ def _forgotten_statements(hashes: Collection[str]) -> frozenset[str]:
     return frozenset(forgotten_wordings(found, apart_from=apart)) if apart else found
 
 
-def _words_in(rows: Iterable[ExtractionRefusal]) -> ForgottenWords:
-    rows = list(rows)
-    return ForgottenWords(
-        {row.job_id for row in rows}, [text for row in rows for text in (row.text, row.fact)]
-    )
+def _words_in(rows: Collection[ExtractionRefusal]) -> ForgottenWords:
+    """Return what is forgotten of the jobs of some refusals, also what another of them says."""
+    job_ids = {row.job_id for row in rows}
+    of_jobs = ExtractionRefusal.objects.filter(job__in=job_ids).order_by()
+    stored = of_jobs.values_list("job_id", "text", "fact")
+    return ForgottenWords(job_ids, [(job_id, said) for job_id, *texts in stored for said in texts])
+
+
+def _around(row: ExtractionRefusal) -> list[str]:
+    """Return the hashes of the sentences that are shown around a statement."""
+    return [
+        content_hash(one.text)
+        for text in (row.before, row.after)
+        for one in read_statements(text, read_turns(text))
+    ]
 
 
 def shown_texts(rows: Collection[ExtractionRefusal]) -> dict[UUID, dict[str, str]]:
     """Return the texts of refusals by id, "" where they may show words of a forgotten memory."""
     forgotten = _words_in(rows)
+    around = {row.pk: _around(row) for row in rows}
+    stating = _forgotten_statements({digest for found in around.values() for digest in found})
     shown = {}
     for row in rows:
         hidden: tuple[str, ...] = ()
         if forgotten.are_in(row.job_id, row.text, row.fact):
             hidden = TEXTS
-        elif forgotten.of(row.job_id):
+        elif forgotten.of(row.job_id) or not stating.isdisjoint(around[row.pk]):
             hidden = ("before", "after")
         shown[row.pk] = {name: "" if name in hidden else getattr(row, name) for name in TEXTS}
     return shown
@@ -130,7 +146,7 @@ def without_forgotten(job: Job) -> dict[str, Any]:
     if not kept and not refused:
         return result
     texts = [one[name] for one in [*kept, *refused] for name in _OF_RESULT & one.keys()]
-    forgotten = ForgottenWords([job.pk], texts)
+    forgotten = ForgottenWords([job.pk], [(job.pk, text) for text in texts])
     named = {one["memory"] for one in kept if one.get("memory")}
     live = Memory.objects.filter(pk__in=named, forgotten_at=None).values_list("pk", flat=True)
     ids = {str(pk) for pk in live} | {None}
