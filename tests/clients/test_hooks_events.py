@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -314,6 +315,26 @@ def test_a_stalled_service_is_given_up_and_its_late_answer_comes_with_the_next_p
     assert home.context(home.payload(PROMPT)) == ""
 
 
+def test_a_service_that_answers_without_end_is_one_that_is_down(at: Furnish) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        home = at(f"http://127.0.0.1:{listening.getsockname()[1]}")
+        assert home.fire(home.payload(PROMPT), deadline_ms=None) == {}
+        connection, _ = listening.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n")
+
+            def drips_until_it_is_noted() -> bool:
+                with suppress(OSError):
+                    connection.sendall(b" ")
+                return (home.state / "down").exists()
+
+            assert eventually(drips_until_it_is_noted)
+        listening.setblocking(False)
+        assert home.fire(home.payload(PROMPT), deadline_ms=None) == {}
+        with pytest.raises(BlockingIOError):
+            listening.accept()
+
+
 def test_an_input_that_does_not_end_and_a_name_that_is_not_found_are_given_up(
     home: Home, at: Furnish
 ) -> None:
@@ -379,9 +400,12 @@ def test_too_much_that_waits_is_removed_from_its_oldest(home: Home, service: Sta
         item = {"key": f"k{n}", "text": "User: x", "started": True, "root": "/gone", "cwd": ""}
         (spool / f"{n:03}.json").write_text(json.dumps(item))
         os.utime(spool / f"{n:03}.json", (n, n))
+    (spool / "000.json.77.part").write_text("cut off")
+    os.utime(spool / "000.json.77.part", (0, 0))
     home.fire(home.payload(END, reason="clear"))
     assert eventually(lambda: service.bodies("/end"))
     kept = {path.name for path in home.waiting()}
     assert len(kept) <= 200
     assert "000.json" not in kept
     assert "204.json" in kept
+    assert not list(spool.glob("*.part"))

@@ -10,6 +10,7 @@ Modules are imported where they are used: on a slow machine imports take most of
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import select
 import signal
@@ -19,7 +20,8 @@ import time
 # Of the process, the start of the interpreter included; its end takes some more on a busy machine.
 DEADLINE_SECONDS = 0.22
 DEADLINE_VARIABLE = "ENGRAM_HOOKS_DEADLINE_MS"
-CHILD_SECONDS = 10
+CHILD_SECONDS = 8
+CHILD_ENDS_SECONDS = 12  # what a call into the system does not let the first limit end
 INTERPRETER_SECONDS = 0.03  # how long it takes to start, where the system does not say
 LENGTH_BYTES = 4
 
@@ -66,13 +68,19 @@ def _note(error: BaseException) -> None:
         pass
 
 
+def _give_up(*_: object) -> None:
+    raise TimeoutError
+
+
 def _be_child(pipe: int, deadline: float) -> None:
     """Work apart from the agent, and without its output, which it reads to the end."""
     os.setsid()
-    signal.alarm(CHILD_SECONDS)  # ends this process, whatever it waits for
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 1)
     os.dup2(nothing, 2)
+    signal.signal(signal.SIGALRM, _give_up)
+    signal.alarm(CHILD_SECONDS)
+    faulthandler.dump_traceback_later(CHILD_ENDS_SECONDS, exit=True, file=nothing)
     work(Progress(pipe, deadline))
 
 

@@ -109,6 +109,7 @@ def send_all() -> bool:
         leave(record, moment())
     _forget_old_sessions()
     _keep_bounds()
+    state.remove_parts(time.time() - IDLE_SECONDS)
     failing: set[str] = set()
     is_left = False
     for name in state.names(SPOOL):

@@ -88,6 +88,16 @@ def names(folder: str) -> list[str]:
     return [name for _, name in sorted(found)]
 
 
+def remove_parts(before: float) -> None:
+    """Remove what was written in part by processes that ended before a time."""
+    for folder, _, files in os.walk(home()):
+        for name in files:
+            target = os.path.join(folder, name)
+            with suppress(OSError):
+                if name.endswith(".part") and os.path.getmtime(target) < before:
+                    os.unlink(target)
+
+
 def log(line: str) -> None:
     """Add a line to the log; it has codes and numbers, never texts or keys."""
     target = path(LOG)
