@@ -2,6 +2,7 @@
 
     python3 install.py --url http://127.0.0.1:8000 --key egr_…      for all projects of this user
     python3 install.py --scope project --url … --key …              for the project of this folder
+    python3 install.py --off                                        nothing of this folder is sent
     python3 install.py --status
     python3 install.py --uninstall [--scope project] [--purge]
 
@@ -51,6 +52,8 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         if options.status:
             show_status()
+        elif options.off:
+            leave_out(options)
         elif options.uninstall:
             uninstall(options)
         else:
@@ -84,6 +87,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--no-check", action="store_true", help="do not ask the service")
     parser.add_argument("--only-settings", action="store_true", help="for the plugin: no hooks")
     parser.add_argument("--status", action="store_true", help="show what is installed and waits")
+    parser.add_argument("--off", action="store_true", help="send nothing of this project")
     parser.add_argument("--uninstall", action="store_true", help="remove the hooks and the key")
     parser.add_argument("--purge", action="store_true", help="also what was not sent yet")
     return parser.parse_args(arguments)
@@ -108,6 +112,15 @@ def install(options: argparse.Namespace) -> None:
     write_settings(settings_file, settings)
     print(f"hooks:           {settings_file}: {', '.join(EVENTS)}")
     print("They take effect in the agent's next session; `install.py --status` shows their log.")
+
+
+def leave_out(options: argparse.Namespace) -> None:
+    """Store for a project that the hooks do nothing in it, wherever they are installed."""
+    root = os.path.realpath(options.project_dir)
+    config = state.read(state.CONFIG)
+    config.setdefault("projects", {})[root] = {}
+    state.write(json.dumps(config, indent=2), state.CONFIG)
+    print(f"nothing of {root} is sent; --uninstall --scope local takes that back")
 
 
 def uninstall(options: argparse.Namespace) -> None:
@@ -139,7 +152,9 @@ def show_status() -> None:
     config = state.read(state.CONFIG)
     places = {"": config.get("default"), **config.get("projects", {})}
     for root, found in places.items():
-        if isinstance(found, dict):
+        if found == {}:
+            print(f"{root}: nothing is sent")
+        elif isinstance(found, dict):
             try:
                 answer = _asked(found["url"], found["key"]) or "answers"
             except InstallError as error:

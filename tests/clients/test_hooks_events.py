@@ -393,6 +393,20 @@ def test_a_session_stays_with_the_service_that_it_began_with(home: Home, service
         assert other.keys == {"Bearer egr_other"}
 
 
+def test_nothing_of_a_project_that_is_left_out_is_sent(home: Home, service: StandIn) -> None:
+    assert home.install("--off").returncode == 0
+    below = home.project / "src"
+    below.mkdir()
+    for folder in (home.project, below, home.path):  # the agent goes elsewhere at last
+        for event in (START, PROMPT, END):
+            assert home.fire(home.payload(event) | {"cwd": str(folder)}) == {}
+    assert (service.asked, home.waiting()) == ([], [])
+    assert f"{home.project}: nothing is sent" in home.install("--status").stdout
+    assert home.install("--uninstall", "--scope", "local").returncode == 0
+    home.fire(home.payload(PROMPT) | {"session_id": "another"})
+    assert service.asked
+
+
 def test_too_much_that_waits_is_removed_from_its_oldest(home: Home, service: StandIn) -> None:
     spool = home.state / "spool"
     spool.mkdir()

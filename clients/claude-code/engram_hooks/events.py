@@ -26,10 +26,13 @@ def handle(raw: bytes, progress: Progress) -> None:
         return
     record = state.session(session_id)
     # A session stays with the settings that it began with, wherever the agent goes.
-    settings = state.settings_of(record["root"]) if record else state.settings_at(folder)
+    root = str(record["root"]) if record else state.root_at(folder)
+    settings = state.settings_of(root)
     if settings is None:
+        if root and not record:  # of a project that is left out, also when the agent leaves it
+            state.keep_session({**_new_record(session_id, folder, root), "ended": True})
         return
-    record = record or _new_record(session_id, folder, settings["root"])
+    record = record or _new_record(session_id, folder, root)
     record["transcript_path"] = str(payload.get("transcript_path") or record["transcript_path"])
     event(payload, record, settings, progress)
 

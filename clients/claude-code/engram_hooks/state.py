@@ -109,26 +109,24 @@ def log(line: str) -> None:
         file.write(time.strftime("%Y-%m-%dT%H:%M:%SZ ", time.gmtime()) + line + "\n")
 
 
-def settings_at(folder: str) -> dict[str, Any] | None:
-    """Return the settings for a working folder; None when there are none.
+def root_at(folder: str) -> str:
+    """Return the project whose settings hold in a folder: the nearest above it that has some.
 
-    Settings of the nearest project above it win over those for all projects. `root` says whose
-    they are: the project's folder, or "".
+    "": the settings for all projects.
     """
-    config = read(CONFIG)
-    projects = config.get("projects")
+    projects = read(CONFIG).get("projects")
     place = os.path.realpath(folder) if folder else ""
     while place and isinstance(projects, dict):
         if place in projects:
-            return settings_of(place, config)
+            return place
         above = os.path.dirname(place)
         place = above if above != place else ""
-    return settings_of("", config)
+    return ""
 
 
-def settings_of(root: str, config: dict[str, Any] | None = None) -> dict[str, Any] | None:
-    """Return the settings of a project's folder, or for all projects ("")."""
-    config = read(CONFIG) if config is None else config
+def settings_of(root: str) -> dict[str, Any] | None:
+    """Return the settings of a project's folder, or for all projects (""); None: send nothing."""
+    config = read(CONFIG)
     found = config.get("projects", {}).get(root) if root else config.get("default")
     if not isinstance(found, dict) or not found.get("url") or not found.get("key"):
         return None
