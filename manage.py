@@ -33,14 +33,15 @@ def needs_services(arguments: list[str]) -> bool:
     """Return whether a command line is one that talks to the database."""
     if not arguments or arguments[0].startswith("-") or arguments[0] in WITHOUT_SERVICES:
         return False
-    if arguments[0] == "mcp" and (os.environ.get("ENGRAM_URL") or _names_url(arguments)):
-        return False
     return not {"-h", "--help", "--version"} & set(arguments)
 
 
-def _names_url(arguments: list[str]) -> bool:
-    """Return whether `mcp` calls a running Engram, or only prints how clients do."""
-    return any(one.partition("=")[0] in {"--url", "--snippets"} for one in arguments)
+def calls_url(arguments: list[str]) -> bool:
+    """Return whether a command line is `mcp` for a running Engram, or only tells how to call it."""
+    if arguments[:1] != ["mcp"] or {"-h", "--help", "--version"} & set(arguments):
+        return False
+    named = any(one.partition("=")[0] in {"--url", "--snippets"} for one in arguments)
+    return named or bool(os.environ.get("ENGRAM_URL"))
 
 
 def main() -> None:
@@ -51,6 +52,10 @@ def main() -> None:
         from engram import supervisor
 
         sys.exit(supervisor.main(sys.argv[2:]))
+    if calls_url(sys.argv[1:]):
+        from engram.console.mcp import process
+
+        sys.exit(process.main(sys.argv[2:]))
     if needs_services(sys.argv[1:]):
         try:
             embedded.export_environment()

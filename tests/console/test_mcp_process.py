@@ -10,7 +10,7 @@ import httpx2
 import pytest
 from mcp import Client
 
-from engram.console.management.commands.mcp import _outer_request
+from engram.console.management.commands.mcp import outer_request
 from engram.console.mcp.calls import Api, Call, InProcessApi
 from engram.console.mcp.remote import RemoteApi
 from engram.console.mcp.server import make_server
@@ -42,7 +42,7 @@ def client_of(api: Api) -> Client:
 
 def here(caller: Caller) -> InProcessApi:
     """Return the API of this process, as `manage.py mcp` calls it with a key."""
-    return InProcessApi(BodyLimit(ThreadHandler()), _outer_request(caller.token))
+    return InProcessApi(BodyLimit(ThreadHandler()), outer_request(caller.token))
 
 
 @pytest.mark.parametrize("is_production", [False, True])

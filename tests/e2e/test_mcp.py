@@ -209,6 +209,11 @@ def test_settings_are_printed_and_a_url_is_called_without_services(tmp_path: Pat
     assert not (home / "services.json").exists()
 
 
+def test_a_process_that_calls_a_url_loads_no_django() -> None:
+    code = "import sys, engram.console.mcp.process; sys.exit('django' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=SOURCE, check=False).returncode == 0
+
+
 def test_each_snippet_works_as_it_is_printed(service: Service, tmp_path: Path) -> None:
     key = service.tokens["agent"]
     shown = talk(service, b"", "--snippets", "--url", service.up.url, key=key).stdout.decode()

@@ -6,10 +6,11 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote, urlencode
 
-from engram.kernel.asgi_messages import Application, AsgiMessage
+if TYPE_CHECKING:  # a process that calls a URL loads no Django
+    from engram.kernel.asgi_messages import Application, AsgiMessage
 
 PASSED_HEADERS = frozenset({b"host", b"authorization", b"idempotency-key", b"x-request-id"})
 
