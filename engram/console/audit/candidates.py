@@ -100,6 +100,6 @@ def near_pairs(texts: Sequence[str]) -> list[tuple[int, int]]:
         for i in sorted(shared, key=lambda i: (-shared[i], i))[:PARTNERS]:
             common = words[i] & found
             weight = sum(weights[word] for word in sorted(common))
-            if len(common) >= LEAST_COMMON and weight >= LEAST_SHARE * max(totals[i], totals[j]):
+            if len(common) >= LEAST_COMMON and weight >= LEAST_SHARE * (totals[i] + totals[j]) / 2:
                 pairs.append((i, j))
     return sorted(pairs)
