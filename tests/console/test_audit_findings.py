@@ -1,10 +1,12 @@
 """What an audit finds in a folder, and what it leaves alone."""
 
+import os
 from pathlib import Path
 
 import pytest
 
-from tests.console.audits import audit, commit, found, only, write
+from engram.console.audit import git as engram_git
+from tests.console.audits import OLD, audit, commit, found, git, only, write
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +61,63 @@ def test_the_later_commit_is_asked_about_first(here: Path) -> None:
     write(here, {"b.md": "Sessions of the shop expire after 120 minutes.\n"})
     commit(here, "three", at="2025-03-01T12:00:00Z")
     assert found(audit()) == [("contradiction", ["b.md:1", "a.md:1"])]
+
+
+def test_lines_that_moved_without_a_commit_keep_their_time(here: Path) -> None:
+    write(here, {"b.md": "Sessions of the shop expire after 30 minutes.\n"})
+    commit(here, "one", at="2025-03-01T12:00:00Z")
+    write(here, {"a.md": "Sessions of the shop expire after 60 minutes.\n"})
+    commit(here, "two", at="2025-02-01T12:00:00Z")
+    write(here, {"b.md": "# New\n\nSessions of the shop expire after 30 minutes.\n"})
+    assert found(audit()) == [("contradiction", ["b.md:3", "a.md:1"])]
+
+
+def test_no_program_that_a_repository_names_is_run(here: Path) -> None:
+    write(
+        here,
+        {
+            "b.md": "Sessions of the shop expire after 30 minutes.\n",
+            "a.md": "Sessions of the shop expire after 60 minutes, see [b](b.md) and `x/y.py`.\n",
+            ".gitattributes": "*.md filter=bad diff=bad\n",
+        },
+    )
+    commit(here, "one")
+    ran = here / "ran"
+    for name in ("filter.bad.clean", "filter.bad.smudge", "diff.bad.textconv", "diff.bad.command",
+                 "core.fsmonitor", "diff.external", "core.pager"):  # fmt: skip
+        git(here, "config", name, f"touch {ran}; cat")
+    write(here, {"b.md": "# New\n\nSessions of the shop expire after 30 minutes.\n"})
+    assert audit().order == "commits"
+    assert not ran.exists()
+
+
+def test_without_git_the_times_of_files_give_the_order(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(here, {"b.md": "Sessions of the shop expire after 30 minutes.\n"})
+    commit(here, "one")
+    write(here, {"a.md": "Sessions of the shop expire after 60 minutes.\n"})
+    os.utime(here / "b.md", (OLD + 9, OLD + 9))
+    monkeypatch.setenv("PATH", str(here / "nowhere"))
+    report = audit()
+    assert report.order == "files"
+    assert found(report) == [("contradiction", ["b.md:1", "a.md:1"])]
+
+
+def test_a_call_of_git_that_takes_too_long_is_said(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(here, {"a.md": "Code is in `src/gone.py`.\n", "src/gone.py": "x"})
+    commit(here, "one")
+    (here / "src/gone.py").unlink()
+    programs = here.parent / "programs"
+    write(programs, {"git": '#!/bin/sh\ncase "$*" in *rev-parse*) exit 0;; esac\nexec sleep 60\n'})
+    (programs / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
+    monkeypatch.setattr(engram_git, "_SECONDS", 5)
+    report = audit()
+    assert report.findings == ()
+    assert [one.reason for one in report.skipped] == ["git log took more than 5 seconds"]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from engram.console.audit.contradictions import (
 from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.drifted import find_unsupported, leanings_of
 from engram.console.audit.exports import EXPORTS, ExportError, NoExportError, read_export
-from engram.console.audit.files import Found, find_files, texts_of
+from engram.console.audit.files import Found, find_files, shown, texts_of
 from engram.console.audit.findings import (
     KINDS,
     Finding,
@@ -91,6 +91,10 @@ def run(paths: Sequence[str], new_bar: NewBar, kinds: Collection[Kind] = KINDS) 
     if {"contradiction", "repeat"} & set(kinds):
         with new_bar("pairs", 0) as bar:
             findings += _compared(audit, bar, kinds)
+    for repository in dict.fromkeys(filter(None, audit.folders.values())):
+        audit.found.skipped += [
+            Skipped(shown(repository.root), reason) for reason in sorted(repository.too_slow)
+        ]
     skipped = sorted(audit.found.skipped, key=lambda one: (one.path, one.reason))
     return Report(
         findings=in_order(map(without_secrets, findings)),

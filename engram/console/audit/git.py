@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ _SAFE: Final = (
     "-c", "blame.ignoreRevsFile=", "--literal-pathspecs", "--no-pager",
 )  # fmt: skip
 _ENVIRONMENT: Final = {"GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
-_UNCOMMITTED: Final = "0" * 40
+_NAME_CHARS: Final = 40  # of a commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,15 @@ class Commit:
 
 @dataclass(slots=True, eq=False)
 class Repository:
-    """The repository that a file stands in; `root` is its folder."""
+    """A repository; `root` is its folder."""
 
     root: Path
+    too_slow: set[str] = field(default_factory=set)  # calls of Git that were given up
     _lines: dict[Path, dict[int, Commit]] = field(default_factory=dict)
+
+    def has_commits(self) -> bool:
+        """Return whether Git reads the repository, and something was committed."""
+        return self._call("rev-parse", "--verify", "--quiet", "HEAD") is not None
 
     def read_lines(self, files: Iterable[Path]) -> None:
         """Read the commits of the lines of files, several at once."""
@@ -54,8 +60,29 @@ class Repository:
         return self._lines.get(file, {}).get(line)
 
     def _blame(self, file: Path) -> dict[int, Commit]:
-        output = self._call("blame", "--porcelain", "--", str(file.relative_to(self.root)))
-        return {} if output is None else _read_porcelain(output)
+        """Return the commits of the lines of a file.
+
+        The last commit is asked, not the file as it is: for that Git would run filters which the
+        settings of the repository name. Lines are found there by their place, else by their text.
+        """
+        name = file.relative_to(self.root).as_posix()
+        output = self._call("blame", "--porcelain", "--no-textconv", "HEAD", "--", name)
+        try:
+            present = file.read_bytes().split(b"\n")
+        except OSError:
+            present = []
+        committed = _read_porcelain(output or b"")
+        counts = Counter(text.rstrip(b"\r") for text, _ in committed)
+        by_text = {text.rstrip(b"\r"): commit for text, commit in committed}
+        found: dict[int, Commit] = {}
+        for number, raw in enumerate(present, start=1):
+            text = raw.rstrip(b"\r")
+            same = committed[number - 1] if number <= len(committed) else None
+            if same is not None and same[0].rstrip(b"\r") == text:
+                found[number] = same[1]
+            elif counts[text] == 1:
+                found[number] = by_text[text]
+        return found
 
     def earlier_text(self, commit: str, file: Path) -> str | None:
         """Return the text of a file in a commit; None if it was not there, or is no text."""
@@ -93,34 +120,41 @@ class Repository:
                 stdin=subprocess.DEVNULL,
                 env=os.environ | _ENVIRONMENT,
             )
+        except subprocess.TimeoutExpired:
+            self.too_slow.add(f"git {arguments[0]} took more than {_SECONDS} seconds")
+            return None
         except (OSError, subprocess.SubprocessError, ValueError):
             return None
         return done.stdout
 
 
 def repository_of(file: Path, known: dict[Path, Repository | None]) -> Repository | None:
-    """Return the repository of a file, looked up once per folder in `known`."""
+    """Return the repository of a file, looked up once per folder in `known`.
+
+    None without one, without Git, and for one that Git does not read, such as another user's.
+    """
     folder = file.parent
     if folder not in known:
         root = next((f for f in (folder, *folder.parents) if (f / ".git").exists()), None)
-        same = next((r for r in known.values() if r is not None and r.root == root), None)
-        known[folder] = same or (None if root is None else Repository(root))
+        if root is not None and root not in known:
+            repository = Repository(root)
+            known[root] = repository if repository.has_commits() else None
+        known[folder] = None if root is None else known[root]
     return known[folder]
 
 
-def _read_porcelain(output: bytes) -> dict[int, Commit]:
-    """Return the commit of each line from the output of `git blame --porcelain`."""
+def _read_porcelain(output: bytes) -> list[tuple[bytes, Commit]]:
+    """Return the text and the commit of each line from the output of `git blame --porcelain`."""
     times: dict[str, datetime] = {}
-    lines: dict[int, Commit] = {}
-    name, number = "", 0
+    lines: list[tuple[bytes, Commit]] = []
+    name = ""
     for raw in output.split(b"\n"):
         if raw.startswith(b"\t"):
-            if name != _UNCOMMITTED and name in times:
-                lines[number] = Commit(name, times[name])
+            lines.append((raw[1:], Commit(name, times.get(name, _time("")))))
             continue
         words = raw.split(b" ")
-        if len(words) >= 3 and len(words[0]) == 40 and words[2].isdigit():
-            name, number = words[0].decode("ascii", "replace"), int(words[2])
+        if len(words) >= 3 and len(words[0]) == _NAME_CHARS and words[2].isdigit():
+            name = words[0].decode("ascii", "replace")
         elif words[0] == b"committer-time" and len(words) == 2:
             times[name] = _time(words[1].decode("ascii", "replace"))
     return lines
