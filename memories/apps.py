@@ -10,7 +10,7 @@ class MemoriesConfig(AppConfig):
         """Connect what follows from writing, hiding and erasing memories, and from failed jobs."""
         from engram.kernel.signals import job_failing
         from memories import signals
-        from memories.services.drift import due, erase, resolve
+        from memories.services.drift import due, erase, reopen, resolve
         from memories.services.extraction import queue
 
         job_failing.connect(queue.note_failing, dispatch_uid="memories.extraction_failing")
@@ -18,4 +18,7 @@ class MemoriesConfig(AppConfig):
         signals.memories_written.connect(due.note_written, dispatch_uid="memories.drift_due")
         signals.memories_hidden.connect(resolve.note_hidden, dispatch_uid="memories.drift_hidden")
         signals.memories_revived.connect(erase.note_revived, dispatch_uid="memories.drift_revived")
+        signals.memories_revived.connect(
+            reopen.note_restored, dispatch_uid="memories.drift_reopened"
+        )
         signals.memories_erased.connect(erase.note_erased, dispatch_uid="memories.drift_erased")

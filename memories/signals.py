@@ -5,12 +5,13 @@ from django.dispatch import Signal
 # Memories were written or their content changed; sent even if detection is off. Arguments:
 # workspace (with the settings for this write), memory_ids (list of UUID), first_in_line (set of
 # UUID that the gate kept apart from a contradicting neighbour), created (those known to be created
-# by this transaction: no other row refers to them), reworded (those whose wording changed), linking
-# (those created or reworded that link notes, or did before), is_detected (False when the caller
-# wants no detection), now.
+# by this transaction: no other row refers to them), reworded (those that say something else now),
+# linking (those created or reworded that link notes, or did before), respelled (others of these,
+# whose wording changed in spacing, case or typography only), is_detected (False when the caller
+# wants no detection), actor, now.
 memories_written = Signal()
 
-# Memories were hidden (or restored). Arguments: memory_ids, now.
+# Memories were hidden (or restored). Arguments: memory_ids, actor, now.
 memories_hidden = Signal()
 memories_revived = Signal()
 

@@ -21,16 +21,18 @@ class SignalSerializer(serializers.Serializer[Any]):
     """Outside evidence that a memory may be out of date."""
 
     source = Text(  # type: ignore[assignment]
-        max_length=SOURCE_MAX_CHARS, help_text="Who says so, such as `git` or `calendar`."
+        max_length=SOURCE_MAX_CHARS,
+        help_text="Who says so, such as `git` or `calendar`; kept in lower case.",
     )
     evidence = JsonObject(
-        max_bytes=EVIDENCE_MAX_BYTES, help_text="What it saw: a free JSON object, shown as it is."
+        max_bytes=EVIDENCE_MAX_BYTES,
+        help_text="What it saw: a free JSON object, shown as it is; {}: it says no more.",
     )
     weight = Number(
         min_value=0,
         max_value=WEIGHT_MAX,
         default=1.0,
-        help_text="How much it weighs; the inbox shows the heaviest first.",
+        help_text="How much it weighs; the inbox shows the heaviest first, and 0 last.",
     )
 
 

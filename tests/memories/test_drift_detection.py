@@ -24,8 +24,9 @@ from memories.models import NoteSupport, PredictionError
 from memories.services.drift import check as check_module
 from memories.services.drift import reading, report
 from memories.services.drift.note_errors import NearNote, report_notes
+from memories.services.drift.reopen import reopen_error
 from memories.services.drift.report import report_drift
-from memories.services.drift.resolve import reopen_error, resolve_drift, resolve_error
+from memories.services.drift.resolve import resolve_drift, resolve_error
 from memories.services.index.reembed import switch
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note

@@ -21,8 +21,9 @@ from memories.models import ErrorType, Memory, PredictionError, Resolution
 from memories.models.memory import in_scope
 from memories.services.decisions.drift import bring_back, forget_memory, update_memory
 from memories.services.drift.find import confirmed
+from memories.services.drift.reopen import REOPENED, reopen_error
 from memories.services.drift.report import FOUND
-from memories.services.drift.resolve import REOPENED, RESOLVED, reopen_error, resolve_error
+from memories.services.drift.resolve import RESOLVED, resolve_error
 
 HIGH, MEDIUM, LOW = range(len(SEVERITIES))
 HEAVY, SURE = 5.0, 0.9  # weight of a signal, evidence of drift

@@ -209,8 +209,10 @@ def _write(
                 first_in_line=run.kept_apart,
                 created=run.created,
                 reworded=run.words.reworded,
+                respelled=run.words.respelled,
                 linking=run.words.linking,
                 is_detected=is_detected,
+                actor=actor,
                 now=now,
             )
     queued = [

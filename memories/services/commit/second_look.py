@@ -259,7 +259,12 @@ def _file(
     apart = {memory_id for memory_id, one in found.items() if one.outcome == "kept_apart"}
     if apart:
         memories_written.send(
-            Memory, workspace=workspace, memory_ids=sorted(apart), first_in_line=apart, now=now
+            Memory,
+            workspace=workspace,
+            memory_ids=sorted(apart),
+            first_in_line=apart,
+            actor=actor,
+            now=now,
         )
     Memory.objects.filter(pk__in=due).update(unseen_from=None)
     return found

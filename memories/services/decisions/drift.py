@@ -10,7 +10,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import same_letters
-from memories.models import Memory, PredictionError
+from memories.models import Memory, PredictionError, Resolution
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.revise import revise
@@ -19,8 +19,15 @@ from memories.services.lifecycle.revise import revise
 def update_memory(
     workspace: Workspace, error_id: UUID, content: str, *, actor: Actor, now: datetime
 ) -> None:
-    """Give the memory of an open error a new wording, which resolves all its errors."""
-    memory = _memory_of_open(workspace, error_id)
+    """Give the memory of an open error a new wording, which resolves all its errors.
+
+    The same wording again changes nothing.
+    """
+    error, memory = _find(workspace, error_id)
+    is_as_sent = memory.content == content and memory.forgotten_at is None
+    if error.resolution == Resolution.UPDATED and is_as_sent:
+        return
+    _demand_open(error)
     if not content.strip():
         raise InvalidError("content", "Write what is true now, or forget the memory.")
     if same_letters(content, memory.content):
@@ -29,8 +36,11 @@ def update_memory(
 
 
 def forget_memory(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Forget the memory of an open error, which resolves all its errors."""
-    memory = _memory_of_open(workspace, error_id)
+    """Forget the memory of an open error, which resolves all its errors; once is enough."""
+    error, memory = _find(workspace, error_id)
+    if error.resolution == Resolution.MEMORY_FORGOTTEN and memory.forgotten_at is not None:
+        return
+    _demand_open(error)
     forget(workspace, [memory.pk], actor=actor, now=now)
 
 
@@ -45,14 +55,16 @@ def bring_back(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datet
     restore(workspace, [memory_id], actor=actor, now=now)
 
 
-def _memory_of_open(workspace: Workspace, error_id: UUID) -> Memory:
+def _find(workspace: Workspace, error_id: UUID) -> tuple[PredictionError, Memory]:
     with in_workspace(workspace):
         error = PredictionError.objects.select_related("memory").filter(pk=error_id).first()
         if error is None or error.memory is None:
             raise MissingError("There is no such prediction error of a memory.")
-        if error.resolved_at is not None:
-            raise StaleError(
-                f"This was resolved before: {error.get_resolution_display()}.",
-                cause=ERROR_RESOLVED,
-            )
-        return error.memory
+        return error, error.memory
+
+
+def _demand_open(error: PredictionError) -> None:
+    if error.resolved_at is not None:
+        raise StaleError(
+            f"This was resolved before: {error.get_resolution_display()}.", cause=ERROR_RESOLVED
+        )

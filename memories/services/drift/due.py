@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import QuerySet
 
+from engram.kernel.actors import Actor
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Note, NoteSupport
@@ -82,19 +83,23 @@ _OF_NOTE = f"""
 def note_written(
     sender: Any,
     *,
+    actor: Actor,
     now: datetime,
     reworded: Collection[UUID] = (),
+    respelled: Collection[UUID] = (),
     linking: Collection[UUID] = (),
     **_: Any,
 ) -> None:
     """Mark new wordings that link notes; resolve the errors about the former wordings.
 
-    A repeated statement or new answers change no wording: what is known about it stays.
+    A repeated statement, another spelling or new answers say nothing else: what is known about it
+    stays.
     """
     if linking:
         _mark(_OF_MEMORIES, {"memories": sorted(linking)}, now)
+    links_changed(respelled, now=now)
     if reworded:
-        resolve_updated(reworded, now=now)
+        resolve_updated(reworded, actor=actor, now=now)
 
 
 def note_changed(

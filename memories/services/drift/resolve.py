@@ -10,17 +10,14 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
-from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import record, record_unsent
-from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.drift.pointers import PROMOTED
 from memories.models import (
     ErrorType,
-    Memory,
     MemoryTag,
     Note,
     NoteLink,
@@ -28,17 +25,16 @@ from memories.models import (
     PredictionError,
     Resolution,
 )
-from memories.services.causes import ERROR_RESOLVED, NOT_LIVE
+from memories.services.causes import ERROR_RESOLVED
 
 CHECK_TASK = "memories.check_notes"
 RESOLVED = "prediction_error.resolved"
-REOPENED = "prediction_error.reopened"
 ANSWERS = {
     "still_true": Resolution.STILL_TRUE,
     "dismiss": Resolution.DISMISSED,
     "updated": Resolution.UPDATED,
 }
-_BY_PERSON = (Resolution.STILL_TRUE, Resolution.DISMISSED)
+BY_PERSON = (Resolution.STILL_TRUE, Resolution.DISMISSED)
 
 
 def resolve_error(
@@ -50,26 +46,28 @@ def resolve_error(
     actor: Actor,
     now: datetime,
 ) -> PredictionError:
-    """Apply a person's answer to an open error.
+    """Apply a person's answer to an open error; the same answer again changes nothing.
 
     "still_true" and "dismiss" hold for what the note says now: another text in its place is drift
-    again. Raise `StaleError` for an error that is resolved.
+    again. Raise `StaleError` for an error that is resolved otherwise.
     """
     if action not in ANSWERS:
         raise InvalidError("action", "Choose still_true, dismiss or updated.")
     refuse_credentials({"note": note})
     with in_workspace(workspace):
-        error = _lock(error_id)
+        error = lock_error(error_id)
+        resolution = ANSWERS[action]
+        if error.resolved_at is not None and error.resolution == resolution:
+            return error
         if error.resolved_at is not None:
             raise StaleError(
                 f"This was resolved before: {error.get_resolution_display()}.",
                 cause=ERROR_RESOLVED,
             )
-        resolution = ANSWERS[action]
         error.resolved_at, error.resolution = now, resolution
         error.resolved_by, error.resolution_note = actor.label, note
         error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
-        if error.error_type == ErrorType.MEMORY_DRIFT and resolution in _BY_PERSON:
+        if error.error_type == ErrorType.MEMORY_DRIFT and resolution in BY_PERSON:
             _accept(error)
         record(
             RESOLVED,
@@ -81,7 +79,7 @@ def resolve_error(
         return error
 
 
-def _lock(error_id: UUID) -> PredictionError:
+def lock_error(error_id: UUID) -> PredictionError:
     """Lock an error, and before it what its memory leans on, in the order of checks."""
     found = PredictionError.objects.filter(pk=error_id).values_list("memory", "note").first()
     if found is None:
@@ -108,44 +106,9 @@ def _accept(error: PredictionError) -> None:
     )
 
 
-def reopen_error(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Undo a person's answer, unless it is open again already or its memory has changed."""
-    with in_workspace(workspace):
-        error = _lock(error_id)
-        if error.resolution not in _BY_PERSON:
-            raise StaleError(
-                "Only “still true” and “dismiss” can be taken back.", cause=NOTHING_TO_UNDO
-            )
-        if error.memory is not None and not _is_live(error.memory, now):
-            raise StaleError("The memory is not recalled any more.", cause=NOT_LIVE)
-        same = PredictionError.objects.filter(
-            error_type=error.error_type, memory=error.memory_id, note=error.note_id,
-            source=error.source, resolved_at=None,
-        )  # fmt: skip
-        if same.exists():
-            raise StaleError("It was found again since, and is open.", cause=CHANGED_MEANWHILE)
-        error.resolved_at, error.resolution = None, ""
-        error.resolved_by = error.resolution_note = ""
-        error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
-        supports = NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id)
-        if supports.update(still_true_version=None, due_at=now, attempts=0):
-            wake(CHECK_TASK, workspace.pk)
-        record(
-            REOPENED,
-            of=("prediction_error", error.pk),
-            actor=actor,
-            now=now,
-            data={"error_type": error.error_type},
-        )
-
-
-def _is_live(memory: Memory, now: datetime) -> bool:
-    return Memory.objects.recallable(now).filter(pk=memory.pk).exists()
-
-
-def resolve_updated(memory_ids: Collection[UUID], *, now: datetime) -> None:
+def resolve_updated(memory_ids: Collection[UUID], *, actor: Actor, now: datetime) -> None:
     """Resolve the errors of memories whose content was written anew."""
-    _close(Q(memory__in=list(memory_ids)), Resolution.UPDATED, now)
+    _close(Q(memory__in=list(memory_ids)), Resolution.UPDATED, now, actor)
 
 
 def resolve_unlinked(memory_ids: Collection[UUID], *, now: datetime) -> None:
@@ -155,17 +118,19 @@ def resolve_unlinked(memory_ids: Collection[UUID], *, now: datetime) -> None:
     _close(drift & ~Q(Exists(linked)), Resolution.LINK_GONE, now)
 
 
-def note_hidden(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
+def note_hidden(
+    sender: Any, *, memory_ids: Sequence[UUID], actor: Actor, now: datetime, **_: Any
+) -> None:
     """Resolve the errors of memories that were forgotten, or hidden for another reason."""
     mine = Q(memory__in=list(memory_ids))
-    _close(mine & Q(memory__forgotten_at__isnull=False), Resolution.MEMORY_FORGOTTEN, now)
-    _close(mine, Resolution.MEMORY_HIDDEN, now)
+    _close(mine & Q(memory__forgotten_at__isnull=False), Resolution.MEMORY_FORGOTTEN, now, actor)
+    _close(mine, Resolution.MEMORY_HIDDEN, now, actor)
 
 
-def resolve_of_note(note_id: UUID, *, now: datetime) -> None:
+def resolve_of_note(note_id: UUID, *, actor: Actor, now: datetime) -> None:
     """Resolve the errors that name a note about to be deleted, and erase its text there."""
     list(NoteSupport.objects.select_for_update().filter(note=note_id).order_by("memory_id"))
-    _close(Q(note=note_id), Resolution.NOTE_DELETED, now)
+    _close(Q(note=note_id), Resolution.NOTE_DELETED, now, actor)
     PredictionError.objects.filter(note=note_id).update(context={})
 
 
@@ -192,19 +157,22 @@ def resolve_promoted(workspace: Workspace, *, now: datetime) -> None:
         _close(Q(pk__in=found), Resolution.PROMOTED, now)
 
 
-def _close(which: Q, resolution: Resolution, now: datetime) -> None:
-    """Resolve open errors without a person; locked in one order, after supports."""
+def _close(which: Q, resolution: Resolution, now: datetime, actor: Actor = SYSTEM) -> None:
+    """Resolve open errors because something else has changed; locked in one order, after supports.
+
+    `actor` made that change.
+    """
     found = PredictionError.objects.filter(which, resolved_at=None).order_by("pk")
     closed = list(found.select_for_update(of=("self",)).values_list("pk", flat=True))
     if not closed:
         return
     PredictionError.objects.filter(pk__in=closed).update(
-        resolved_at=now, resolution=resolution, resolved_by=SYSTEM.label
+        resolved_at=now, resolution=resolution, resolved_by=actor.label
     )
     record_unsent(
         RESOLVED,
         ((error_id, {"resolution": resolution.value}) for error_id in closed),
         of="prediction_error",
-        actor=SYSTEM,
+        actor=actor,
         now=now,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,8 +17,9 @@ from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError
 from engram.kernel.tenancy import in_workspace
+from memories.core.spelling import collapse
 from memories.models import Memory, PredictionError
-from memories.models.drift import ErrorType
+from memories.models.drift import SOURCE_MAX_CHARS, ErrorType
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert
 
 EVIDENCE_MAX_BYTES = 8192
@@ -44,7 +46,11 @@ class Signal:
 def record_signal(
     workspace: Workspace, memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
 ) -> PredictionError:
-    """Store a signal about a recallable memory; of one source the stronger one stays."""
+    """Store a signal about a recallable memory; of one source the stronger one stays.
+
+    Sources are compared without regard to case, and stored in lower case.
+    """
+    source = _name_of(signal.source)
     if len(json.dumps(signal.evidence, ensure_ascii=False).encode()) > EVIDENCE_MAX_BYTES:
         raise InvalidError("evidence", f"At most {EVIDENCE_MAX_BYTES:,} bytes of JSON.")
     for text in [signal.source, *strings_in(dict(signal.evidence))]:
@@ -59,7 +65,7 @@ def record_signal(
                 "id": next_id(),
                 "type": ErrorType.MEMORY_EXTERNAL_SIGNAL.value,
                 "memory": memory_id,
-                "source": signal.source,
+                "source": source,
                 "context": as_json({"evidence": signal.evidence, "by": actor.label}),
                 "weight": signal.weight,
             },
@@ -70,6 +76,16 @@ def record_signal(
             of=("memory", memory_id),
             actor=actor,
             now=now,
-            data={"error": str(error_id), "source": signal.source, "weight": signal.weight},
+            data={"error": str(error_id), "source": source, "weight": signal.weight},
         )
         return PredictionError.objects.select_related("memory").get(pk=error_id)
+
+
+def _name_of(source: str) -> str:
+    """Return the name of a source as it is stored; refuse one that is empty or too long so."""
+    name = collapse(unicodedata.normalize("NFC", source)).strip().lower()
+    if not name:
+        raise InvalidError("source", "Name who says so.")
+    if len(name) > SOURCE_MAX_CHARS:
+        raise InvalidError("source", f"At most {SOURCE_MAX_CHARS} characters.")
+    return name

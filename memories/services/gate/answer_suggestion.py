@@ -178,7 +178,9 @@ def _merge(
         memory_ids=[older.id],
         first_in_line={older.id} if contradicted else set(),
         reworded=words.reworded,
+        respelled=words.respelled,
         linking=words.linking,
+        actor=actor,
         now=now,
     )
 

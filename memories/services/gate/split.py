@@ -120,7 +120,9 @@ def _split(
         workspace=workspace,
         memory_ids=[survivor.id, memory.id],
         reworded=words.reworded,
+        respelled=words.respelled,
         linking=words.linking,
+        actor=actor,
         now=now,
     )
     return Split(memory, survivor, undone.kept)

@@ -22,6 +22,7 @@ from engram.kernel.inserting import insert
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.spelling import same_letters
 from memories.core.text import terms
 from memories.models import Memory, MemoryTokens, MemoryVector, Posting
 from memories.services.index.entities import EntityIndex
@@ -178,7 +179,9 @@ class WordIndex:
         self._new: dict[UUID, Counter[str]] = {}
         self._changes: Counter[str] = Counter()
         self._linking: dict[UUID, str] = {}  # contents with links to notes, or that had some
-        self._reworded: set[UUID] = set()
+        self._added: set[UUID] = set()
+        self._before: dict[UUID, str] = {}  # of reworded memories
+        self._after: dict[UUID, str] = {}
         self._entities = EntityIndex()
         self._memories = 0
         self._words = 0
@@ -186,16 +189,27 @@ class WordIndex:
 
     @property
     def reworded(self) -> list[UUID]:
-        """Return the memories whose wording changed; not those that were only added."""
-        return sorted(self._reworded)
+        """Return the memories that say something else now; not those that were only added."""
+        return sorted(self._after.keys() - self._respelled())
+
+    @property
+    def respelled(self) -> list[UUID]:
+        """Return of the linking memories those whose wording changed in spelling only."""
+        return sorted(self._linking.keys() & self._respelled())
 
     @property
     def linking(self) -> list[UUID]:
         """Return the added and reworded memories that link notes, or did before."""
-        return sorted(self._linking)
+        return sorted(self._linking.keys() - self._respelled())
+
+    def _respelled(self) -> set[UUID]:
+        """Return the memories whose wording changed only in what `letters` removes."""
+        kept = self._after.keys() - self._added
+        return {i for i in kept if same_letters(self._before[i], self._after[i])}
 
     def add(self, memory_id: UUID, content: str, questions: Sequence[str] = ()) -> int:
         """Add a new memory, with the questions it answers; return its number of words."""
+        self._added.add(memory_id)
         self._entities.add(memory_id, content, questions)
         self._new[memory_id] = terms(content)
         self._count(self._new[memory_id], 1)
@@ -209,7 +223,8 @@ class WordIndex:
         if memory_id not in self._new:
             Posting.objects.filter(memory=memory_id).delete()
         if before != after:
-            self._reworded.add(memory_id)
+            self._before.setdefault(memory_id, before)
+            self._after[memory_id] = after
         self._entities.replace({memory_id: (after, ())})
         self._count(terms(before), -1)
         self._new[memory_id] = terms(after)

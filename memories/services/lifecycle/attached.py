@@ -16,7 +16,9 @@ from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.models import Event
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.answers import Answer
-from memories.models import Observation, Revision
+from memories.models import Observation, PredictionError, Revision
+
+ERRORS_OF_HISTORY = 500  # the newest prediction errors whose events a memory's history has
 
 _LINKS = """
     SELECT memory_id, 'tag' AS what, tag, NULL::timestamptz AS at, NULL::uuid AS other
@@ -80,12 +82,17 @@ def links_of(ids: Collection[UUID]) -> dict[UUID, Links]:
 
 
 def events_of(memory_id: UUID) -> QuerySet[Event]:
-    """Return the events of a memory of this workspace."""
-    return Event.objects.filter(object_id=str(memory_id))
+    """Return the events of a memory of this workspace, and of the prediction errors about it."""
+    errors = PredictionError.objects.filter(memory=memory_id).order_by("-detected_at", "-pk")
+    ids = errors.values_list("pk", flat=True)[:ERRORS_OF_HISTORY]
+    return Event.objects.filter(object_id__in=[str(memory_id), *map(str, ids)])
 
 
 def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
-    """Set `content` of each event: the observed text, the wording before a change, or None."""
+    """Set `content` of each event: the observed text, the wording before a change, or None.
+
+    The data of an event about a prediction error get its id as `error`.
+    """
     observations = Observation.objects.filter(
         memory=memory_id, pk__in=[e.data["observation"] for e in events if "observation" in e.data]
     )
@@ -101,4 +108,6 @@ def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
             event.data.get("revision", 0) - 1
         )
         event.content = wording  # type: ignore[attr-defined]
+        if event.object_type == "prediction_error":
+            event.data = {**event.data, "error": event.object_id}
     return events

@@ -180,7 +180,9 @@ def apply_revision(
             workspace=workspace,
             memory_ids=[memory.id],
             reworded=words.reworded,
+            respelled=words.respelled,
             linking=words.linking,
+            actor=actor,
             now=now,
         )
     return memory

@@ -134,7 +134,9 @@ def _roll_back(
             workspace=workspace,
             memory_ids=sorted(reworded),
             reworded=words.reworded,
+            respelled=words.respelled,
             linking=words.linking,
+            actor=actor,
             now=now,
         )
     return done

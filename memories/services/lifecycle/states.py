@@ -102,7 +102,7 @@ def hide(
             forget_answers([*ids, *reviews_in_responses(statements)])
             lapse_claims(statements, now=now)
             flag_derived(ids, actor=actor, now=now)
-        memories_hidden.send(Memory, memory_ids=ids, now=now)
+        memories_hidden.send(Memory, memory_ids=ids, actor=actor, now=now)
     return stamped
 
 
@@ -152,4 +152,4 @@ def _restore_fields(
         unflag_derived([memory.id], actor=actor, now=now)
         sources = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
         flag_derived(sources.values_list("source_id", flat=True), actor=actor, now=now)
-    memories_revived.send(Memory, memory_ids=[memory.id], now=now)
+    memories_revived.send(Memory, memory_ids=[memory.id], actor=actor, now=now)

@@ -33,7 +33,7 @@ def delete_note(
         only_if.demand(version_tag(note))
         keys = keys_of(note)
         note_id = note.id
-        resolve_of_note(note_id, now=now)
+        resolve_of_note(note_id, actor=actor, now=now)
         note.delete()
         links_changed(resolve_again(keys), now=now)
         record("note.deleted", of=("note", note_id), actor=actor, now=now, data={"path": note.path})
