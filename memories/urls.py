@@ -61,6 +61,11 @@ urlpatterns = [
     path("memories/<uuid:memory_id>/signals", drift.MemorySignals.as_view(), name="memory-signals"),
     path("prediction-errors", drift.PredictionErrors.as_view(), name="prediction-errors"),
     path(
+        "prediction-errors/resolve",
+        drift.ResolveErrors.as_view(),
+        name="prediction-errors-resolve",
+    ),
+    path(
         "prediction-errors/<uuid:error_id>",
         drift.PredictionErrorDetail.as_view(),
         name="prediction-error",

@@ -22,8 +22,9 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import ErrorType, PredictionError
 from memories.models.note import PATH_MAX_CHARS
 from memories.serializers import drift as shapes
+from memories.services.drift.answer import MOST_AT_ONCE, resolve_error, resolve_errors
 from memories.services.drift.find import all_errors, confirmed
-from memories.services.drift.resolve import resolve_error
+from memories.services.drift.note_edits import drift_of_edit
 from memories.services.drift.signals import Signal, record_signal
 
 YES_OR_NO = (("true", "Yes"), ("false", "No"))
@@ -130,7 +131,7 @@ class ResolveError(WorkspaceView):
         request=shapes.ResolveErrorSerializer, responses=shapes.PredictionErrorSerializer
     )
     def post(self, request: Request, error_id: UUID) -> Response:
-        """Answer a prediction error; 409 when it is resolved already.
+        """Answer a prediction error; 409 when it is resolved otherwise already.
 
         `still_true` and `dismiss` hold until the note changes again. `updated` closes it only: when
         the memory still disagrees with the note, the next recall finds it again.
@@ -146,6 +147,58 @@ class ResolveError(WorkspaceView):
         )
         with in_workspace(self.workspace):
             return Response(_shown(error.pk))
+
+
+class ResolveErrors(WorkspaceView):
+    """`POST /prediction-errors/resolve`."""
+
+    roles: ClassVar = {"POST": Role.REVIEWER}
+
+    @extend_schema(
+        operation_id="prediction_errors_resolve_several",
+        request=shapes.ResolveErrorsSerializer,
+        responses=shapes.AnsweredErrorsSerializer,
+    )
+    def post(self, request: Request) -> Response:
+        """Give one answer to several prediction errors, such as all drift from one edit of a note.
+
+        What is resolved already stays as it is. An unknown id, or a note and version without any
+        drift, gives 404, and nothing is answered.
+        """
+        sent = validate_body(shapes.ResolveErrorsSerializer, request).validated_data
+        ids, of_version = sent.get("ids"), sent.get("note_version")
+        if ids is None:
+            with in_workspace(self.workspace):
+                ids = self._open_drift(sent["note_path"], of_version)
+        answered = resolve_errors(
+            self.workspace,
+            ids,
+            sent["action"],
+            of_version=of_version,
+            note=sent["note"],
+            actor=self.actor,
+            now=timezone.now(),
+        )
+        with in_workspace(self.workspace):
+            left = 0 if "ids" in sent else _open(sent["note_path"], of_version).count()
+        skipped = [] if of_version else answered.skipped.items()
+        body = {
+            "resolved": len(answered.ids),
+            "ids": answered.ids,
+            "skipped": [{"id": error, "resolution": how} for error, how in skipped],
+            "left": left,
+        }
+        return Response(shapes.AnsweredErrorsSerializer(body).data)
+
+    def _open_drift(self, path: str, version: int) -> list[UUID]:
+        """Return the oldest open drift of a version of a note; 404 when there never was any."""
+        if not drift_of_edit(path, version).exists():
+            raise MissingError("There is no drift from this version of this note.")
+        return list(_open(path, version).values_list("pk", flat=True)[:MOST_AT_ONCE])
+
+
+def _open(path: str, version: int) -> QuerySet[PredictionError]:
+    return confirmed(drift_of_edit(path, version).filter(resolved_at=None))
 
 
 class MemorySignals(WorkspaceView):

@@ -8,9 +8,11 @@ from typing import Any
 from rest_framework import serializers
 
 from engram.kernel.answers import to_json
-from engram.kernel.fields import JsonObject, Number, Text
+from engram.kernel.fields import Id, JsonObject, Number, Text
 from memories.models import ErrorType, MemoryTag, PredictionError, Resolution
 from memories.models.drift import SOURCE_MAX_CHARS, WEIGHT_MAX
+from memories.models.note import PATH_MAX_CHARS
+from memories.services.drift.answer import MOST_AT_ONCE
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.signals import EVIDENCE_MAX_BYTES
 
@@ -47,6 +49,62 @@ class ResolveErrorSerializer(serializers.Serializer[Any]):
     note = Text(max_length=NOTE_MAX_CHARS, allow_blank=True, default="")
 
 
+class ResolveErrorsSerializer(ResolveErrorSerializer):
+    """One answer to several prediction errors: those of `ids`, or the drift of one note version."""
+
+    ids = serializers.ListField(
+        child=Id(),
+        allow_empty=False,
+        max_length=MOST_AT_ONCE,
+        required=False,
+        help_text="Ids of prediction errors.",
+    )
+    note_path = Text(
+        max_length=PATH_MAX_CHARS,
+        required=False,
+        help_text="Instead of ids: the open drift of memories from this note …",
+    )
+    note_version = serializers.IntegerField(
+        min_value=0,
+        max_value=2**31 - 1,
+        required=False,
+        help_text="… that is about this version of it, as the errors name it.",
+    )
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Demand either ids or a note with its version."""
+        is_by_note = "note_path" in attrs
+        if ("ids" in attrs) == is_by_note:
+            raise serializers.ValidationError({"ids": "Give either ids or note_path."})
+        if is_by_note != ("note_version" in attrs):
+            raise serializers.ValidationError(
+                {"note_version": "Give it with note_path, and only with it."}
+            )
+        return attrs
+
+
+class SkippedErrorSerializer(serializers.Serializer[Any]):
+    """An error that an answer left as it was."""
+
+    id = serializers.UUIDField()
+    resolution = serializers.ChoiceField(
+        Resolution.choices, help_text="How it was resolved before."
+    )
+
+
+class AnsweredErrorsSerializer(serializers.Serializer[Any]):
+    """What one answer to several prediction errors did."""
+
+    resolved = serializers.IntegerField(help_text="How many it resolved.")
+    ids = serializers.ListField(child=serializers.UUIDField(), help_text="Those.")
+    skipped = SkippedErrorSerializer(
+        many=True, help_text="Those of `ids` that were resolved before; they stay so."
+    )
+    left = serializers.IntegerField(
+        help_text=f"How many of the note's are still open; one call answers {MOST_AT_ONCE}."
+    )
+
+
 class ErrorMemorySerializer(serializers.Serializer[Any]):
     """The memory of a prediction error."""
 
@@ -62,6 +120,10 @@ class PredictionErrorSerializer(serializers.Serializer[Any]):
     error_type = serializers.ChoiceField(ErrorType.choices, help_text="What it says.")
     note_path = serializers.CharField(
         allow_null=True, help_text="The path of the note, also of a deleted one; null: none."
+    )
+    note_version = serializers.IntegerField(
+        allow_null=True,
+        help_text="The version of the note that it is about; 0: one before it moved; null: none.",
     )
     memory_id = serializers.UUIDField(
         allow_null=True, help_text="The memory; null: it is about a note alone."
@@ -142,6 +204,7 @@ def _present(error: PredictionError, tags: list[str], *, says_forgotten: bool) -
         "id": str(error.pk),
         "error_type": error.error_type,
         "note_path": error.note_path or None,
+        "note_version": error.note_version,
         "memory_id": str(error.memory_id) if error.memory_id else None,
         "query": "" if says_forgotten else error.query,
         "cosine_distance": error.cosine_distance,

@@ -75,3 +75,64 @@ def test_without_scripts_and_on_a_small_screen_a_card_is_answered_as_well(
     expect(plain.locator(BAR)).to_contain_text("Forgotten.")
     _, found = service.call("agent", f"prediction-errors/{error}")
     assert (found["resolution"], found["memory"]) == ("memory_forgotten", None)
+
+
+AREAS = ("north", "south", "east")
+
+
+def drift_of_edit(service: Service, subject: str) -> str:
+    """Let a memory of each area drift by one edit of a note; return the note's path."""
+    path = f"{subject}.md"
+    lines = [f"The {area} gate of {subject} opens at {{0}}:00." for area in AREAS]
+    before, after = ("\n\n".join(lines).format(hour) for hour in (8, 10))
+    assert (
+        service.call("agent", f"notes/{quote(path)}", {"content": before}, method="PUT")[0] == 201
+    )
+    for area in AREAS:
+        text = f"The {area} gate of {subject} opens at 8:00 ([[{subject}]])."
+        assert service.call("agent", "memories", {"content": text})[0] == 201
+    assert service.call("agent", f"notes/{quote(path)}", {"content": after}, method="PUT")[0] == 200
+    service.call("agent", "memories/recall", {"query": f"gates of {subject}", "min_score": None})
+    _, found = service.call("agent", f"prediction-errors?note_path={quote(path)}")
+    assert found["total"] == len(AREAS)
+    return path
+
+
+def test_all_drift_of_one_edit_is_answered_by_one_key_and_undone_by_another(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    path = drift_of_edit(service, subject)
+    person = visit()
+    page = person.sign_in(f"{INBOX}&q={subject}")
+    title = page.get_by_role("heading", name="Are these 3 still true?")
+    expect(title).to_be_visible()
+    expect(page.locator(".of-edit")).to_have_count(3)
+    expect(page.locator(".of-edit ins")).to_have_count(3)
+    press(page, "3")
+    expect(page.locator(".stepper .num").first).to_have_text("1 of 3")
+    press(page, "1")
+    expect(page.locator(BAR)).to_contain_text("Still true.")
+    page.get_by_role("link", name="All 2 memories of this edit").click()
+    expect(page.get_by_role("heading", name="Are these 2 still true?")).to_be_visible()
+    press(page, "2")
+    expect(page.locator(BAR)).to_contain_text("Forgotten: 2 memories.")
+    press(page, "u")
+    expect(page.get_by_role("heading", name="Are these 2 still true?")).to_be_visible()
+    _, found = service.call("agent", f"prediction-errors?note_path={quote(path)}")
+    assert found["total"] == 2
+    assert person.complaints == []
+
+
+def test_a_group_is_read_and_answered_on_a_small_screen_and_without_scripts(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    drift_of_edit(service, subject)
+    page = visit(viewport=NARROW, color_scheme="dark").sign_in(f"{INBOX}&q={subject}")
+    assert page.evaluate(LOWEST_CONTRAST)[0] >= 4.5
+    assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    plain = visit(java_script_enabled=False).sign_in(f"{INBOX}&q={subject}")
+    plain.get_by_role("button", name="Forget memory 2").click()
+    expect(plain.locator(BAR)).to_contain_text("Forgotten.")
+    expect(plain.get_by_role("heading", name="Are these 2 still true?")).to_be_visible()
+    plain.get_by_role("button", name="Still true, all 2").click()
+    expect(plain.locator(BAR)).to_contain_text("Still true: 2 memories.")

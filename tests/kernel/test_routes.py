@@ -66,6 +66,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories/<uuid:memory_id>/why-not": {"get": "reader"},
     "memories/<uuid:memory_id>/signals": {"post": "agent"},
     "prediction-errors": {"get": "reader"},
+    "prediction-errors/resolve": {"post": "reviewer"},
     "prediction-errors/<uuid:error_id>": {"get": "reader"},
     "prediction-errors/<uuid:error_id>/resolve": {"post": "reviewer"},
     "reviews": {"get": "agent"},

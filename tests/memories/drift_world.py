@@ -5,12 +5,14 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 from urllib.parse import quote
+from uuid import UUID
 
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import NoteSupport, PredictionError
 from memories.services.drift.check import check_due
+from memories.services.drift.report import report_drift
 from tests.conftest import Caller, Tenant
 
 PATH = "work/release.md"
@@ -67,6 +69,38 @@ def drifted(tenant: Tenant, content: str = MEMORY, **fields: Any) -> str:
     put(tenant, AFTER)
     assert memory_id in recall(tenant)
     return memory_id
+
+
+DESKS = ("arrivals", "customs", "freight", "laundry", "lighting", "parking", "pharmacy", "repairs",
+         "signage", "tickets", "transit", "visas")  # fmt: skip
+DESKS_PATH = "work/desks.md"
+
+
+def desks_note(hour: int, count: int) -> str:
+    lines = [f"The {desk} desk opens at {hour}:00." for desk in DESKS[:count]]
+    return "# Desks\n\n" + "\n\n".join(lines) + "\n\nAll desks have a bell.\n"
+
+
+def drifted_desks(tenant: Tenant, count: int, **fields: Any) -> list[str]:
+    """Let as many memories drift by one edit of a note; return them, as they were committed."""
+    put(tenant, desks_note(8, count), DESKS_PATH)
+    ids = [
+        remember(tenant, f"The {desk} desk opens at 8:00 ([[work/desks]]).", **fields)
+        for desk in DESKS[:count]
+    ]
+    check(tenant)
+    put(tenant, desks_note(10, count), DESKS_PATH)
+    report_desks(tenant, ids)
+    return ids
+
+
+def report_desks(tenant: Tenant, ids: list[str]) -> None:
+    """Check what is due, and report drift as a recall of these memories does."""
+    check(tenant)
+    with in_workspace(tenant.workspace):
+        report_drift(
+            tenant.workspace, [UUID(one) for one in ids], origin="recall", now=timezone.now()
+        )
 
 
 def supports(tenant: Tenant) -> list[NoteSupport]:

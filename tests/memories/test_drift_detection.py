@@ -23,10 +23,11 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import NoteSupport, PredictionError
 from memories.services.drift import check as check_module
 from memories.services.drift import reading, report
+from memories.services.drift.answer import resolve_error
 from memories.services.drift.note_errors import NearNote, report_notes
-from memories.services.drift.reopen import reopen_error
+from memories.services.drift.reopen import reopen_answer
 from memories.services.drift.report import report_drift
-from memories.services.drift.resolve import resolve_drift, resolve_error
+from memories.services.drift.resolve import resolve_drift
 from memories.services.index.reembed import switch
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
@@ -431,7 +432,7 @@ def test_still_true_that_is_taken_back_waits_after_the_next_check(tenant: Tenant
     drifted(tenant)
     [row] = errors(tenant.reader)
     assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
-    reopen_error(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
+    reopen_answer(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
     assert check(tenant) == 1
     recall(tenant)
     assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]

@@ -36,6 +36,9 @@ class InboxItemSerializer(serializers.Serializer[Any]):
     severity = serializers.ChoiceField(SEVERITIES)
     title = serializers.CharField()
     since = serializers.DateTimeField()
+    size = serializers.IntegerField(
+        help_text="How many items it stands for: drift of several memories from one edit of a note."
+    )
 
 
 class InboxSerializer(serializers.Serializer[Any]):
@@ -79,7 +82,8 @@ class Inbox(WorkspaceView):
 
         `sources` count all items that the caller's role may see, without the filters; each item is
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,
-        `predictor/calibration`, `mutings`, `memories/extraction-refusals`.
+        `predictor/calibration`, `mutings`, `memories/extraction-refusals`, `prediction-errors`
+        (`drift`; one of `size` above 1 by its note and version at `prediction-errors/resolve`).
         """
         query = self.query_values()
         now = timezone.now()
@@ -118,4 +122,5 @@ def _shape(entry: InboxEntry) -> dict[str, Any]:
         "severity": entry.severity,
         "title": entry.title,
         "since": entry.mark.since,
+        "size": entry.size,
     }

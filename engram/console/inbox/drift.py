@@ -4,29 +4,44 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Case, Exists, F, IntegerField, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Count, Min, QuerySet
 from django.http import HttpRequest
+from django.utils import timezone
 
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
-from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
+from engram.console.inbox.drift_queue import due_in, first_of_edits, waiting_in, with_urgency
+from engram.console.inbox.source import (
+    Action,
+    Done,
+    Group,
+    InboxEntry,
+    InboxFilter,
+    Source,
+    WaitingCount,
+)
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import InvalidError
-from memories.models import ErrorType, Memory, PredictionError, Resolution
-from memories.models.memory import in_scope
-from memories.services.decisions.drift import bring_back, forget_memory, update_memory
-from memories.services.drift.find import confirmed
-from memories.services.drift.reopen import REOPENED, reopen_error
+from engram.kernel.refusals import InvalidError, StaleError
+from memories.models import ErrorType, PredictionError, Resolution
+from memories.services.causes import ERROR_RESOLVED
+from memories.services.decisions.drift import (
+    bring_back,
+    forget_memories,
+    forget_memory,
+    update_memory,
+)
+from memories.services.drift.answer import MOST_AT_ONCE, resolve_error, resolve_errors
+from memories.services.drift.note_edits import same_edit, waiting_errors
+from memories.services.drift.reopen import REOPENED, answered_together, reopen_answer
 from memories.services.drift.report import FOUND
-from memories.services.drift.resolve import RESOLVED, resolve_error
+from memories.services.drift.resolve import RESOLVED
 
-HIGH, MEDIUM, LOW = range(len(SEVERITIES))
-HEAVY, SURE = 5.0, 0.9  # weight of a signal, evidence of drift
 QUOTED = 140
 STAYS = "Nothing changes, until the note says something else again."
 UNHEEDED = "Nothing changes. The same source may speak again."
@@ -53,36 +68,22 @@ class DriftSource(Source):
 
     def rows(self) -> QuerySet[Any]:
         """Return all errors about memories."""
-        return self._annotate(PredictionError.objects.filter(memory__isnull=False))
+        return with_urgency(PredictionError.objects.filter(memory__isnull=False))
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the open ones whose memory can be recalled."""
-        found = confirmed(PredictionError.objects.filter(resolved_at=None, memory__isnull=False))
-        inside = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
-        if wanted.assignee_id is not None:
-            found = found.none()
-        if wanted.scope:
-            inside = inside.filter(in_scope(wanted.scope.strip("/")))
-        found = found.filter(Exists(inside))
-        if wanted.text:
-            named = Q(memory__content__icontains=wanted.text)
-            found = found.filter(named | Q(note_path__icontains=wanted.text))
-        marked = self._annotate(found)
-        if wanted.severity:
-            marked = marked.filter(urgency=SEVERITIES.index(wanted.severity))
-        return marked
+        """Return the open ones whose memory can be recalled; of one edit of a note the first."""
+        return first_of_edits(waiting_in(wanted, now))
 
-    def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
-        drift = Q(error_type=ErrorType.MEMORY_DRIFT)
-        urgency = Case(
-            When(~drift & Q(weight__gte=HEAVY), then=Value(HIGH)),
-            When(drift & Q(weight__gte=SURE) | ~drift & Q(weight__gte=1), then=Value(MEDIUM)),
-            default=Value(LOW),
-            output_field=IntegerField(),
+    def due_now(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
+        """Return the waiting ones without snoozed edits."""
+        return first_of_edits(due_in(wanted, self.name, now))
+
+    def tally(self, wanted: InboxFilter, now: datetime) -> WaitingCount:
+        """Count the waiting edits and signals."""
+        found = due_in(wanted, self.name, now).order_by()
+        return WaitingCount(
+            **found.aggregate(count=Count("edit", distinct=True), oldest=Min("since"))
         )
-        both = found.select_related("memory", "note")
-        marked: QuerySet[Any] = both.annotate(urgency=urgency, since=F("detected_at"))
-        return marked
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return the memory, shortened, unless it was forgotten."""
@@ -95,6 +96,21 @@ class DriftSource(Source):
             )
             for row in rows
         }
+
+    def as_entries(self, rows: Sequence[Any]) -> list[InboxEntry]:
+        """Return errors as the queue lists them; one stands for all of its edit of a note."""
+        named = {row.note_id for row in rows if row.note_id and row.resolved_at is None}
+        waiting = waiting_errors(timezone.now()).filter(
+            error_type=ErrorType.MEMORY_DRIFT, note__in=named
+        )
+        counted = waiting.order_by().values_list("note", "note_version").annotate(n=Count("pk"))
+        sizes = {(note, version): n for note, version, n in counted} if named else {}
+        entries = []
+        for row, entry in zip(rows, super().as_entries(rows), strict=True):
+            size = sizes.get((row.note_id, row.note_version), 1) if row.resolved_at is None else 1
+            title = f"Are {size} memories that link {row.note_path} still true?"
+            entries.append(entry if size < 2 else replace(entry, size=size, title=title))
+        return entries
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the memory, the passage of the note with its difference, or the evidence."""
@@ -133,6 +149,39 @@ class DriftSource(Source):
         dismiss = Action(4, "dismiss", "Dismiss", f"The signal means nothing. {UNHEEDED}")
         return (yes, no, dismiss)
 
+    def group_of(self, row: Any, now: datetime) -> Group | None:
+        """Return the drift from the same edit of a note, if there is more than this one."""
+        if row.resolved_at is not None or row.error_type != ErrorType.MEMORY_DRIFT:
+            return None
+        members = with_urgency(same_edit(row, now)).order_by("urgency", "since", "pk")
+        ids = tuple(members.values_list("pk", flat=True)[:MOST_AT_ONCE])
+        if len(ids) < 2 or row.pk not in ids:
+            return None
+        total = members.count() if len(ids) == MOST_AT_ONCE else len(ids)
+        named = f"all {total}" if total == len(ids) else f"the first {len(ids)}"
+        yes = Action(1, "still_true", f"Still true, {named}", STAYS, "keep")
+        effect = "They are not recalled again; undo restores them."
+        no = Action(2, "forget", f"Forget {named}", effect, "drop")
+        return Group(ids, total, row.note_version or 0, (yes, no))
+
+    def answer_together(
+        self, workspace: Workspace, item_ids: Sequence[UUID], sent: Mapping[str, Any], *,
+        actor: Actor, now: datetime,
+    ) -> None:  # fmt: skip
+        """Apply an answer to drift from one version of a note; what was answered since stays."""
+        action, version = sent["action"], sent["version"]
+        if action not in ("still_true", "forget") or version is None:
+            raise InvalidError("action", "Choose one of the answers.")
+        if action == "forget":
+            done = forget_memories(workspace, item_ids, of_version=version, actor=actor, now=now)
+        else:
+            done = resolve_errors(
+                workspace, item_ids, action, of_version=version, note=sent["note"], actor=actor,
+                now=now,
+            )  # fmt: skip
+        if not done.ids:
+            raise StaleError("All of these were answered meanwhile.", cause=ERROR_RESOLVED)
+
     def answer(
         self, workspace: Workspace, item_id: UUID, sent: Mapping[str, str], *, actor: Actor,
         now: datetime,
@@ -154,19 +203,30 @@ class DriftSource(Source):
         row = PredictionError.objects.select_related("memory").filter(pk=item_id).first()
         if row is None or row.memory is None or row.resolved_at is None:
             return None
+        count = answered_together(row).count()
+        of, waits = ("", "It waits") if count < 2 else (f": {count} memories", "They wait")
         words = {
-            Resolution.STILL_TRUE: Done("Still true.", "It waits again."),
-            Resolution.DISMISSED: Done("Dismissed.", "It waits again."),
+            Resolution.STILL_TRUE: Done(f"Still true{of}.", f"{waits} again."),
+            Resolution.DISMISSED: Done(f"Dismissed{of}.", f"{waits} again."),
             Resolution.UPDATED: Done("Updated. The former wording is in its history."),
         }
         if row.resolution == Resolution.MEMORY_FORGOTTEN and row.memory.forgotten_at is not None:
-            return Done("Forgotten.", "The memory is brought back.")
+            back = "The memory is" if count < 2 else "The memories are"
+            return Done(f"Forgotten{of}.", f"{back} brought back.")
         return words.get(Resolution(row.resolution))
 
-    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Reopen the error, or restore the forgotten memory."""
+    def undo(
+        self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime
+    ) -> str | None:
+        """Reopen the error and those answered with it, or restore the forgotten memories."""
         row = PredictionError.objects.filter(pk=item_id).first()
         if row is not None and row.resolution == Resolution.MEMORY_FORGOTTEN:
             bring_back(workspace, item_id, actor=actor, now=now)
-        else:
-            reopen_error(workspace, item_id, actor=actor, now=now)
+            return None
+        done = reopen_answer(workspace, item_id, actor=actor, now=now)
+        if not done.left:
+            return None
+        return (
+            f"{done.count} wait again. {done.left} stay as they are: the memory is not recalled any"
+            " more, or was found again since."
+        )

@@ -10,6 +10,7 @@ from django import forms
 from engram.console.inbox.source import SEVERITIES, InboxFilter
 from engram.kernel.literals import row_id
 from memories.models.memory import CONTENT_MAX_CHARS
+from memories.services.drift.answer import MOST_AT_ONCE
 
 FILTERS = ("source", "severity", "scope", "q", "mine")
 
@@ -48,6 +49,16 @@ class ActionForm(forms.Form):
     )
     note = forms.CharField(max_length=1000, required=False)
     content = forms.CharField(max_length=CONTENT_MAX_CHARS, required=False, strip=False)
+    # The items of a group that the answer is for, and the change that it was shown for.
+    ids = forms.CharField(max_length=MOST_AT_ONCE * 37, required=False)
+    version = forms.IntegerField(min_value=0, max_value=2**31 - 1, required=False)
+
+    def clean_ids(self) -> list[UUID]:
+        """Return the ids; refuse a text that is none."""
+        found = [row_id(text) for text in self.cleaned_data["ids"].split()]
+        if None in found:
+            raise forms.ValidationError("Choose one of the answers.")
+        return [item for item in found if item is not None]
 
 
 def named_item(text: str, default: str = "conflicts") -> tuple[str, UUID] | None:

@@ -19,7 +19,9 @@ from django.views.decorators.http import require_safe
 from conflicts.forms import SnoozeForm
 from conflicts.services.cards.show import local_time, newest_seq
 from engram.console.inbox import queue
+from engram.console.inbox.addresses import address_of
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
+from engram.console.inbox.groups import ONE, PAGE, Looked, Steps, group_context
 from engram.console.inbox.put_off import put_off, put_off_until, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
@@ -45,16 +47,6 @@ class Queue:
     sources: list[Source]
     wanted: InboxFilter
     filters: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Steps:
-    """The position of the item on screen, and the addresses of its neighbours."""
-
-    total: int
-    position: int
-    previous: str
-    next: str
 
 
 def item_target(view: View) -> View:
@@ -111,12 +103,17 @@ def _inbox(
         **more,
     }
     if chosen is not None:
-        context |= _item_context(request, chosen, Queue(sources, wanted, filters), following)
+        looked_at = Queue(sources, wanted, filters)
+        context |= _item_context(request, here, chosen, looked_at, following)
     return render(request, "console/inbox/inbox.html", context, status=status)
 
 
 def _item_context(
-    request: HttpRequest, chosen: Chosen, looked_at: Queue, following: list[InboxEntry]
+    request: HttpRequest,
+    here: Mapping[str, Any],
+    chosen: Chosen,
+    looked_at: Queue,
+    following: list[InboxEntry],
 ) -> dict[str, Any]:
     now = timezone.now()
     mark, filters = chosen.entry.mark, looked_at.filters
@@ -125,12 +122,14 @@ def _item_context(
     )
     place = queue.find_position(looked_at.sources, looked_at.wanted, mark, now)
     onward = _address(filters, following[0] if following else None)
-    item = chosen.source.context(request, chosen.row, now)
+    source, row = chosen.source, chosen.row
+    group = source.group_of(row, now)
+    looked = Looked(source, row, filters, here, onward)
     return {
-        **item,
+        **source.context(request, row, now),
         "role": staff_of(request).actor.role,
-        "may_decide": has_role(request, chosen.source.acts),
-        "actions": chosen.source.actions(chosen.row, now),
+        "may_decide": has_role(request, source.acts),
+        "actions": source.actions(row, now),
         "put_off_until": put_off_until(mark.source, mark.id, now),
         "steps": Steps(
             place.total,
@@ -141,12 +140,12 @@ def _item_context(
         "following": [(entry, _address(filters, entry)) for entry in following[:NEXT_SHOWN]],
         "back": _address(filters, chosen.entry),
         "onward": onward,
+        **(group_context(request, group, looked, now) if group else {}),
     }
 
 
 def _address(filters: dict[str, str], entry: InboxEntry | None) -> str:
-    query = {**filters, **({"item": entry.key} if entry else {})}
-    return reverse("console:inbox") + (f"?{urlencode(query)}" if query else "")
+    return address_of(filters, entry.key if entry else "")
 
 
 def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
@@ -193,10 +192,13 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     if not form.is_valid():
         return _show_refusal(request, source, item, "Choose one of the answers.", 422)
     staff = staff_of(request)
+    sent, together = form.cleaned_data, form.cleaned_data["ids"]
+    by: dict[str, Any] = {"actor": staff.actor, "now": timezone.now()}
     try:
-        source.answer(
-            staff.workspace, item, form.cleaned_data, actor=staff.actor, now=timezone.now()
-        )
+        if together:
+            source.answer_together(staff.workspace, together, sent, **by)
+        else:
+            source.answer(staff.workspace, item, sent, **by)
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), _status_of(error))
     return redirect(_add_decision(request, source, item))
@@ -235,11 +237,12 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     try:
         if not source.has_own_snooze and put_off_until(source.name, item, now):
             take_up(staff.workspace, source.name, item, actor=staff.actor, now=now)
+            told = None
         else:
-            source.undo(staff.workspace, item, actor=staff.actor, now=now)
+            told = source.undo(staff.workspace, item, actor=staff.actor, now=now)
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), 409)
-    messages.success(request, "The last step is undone.")
+    messages.success(request, told or "The last step is undone.")
     return redirect(return_address(request, reverse("console:inbox")))
 
 
@@ -257,7 +260,8 @@ def _show_refusal(
 ) -> HttpResponse:
     """Show the item's current state, with the refusal and everything that was typed."""
     parameters = dict(parse_qsl(urlsplit(return_address(request, reverse("console:inbox"))).query))
-    here = {name: parameters[name] for name in FILTERS if name in parameters}
+    kept = (*FILTERS, ONE, PAGE)
+    here = {name: parameters[name] for name in kept if name in parameters}
     here["item"] = f"{source.name}:{item}"
     return _inbox(
         request,

@@ -61,6 +61,7 @@ class InboxEntry:
     mark: Mark
     kind: str
     title: str
+    size: int = 1  # waiting items that it stands for, because one change caused them
 
     @property
     def key(self) -> str:
@@ -98,6 +99,20 @@ class Done:
 
     words: str
     undo: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Waiting items of one entry, because one change caused them.
+
+    `ids` are in the order of the queue, and as many as one answer takes; `total` counts all.
+    `version` says what was changed, and comes back with the answer.
+    """
+
+    ids: tuple[UUID, ...]
+    total: int
+    version: int
+    actions: Sequence[Action]
 
 
 class Source(ABC):
@@ -176,8 +191,29 @@ class Source(ABC):
         """Return the decision about an item, None without one."""
         return None
 
-    def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
-        """Undo the decision; raise a refusal when it is not possible."""
+    def group_of(self, row: Any, now: datetime) -> Group | None:
+        """Return the items that wait for the same reason as this waiting one; None: no others."""
+        return None
+
+    def answer_together(
+        self,
+        workspace: Workspace,
+        item_ids: Sequence[UUID],
+        sent: Mapping[str, Any],
+        *,
+        actor: Actor,
+        now: datetime,
+    ) -> None:
+        """Apply one answer to items of a group: `action`, `note`, and the group's `version`."""
+        raise MissingError("Nothing is answered together here.")
+
+    def undo(
+        self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime
+    ) -> str | None:
+        """Undo the decision; raise a refusal when it is not possible.
+
+        Return what to tell about it, if it is more than that it is undone.
+        """
         raise StaleError("This cannot be taken back here.", cause=NOT_UNDONE_HERE)
 
     def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:

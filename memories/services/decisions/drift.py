@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -12,8 +13,11 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import same_letters
 from memories.models import Memory, PredictionError, Resolution
 from memories.services.causes import ERROR_RESOLVED
+from memories.services.drift.answer import Answered, lock_errors, split_open
+from memories.services.drift.reopen import answered_together
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.revise import revise
+from memories.services.locks import lock
 
 
 def update_memory(
@@ -44,15 +48,33 @@ def forget_memory(workspace: Workspace, error_id: UUID, *, actor: Actor, now: da
     forget(workspace, [memory.pk], actor=actor, now=now)
 
 
-def bring_back(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Restore the memory that was forgotten because of an error."""
+def forget_memories(
+    workspace: Workspace,
+    error_ids: Sequence[UUID],
+    *,
+    of_version: int,
+    actor: Actor,
+    now: datetime,
+) -> Answered:
+    """Forget the memories of open errors about one version of a note; leave the others."""
     with in_workspace(workspace):
-        memory_id = (
-            PredictionError.objects.filter(pk=error_id).values_list("memory", flat=True).first()
-        )
-    if memory_id is None:
-        raise MissingError("There is no such memory.")
-    restore(workspace, [memory_id], actor=actor, now=now)
+        named = PredictionError.objects.filter(pk__in=list(error_ids), memory__isnull=False)
+        lock(set(named.order_by().values_list("memory", flat=True)))  # memories before errors
+        errors, _ = lock_errors(error_ids)
+        found, skipped = split_open(errors, of_version)
+        forget(workspace, [e.memory_id for e in found if e.memory_id], actor=actor, now=now)
+        return Answered(tuple(error.pk for error in found), skipped)
+
+
+def bring_back(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> int:
+    """Restore the memories that one answer to an error has forgotten; return how many."""
+    with in_workspace(workspace):
+        error = PredictionError.objects.filter(pk=error_id).first()
+        if error is None:
+            raise MissingError("There is no such prediction error.")
+        together = answered_together(error).filter(memory__forgotten_at=error.resolved_at)
+        found = {each.memory_id for each in (error, *together) if each.memory_id}
+    return len(restore(workspace, sorted(found), actor=actor, now=now).memories)
 
 
 def _find(workspace: Workspace, error_id: UUID) -> tuple[PredictionError, Memory]:

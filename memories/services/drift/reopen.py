@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -11,41 +12,89 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
-from engram.kernel.history import record
+from engram.kernel.history import event, send
+from engram.kernel.inserting import insert
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import StaleError
+from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import ErrorType, Memory, NoteSupport, PredictionError, Resolution
 from memories.services.causes import NOT_LIVE
-from memories.services.drift.resolve import BY_PERSON, CHECK_TASK, lock_error
+from memories.services.drift.answer import BY_PERSON, lock_errors
+from memories.services.drift.resolve import CHECK_TASK
 
 REOPENED = "prediction_error.reopened"
 _BY_HIDING = (Resolution.MEMORY_FORGOTTEN, Resolution.MEMORY_HIDDEN)
 _OPEN_AGAIN = {"resolved_at": None, "resolution": "", "resolved_by": "", "resolution_note": ""}
 
 
-def reopen_error(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:
-    """Undo a person's answer, unless it is open again already or its memory has changed."""
+@dataclass(frozen=True, slots=True)
+class Reopened:
+    """How many errors wait again, and how many were answered together with them and do not."""
+
+    count: int
+    left: int
+
+
+def answered_together(error: PredictionError) -> QuerySet[PredictionError]:
+    """Return the errors about one edit of a note that one answer resolved, with this one."""
+    if error.note_id is None or error.resolved_at is None:
+        return PredictionError.objects.filter(pk=error.pk)
+    return PredictionError.objects.filter(
+        error_type=error.error_type,
+        note=error.note_id,
+        note_version=error.note_version,
+        resolution=error.resolution,
+        resolved_at=error.resolved_at,
+        resolved_by=error.resolved_by,
+    )
+
+
+def reopen_answer(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> Reopened:
+    """Undo a person's answer to an error, and to those that were answered together with it.
+
+    Those that were found again since, and those of memories that are not recalled any more, stay as
+    they are. Raise `StaleError` when that leaves none.
+    """
     with in_workspace(workspace):
-        error = lock_error(error_id)
-        if error.resolution not in BY_PERSON:
+        asked = PredictionError.objects.filter(pk=error_id).first()
+        if asked is None:
+            raise MissingError("There is no such prediction error.")
+        together = [] if asked.resolved_at is None else answered_together(asked)
+        errors, supports = lock_errors([asked.pk, *(error.pk for error in together)])
+        answered = [error for error in errors if error.resolution in BY_PERSON]
+        if not answered:
             raise StaleError(
                 "Only “still true” and “dismiss” can be taken back.", cause=NOTHING_TO_UNDO
             )
-        if error.memory is not None and not _is_live(error.memory, now):
-            raise StaleError("The memory is not recalled any more.", cause=NOT_LIVE)
-        same = PredictionError.objects.filter(
-            error_type=error.error_type, memory=error.memory_id, note=error.note_id,
-            source=error.source, resolved_at=None,
-        )  # fmt: skip
-        if same.exists():
-            raise StaleError("It was found again since, and is open.", cause=CHANGED_MEANWHILE)
-        PredictionError.objects.filter(pk=error.pk).update(**_OPEN_AGAIN)
-        supports = NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id)
-        if supports.update(still_true_version=None, due_at=now, attempts=0):
+        found = _reopenable(answered, now)
+        _reopen(found, actor=actor, now=now)
+        pairs = {(error.memory_id, error.note_id) for error in found}
+        again = [row.pk for pair, row in supports.items() if pair in pairs]
+        if NoteSupport.objects.filter(pk__in=again).update(
+            still_true_version=None, due_at=now, attempts=0
+        ):
             wake(CHECK_TASK, workspace.pk)
-        _record(error, actor, now)
+        return Reopened(len(found), len(errors) - len(found))
+
+
+def _reopenable(errors: Sequence[PredictionError], now: datetime) -> list[PredictionError]:
+    """Return the errors that can wait again; raise `StaleError` when there is none."""
+    named = {error.memory_id for error in errors if error.memory_id}
+    live = set(Memory.objects.recallable(now).filter(pk__in=named).values_list("pk", flat=True))
+    living = [error for error in errors if error.memory_id is None or error.memory_id in live]
+    if not living:
+        raise StaleError("The memory is not recalled any more.", cause=NOT_LIVE)
+    kind = ("error_type", "memory_id", "note_id", "source")
+    same = PredictionError.objects.filter(
+        Q(memory__in=named) | Q(memory=None, note__in=[error.note_id for error in errors]),
+        resolved_at=None,
+    )
+    known = set(same.order_by().values_list(*kind))
+    found = [e for e in living if tuple(getattr(e, name) for name in kind) not in known]
+    if not found:
+        raise StaleError("It was found again since, and is open.", cause=CHANGED_MEANWHILE)
+    return found
 
 
 def note_restored(
@@ -56,13 +105,9 @@ def note_restored(
     Of drift only what the memory still leans on; the check that is due then may resolve it.
     """
     closed = list(_closed_by_hiding(memory_ids, now).order_by().values_list("pk", flat=True))
-    if not closed:
-        return
-    held = PredictionError.objects.select_for_update(of=("self",)).filter(pk__in=closed)
-    found = list(held.order_by("pk"))
-    PredictionError.objects.filter(pk__in=[error.pk for error in found]).update(**_OPEN_AGAIN)
-    for error in found:
-        _record(error, actor, now)
+    if closed:
+        held = PredictionError.objects.select_for_update(of=("self",)).filter(pk__in=closed)
+        _reopen(list(held.order_by("pk")), actor=actor, now=now)
 
 
 def _closed_by_hiding(memory_ids: Sequence[UUID], now: datetime) -> QuerySet[PredictionError]:
@@ -79,15 +124,19 @@ def _closed_by_hiding(memory_ids: Sequence[UUID], now: datetime) -> QuerySet[Pre
     )
 
 
-def _record(error: PredictionError, actor: Actor, now: datetime) -> None:
-    record(
-        REOPENED,
-        of=("prediction_error", error.pk),
-        actor=actor,
-        now=now,
-        data={"error_type": error.error_type},
-    )
-
-
-def _is_live(memory: Memory, now: datetime) -> bool:
-    return Memory.objects.recallable(now).filter(pk=memory.pk).exists()
+def _reopen(errors: Sequence[PredictionError], *, actor: Actor, now: datetime) -> None:
+    """Open locked errors again; the number of statements does not depend on theirs."""
+    PredictionError.objects.filter(pk__in=[error.pk for error in errors]).update(**_OPEN_AGAIN)
+    told = [
+        event(
+            REOPENED,
+            of=("prediction_error", error.pk),
+            actor=actor,
+            now=now,
+            data={"error_type": error.error_type},
+        )
+        for error in errors
+    ]
+    insert(told)
+    for one in told:
+        send(one)

@@ -1,4 +1,4 @@
-"""Resolve prediction errors: by a person's answer, or because what they are about has changed."""
+"""Resolve prediction errors because what they are about has changed."""
 
 from __future__ import annotations
 
@@ -10,100 +10,21 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
-from engram.kernel.credentials import refuse_credentials
-from engram.kernel.history import record, record_unsent
+from engram.kernel.history import record_unsent
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.drift.pointers import PROMOTED
 from memories.models import (
     ErrorType,
     MemoryTag,
-    Note,
     NoteLink,
     NoteSupport,
     PredictionError,
     Resolution,
 )
-from memories.services.causes import ERROR_RESOLVED
 
 CHECK_TASK = "memories.check_notes"
 RESOLVED = "prediction_error.resolved"
-ANSWERS = {
-    "still_true": Resolution.STILL_TRUE,
-    "dismiss": Resolution.DISMISSED,
-    "updated": Resolution.UPDATED,
-}
-BY_PERSON = (Resolution.STILL_TRUE, Resolution.DISMISSED)
-
-
-def resolve_error(
-    workspace: Workspace,
-    error_id: UUID,
-    action: str,
-    *,
-    note: str = "",
-    actor: Actor,
-    now: datetime,
-) -> PredictionError:
-    """Apply a person's answer to an open error; the same answer again changes nothing.
-
-    "still_true" and "dismiss" hold for what the note says now: another text in its place is drift
-    again. Raise `StaleError` for an error that is resolved otherwise.
-    """
-    if action not in ANSWERS:
-        raise InvalidError("action", "Choose still_true, dismiss or updated.")
-    refuse_credentials({"note": note})
-    with in_workspace(workspace):
-        error = lock_error(error_id)
-        resolution = ANSWERS[action]
-        if error.resolved_at is not None and error.resolution == resolution:
-            return error
-        if error.resolved_at is not None:
-            raise StaleError(
-                f"This was resolved before: {error.get_resolution_display()}.",
-                cause=ERROR_RESOLVED,
-            )
-        error.resolved_at, error.resolution = now, resolution
-        error.resolved_by, error.resolution_note = actor.label, note
-        error.save(update_fields=["resolved_at", "resolution", "resolved_by", "resolution_note"])
-        if error.error_type == ErrorType.MEMORY_DRIFT and resolution in BY_PERSON:
-            _accept(error)
-        record(
-            RESOLVED,
-            of=("prediction_error", error.pk),
-            actor=actor,
-            now=now,
-            data={"error_type": error.error_type, "resolution": resolution.value},
-        )
-        return error
-
-
-def lock_error(error_id: UUID) -> PredictionError:
-    """Lock an error, and before it what its memory leans on, in the order of checks."""
-    found = PredictionError.objects.filter(pk=error_id).values_list("memory", "note").first()
-    if found is None:
-        raise MissingError("There is no such prediction error.")
-    memory_id, note_id = found
-    if memory_id and note_id:
-        list(NoteSupport.objects.select_for_update().filter(memory=memory_id, note=note_id))
-    error = PredictionError.objects.select_for_update().filter(pk=error_id).first()
-    if error is None:
-        raise MissingError("There is no such prediction error.")
-    return error
-
-
-def _accept(error: PredictionError) -> None:
-    """Remember that a memory agrees with the present version of a note.
-
-    What it leans on stays: another text in this place is drift again, this one is not.
-    """
-    if error.note_id is None:
-        return
-    version = Note.objects.filter(pk=error.note_id).values_list("version", flat=True).first()
-    NoteSupport.objects.filter(memory=error.memory_id, note=error.note_id).update(
-        still_true_version=version, is_drifted=False
-    )
 
 
 def resolve_updated(memory_ids: Collection[UUID], *, actor: Actor, now: datetime) -> None:

@@ -29,13 +29,18 @@ def record_drift(story: Story) -> None:
     listed = send(agent, "GET /prediction-errors", query=query, summary="Drift that was found")
     error = listed["results"][0]["id"]
     signal = {"source": "git", "evidence": {"commit": "8d1f0c", "closes": "#41"}, "weight": 3}
-    send(
+    signalled = send(
         agent, "POST /memories/{memory_id}/signals", signal, status=201,
         summary="Evidence from outside", memory_id=memory,
-    )  # fmt: skip
+    )["id"]  # fmt: skip
     send(agent, "GET /prediction-errors/{error_id}", summary="One error", error_id=error)
     answer = {"action": "still_true", "note": "The new review is open."}
     send(
         reviewer, "POST /prediction-errors/{error_id}/resolve", answer,
         summary="Still true", error_id=error,
+    )  # fmt: skip
+    together = {"action": "dismiss", "ids": [error, signalled]}
+    send(
+        reviewer, "POST /prediction-errors/resolve", together,
+        summary="One answer to several; what was resolved before stays so",
     )  # fmt: skip

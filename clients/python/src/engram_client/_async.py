@@ -1132,6 +1132,32 @@ class AsyncPredictionErrors:
             )
         )
 
+    async def resolve_several(
+        self,
+        action: types.Action,
+        *,
+        note: str | Unset = UNSET,
+        ids: Sequence[str] | Unset = UNSET,
+        note_path: str | Unset = UNSET,
+        note_version: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> types.AnsweredErrors:
+        """Give one answer to several prediction errors, such as all drift from one edit of a …"""
+        return await self._transport.send(
+            Call[types.AnsweredErrors](
+                "POST",
+                "/prediction-errors/resolve",
+                body=given(
+                    action=action,
+                    note=note,
+                    ids=ids,
+                    note_path=note_path,
+                    note_version=note_version,
+                ),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
 
 class AsyncPredictor:
     """Calls about predictor."""
@@ -1746,6 +1772,7 @@ class AsyncEngram(AsyncTransport):
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "drift.found",
             "extraction.finished",
             "extraction.queued",
             "extraction_refusal.kept",
@@ -1778,6 +1805,7 @@ class AsyncEngram(AsyncTransport):
             "memory.retired",
             "memory.revised",
             "memory.separated",
+            "memory.signalled",
             "memory.source_forgotten",
             "memory.split",
             "memory.superseded",
@@ -1796,6 +1824,8 @@ class AsyncEngram(AsyncTransport):
             "note.changed",
             "note.created",
             "note.deleted",
+            "prediction_error.reopened",
+            "prediction_error.resolved",
             "predictor.cold_start_exit",
             "predictor.disabled",
             "predictor.drift_reset",

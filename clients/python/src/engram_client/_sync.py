@@ -1122,6 +1122,32 @@ class PredictionErrors:
             )
         )
 
+    def resolve_several(
+        self,
+        action: types.Action,
+        *,
+        note: str | Unset = UNSET,
+        ids: Sequence[str] | Unset = UNSET,
+        note_path: str | Unset = UNSET,
+        note_version: int | Unset = UNSET,
+        idempotency_key: str | None = None,
+    ) -> types.AnsweredErrors:
+        """Give one answer to several prediction errors, such as all drift from one edit of a …"""
+        return self._transport.send(
+            Call[types.AnsweredErrors](
+                "POST",
+                "/prediction-errors/resolve",
+                body=given(
+                    action=action,
+                    note=note,
+                    ids=ids,
+                    note_path=note_path,
+                    note_version=note_version,
+                ),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
 
 class Predictor:
     """Calls about predictor."""
@@ -1732,6 +1758,7 @@ class Engram(Transport):
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "drift.found",
             "extraction.finished",
             "extraction.queued",
             "extraction_refusal.kept",
@@ -1764,6 +1791,7 @@ class Engram(Transport):
             "memory.retired",
             "memory.revised",
             "memory.separated",
+            "memory.signalled",
             "memory.source_forgotten",
             "memory.split",
             "memory.superseded",
@@ -1782,6 +1810,8 @@ class Engram(Transport):
             "note.changed",
             "note.created",
             "note.deleted",
+            "prediction_error.reopened",
+            "prediction_error.resolved",
             "predictor.cold_start_exit",
             "predictor.disabled",
             "predictor.drift_reset",

@@ -161,6 +161,15 @@ class AlsoFound(t.TypedDict):
     confidence: float
 
 
+class AnsweredErrors(t.TypedDict):
+    """What one answer to several prediction errors did."""
+
+    resolved: int
+    ids: list[str]
+    skipped: list[SkippedError]
+    left: int
+
+
 class Ask(t.TypedDict):
     """A pair whose relation was asked about in the answer to a commit, and is not …"""
 
@@ -851,6 +860,7 @@ class InboxItem(t.TypedDict):
     severity: Urgency
     title: str
     since: str
+    size: int
 
 
 class InboxSource(t.TypedDict):
@@ -1727,6 +1737,7 @@ class PredictionError(t.TypedDict):
     id: str
     error_type: ErrorType
     note_path: str | None
+    note_version: int | None
     memory_id: str | None
     query: str
     cosine_distance: float | None
@@ -2217,6 +2228,13 @@ class ShownAnswer(t.TypedDict):
     answer: str
     was: t.NotRequired[str | None]
     source: AnswerSource
+
+
+class SkippedError(t.TypedDict):
+    """An error that an answer left as it was."""
+
+    id: str
+    resolution: ResolutionValue
 
 
 class Slice(t.TypedDict):
