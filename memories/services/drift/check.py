@@ -29,6 +29,7 @@ from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
 from memories.services.drift.due import select_due
+from memories.services.drift.move import is_between_twins
 from memories.services.drift.reading import estimator, score_statements
 from memories.services.drift.resolve import resolve_drift
 
@@ -295,6 +296,8 @@ def _settle_others(workspace: Workspace, rows: Sequence[NoteSupport], now: datet
             .values_list("memory_id", "note_id")
         )
         kept = [row.pk for row in held if (row.memory_id, row.note_id) in linked]
+        between = NoteSupport.objects.filter(is_between_twins(), pk__in=[row.pk for row in held])
+        kept += between.order_by().values_list("pk", flat=True)
         gone = [row for row in held if row.pk not in kept]
         NoteSupport.objects.filter(pk__in=kept, due_at__lte=now).update(due_at=None)
         NoteSupport.objects.filter(pk__in=[row.pk for row in gone]).delete()

@@ -17,6 +17,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Note, NoteSupport
+from memories.services.drift.move import is_between_twins
 from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolve_updated
 
 TASK = CHECK_TASK
@@ -31,6 +32,7 @@ _FOLLOW_LINKS = """
     ), gone AS (
         DELETE FROM memories_notesupport AS kept
         WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(memories)s::uuid[])
+            AND id <> ALL(%(spared)s)
             AND NOT EXISTS (
                 SELECT FROM linked
                 WHERE linked.memory_id = kept.memory_id AND linked.note_id = kept.note_id
@@ -96,7 +98,7 @@ def note_written(
     stays.
     """
     if linking:
-        _mark(_OF_MEMORIES, {"memories": sorted(linking)}, now)
+        _mark(_OF_MEMORIES, {"memories": sorted(linking), "spared": []}, now)
     links_changed(respelled, now=now)
     if reworded:
         resolve_updated(reworded, actor=actor, now=now)
@@ -114,9 +116,14 @@ def note_changed(
 
 
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
-    """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept."""
+    """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept.
+
+    So is what they lean on in a note that is being moved (`move.py`).
+    """
     if memory_ids:
-        _mark(_OF_LINKS, {"memories": sorted(memory_ids)}, now)
+        mine = NoteSupport.objects.filter(is_between_twins(), memory__in=list(memory_ids))
+        spared = list(mine.order_by().values_list("pk", flat=True))
+        _mark(_OF_LINKS, {"memories": sorted(memory_ids), "spared": spared}, now)
         resolve_unlinked(memory_ids, now=now)
 
 

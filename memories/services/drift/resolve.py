@@ -33,10 +33,11 @@ def resolve_updated(memory_ids: Collection[UUID], *, actor: Actor, now: datetime
 
 
 def resolve_unlinked(memory_ids: Collection[UUID], *, now: datetime) -> None:
-    """Resolve the drift of memories from notes that their links do not lead to any more."""
-    linked = NoteLink.objects.filter(memory=OuterRef("memory"), note=OuterRef("note"))
+    """Resolve the drift of memories from notes that they do not link and lean on any more."""
+    of = {"memory": OuterRef("memory"), "note": OuterRef("note")}
+    kept = Q(Exists(NoteLink.objects.filter(**of))) | Q(Exists(NoteSupport.objects.filter(**of)))
     drift = Q(error_type=ErrorType.MEMORY_DRIFT, memory__in=list(memory_ids))
-    _close(drift & ~Q(Exists(linked)), Resolution.LINK_GONE, now)
+    _close(drift & ~kept, Resolution.LINK_GONE, now)
 
 
 def note_hidden(

@@ -19,6 +19,7 @@ from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.note_paths import names_of
 from memories.models import Note, NoteTag
 from memories.services.drift.due import links_changed, note_changed
+from memories.services.drift.move import unlinked_beside
 from memories.services.index.note_chunks import TASK
 from memories.services.index.note_links import (
     lock_names,
@@ -115,7 +116,7 @@ def _put(
         _demand(only_if, stored)
         if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
-        before = stored.content if stored is not None else None
+        before, hash_before = (stored.content, stored.content_hash) if stored else (None, "")
         note = _write(stored, checked, now)
         reading = checked.reading
         pending = write_chunks(note, reading.chunks, vectors, model)
@@ -133,6 +134,9 @@ def _put(
         if pending:
             wake(TASK, workspace.pk)
         note_changed(note, earlier=before, earlier_version=note.version - 1, model=model, now=now)
+        if before is not None:
+            beside = unlinked_beside(note, hash_before).order_by()
+            linking |= set(beside.values_list("memory", flat=True))
         links_changed(linking, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
