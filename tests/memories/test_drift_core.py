@@ -13,7 +13,13 @@ from memories.core.drift.calibration import CALIBRATIONS, calibration_of
 from memories.core.drift.edits import edits_of
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.parts import words_of
-from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of, without_links
+from memories.core.drift.passages import (
+    MAX_STATEMENTS,
+    Statement,
+    plain_of,
+    statements_of,
+    without_links,
+)
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import Scored, Support, covered, support_of
 from memories.core.drift.verdict import CERTAIN, Verdict, has_drifted
@@ -150,6 +156,16 @@ def test_links_are_no_part_of_what_a_memory_says() -> None:
     assert without_links("Pump 3 stops (see [[ops/pumps]]).") == "Pump 3 stops."
     assert without_links("Pump 3 stops, steps in [[ops/pumps]]") == "Pump 3 stops"
     assert without_links("The [[ops/pumps|third pump]] stops") == "The third pump stops"
+    assert without_links("[[people/mirjam|Mirjam]] owns payroll") == "owns payroll"
+    assert without_links("Runs on [[infra/days|Tuesdays]]") == "Runs on Tuesdays"
+
+
+def test_a_link_in_a_note_reads_as_the_name_that_it_shows() -> None:
+    told = ("[[people/mirjam]] pays", "[[people/mirjam.md#Role]] pays", "[[mirjam|She]] pays",
+            "[[#Role]] pays")  # fmt: skip
+    assert [plain_of(text) for text in told] == [
+        "mirjam pays", "mirjam pays", "She pays", "Role pays",
+    ]  # fmt: skip
 
 
 def test_support_names_the_sentences_and_the_words_they_share() -> None:

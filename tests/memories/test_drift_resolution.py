@@ -203,3 +203,38 @@ def test_a_history_asks_as_many_queries_for_one_error_as_for_ten(
     with in_workspace(tenant.workspace):
         assert PredictionError.objects.count() == 10
         assert Memory.objects.count() == 1
+
+
+REST = "\n\nThe office is on floor 3. Parking is behind the house. Visitors ring twice.\n"
+
+
+@pytest.mark.parametrize(
+    ("memory", "before", "after"),
+    [
+        (
+            "[[people/mirjam|Mirjam]] owns payroll.",
+            "# Mirjam\n\nMirjam owns payroll." + REST,
+            "# Profile\n\nOwns payroll." + REST,
+        ),
+        (
+            "Mirjam owns payroll ([[people/mirjam]]).",
+            "# Team\n\nMirjam owns payroll." + REST,
+            "# Team\n\n[[people/mirjam]] owns payroll." + REST,
+        ),
+        (
+            "Mirjam owns payroll ([[people/mirjam]]).",
+            "# Team\n\nMirjam owns payroll." + REST,
+            "# Team\n\n[[people/mirjam#Role]] owns payroll." + REST,
+        ),
+    ],
+)
+def test_names_of_links_do_not_count_as_lost_words(
+    tenant: Tenant, memory: str, before: str, after: str
+) -> None:
+    put(tenant, before, "people/mirjam.md")
+    memory_id = remember(tenant, memory)
+    check(tenant)
+    put(tenant, after, "people/mirjam.md")
+    check(tenant)
+    assert memory_id in recall(tenant, "who owns payroll")
+    assert errors(tenant.reader) == []

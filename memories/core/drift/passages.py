@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.front_matter import read_properties
+from memories.core.note_paths import without_extension
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
@@ -30,9 +31,10 @@ _LEADING_WORDS: Final = r"and|see|per|cf|via|(?:details|steps|more|described)[ \
 _POINTER: Final = re.compile(
     r"[ \t]?(?:[,;:(\u2013\u2014-][ \t]?)?"
     rf"(?:\b(?:{_LEADING_WORDS})\b[.:]?[ \t])?"
-    r"!?\[\[[^\[\]|\n]{1,400}(?:\|([^\[\]\n]{0,300}))?\]\]\)?",
+    r"!?\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{0,300}))?\]\]\)?",
     re.IGNORECASE,
 )
+_WORD: Final = re.compile(r"\w+")
 _EMPHASIS: Final = re.compile(r"\*{1,3}|(?<!\w)_{1,3}|_{1,3}(?!\w)|~~|`+|==")
 _COMMENT: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>\n]{0,100}>")
 
@@ -53,15 +55,33 @@ class Statement:
 
 def plain_of(text: str) -> str:
     """Return Markdown without emphasis, link targets and tags, in one line."""
-    text = _WIKI_LINK.sub(lambda found: found[2] or found[1], text)
+    text = _WIKI_LINK.sub(lambda found: found[2] or _name_of(found[1]), text)
     text = _IMAGE_OR_LINK.sub(r"\1", text)
     return " ".join(_COMMENT.sub(" ", _EMPHASIS.sub("", text)).split())
 
 
 def without_links(text: str) -> str:
-    """Return a memory's text without its wiki links, which name notes and claim nothing."""
-    bare = _POINTER.sub(lambda found: f" {found[1]}" if found[1] else "", text)
-    return " ".join(bare.split())
+    """Return a memory's text without its wiki links, which name notes and claim nothing.
+
+    What a link shows instead of the name is text, unless it has no word that the name has not: a
+    note need not repeat its own name to carry the memory.
+    """
+
+    def shown(found: re.Match[str]) -> str:
+        label = found[2] or ""
+        return "" if set(_words_of(label)) <= set(_words_of(found[1])) else f" {label}"
+
+    return " ".join(_POINTER.sub(shown, text).split())
+
+
+def _name_of(target: str) -> str:
+    """Return the name that a link shows to readers: of `a/b.md#c` it is `b`, of `#c` it is `c`."""
+    path, _, heading = target.partition("#")
+    return without_extension(path.strip().rpartition("/")[2]) or heading.strip("#^ ")
+
+
+def _words_of(text: str) -> list[str]:
+    return _WORD.findall(text.casefold())
 
 
 def statements_of(markdown: str, heading: str = "") -> tuple[Statement, ...]:
