@@ -476,14 +476,46 @@ def test_a_change_of_the_note_after_another_embedding_model_is_drift(tenant: Ten
     assert types(tenant) == ["memory_drift"]
 
 
-def test_another_embedding_model_reads_anew_what_agrees_with_its_note(tenant: Tenant) -> None:
+def test_another_embedding_model_marks_what_agrees_with_its_note(tenant: Tenant) -> None:
     put(tenant, BEFORE)
     remember(tenant)
     check(tenant)
-    assert supports(tenant)[0].due_at is None
+    [before] = supports(tenant)
+    assert before.due_at is None
     switch(tenant.workspace, "another", actor=SYSTEM, now=timezone.now())
     [row] = supports(tenant)
-    assert (row.support, row.due_at is not None) == (None, True)
+    assert (row.support, row.due_at is not None) == (before.support, True)
+
+
+def test_a_check_gives_a_support_the_cosines_of_the_present_model_once(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    [read] = supports(tenant)
+    with in_workspace(tenant.workspace):
+        other = {
+            **read.support,
+            "similarity": 0.0,
+            "sentences": [one | {"cosine": 0.0} for one in read.support["sentences"]],
+        }
+        NoteSupport.objects.update(support=other, model="another", due_at=timezone.now())
+    assert check(tenant) == 1
+    [again] = supports(tenant)
+    assert (again.model, again.support, again.due_at) == (read.model, read.support, None)
+
+
+def test_drift_of_another_embedding_model_is_not_read_from_the_changed_note(
+    tenant: Tenant,
+) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    with in_workspace(tenant.workspace):
+        NoteSupport.objects.update(model="another")
+    reopen_answer(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
+    assert check(tenant) == 1
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+    assert supports(tenant)[0].is_drifted
 
 
 @pytest.mark.django_db(transaction=True)

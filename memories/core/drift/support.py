@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Self
 
@@ -116,6 +116,16 @@ def support_of(memory: str, present: Sequence[Scored]) -> Support:
     if not chosen and near:
         chosen = [_sentence(near[0], set())]
     return Support(tuple(chosen), best, digests_of(s.statement for s in present))
+
+
+def with_cosines(support: Support, cosines: Sequence[float]) -> Support:
+    """Return a support with other cosines of its sentences, such as those of another model.
+
+    The nearest of these is taken for the nearest statement of the note.
+    """
+    pairs = zip(support.sentences, cosines, strict=True)
+    sentences = tuple(replace(sentence, cosine=cosine) for sentence, cosine in pairs)
+    return replace(support, sentences=sentences, similarity=max(cosines, default=0.0))
 
 
 def covered(statement: Statement) -> dict[str, str]:

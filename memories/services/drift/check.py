@@ -30,7 +30,7 @@ from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
 from memories.services.drift.due import select_due
 from memories.services.drift.move import is_between_twins
-from memories.services.drift.reading import estimator, score_statements
+from memories.services.drift.reading import estimator, score_anew, score_statements
 from memories.services.drift.resolve import resolve_drift
 
 log = logging.getLogger(__name__)
@@ -178,11 +178,11 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     contents = [one.memory.content for one in due]
     note = due[0].note
     present = score_statements(contents, statements_of(note.content), model)
-    then = _scored_then(due, model)
+    then, known = _scored_then(due, model), _known_supports(due, model)
     estimate, calibration = estimator(model), calibration_of(model)
     checked = []
     for one, scored in zip(due, present, strict=True):
-        support, version = _support(one, scored, then, model)
+        support, version = _support(one, scored, then, known)
         verdict = has_drifted(
             one.memory.content,
             support,
@@ -214,13 +214,27 @@ def _scored_then(due: Sequence[_Due], model: str) -> dict[int, list[Scored]]:
     return found
 
 
+def _known_supports(due: Sequence[_Due], model: str) -> dict[int, Support]:
+    """Return the stored supports by their rows; those of another model with the cosines of this."""
+    stored = [(one, Support.from_record(one.row.support)) for one in due if one.row.support]
+    found = {one.row.pk: support for one, support in stored}
+    others = [(one, support) for one, support in stored if one.row.model != model]
+    texts = [(one.memory.content, support) for one, support in others]
+    for (one, _), support in zip(others, score_anew(texts, model), strict=True):
+        found[one.row.pk] = support
+    return found
+
+
 def _support(
-    due: _Due, present: Sequence[Scored], then: Mapping[int, Sequence[Scored]], model: str
+    due: _Due,
+    present: Sequence[Scored],
+    then: Mapping[int, Sequence[Scored]],
+    known: Mapping[int, Support],
 ) -> tuple[Support, int | None]:
-    """Return what a memory leans on, read anew from the note's text then where it has to be."""
+    """Return what a memory leans on, read from the note's text then where nobody has read it."""
     row, content = due.row, due.memory.content
-    if row.support is not None and row.model == model:
-        return Support.from_record(row.support), row.note_version
+    if row.pk in known:
+        return known[row.pk], row.note_version
     if row.pk in then:
         return support_of(content, then[row.pk]), row.earlier_version
     return support_of(content, present), due.note.version

@@ -57,10 +57,8 @@ _OF_MEMORIES = _FOLLOW_LINKS.replace(
 )
 # Memories whose links lead to other notes than before, without a change of their wording.
 _OF_LINKS = _FOLLOW_LINKS.replace("{known}", "DO NOTHING")
-_IS_READ_ANEW = "(kept.support IS NOT NULL AND kept.model <> %(model)s)"
-# Memories that link a changed note. Its earlier text is kept where the support is to be read from
-# it: nobody has read it yet, or another model embedded it.
-_OF_NOTE = f"""
+# Memories that link a changed note. Its earlier text is kept while nobody has read the support.
+_OF_NOTE = """
     WITH linked AS (
         SELECT DISTINCT memory_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND note_id = %(note)s AND memory_id IS NOT NULL
@@ -69,17 +67,16 @@ _OF_NOTE = f"""
         workspace_id, memory_id, note_id, model, checked_hash, is_drifted, evidence, verdict,
         due_at, attempts
     )
-    SELECT %(workspace)s, memory_id, %(note)s, '', '', false, 0, '{{}}', %(now)s, 0 FROM linked
+    SELECT %(workspace)s, memory_id, %(note)s, '', '', false, 0, '{}', %(now)s, 0 FROM linked
     ORDER BY memory_id
     ON CONFLICT (memory_id, note_id) DO UPDATE SET
-        earlier = CASE WHEN {_IS_READ_ANEW} OR kept.support IS NULL AND kept.earlier IS NULL
+        earlier = CASE WHEN kept.support IS NULL AND kept.earlier IS NULL
             THEN %(earlier)s ELSE kept.earlier END,
-        earlier_version = CASE WHEN {_IS_READ_ANEW} OR kept.support IS NULL AND kept.earlier IS NULL
+        earlier_version = CASE WHEN kept.support IS NULL AND kept.earlier IS NULL
             THEN %(version)s ELSE kept.earlier_version END,
-        support = CASE WHEN {_IS_READ_ANEW} THEN NULL ELSE kept.support END,
         due_at = excluded.due_at, attempts = 0
     RETURNING 1
-"""  # noqa: S608  columns only
+"""
 
 
 def note_written(
@@ -104,14 +101,9 @@ def note_written(
         resolve_updated(reworded, actor=actor, now=now)
 
 
-def note_changed(
-    note: Note, *, earlier: str | None, earlier_version: int, model: str, now: datetime
-) -> None:
-    """Mark the memories that link a changed note; `earlier` is its old text, None of a new note.
-
-    `model` is the workspace's embedding model.
-    """
-    given = {"note": note.pk, "earlier": earlier, "version": earlier_version, "model": model}
+def note_changed(note: Note, *, earlier: str | None, earlier_version: int, now: datetime) -> None:
+    """Mark the memories that link a changed note; `earlier` is its old text, None of a new note."""
+    given = {"note": note.pk, "earlier": earlier, "version": earlier_version}
     _mark(_OF_NOTE, given, now)
 
 

@@ -10,7 +10,7 @@ from engram.kernel.embedding import embed, embed_windows
 from memories.core.claims import compare, read
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import Statement, without_links
-from memories.core.drift.support import Scored, covered
+from memories.core.drift.support import Scored, Support, covered, with_cosines
 from memories.core.drift.verdict import Estimate
 from memories.core.likelihood import MAX_ESTIMATED, UNKNOWN, Likelihood, likelihood_of
 from memories.services.index.tokens import incoming_states
@@ -37,6 +37,24 @@ def score_statements(
         ]
         for row in cosines
     ]
+
+
+def score_anew(supports: Sequence[tuple[str, Support]], model: str) -> list[Support]:
+    """Return supports of memories (their texts come with them) with the cosines of a model.
+
+    Their sentences are embedded all at once; no note is read.
+    """
+    said = [one.statement.in_context for _, support in supports for one in support.sentences]
+    if not said:
+        return [support for _, support in supports]
+    texts = [without_links(content) or content for content, _ in supports]
+    vectors = embed([*texts, *said], model)
+    found, place = [], len(texts)
+    for own, (_, support) in zip(vectors, supports, strict=False):
+        end = place + len(support.sentences)
+        found.append(with_cosines(support, [float(own @ one) for one in vectors[place:end]]))
+        place = end
+    return found
 
 
 def estimator(model: str) -> Estimate:

@@ -2,8 +2,8 @@
 
 Until all new vectors exist, recall, the gate and the detective use the old ones:
 `Workspace.embedding_model` names the model and is changed last. The questions of answers and the
-passages of notes are embedded after the change, and what memories lean on in notes is read anew
-then. An interrupted run loses nothing; the next one embeds the missing memories.
+passages of notes are embedded after the change, and what memories lean on in notes gets
+its new cosines then. An interrupted run loses nothing; the next one embeds the missing memories.
 """
 
 from __future__ import annotations

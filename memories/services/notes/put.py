@@ -133,7 +133,7 @@ def _put(
         )
         if pending:
             wake(TASK, workspace.pk)
-        note_changed(note, earlier=before, earlier_version=note.version - 1, model=model, now=now)
+        note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
         if before is not None:
             beside = unlinked_beside(note, hash_before).order_by()
             linking |= set(beside.values_list("memory", flat=True))
