@@ -115,3 +115,12 @@ def stored(tenant: Tenant) -> list[PredictionError]:
 
 def resolve(caller: Caller, error_id: str, action: str, **fields: Any) -> Any:
     return caller.post(f"prediction-errors/{error_id}/resolve", {"action": action, **fields})
+
+
+SIGNER = "Marek signs the release notes ([[work/release]])."
+UNSIGNED = BEFORE.replace("Marek signs the release notes. ", "")
+SIGNING = "who signs the release notes"
+
+
+def types(tenant: Tenant) -> list[str]:
+    return sorted(row["error_type"] for row in errors(tenant.reader))

@@ -1,0 +1,116 @@
+"""After an answer: what stays answered, and what is drift again."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from django.utils import timezone
+
+from engram.kernel.actors import SYSTEM
+from memories.services.drift.reopen import reopen_answer
+from tests.conftest import Tenant
+from tests.memories.drift_world import (
+    AFTER,
+    BEFORE,
+    SIGNER,
+    SIGNING,
+    UNSIGNED,
+    check,
+    drifted,
+    errors,
+    put,
+    recall,
+    remember,
+    resolve,
+    supports,
+    types,
+)
+
+
+def test_after_a_resolution_a_new_row_opens_when_the_note_changes_again(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true", note="checked").status_code == 200
+    recall(tenant)
+    check(tenant)
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    put(tenant, BEFORE.replace("is an open blocker for", "does not concern"))
+    check(tenant)
+    recall(tenant)
+    [again] = errors(tenant.reader)
+    assert again["id"] != row["id"]
+
+
+def test_updated_opens_a_new_row_while_memory_and_note_still_disagree(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "updated").status_code == 200
+    recall(tenant)
+    [again] = errors(tenant.reader)
+    assert again["id"] != row["id"]
+
+
+def test_repeating_a_statement_or_setting_answers_keeps_drift_and_signals(tenant: Tenant) -> None:
+    memory_id = drifted(tenant)
+    path = f"memories/{memory_id}"
+    signal = {"source": "git", "evidence": {"commit": "8d1f"}}
+    assert tenant.agent.post(f"{path}/signals", signal).status_code == 201
+    both = ["memory_drift", "memory_external_signal"]
+    assert types(tenant) == both
+    assert remember(tenant) == memory_id
+    assert types(tenant) == both
+    answers = {"answers": [{"question": "Who books the rooms?", "answer": "Ines"}]}
+    assert tenant.reviewer.patch(path, answers).status_code == 200
+    check(tenant)
+    assert types(tenant) == both
+    assert tenant.reviewer.patch(path, {"content": SIGNER}).status_code == 200
+    assert types(tenant) == []
+
+
+def test_repeating_a_statement_that_the_note_lost_keeps_what_it_leaned_on(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, SIGNER)
+    check(tenant)
+    put(tenant, UNSIGNED)
+    assert remember(tenant, SIGNER) == memory_id
+    check(tenant)
+    recall(tenant, SIGNING)
+    assert types(tenant) == ["memory_drift"]
+
+
+def test_still_true_that_is_taken_back_waits_after_the_next_check(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    reopen_answer(tenant.workspace, UUID(row["id"]), actor=SYSTEM, now=timezone.now())
+    assert check(tenant) == 1
+    recall(tenant)
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+
+
+def test_still_true_holds_while_the_note_changes_elsewhere(tenant: Tenant) -> None:
+    drifted(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    put(tenant, AFTER.replace("Tuesdays", "Fridays"))
+    recall(tenant)
+    assert errors(tenant.reader) == []
+    assert supports(tenant)[0].checked_version == 3
+
+
+def test_after_still_true_each_other_text_in_this_place_is_drift(tenant: Tenant) -> None:
+    def note(time: str) -> str:
+        return f"# Ferries\n\nThe ferry number 4100 leaves at {time}.\n\nTickets are sold on board."
+
+    put(tenant, note("14:00"))
+    remember(tenant, "Ferry 4100 leaves at 14:00, see [[work/release]].")
+    check(tenant)
+    found = []
+    for time in ("16:30", "19:45", "21:15"):
+        put(tenant, note(time))
+        recall(tenant, "When does ferry 4100 leave?")
+        [row] = errors(tenant.reader)
+        found.append(row["context"]["passage"]["text"])
+        assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    assert found == [f"The ferry number 4100 leaves at {t}." for t in ("16:30", "19:45", "21:15")]
