@@ -28,7 +28,9 @@ def test_documents_rules_and_exports_are_read(here: Path) -> None:
             "CLAUDE.md": "x", ".cursorrules": "x", ".windsurfrules": "x",
             ".cursor/rules/a.mdc": "x", ".github/copilot-instructions.md": "x",
             ".claude/memory/b.md": "x", "docs/c.markdown": "x",
-            "mem0.json": '{"results": [{"memory": "x"}]}', "history.jsonl": '{"memory": "x"}',
+            "mem0.json": '{"results": [{"memory": "x", "user_id": "u"}]}',
+            "history.jsonl": '{"content": "x", "provenance": "user_stated"}',
+            "labelled.jsonl": '{"memory": "x", "label": 1}',
             "package.json": '{"name": "x"}', "code.py": "x", ".hidden.md": "x",
         },
     )  # fmt: skip
@@ -84,7 +86,7 @@ def test_what_cannot_be_read_is_said_with_the_reason(here: Path) -> None:
         here,
         {
             "ok.md": "Fine.\n", "binary.md": b"a\x00b", "latin.md": "Gr\xfc\xdfe".encode("latin-1"),
-            "broken.json": '{"memory": ', "utf16.md": "hello".encode("utf-16"),
+            "broken.json": '{"user_id": 1, "memory": ', "utf16.md": "hello".encode("utf-16"),
         },
     )  # fmt: skip
     with (here / "huge.md").open("wb") as file:
@@ -145,7 +147,7 @@ def test_a_link_that_is_named_is_read_under_its_name(here: Path) -> None:
 
 
 def test_data_that_is_no_export_is_said_only_if_it_is_named(here: Path) -> None:
-    write(here, {"a.md": "x", "settings.json": '{"memory": 512}'})
+    write(here, {"a.md": "x", "settings.json": '{"memory": 512, "metadata": {}}'})
     assert left_out(".") == {}
     reasons = left_out("a.md", "settings.json")
     assert reasons["settings.json"].startswith("it holds no statements under memory")

@@ -44,10 +44,10 @@ def test_an_export_of_memories_is_compared_with_documents(here: Path) -> None:
         here,
         {
             "AGENTS.md": "- Sessions of the shop expire after 30 minutes.\n",
-            "mem0.json": '[\n{"memory": "Sessions of the shop expire after 60 minutes."}\n]',
+            "m.json": '[{"user_id": 1,\n"memory": "Sessions of the shop expire after 60 minutes."}]',
         },
     )
-    assert found(audit()) == [("contradiction", ["mem0.json:2", "AGENTS.md:1"])]
+    assert found(audit()) == [("contradiction", ["m.json:2", "AGENTS.md:1"])]
 
 
 def test_the_later_commit_is_asked_about_first(here: Path) -> None:

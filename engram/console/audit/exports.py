@@ -22,7 +22,11 @@ _TEXTS: Final = ("memory", "content", "text", "statement")
 _LOOKED_AT: Final = 65_536  # bytes of a file in a folder, to tell whether it is an export
 _SEARCHED: Final = 100_000  # characters in which the next text is looked for
 _PLAIN: Final = re.compile(r"[\w ,.;:'()-]{1,40}", re.ASCII)  # written without escapes
-_MARKS: Final = re.compile(rb'"(?:memory|provenance|observed_at|memory_type)"\s*:')
+# Data for tests has texts, too; memory systems add who wrote them and when.
+_TEXT: Final = re.compile(rb'"(?:memory|content)"\s*:')
+_ADDED: Final = re.compile(
+    rb'"(?:created_at|updated_at|observed_at|user_id|agent_id|metadata|memory_type|provenance)"\s*:'
+)
 
 
 class ExportError(ValueError):
@@ -39,7 +43,8 @@ def is_export(place: Path) -> bool:
         if not place.is_file():  # opening a pipe would wait for its writer
             return True
         with place.open("rb") as file:
-            return _MARKS.search(file.read(_LOOKED_AT)) is not None
+            begin = file.read(_LOOKED_AT)
+            return bool(_TEXT.search(begin) and _ADDED.search(begin))
     except OSError:
         return True  # reading it says why
 
