@@ -44,7 +44,7 @@ def test_an_export_of_memories_is_compared_with_documents(here: Path) -> None:
         here,
         {
             "AGENTS.md": "- Sessions of the shop expire after 30 minutes.\n",
-            "m.json": '[{"user_id": 1,\n"memory": "Sessions of the shop expire after 60 minutes."}]',
+            "m.json": '[{"user_id":1,\n"memory": "Sessions of the shop expire after 60 minutes."}]',
         },
     )
     assert found(audit()) == [("contradiction", ["m.json:2", "AGENTS.md:1"])]
