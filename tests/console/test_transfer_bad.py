@@ -16,7 +16,7 @@ import pytest
 from django.db import connection
 from django.db.models import F
 
-from engram.console.transfer import load
+from engram.console.transfer import load, manifest
 from engram.console.transfer.archive import open_archive
 from engram.console.transfer.load import import_archive
 from engram.console.transfer.manifest import ArchiveError, migration_state
@@ -181,10 +181,13 @@ def test_archives_that_are_not_what_was_written_are_refused(
 
 
 def test_archives_of_newer_versions_are_refused_and_of_older_ones_if_rows_would_change(
-    archive: Path,
+    archive: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    ours = migration_state() | {"memories": "0029_extraction"}  # whatever came after it
+    monkeypatch.setattr(manifest, "migration_state", lambda: ours)
+
     def since(**names: str) -> Path:
-        newer = manifest_with(migrations=migration_state() | names, product_version="9.1.0")
+        newer = manifest_with(migrations=ours | names, product_version="9.1.0")
         return changed(archive, newer)
 
     why = refused(since(memories="0999_unheard_of"))
