@@ -57,6 +57,8 @@ def codec(
 
 def unless_none(convert: Convert) -> Convert:
     """Return the conversion that leaves None as it is."""
+    if convert is as_it_is:
+        return as_it_is
     return lambda value: None if value is None else convert(value)
 
 

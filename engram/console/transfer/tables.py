@@ -117,7 +117,17 @@ class Table:
 
     def decode(self, row: Row) -> Row:
         """Return a row as PostgreSQL reads it, by attributes; raise ValueError for bad base64."""
-        return {name: self.codecs[name].decode(value) for name, value in row.items()}
+        decoded = dict(row)
+        for name, decode in self._decoders.items():
+            if name in decoded:
+                decoded[name] = decode(decoded[name])
+        return decoded
+
+    @cached_property
+    def _decoders(self) -> dict[str, Callable[[Any], Any]]:
+        """Return what must be decoded: most columns are plain JSON."""
+        found = {name: one.decode for name, one in self.codecs.items()}
+        return {name: decode for name, decode in found.items() if decode is not as_it_is}
 
     def _codec(self, field: Field[Any, Any]) -> Codec:
         place = self.label, field.attname
