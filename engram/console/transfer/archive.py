@@ -11,8 +11,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from io import BufferedReader, RawIOBase
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from engram.console.transfer.manifest import (
     MANIFEST,
@@ -25,6 +26,7 @@ from engram.console.transfer.tables import Row, Table
 
 MANIFEST_MAX_BYTES = 16 * 2**20
 LINE_MAX_BYTES = 64 * 2**20  # the weights of a ranker are the longest: some megabytes
+READ_BYTES = 2**20  # a buffer of C finds lines four times as fast as a file within a zip
 READS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
 
@@ -52,7 +54,8 @@ class Archive:
         size = count = 0
         digest = hashlib.sha256()
         try:
-            with self._zipped.open(file.path) as member:
+            unbuffered = cast("RawIOBase", self._zipped.open(file.path))
+            with BufferedReader(unbuffered, READ_BYTES) as member:
                 while line := member.readline(LINE_MAX_BYTES):
                     size += len(line)
                     count += 1
