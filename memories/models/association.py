@@ -25,7 +25,7 @@ class MemoryEntity(WorkspaceModel):
 
 
 class EntityCount(WorkspaceModel):
-    """The number of memories, of any state, that name an entity."""
+    """The number of memories that name an entity; hidden ones are left out by a sweep."""
 
     pk = models.CompositePrimaryKey("workspace_id", "key")
     key = models.CharField(max_length=KEY_MAX_CHARS)
@@ -36,9 +36,10 @@ class EntityCount(WorkspaceModel):
 
 
 class EntityDue(WorkspaceModel):
-    """A memory whose entities are read in the background: its answers changed, or nobody did yet.
+    """A memory whose entities are read in the background.
 
-    New and reworded memories are read as they are written.
+    Its answers changed, it was hidden or restored, or it is from before the table. New and
+    reworded memories are read as they are written.
     """
 
     memory = models.OneToOneField(

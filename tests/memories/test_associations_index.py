@@ -92,6 +92,18 @@ def test_erasing_leaves_no_key(tenant: Tenant) -> None:
     assert_counted(tenant)
 
 
+def test_hidden_memories_do_not_count_until_they_are_restored(tenant: Tenant) -> None:
+    memory = add(tenant, "Falcon is deployed by Harbour.")
+    add(tenant, "Falcon is old.")
+    assert tenant.agent.post("memories/forget", {"ids": [memory], "confirm": True}).json()["ids"]
+    assert entities.read_due(tenant.workspace) == 1
+    assert counts(tenant) == {"falcon": 1}
+    assert tenant.agent.post("memories/restore", {"ids": [memory]}).status_code == 200
+    assert entities.read_due(tenant.workspace) == 1
+    assert counts(tenant) == {"falcon": 2, "harbour": 1}
+    assert_counted(tenant)
+
+
 def test_memories_from_before_are_read_in_steps(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Derivation, EntityCount, Memory, MemoryEntity
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
+from memories.services.index.entities import read_due
 from memories.services.recall import links
 from memories.services.recall import recall as recall_service
 from memories.services.recall.recall import Query, recall
@@ -25,6 +26,8 @@ from tests.memories.test_note_links import put
 DEPLOYS = "Falcon is deployed by Harbour on Fridays."
 SITS = "Harbour has its desks beside the stairs, fourth floor."
 QUESTION = "Where does the group that deploys Falcon sit?"
+WORDS = [f"{a} {b}" for a in ("red", "blue", "tall", "old", "odd") for b in
+         ("crane", "ladder", "lamp", "stove", "kettle", "piano")]  # fmt: skip
 OTHERS = ("The canteen closes at three.", "Parking costs four euros a day.", "Lifts are slow.")
 
 
@@ -144,6 +147,23 @@ def test_hidden_memories_are_not_walked_through(tenant: Tenant, hidden: str) -> 
         Memory.objects.filter(pk=middle).update(**{hidden: NOW})
     answer = ask(tenant, "When does Falcon fly?", graph=True)
     assert not {middle, end} & set(led_to(answer))
+
+
+@pytest.mark.parametrize("through", ["an entity", "a note"])
+def test_forgotten_memories_take_no_place_of_live_ones(tenant: Tenant, through: str) -> None:
+    put(tenant, "ops/harbour.md")
+    linked = "" if through == "an entity" else " See [[harbour]]."
+    name = "Harbour" if through == "an entity" else "The crew"
+    gone = fill(tenant, *(f"{name} once kept a {word}.{linked}" for word in WORDS))
+    deploys = f"Falcon is deployed by {name} on Fridays.{linked}"
+    start, end = fill(tenant, deploys, f"{name} has its desks on the fourth floor.{linked}")
+    body = {"ids": gone, "confirm": True}
+    assert tenant.agent.post("memories/forget", body).json()["forgotten"] == len(gone)
+    read_due(tenant.workspace)
+    assert led_to(ask(tenant, graph=True))[end][0] == start
+    others = tenant.reader.get(f"memories/{start}/associations", {"limit": 50}).json()["results"]
+    assert end in {one["other"]["id"] for one in others}
+    assert not set(gone) & {one["other"]["id"] for one in others}
 
 
 def test_filters_hold_along_the_walk(tenant: Tenant) -> None:

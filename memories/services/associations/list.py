@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ from memories.models import (
     MemoryEntity,
     NoteLink,
 )
-from memories.services.recall.links import LINKS_READ
+from memories.services.recall.links import LINKS_READ, LINKS_SCANNED
 
 KINDS: Final = {
     "supersedes": "it replaced this memory's former statement",
@@ -54,8 +55,8 @@ class MemoryLink:
 def links_of_memory(memory: Memory, now: datetime) -> list[MemoryLink]:
     """Return the links of a memory to recallable memories and to notes, strongest first.
 
-    Of each kind at most `LINKS_READ`, of entities those that lead somewhere. The number of queries
-    does not depend on the number of links.
+    Of each kind at most `LINKS_READ`, among the first `LINKS_SCANNED`; of entities those that lead
+    somewhere. The number of queries does not depend on the number of links.
     """
     found = [
         *_of_supersession(memory),
@@ -67,15 +68,21 @@ def links_of_memory(memory: Memory, now: datetime) -> list[MemoryLink]:
     ]
     ids = {link.other for link in found if link.other_type == MEMORY}
     live = set(Memory.objects.recallable(now).filter(pk__in=ids).values_list("pk", flat=True))
-    kept = [link for link in found if link.other_type == NOTE or link.other in live]
-    return sorted(kept, key=lambda link: (-link.weight, link.kind, link.name, link.other))
+    kept: Counter[str] = Counter()
+    shown = []
+    for link in found:
+        is_shown = link.other_type == NOTE or link.other in live
+        if is_shown and kept[link.kind] < LINKS_READ:
+            kept[link.kind] += 1
+            shown.append(link)
+    return sorted(shown, key=lambda link: (-link.weight, link.kind, link.name, link.other))
 
 
 def _of_supersession(memory: Memory) -> list[MemoryLink]:
     replaced = Memory.objects.filter(superseded_by=memory).order_by("-superseded_at", "pk")
     found = [
         MemoryLink("supersedes", MEMORY, pk, "", 1.0, at or memory.created_at)
-        for pk, at in replaced.values_list("pk", "superseded_at")[:LINKS_READ]
+        for pk, at in replaced.values_list("pk", "superseded_at")[:LINKS_SCANNED]
     ]
     if memory.superseded_by_id is not None and memory.superseded_at is not None:
         at = memory.superseded_at
@@ -90,7 +97,7 @@ def _of_derivations(memory: Memory) -> list[MemoryLink]:
         MemoryLink("derived", MEMORY, derived, "", 1.0, at)
         if source == memory.pk
         else MemoryLink("source", MEMORY, source, "", 1.0, at)
-        for source, derived, at in rows.values_list(*names)[: 2 * LINKS_READ]
+        for source, derived, at in rows.values_list(*names)[:LINKS_SCANNED]
     ]
 
 
@@ -102,7 +109,7 @@ def _of_notes(memory: Memory) -> list[MemoryLink]:
     others = NoteLink.objects.filter(note__in=own, memory__isnull=False).exclude(memory=memory)
     names = ("note_id", "memory_id", "memory__updated_at")
     seen: set[UUID] = set()
-    for note, other, at in others.order_by("pk").values_list(*names)[:LINKS_READ]:
+    for note, other, at in others.order_by("pk").values_list(*names)[:LINKS_SCANNED]:
         if other not in seen:
             since = max(at, memory.updated_at)
             found.append(MemoryLink("shared_note", MEMORY, other, own[note], 1.0, since))
@@ -121,13 +128,12 @@ def _of_entities(memory: Memory) -> list[MemoryLink]:
     others = MemoryEntity.objects.filter(key__in=rarest).exclude(memory=memory)
     rows = others.order_by("key", "memory_id").values_list("key", "memory_id", "memory__created_at")
     best: dict[UUID, MemoryLink] = {}
-    for key, other, at in rows[: LINKS_READ * LINKS_READ]:
+    for key, other, at in rows[:LINKS_SCANNED]:
         weight = rarity(rarest[key], size)
         if other not in best or weight > best[other].weight:
             since = max(at, memory.created_at)
             best[other] = MemoryLink("shared_entity", MEMORY, other, key, weight, since)
-    strongest = sorted(best.values(), key=lambda link: (-link.weight, link.other))
-    return strongest[: 2 * LINKS_READ]
+    return sorted(best.values(), key=lambda link: (-link.weight, link.other))
 
 
 def _of_session(memory: Memory) -> list[MemoryLink]:
@@ -171,5 +177,5 @@ def _of_recalls(memory: Memory, now: datetime) -> list[MemoryLink]:
             ),
             row.since,
         )
-        for row in rows.order_by("first_id", "second_id")[: 2 * LINKS_READ]
+        for row in rows.order_by("first_id", "second_id")[:LINKS_SCANNED]
     ]

@@ -1,8 +1,9 @@
 """Write the entities that memories name, with how many memories name each.
 
 New and reworded memories are read with their words, in the same round trip (`WordIndex`). A row of
-`EntityDue` marks the others: memories from before the table, and those whose answers changed; a
-sweep reads them in small steps.
+`EntityDue` marks the others: memories from before the table, those whose answers changed, and those
+that were hidden or restored; a sweep reads them in small steps. Hidden memories have no entities,
+so that they neither count nor take the place of others.
 """
 
 from __future__ import annotations
@@ -135,12 +136,14 @@ def read_due(workspace: Workspace, *, seconds: float | None = None) -> int:
 
 def _read_again(memory_ids: Collection[UUID]) -> None:
     """Read memories under their locks, and take their marks away."""
-    contents = {memory.id: memory.content for memory in lock(memory_ids)}
+    locked = lock(memory_ids)
+    contents = {memory.id: memory.content for memory in locked if memory.is_live}
     questions: dict[UUID, list[str]] = {memory_id: [] for memory_id in contents}
     answers = MemoryAnswer.objects.filter(memory__in=contents).order_by("memory_id", "position")
     for memory_id, question in answers.values_list("memory_id", "question"):
         questions[memory_id].append(question)
     index = EntityIndex()
+    index.drop([memory.id for memory in locked if not memory.is_live])
     index.replace({i: (content, questions[i]) for i, content in contents.items()})
     with connection.cursor() as cursor:
         for statement, parameters in index.statements():

@@ -15,6 +15,7 @@ from engram.kernel.idempotency import forget_answers
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
+from memories.services.index.entities import mark_due
 from memories.services.index.search_index import EMBED_TASK
 from memories.services.index.statement_hashes import wordings_of
 from memories.services.locks import lock
@@ -96,6 +97,7 @@ def hide(
         MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
     if stamped:
         ids = [memory.id for memory in stamped]
+        mark_due(ids)
         lapse_reviews(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
             statements = wordings_of(ids)
@@ -144,6 +146,7 @@ def _restore_fields(
         wake(EMBED_TASK, current_workspace_id())
     is_live = all(getattr(memory, name) is None for name in _EVENT)
     MemoryVector.objects.filter(memory=memory).update(is_live=is_live)
+    mark_due([memory.id])
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})
     )

@@ -21,6 +21,7 @@ from memories.core.spreading import Node, Weights
 
 _NO_LINKS: Weights = MappingProxyType({})
 LINKS_READ = 20  # of one memory or note, of each kind but entities
+LINKS_SCANNED = 1_000  # of one node, to find those that lead to what may be recalled
 
 # Each part is a look-up in an index for each id: the planner is not asked for an order of joins.
 _LINKS = """
@@ -48,45 +49,59 @@ _LINKS = """
     SELECT 'memory', here.id::text, 'memory', other.id::text, other.weight
     FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
-        SELECT source_id AS id, 1::float8 AS weight FROM memories_derivation
-        WHERE workspace_id = %(workspace)s AND derived_id = here.id
-        UNION ALL
-        SELECT derived_id, 1 FROM memories_derivation
-        WHERE workspace_id = %(workspace)s AND source_id = here.id
-        UNION ALL
-        SELECT together.id, least(1, together.weight) FROM (
-            SELECT second_id AS id,
-                weight * exp(-ln(2) * extract(epoch FROM %(now)s - reinforced_at)
-                    / %(half_life)s) AS weight
-            FROM memories_corecall WHERE workspace_id = %(workspace)s AND first_id = here.id
+        SELECT linked.id, linked.weight FROM (
+            SELECT source_id AS id, 1::float8 AS weight FROM memories_derivation
+            WHERE workspace_id = %(workspace)s AND derived_id = here.id
             UNION ALL
-            SELECT first_id,
-                weight * exp(-ln(2) * extract(epoch FROM %(now)s - reinforced_at) / %(half_life)s)
-            FROM memories_corecall WHERE workspace_id = %(workspace)s AND second_id = here.id
-        ) AS together WHERE together.weight >= %(least)s
+            SELECT derived_id, 1 FROM memories_derivation
+            WHERE workspace_id = %(workspace)s AND source_id = here.id
+            UNION ALL
+            SELECT together.id, least(1, together.weight) FROM (
+                SELECT second_id AS id,
+                    weight * exp(-ln(2) * extract(epoch FROM %(now)s - reinforced_at)
+                        / %(half_life)s) AS weight
+                FROM memories_corecall WHERE workspace_id = %(workspace)s AND first_id = here.id
+                UNION ALL
+                SELECT first_id,
+                    weight * exp(-ln(2) * extract(epoch FROM %(now)s - reinforced_at)
+                        / %(half_life)s)
+                FROM memories_corecall WHERE workspace_id = %(workspace)s AND second_id = here.id
+            ) AS together WHERE together.weight >= %(least)s
+            LIMIT %(scanned)s
+        ) AS linked
+        WHERE EXISTS (
+            SELECT 1 FROM memories_memory WHERE id = linked.id AND {condition} OFFSET 0
+        )
         LIMIT %(links)s
     ) AS other
-    WHERE EXISTS (SELECT 1 FROM memories_memory WHERE id = other.id AND {condition} OFFSET 0)
     UNION ALL
     SELECT 'entity', here.key, 'memory', entity.memory_id::text, entity.is_subject::int
     FROM unnest(%(entities)s::text[]) AS here (key)
     CROSS JOIN LATERAL (
-        SELECT memory_id, is_subject FROM memories_memoryentity
-        WHERE workspace_id = %(workspace)s AND key = here.key
-        ORDER BY memory_id LIMIT %(most)s
+        SELECT memory_id, is_subject FROM (
+            SELECT memory_id, is_subject FROM memories_memoryentity
+            WHERE workspace_id = %(workspace)s AND key = here.key
+            ORDER BY memory_id LIMIT %(scanned)s
+        ) AS named
+        WHERE EXISTS (
+            SELECT 1 FROM memories_memory WHERE id = named.memory_id AND {condition} OFFSET 0
+        )
+        LIMIT %(most)s
     ) AS entity
-    WHERE EXISTS (
-        SELECT 1 FROM memories_memory WHERE id = entity.memory_id AND {condition} OFFSET 0
-    )
     UNION ALL
     SELECT 'note', here.id::text, 'memory', link.memory_id::text, 1
     FROM unnest(%(notes)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
-        SELECT memory_id FROM memories_notelink
-        WHERE workspace_id = %(workspace)s AND note_id = here.id AND memory_id IS NOT NULL
-        ORDER BY id LIMIT %(most)s
+        SELECT memory_id FROM (
+            SELECT memory_id FROM memories_notelink
+            WHERE workspace_id = %(workspace)s AND note_id = here.id AND memory_id IS NOT NULL
+            ORDER BY id LIMIT %(scanned)s
+        ) AS linking
+        WHERE EXISTS (
+            SELECT 1 FROM memories_memory WHERE id = linking.memory_id AND {condition} OFFSET 0
+        )
+        LIMIT %(most)s
     ) AS link
-    WHERE EXISTS (SELECT 1 FROM memories_memory WHERE id = link.memory_id AND {condition} OFFSET 0)
     UNION ALL
     SELECT 'note', here.id::text, 'note', link.note_id::text, 0
     FROM unnest(%(notes)s::uuid[]) AS here (id)
@@ -114,13 +129,16 @@ _ABOUT = """
         OFFSET 0
     ) AS named
     CROSS JOIN LATERAL (
-        SELECT memory_id FROM memories_memoryentity
-        WHERE workspace_id = %(workspace)s AND key = named.key AND is_subject
-        ORDER BY memory_id LIMIT %(named)s
+        SELECT memory_id FROM (
+            SELECT memory_id FROM memories_memoryentity
+            WHERE workspace_id = %(workspace)s AND key = named.key AND is_subject
+            ORDER BY memory_id LIMIT %(scanned)s
+        ) AS about
+        WHERE EXISTS (
+            SELECT 1 FROM memories_memory WHERE id = about.memory_id AND {condition} OFFSET 0
+        )
+        LIMIT %(named)s
     ) AS entity
-    WHERE EXISTS (
-        SELECT 1 FROM memories_memory WHERE id = entity.memory_id AND {condition} OFFSET 0
-    )
 """
 
 
@@ -137,6 +155,7 @@ class LinkReader:
             "most": core.most_memories(memories),
             "named": core.MOST_MEMORIES,
             "links": LINKS_READ,
+            "scanned": LINKS_SCANNED,
             "now": now,
             "half_life": HALF_LIFE_DAYS * 86_400.0,
             "least": LEAST_WALKED,
