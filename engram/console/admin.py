@@ -18,8 +18,8 @@ from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import RefusalError
 from memories.admin.memories import MemoryAdmin
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.models import Memory
-from memories.models.memory import CONTENT_MAX_CHARS
 
 MOST = 20  # as the API takes
 REPORT_MESSAGES = {

@@ -7,6 +7,7 @@ import hashlib
 from memories.core.spelling import letters
 from memories.core.symbols import CAPITAL
 
+CONTENT_MAX_CHARS = 8000  # of a memory
 QUOTE_CHARS = 16  # a shorter text is no quote: others say the same by themselves
 
 

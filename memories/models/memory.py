@@ -15,8 +15,6 @@ from engram.kernel.labels import row_label
 from engram.kernel.models import ApiKey, Provenance, Workspace
 from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQuerySet
 
-CONTENT_MAX_CHARS = 8000
-
 
 class Kind(models.TextChoices):
     """The kind of a statement."""

@@ -21,8 +21,8 @@ from engram.kernel.fields import (
     Text,
     Whole,
 )
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.models import Kind, Provenance
-from memories.models.memory import CONTENT_MAX_CHARS
 from memories.serializers.answers import AnswersField
 from memories.serializers.memory import MemorySerializer, present
 from memories.services.commit.commit import Committed

@@ -2,8 +2,12 @@
 
 from collections import Counter
 
+import pytest
+
 from engram.kernel.actors import SYSTEM
+from engram.kernel.refusals import InvalidError
 from engram.kernel.tenancy import in_workspace
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.text import terms
 from memories.models import CorpusSize, Memory, Posting, TermCount
 from memories.services.commit.commit import commit_all
@@ -31,3 +35,14 @@ def test_a_statement_may_reword_one_of_its_own_batch(tenant):
         assert dict(counted) == dict.fromkeys(expected, 1)
         size = CorpusSize.objects.get()
         assert (size.memories, size.words) == (1, expected.total())
+
+
+def test_a_draft_that_is_too_long_is_refused_whoever_wrote_it(tenant):
+    drafts = [Draft(content="a" * CONTENT_MAX_CHARS), Draft(content="b" * (CONTENT_MAX_CHARS + 1))]
+
+    with pytest.raises(InvalidError) as error:
+        commit_all(tenant.workspace, drafts, actor=SYSTEM, now=NOW)
+
+    assert error.value.field == "memories.1.content"
+    with in_workspace(tenant.workspace):
+        assert not Memory.objects.exists()

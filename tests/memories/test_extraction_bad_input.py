@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.extract import MAX_FACTS, extract
 from memories.models.session import TRANSCRIPT_MAX_CHARS
 from memories.services.extraction.write import REFUSALS_LISTED
@@ -173,3 +174,31 @@ def test_a_transcript_of_the_greatest_length_is_read_to_its_end_and_little_of_it
     assert sum(result["reasons"].values()) > REFUSALS_LISTED
     longer = tenant.agent.post("memories/extract", {"transcript": talk + "x"})
     assert longer.status_code == 422
+
+
+@pytest.mark.parametrize("chars", [CONTENT_MAX_CHARS - 14, CONTENT_MAX_CHARS + 1, 300_000])
+def test_of_what_one_asks_to_remember_no_more_is_stored_than_a_memory_holds(
+    tenant: Tenant, chars: int
+) -> None:
+    asked = "oven two is hot and " * (chars // 20 + 1)
+    job = queue(tenant.agent, f"User: Remember that {asked[:chars].strip()}\nAgent: Noted.\n")
+    assert work(tenant) == 1
+    result = show(tenant.agent, job)["result"]
+    assert max(map(len, contents(tenant)), default=0) <= CONTENT_MAX_CHARS
+    assert bool(result["kept"]) != (result["reasons"].get("too_long") == 1)
+
+
+def test_a_request_is_not_too_long_where_the_memory_is_not(tenant: Tenant) -> None:
+    asked = "my oven is hot and " * 400
+    queue(tenant.agent, f"User: Remember that {asked.strip()}\nAgent: Noted.\n")
+    assert work(tenant) == 1
+    [stored] = contents(tenant)
+    assert stored == f"The user said: {asked.strip()}"
+
+
+def test_a_request_that_is_too_long_with_its_speaker_is_refused(tenant: Tenant) -> None:
+    asked = ("my oven is hot and " * 500)[: CONTENT_MAX_CHARS - len("Remember: ")].strip()
+    job = queue(tenant.agent, f"User: Remember: {asked}\nAgent: Noted.\n")
+    assert work(tenant) == 1
+    assert show(tenant.agent, job)["result"]["reasons"]["too_long"] == 1
+    assert contents(tenant) == []

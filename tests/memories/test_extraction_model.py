@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from engram.kernel import spend
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryAnswer
+from memories.models import ExtractionRefusal, Memory, MemoryAnswer
 from memories.services.extraction import ask_model
 from tests.conftest import Tenant
 from tests.memories.test_extraction_jobs import contents, queue, show, work
@@ -211,3 +211,22 @@ def test_without_the_setting_rules_read(tenant: Tenant, model: ModelServer) -> N
     assert model.requests == []
     with in_workspace(tenant.workspace):
         assert Memory.objects.count() == 1
+
+
+def test_what_is_not_to_be_stored_stands_beside_no_refusal_though_a_fact_is_like_it(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    changed = "The alarm code of the bakery shop is changed every May."
+    talk = (
+        "User: Don't store this: the alarm code of the bakery shop is 4711.\n"
+        f"Agent: Understood.\nUser: {changed}\n"
+    )
+    found = {"quote": changed, "fact": changed, "confidence": 0.9, "answers": []}
+    model.answer_chat(replying(*({"passage": n} | found for n in (1, 2, 3))))
+    result = extract(tenant, talk)
+    assert changed in [one["fact"] for one in result["kept"]]
+    assert result["reasons"]["not_to_be_stored"] == 1
+    with in_workspace(tenant.workspace):
+        rows = list(ExtractionRefusal.objects.values_list("text", "fact", "before", "after"))
+    assert "Understood." in [row[0] for row in rows]
+    assert "4711" not in str([rows, result])

@@ -9,7 +9,7 @@ from django import forms
 
 from engram.console.inbox.source import SEVERITIES, InboxFilter
 from engram.kernel.literals import row_id
-from memories.models.memory import CONTENT_MAX_CHARS
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.services.drift.answer import MOST_AT_ONCE
 
 FILTERS = ("source", "severity", "scope", "q", "mine")

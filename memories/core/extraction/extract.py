@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar
@@ -135,6 +136,8 @@ def _judge(
     if fact is None:
         reason = find_bar(described, turn) or "too_short"
         return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
+    if len(fact.text) > CONTENT_MAX_CHARS:  # with what it refers to and who said it
+        return Refused(text, "too_long", 0.0, turn.role, turn.speaker, start)
     worth = 1.0 if described.is_request else estimate(described.features)
     if worth >= WORTH_FROM:
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)

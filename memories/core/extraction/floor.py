@@ -1,7 +1,7 @@
 """Say by rule why a statement is refused: what is never kept, and what speaks against the others.
 
 Bounded and by grammar: mood, person, tense, modality and where a statement stands. What the user
-asks to remember is never refused here.
+asks to remember is refused here only where it is longer than a memory may be.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from itertools import dropwhile
 from typing import Final, Literal, get_args
 
+from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import FORMS_OF_BE
@@ -29,7 +30,8 @@ EXPLAINED: Final[Mapping[Reason, str]] = {
     " binary data.",
     "question": "It is a question.",
     "too_short": "It says too little to be understood without the conversation.",
-    "too_long": "It is one sentence of more than 600 characters.",
+    "too_long": "It is one sentence of more than 600 characters; of more than 8,000 where it was"
+    " asked to remember it.",
     "tautology": "It says of a thing that it is itself.",
     "command": "It tells the agent what to do now.",
     "proposal": "It proposes something that nobody has decided.",
@@ -80,7 +82,7 @@ def find_bar(described: Described, turn: Turn) -> Reason | None:
     if turn.role == "assistant" and _is_order(described):
         return "command"
     if described.is_request:
-        return None
+        return "too_long" if len(described.statement.text) > CONTENT_MAX_CHARS else None
     return _bar_of_form(described) or _bar_of_words(described)
 
 

@@ -150,7 +150,8 @@ def accept_facts(text: TranscriptText, found: Sequence[Found]) -> Extraction:
     others = [
         one
         for one in text.by_rules.refused
-        if not any(overlaps(one.text, quote) for quote in named)
+        # What is not to be stored stays, however much it is like a fact: its place is blanked.
+        if one.reason == "not_to_be_stored" or not any(overlaps(one.text, quote) for quote in named)
     ]
     everything = [*refused, *dropped, *others]
     return Extraction(tuple(kept), tuple(sorted(everything, key=lambda one: one.start)))

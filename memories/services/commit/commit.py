@@ -22,7 +22,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index, writing
 from engram.kernel.refusals import InvalidError
 from memories.core.comparing import CHARS_A_CALL, Comparer
-from memories.core.content import content_hash
+from memories.core.content import CONTENT_MAX_CHARS, content_hash
 from memories.models import Memory
 from memories.services.commit import second_look
 from memories.services.commit.draft import Draft
@@ -64,7 +64,7 @@ class Prepared:
 
 
 def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
-    """Refuse drafts that contain a credential; hash and embed the others with `model`.
+    """Refuse drafts that are too long or contain a credential; hash and embed with `model`.
 
     Embedding takes time, so the caller must hold no lock.
 
@@ -75,6 +75,9 @@ def prepare(drafts: Sequence[Draft], model: str) -> Prepared:
         for name, text in draft.texts():
             path = name if len(drafts) == 1 else f"memories.{position}.{name}"
             refuse_credentials({path: text})
+        if len(draft.content) > CONTENT_MAX_CHARS:
+            path = "content" if len(drafts) == 1 else f"memories.{position}.content"
+            raise InvalidError(path, f"A memory has at most {CONTENT_MAX_CHARS:,} characters.")
     contents = [draft.content for draft in drafts]
     windows: list[np.ndarray | None]
     try:
