@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -13,9 +16,10 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Note, NoteChunk, NoteLink
+from memories.services.notes import import_folder as module
 from memories.services.notes import put
 from memories.services.notes.import_folder import import_folder
-from memories.services.notes.scan_folder import scan_folder
+from memories.services.notes.scan_folder import FolderScan, scan_folder
 from tests.conftest import Tenant
 
 
@@ -224,6 +228,57 @@ def test_notes_that_were_written_or_changed_here_are_kept(tenant: Tenant, vault:
     assert set(notes(tenant).values()) == {"written here", "changed here"}
     run(tenant, vault, "--replace-changed")
     assert set(notes(tenant).values()) == {"of the folder", "changed there"}
+
+
+def test_what_is_written_while_an_import_runs_is_kept(
+    tenant: Tenant, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a.md", "changed.md", "deleted.md"):
+        write(vault, name, "of the folder")
+    run(tenant, vault)
+    for name in ("a.md", "changed.md", "deleted.md", "new.md"):
+        write(vault, name, "of the folder, again")
+    read = module.texts_of
+
+    def read_while_people_write(scan: FolderScan) -> Iterator[tuple[str, Path, Any]]:
+        put_here(tenant, "changed.md", "changed here")
+        put_here(tenant, "new.md", "written here")
+        assert tenant.agent.delete("notes/deleted.md").status_code == 204
+        yield from read(scan)
+
+    monkeypatch.setattr(module, "texts_of", read_while_people_write)
+    reason = "the note was written or deleted here while the import ran"
+    assert run(tenant, vault, "--replace-changed") == [
+        "1 notes: 0 created, 1 changed, 0 unchanged, 3 skipped.",
+        *(f"skipped {name}: {reason}" for name in ("changed.md", "deleted.md", "new.md")),
+    ]
+    assert notes(tenant) == {
+        "a.md": "of the folder, again",
+        "changed.md": "changed here",
+        "new.md": "written here",
+    }
+
+
+def test_what_is_written_while_an_import_deletes_is_kept(tenant: Tenant, vault: Path) -> None:
+    for name in ("a.md", "b.md", "c.md", "kept.md"):
+        write(vault, name, "of the folder")
+    run(tenant, vault)
+    for name in ("a.md", "b.md", "c.md"):
+        (vault / name).unlink()
+    times = iter([timezone.now(), None, None])
+
+    def clock() -> datetime:
+        """Return the time; before the first note is deleted, people write and delete others."""
+        if next(times) is not None:
+            put_here(tenant, "b.md", "changed here")
+            assert tenant.agent.delete("notes/c.md").status_code == 204
+        return timezone.now()
+
+    scan = scan_folder(vault)
+    done = import_folder(tenant.workspace, vault, scan, clock=clock, deletes_missing=True)
+    assert done.deleted == ["a.md"]
+    assert done.skipped == [(name, module.CHANGED_MEANWHILE) for name in ("b.md", "c.md")]
+    assert notes(tenant) == {"b.md": "changed here", "kept.md": "of the folder"}
 
 
 def test_a_folder_or_workspace_that_is_not_there_is_an_error(tenant: Tenant, vault: Path) -> None:

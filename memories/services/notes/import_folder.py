@@ -12,19 +12,22 @@ from typing import NamedTuple
 from django.db.models import F
 
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import RefusalError
+from engram.kernel.preconditions import ANY, Precondition
+from engram.kernel.refusals import MissingError, RefusalError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.notes import note_hash
 from memories.models import Note
 from memories.services.commit.import_lines import IMPORTER
 from memories.services.notes.delete import delete_note
 from memories.services.notes.draft import NoteDraft
+from memories.services.notes.find import version_tag
 from memories.services.notes.put import put_note
 from memories.services.notes.scan_folder import FolderScan, texts_of
 
 WRITTEN_HERE = "the note was written here, not imported"
 CHANGED_HERE = "the note was changed here since it was imported; the file was not"
 CHANGED_TWICE = "both the note and the file were changed since it was imported"
+CHANGED_MEANWHILE = "the note was written or deleted here while the import ran"
 EMPTY_SCAN = (
     "nothing was deleted: there is no readable Markdown file in the folder, which may be one that "
     "is not mounted"
@@ -33,8 +36,9 @@ UNREAD_FOLDER = "nothing was deleted: a folder could not be read"
 
 
 class _Known(NamedTuple):
-    """What is stored of a note."""
+    """What is stored of a note; `tag` is that of the version."""
 
+    tag: str
     content_hash: str
     imported_from: str
     imported_hash: str
@@ -70,7 +74,7 @@ def import_folder(
 
     A note that was written or changed here is kept, unless `replaces_changed`. `deletes_missing`
     deletes notes that an earlier import of this folder brought, whose file is gone, and that were
-    not changed here.
+    not changed here. What is written or deleted while the import runs is kept in any case.
     """
     source = str(folder)
     done = ImportedFolder(skipped=list(scan.skipped))
@@ -90,7 +94,8 @@ def import_folder(
         elif not replaces_changed and (reason := _reason_to_keep(stored, digest)):
             done.skipped.append((shown, reason))
         else:
-            _put(workspace, NoteDraft(path, text, folder=source), shown, done, clock())
+            draft = NoteDraft(path, text, folder=source)
+            _put(workspace, draft, shown, done, only_if=_as(stored), now=clock())
     if deletes_missing:
         _delete_missing(workspace, source, scan, done, has_read=read > 0, clock=clock)
     return done
@@ -98,10 +103,22 @@ def import_folder(
 
 def _known(workspace: Workspace) -> dict[str, _Known]:
     with in_workspace(workspace):
-        rows = Note.objects.order_by().values_list(
-            "path", "content_hash", "imported_from", "imported_hash"
+        rows = Note.objects.order_by().only(
+            "path", "version", "content_hash", "imported_from", "imported_hash"
         )
-        return {path: _Known(*values) for path, *values in rows}
+        return {
+            note.path: _Known(
+                version_tag(note), note.content_hash, note.imported_from, note.imported_hash
+            )
+            for note in rows.iterator()
+        }
+
+
+def _as(stored: _Known | None) -> Precondition:
+    """Return the precondition that a note is as it was read, None: that there is none."""
+    if stored is None:
+        return Precondition(none_match=(ANY,))
+    return Precondition(match=(stored.tag,))
 
 
 def _reason_to_keep(stored: _Known | None, digest: str) -> str:
@@ -116,10 +133,18 @@ def _reason_to_keep(stored: _Known | None, digest: str) -> str:
 
 
 def _put(
-    workspace: Workspace, draft: NoteDraft, shown: str, done: ImportedFolder, now: datetime
+    workspace: Workspace,
+    draft: NoteDraft,
+    shown: str,
+    done: ImportedFolder,
+    *,
+    only_if: Precondition,
+    now: datetime,
 ) -> None:
     try:
-        put = put_note(workspace, draft, actor=IMPORTER, now=now)
+        put = put_note(workspace, draft, only_if=only_if, actor=IMPORTER, now=now)
+    except StaleError:
+        done.skipped.append((shown, CHANGED_MEANWHILE))
     except RefusalError as error:
         done.skipped.append((shown, error.detail))
     else:
@@ -145,8 +170,14 @@ def _delete_missing(
         return
     with in_workspace(workspace):
         brought = Note.objects.filter(imported_from=source, imported_hash=F("content_hash"))
-        paths = brought.order_by("path").values_list("path", flat=True)
-        missing = [p for p in paths if p not in scan.files and p not in scan.skipped_paths]
-    for path in missing:
-        delete_note(workspace, path, actor=IMPORTER, now=clock())
-        done.deleted.append(path)
+        rows = brought.order_by("path").only("path", "version")
+        there = scan.files.keys() | scan.skipped_paths
+        missing = [(row.path, version_tag(row)) for row in rows if row.path not in there]
+    for path, tag in missing:
+        only_if = Precondition(match=(tag,))
+        try:
+            delete_note(workspace, path, only_if=only_if, actor=IMPORTER, now=clock())
+        except (StaleError, MissingError):
+            done.skipped.append((path, CHANGED_MEANWHILE))
+        else:
+            done.deleted.append(path)
