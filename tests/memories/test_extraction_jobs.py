@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
+from unittest.mock import Mock
 from uuid import uuid4
 
 import pytest
@@ -14,6 +15,7 @@ from django.utils import timezone
 
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
+from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Job, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories import tasks
@@ -224,6 +226,31 @@ def test_a_job_that_fails_is_put_off_and_given_up_at_last(
     for n in range(job_queue.ATTEMPTS_MAX):
         work(tenant, later=timedelta(hours=n + 1))
     assert show(tenant.agent, job)["status"] == "failed"
+
+
+def test_a_turn_ends_at_its_deadline_though_no_job_ends(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [queue(tenant.agent) for _ in range(3)]
+    read = Mock(side_effect=ValueError)
+    monkeypatch.setattr(run, "read_by_rules", read)
+    woken: list[Any] = []
+    monkeypatch.setattr(job_queue, "wake", lambda task, *ids: woken.append((task, *ids)))
+    pk = tenant.workspace.pk
+    assert run.extract_turn(pk, clock=timezone.now, seconds=0, may_ask=True) == 0
+    assert read.call_count == 1
+    assert woken == [("memories.extract", pk)]  # for the others
+    assert [show(tenant.agent, job)["error"] for job in jobs] == ["ValueError", "", ""]
+
+
+def test_a_turn_ends_with_an_outage_of_embedding(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs = [queue(tenant.agent) for _ in range(3)]
+    monkeypatch.setattr(run, "read_by_rules", Mock(side_effect=EmbeddingUnavailableError))
+    assert work(tenant) == 0
+    errors = [show(tenant.agent, job)["error"] for job in jobs]
+    assert errors == ["EmbeddingUnavailableError", "", ""]
 
 
 def test_a_failed_job_keeps_no_transcript_and_the_session_is_extracted_again(

@@ -164,6 +164,16 @@ def test_a_malformed_reply_is_retried_and_then_rules_read(
     assert contents(tenant) == ["Mrs Falk gets no nuts"]
 
 
+def test_while_the_model_cannot_be_reached_one_transcript_of_a_turn_asks_it(
+    tenant: Tenant, model: ModelServer
+) -> None:
+    model.answer_chat(Answer({"error": "busy"}, 503))
+    jobs = [queue(tenant.agent, TALK) for _ in range(3)]
+    assert work(tenant) == 0
+    shown = [show(tenant.agent, job)["error"] for job in jobs]
+    assert shown == ["UnavailableError", "", ""]
+
+
 def test_at_the_days_cap_rules_read(tenant: Tenant, model: ModelServer) -> None:
     tenant.workspace.settings = {"narrative_daily_usd": 0.0}
     tenant.workspace.save()

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from engram.kernel import job_queue, llm, spend
 from engram.kernel.job_queue import Clock
-from engram.kernel.llm import ModelAnswer, ModelError, Usage
+from engram.kernel.llm import ModelAnswer, ModelError, UnavailableError, Usage
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import release_connection
 from memories.core.accepted_answers import accept_answers
@@ -65,11 +65,15 @@ class TranscriptFacts(BaseModel):
 
 
 class LaterError(Exception):
-    """The job is to be done later; `until` is the earliest time, None for the usual pause."""
+    """The job is to be done later; `until` is the earliest time, None for the usual pause.
 
-    def __init__(self, what: str, until: datetime | None = None):
+    `is_outage`: the model cannot be reached, whatever it is asked.
+    """
+
+    def __init__(self, what: str, until: datetime | None = None, *, is_outage: bool = False):
         super().__init__(what)
         self.until = until
+        self.is_outage = is_outage
 
 
 class CappedError(Exception):
@@ -108,7 +112,8 @@ def read_by_model(
             return _by_rules(text, FAILED)
         seconds = getattr(error, "retry_after_seconds", None)
         until = clock() + timedelta(seconds=seconds) if seconds else None
-        raise LaterError(type(error).__name__, until) from None
+        is_outage = isinstance(error, UnavailableError)
+        raise LaterError(type(error).__name__, until, is_outage=is_outage) from None
     read = accept_facts(text, [one for one, _ in found])
     given = {one.fact: answers for one, answers in found}
     answers = {

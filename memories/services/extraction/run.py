@@ -29,9 +29,10 @@ STAGE = "extract"
 
 
 def extract_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> int:
-    """Do the due extractions of a workspace for about `seconds`; return how many ended.
+    """Do the due extractions of a workspace for about `seconds`, one at least.
 
-    A worker that may not call a model wakes one that may.
+    Return how many ended. A worker that may not call a model wakes one that may. While texts cannot
+    be embedded, or the model cannot be reached, the turn ends: the sweep wakes another.
     """
     workspace = Workspace.objects.filter(pk=workspace_id).first()
     if workspace is None:
@@ -39,18 +40,30 @@ def extract_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: b
     if ask_model.is_by_model(workspace) and not may_ask:
         wake(BY_MODEL_TASK, workspace.pk)
         return 0
-    ended, started = 0, monotonic()
-    while not ended or monotonic() - started < seconds:
+    tried, ended, started = 0, 0, monotonic()
+    while not tried or monotonic() - started < seconds:
         job = job_queue.acquire(workspace, KIND, clock())
         if job is None:
             return ended
-        ended += _do(workspace, job, clock=clock)
+        tried += 1
+        try:
+            ended += _do(workspace, job, clock=clock)
+        except OutageError:
+            return ended
     job_queue.wake_workers(KIND, workspace.pk)
     return ended
 
 
+class OutageError(Exception):
+    """The job was put off for what would stop the next one, too."""
+
+
 def _do(workspace: Workspace, job: Job, *, clock: Clock) -> bool:
-    """Do one job; return whether it ended."""
+    """Do one job; return whether it ended.
+
+    Raise `OutageError` when it was put off because texts cannot be embedded, or the model cannot be
+    reached.
+    """
     try:
         with telemetry.timed(STAGE, workspace), job_queue.working(job, clock):
             _extract(workspace, job, clock=clock)
@@ -58,6 +71,8 @@ def _do(workspace: Workspace, job: Job, *, clock: Clock) -> bool:
         return False
     except ask_model.LaterError as later:
         job_queue.put_off(job, str(later), until=later.until, now=clock())
+        if later.is_outage:
+            raise OutageError from None
         return False
     except RefusalError as error:  # the request itself, now: nobody can do it later
         job_queue.fail(job, error.cause.title, now=clock())
@@ -68,6 +83,8 @@ def _do(workspace: Workspace, job: Job, *, clock: Clock) -> bool:
         log.error("extraction %s failed: %s\n%s", job.id, kind, places)
         _note_failure(workspace, kind, clock())
         job_queue.put_off(job, kind, now=clock())
+        if isinstance(error, EmbeddingUnavailableError):
+            raise OutageError from None
         return False
     return True
 
