@@ -55,6 +55,10 @@ PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
             NavItem(
                 "Notes", "console:notes", "notes", "article", also="/admin/memories/note/"
             ),
+            NavItem(
+                "Prediction errors", "admin:memories_predictionerror_changelist", "notes",
+                "difference",
+            ),
             NavItem("Questions", "console:questions", "ask", "quiz"),
             NavItem(
                 "Conflicts", "console:conflicts", "conflicts", "call_split",

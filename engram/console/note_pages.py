@@ -16,13 +16,15 @@ from engram.kernel.pagination import NewestFirst, page_of
 from memories.core.note_paths import without_extension
 from memories.core.wiki_links import normalise_tag
 from memories.models import LinkReason, Note, NoteChunk, NoteTag
-from memories.services.drift.find import drifted_from
+from memories.services.drift.asked import queries_of_forgotten
+from memories.services.drift.find import count_errors_of_notes, drifted_from, errors_of_notes
 from memories.services.notes.beside import place_memories
 from memories.services.notes.find import named, passages_with_words, with_counts
 from memories.services.notes.links import backlinks_of, count_linking_memories, links_of
 
 SIZE, PASSAGES_A_PAGE = 50, 60
 PASSAGES_FOUND = 20
+ERRORS_SHOWN = 20  # tasks that a note did not fit
 WORDS_MAX_CHARS = 200
 LEADS_NOWHERE = {LinkReason.UNRESOLVED, LinkReason.AMBIGUOUS}
 
@@ -50,12 +52,13 @@ def notes(request: HttpRequest) -> HttpResponse:
         rows = rows.filter(pk__in=NoteTag.objects.filter(tag=tag).values("note"))
     page = page_of(with_counts(rows), request, size=SIZE, ordering=("-updated_at", "-id"))
     linking = count_linking_memories([row.pk for row in page.rows], timezone.now())
+    missed = count_errors_of_notes([row.pk for row in page.rows])
     passages = []
     if words and not tag and "cursor" not in request.GET:
         passages = list(passages_with_words(words)[: PASSAGES_FOUND + 1])
     context = {
         "page": page,
-        "rows": [(row, linking.get(row.pk, 0)) for row in page.rows],
+        "rows": [(row, linking.get(row.pk, 0), missed.get(row.pk, 0)) for row in page.rows],
         "words": words,
         "tag": tag,
         "passages": passages[:PASSAGES_FOUND],
@@ -78,12 +81,15 @@ def note(request: HttpRequest, note_id: UUID) -> HttpResponse:
     backlinks = backlinks_of(found, now)
     placed = place_memories(found, backlinks.memories, staff_of(request).workspace.embedding_model)
     links = links_of(found)
+    missed = list(errors_of_notes([found.pk])[:ERRORS_SHOWN])
+    withheld = queries_of_forgotten(missed)
     context = {
         "note": found,
         "name": without_extension(found.path),
         "page": page,
         "passages": [(chunk, placed.get(chunk.position, [])) for chunk in page.rows],
         "drifted": drifted_from(found),
+        "missed": [(error, error.pk in withheld) for error in missed],
         "links": links,
         "targets": {(link.target, link.heading): link for link in links},
         "backlinks": backlinks,

@@ -1,5 +1,6 @@
-"""Admin pages of memories, notes, the gate, the janitor, reviews and sessions."""
+"""Admin pages of memories, notes, prediction errors, the gate, the janitor, reviews, sessions."""
 
+from memories.admin.drift import PredictionErrorAdmin
 from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
@@ -13,6 +14,7 @@ __all__ = [
     "MergeAdmin",
     "MergeSuggestionAdmin",
     "NoteAdmin",
+    "PredictionErrorAdmin",
     "ReviewAdmin",
     "SessionAdmin",
 ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThanOrEqual
 
@@ -36,3 +37,17 @@ def confirmed(errors: QuerySet[PredictionError]) -> QuerySet[PredictionError]:
     stale = Q(error_type=ErrorType.MEMORY_DRIFT, resolved_at=None) & Q(Exists(promoted))
     found = errors.exclude(stale)
     return found.filter(~Q(error_type__in=OF_NOTES) | Q(often))
+
+
+def errors_of_notes(note_ids: Collection[UUID]) -> QuerySet[PredictionError]:
+    """Return the open, listed errors about notes alone, the last met first."""
+    found = PredictionError.objects.filter(
+        note__in=list(note_ids), error_type__in=OF_NOTES, resolved_at=None
+    )
+    return confirmed(found).order_by("-last_seen_at", "-pk")
+
+
+def count_errors_of_notes(note_ids: Collection[UUID]) -> dict[UUID, int]:
+    """Return how many such errors each note has; notes without any are left out."""
+    counted = errors_of_notes(note_ids).order_by().values_list("note").annotate(count=Count("pk"))
+    return dict(counted)
