@@ -1,4 +1,4 @@
-"""Read the structure of Markdown line by line: headings, fenced code, code spans.
+"""Read the structure of Markdown: headings, fenced code, code spans, struck-out text, comments.
 
 Only what notes need; nothing is rendered. Every function takes time in proportion to the text.
 """
@@ -15,6 +15,9 @@ _HASHES = re.compile(r" {0,3}(?:[-*+] {1,3})?(#{1,6})(?:[ \t]+([^\n]*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
 _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _MASK = "\x00"
+# `~~`, or a line break after which another block begins, where struck-out text cannot go on.
+_STRIKE = re.compile(r"(?<![~\\])~~(?!~)|\n(?=[ \t]*(?:\n|\||#{1,6} |[-*+][ \t]|\d{1,9}[.)][ \t]))")
+_COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 
 
 class Line(NamedTuple):
@@ -80,6 +83,36 @@ def without_code(text: str) -> str:
             parts.append(line.text)
     flush()
     return "\n".join(parts)
+
+
+def without_comments(text: str) -> str:
+    """Return a text whose `%% comments %%` are masked character by character.
+
+    The text is one without code; `%%` that is not closed begins no comment.
+    """
+    return _COMMENT.sub(lambda found: _MASK * len(found[0]), text)
+
+
+def without_struck_out(text: str) -> str:
+    """Return a text without what is struck out (`~~so~~`) outside code, its line breaks kept.
+
+    Struck-out text ends within its block: a paragraph, an item or a row.
+    """
+    if "~~" not in text:
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    masked = without_code(text)
+    parts: list[str] = []
+    kept_to, begin = 0, -1
+    for mark in _STRIKE.finditer(masked):
+        if mark[0] == "\n":
+            begin = -1
+        elif begin >= 0 and not masked[mark.start() - 1].isspace():
+            parts += [text[kept_to:begin], "\n" * text.count("\n", begin, mark.start())]
+            kept_to, begin = mark.end(), -1
+        elif begin < 0 and not masked[mark.end() : mark.end() + 1].isspace():
+            begin = mark.start()
+    return "".join([*parts, text[kept_to:]])
 
 
 def _closes(line: str, fence: str) -> bool:

@@ -1,6 +1,7 @@
-"""Read the wiki links and tags of a text: `[[path#heading|label]]`, `![[embed]]`, `#tag`.
+"""Read the wiki links and tags of a text.
 
-Not within code. Block references of Logseq, `((id))`, name no note and are no links.
+Links are `[[path#heading|label]]` and `![[embed]]`, tags `#tag` and `#[[several words]]`. Code and
+`%% comments %%` are not read. Block references of Logseq, `((id))`, name no note and are no links.
 """
 
 from __future__ import annotations
@@ -10,15 +11,15 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memories.core.markdown import without_code
+from memories.core.markdown import without_code, without_comments
 
 TARGET_MAX_CHARS = 400
 TAG_MAX_CHARS = 100
 _LINK = re.compile(
-    r"(!|\{\{embed )?(?<!\\)\[\[([^\[\]\n|#\x00]{0,400})"
+    r"(!|\{\{embed )?(?<!\\)(?<!(?<![^\s(,])#)\[\[([^\[\]\n|#\x00]{0,400})"
     r"(?:#([^\[\]\n|\x00]{0,300}))?(?:\|([^\[\]\n\x00]{0,300}))?\]\]"
 )
-_TAG = re.compile(r"(?<![^\s(,])#([\w/-]{1,100})(?![\w/-])")
+_TAG = re.compile(r"(?<![^\s(,])#(?:([\w/-]{1,100})(?![\w/-])|\[\[([^\[\]\n|#\x00]{1,100})\]\])")
 
 
 class WikiLink(NamedTuple):
@@ -34,7 +35,7 @@ def wiki_links(text: str) -> list[WikiLink]:
     """Return the links of a text in their order, equal ones once."""
     if "[[" not in text:
         return []
-    found = map(_link_of, _LINK.finditer(without_code(text)))
+    found = map(_link_of, _LINK.finditer(_visible(text)))
     return list(dict.fromkeys(link for link in found if link is not None))
 
 
@@ -42,7 +43,7 @@ def pieces(text: str) -> Iterator[tuple[str, WikiLink | None]]:
     """Yield a text in pieces, each link of it as a piece of its own with the link."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     kept_to = 0
-    for match in _LINK.finditer(without_code(text)) if "[[" in text else ():
+    for match in _LINK.finditer(_visible(text)) if "[[" in text else ():
         if (link := _link_of(match)) is not None:
             yield text[kept_to : match.start()], None
             yield match[0], link
@@ -59,11 +60,16 @@ def _link_of(match: re.Match[str]) -> WikiLink | None:
     return WikiLink(target, heading, (match[4] or "").strip(), match[1] is not None)
 
 
+def _visible(text: str) -> str:
+    """Return a text with code and comments masked, positions kept."""
+    return without_comments(without_code(text))
+
+
 def inline_tags(text: str) -> list[str]:
     """Return the `#tags` of a text, each once, without case; a number is no tag."""
     if "#" not in text:
         return []
-    found = (normalise_tag(match[1]) for match in _TAG.finditer(without_code(text)))
+    found = (normalise_tag(match[1] or match[2]) for match in _TAG.finditer(_visible(text)))
     return list(dict.fromkeys(tag for tag in found if tag))
 
 

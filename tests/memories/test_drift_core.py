@@ -74,6 +74,16 @@ def judge(
     )
 
 
+def test_struck_out_text_is_no_longer_said() -> None:
+    note = "~~The shuttle leaves from the north gate.~~\n\n- ~~It is red.~~\n- It ~~waits~~ goes.\n"
+    assert [s.text for s in statements_of(note)] == ["It goes."]
+    memory = "The shuttle leaves from the north gate"
+    said = "# Shuttle\n\nThe shuttle leaves from the north gate.\n\nBring a badge.\n"
+    struck = said.replace("The shuttle leaves from the north gate.", "~~{}~~".format(f"{memory}."))
+    assert not judge(memory, said, before=said).is_drifted
+    assert judge(memory, struck, before=said).is_drifted
+
+
 def test_statements_carry_their_headings_and_no_formatting() -> None:
     found = statements_of(NOTE)
     assert [(s.heading, s.text) for s in found[:4]] == [
@@ -83,7 +93,7 @@ def test_statements_carry_their_headings_and_no_formatting() -> None:
         ("Pump room > Alarms", "Pump 4 has no alarm"),
     ]
     assert found[4].text == "V1: Position open, Owner Ines"
-    bold = "**Pump** _3_ stops at `85` ~~degrees~~ ([manual](http://x.test/a))"
+    bold = "**Pump** _3_ stops at `85` ==degrees== ([manual](http://x.test/a))"
     assert statements_of(bold) == (Statement("Pump 3 stops at 85 degrees (manual)"),)
     assert statements_of("Text", "A > B") == (Statement("Text", "A > B"),)
 

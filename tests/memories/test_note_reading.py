@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memories.core.front_matter import UnreadableError, parse, read_properties
+from memories.core.markdown import without_struck_out
 from memories.core.note_chunks import CHUNK_WEIGHT, chunk_note, weight
 from memories.core.notes import OverfullError, read_note
 from memories.core.wiki_links import WikiLink, inline_tags, wiki_links
@@ -96,6 +97,32 @@ def test_tags_are_words_with_a_letter() -> None:
     assert inline_tags(text) == ["one", "two", "é", "tail"]
 
 
+def test_a_tag_in_brackets_is_a_tag_and_no_link() -> None:
+    note = read_note("a.md", "#[[Bike Repair]] (#[[two words]]) x#[[page]] #[[a]]\n`#[[no]]`")
+    assert note.tags == ["a", "bike repair", "two words"]
+    assert note.links == [WikiLink("page")]
+
+
+def test_links_and_tags_in_comments_are_left_out() -> None:
+    text = "[[a]] %%[[no]] #no%% [[b]]\n%%\n[[no]]\n\n[[no]]\n%%\n`%%` [[c]] #yes `%%` 100%% [[d]]"
+    assert [link.target for link in wiki_links(text)] == ["a", "b", "c", "d"]
+    assert inline_tags(text) == ["yes"]
+
+
+def test_struck_out_text_is_removed_within_its_block_and_not_in_code() -> None:
+    told = {
+        "~~Old.~~ New.": " New.",
+        "from the ~~north~~ south gate": "from the  south gate",
+        "~~a\nb~~ c": "\n c",
+        "- ~~a\n- b~~": "- ~~a\n- b~~",
+        "~~a\n\nb~~": "~~a\n\nb~~",
+        "`~~a~~` ~~`b`~~": "`~~a~~` ",
+        "~~~\n~~a~~\n~~~\n~~b~~": "~~~\n~~a~~\n~~~\n",
+        "\\~~a~~ a ~~ b ~~ c ~~d": "\\~~a~~ a ~~ b ~~ c ~~d",
+    }
+    assert {text: without_struck_out(text) for text in told} == told
+
+
 def test_passages_stand_under_their_headings_and_keep_every_word() -> None:
     body = "intro\n\n# A\n\none\n\n## B\n\ntwo\n\n### Bare\n\n# C\n\nthree\n"
     assert [(chunk.heading, chunk.text) for chunk in chunk_note(body)] == [
@@ -134,6 +161,8 @@ BOMBS = {
     "bare headings": "# a\n" * 50_000,
     "nested lists": "\n".join("  " * i + "- x" for i in range(400)),
     "quotes": "> " * 100_000,
+    "struck out": "~~a " * 50_000,
+    "comments": "%%" * 99_999 + "%",
     "underlines": "a\n=\n\n" * 40_000,
     "properties": "a:: b\n" * 33_000,
     "hashes": "#" * 200_000,

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.front_matter import read_properties
+from memories.core.markdown import without_struck_out
 from memories.core.note_paths import without_extension
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
@@ -87,10 +88,11 @@ def _words_of(text: str) -> list[str]:
 def statements_of(markdown: str, heading: str = "") -> tuple[Statement, ...]:
     """Return the statements of a note, or of a part of it that stands under `heading`.
 
-    Front matter is no statement.
+    Front matter is no statement, and what is struck out is no longer said.
     """
     found: list[Statement] = []
-    for statement in _statements(read_properties(markdown).body, heading):
+    body = without_struck_out(read_properties(markdown).body)
+    for statement in _statements(body, heading):
         found.append(statement)
         if len(found) == MAX_STATEMENTS:
             break
