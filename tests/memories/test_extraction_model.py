@@ -214,6 +214,36 @@ def test_a_long_transcript_is_read_in_several_calls(tenant: Tenant, model: Model
     ]
 
 
+@pytest.mark.parametrize("note", [ask_model.CAPPED_LATE, ask_model.FAILED_LATE])
+def test_what_the_model_has_read_is_kept_and_rules_read_the_rest(
+    tenant: Tenant, model: ModelServer, monkeypatch: pytest.MonkeyPatch, note: str
+) -> None:
+    is_capped = note == ask_model.CAPPED_LATE
+    tenant.workspace.settings = {"story_budget_tokens": 500}
+    tenant.workspace.save()
+    monkeypatch.setattr(ask_model, "MODEL_ATTEMPTS", 1)
+    first = "Door Ana opens at seven."
+
+    def reply(request: Request) -> Answer:
+        if first not in request.body["messages"][1]["content"]:
+            return completion("no JSON")
+        if is_capped:
+            monkeypatch.setattr(spend, "reserve", lambda *_args, **_fields: None)
+        return replying(
+            {"passage": 1, "quote": first, "fact": first, "confidence": 1.0, "answers": []}
+        )
+
+    model.answer_chat(reply)
+    filler = "User: " + "We talked about the weather once more. " * 40
+    early = "From now on depot one always ships on Tuesdays, not Sundays."
+    late = "From now on depot nine always ships on Mondays, not Fridays."
+    talk = f"User: {first} {early}\n{filler}\nAgent: Yes.\nUser: {late}\nAgent: Noted.\n"
+    result = extract(tenant, talk)
+    assert (result["read_by"], result["note"]) == ("model", note)
+    assert [one["fact"] for one in result["kept"]] == [first, late]
+    assert reasons(result)[early] == "not_lasting"  # the model has read it, and did not name it
+
+
 def test_without_the_setting_rules_read(tenant: Tenant, model: ModelServer) -> None:
     tenant.workspace.settings = {"extraction_by_model": False}
     tenant.workspace.save()

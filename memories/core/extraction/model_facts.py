@@ -125,12 +125,15 @@ def _fold(text: str) -> _Folded:
     return _Folded("".join(letters), positions)
 
 
-def accept_facts(text: TranscriptText, found: Sequence[Found]) -> Extraction:
+def accept_facts(
+    text: TranscriptText, found: Sequence[Found], unread_from: int | None = None
+) -> Extraction:
     """Return what is kept of a model's facts, and of rules what the user asked to remember.
 
     A fact without its quote in the transcript, or with names and numbers that are not in it, is
     refused. The rules refuse what they bar; of what they would keep and the model did not name, a
-    person may be asked.
+    person may be asked. From `unread_from` on, a position of the transcript, the model has read
+    nothing, and the rules decide.
     """
     accepted: list[Kept] = []
     refused: list[Refused] = []
@@ -141,7 +144,8 @@ def accept_facts(text: TranscriptText, found: Sequence[Found]) -> Extraction:
     for rule in text.by_rules.kept:
         if any(overlaps(rule.fact.quote, quote) for quote in named):
             continue
-        if rule.is_request:
+        is_unread = unread_from is not None and rule.start >= unread_from
+        if rule.is_request or is_unread:
             accepted.append(rule)
         else:
             refused.append(refuse(rule, "not_lasting"))

@@ -32,6 +32,8 @@ MODEL_ATTEMPTS: Final = 3  # then rules read the transcript
 OUTPUT_TOKENS: Final = 256 + 220 * MAX_FACTS_A_CALL
 CAPPED: Final = "The day's budget for models is used up; rules read the transcript."
 FAILED: Final = "The model gave no usable answer; rules read the transcript."
+CAPPED_LATE: Final = "The day's budget for models was used up on the way; rules read the rest."
+FAILED_LATE: Final = "The model gave no usable answer for a part; rules read from there on."
 
 
 class AnswerShape(BaseModel):
@@ -90,6 +92,8 @@ def read_by_model(
 ) -> TranscriptReading:
     """Return what a model finds, checked against the transcript; by rules when it cannot be asked.
 
+    Where it can be asked no more, what it has answered counts, and rules read the rest.
+
     Raises
     ------
     LaterError
@@ -98,31 +102,50 @@ def read_by_model(
     text = TranscriptText(transcript)
     batches = _batches(text.passages(), workspace.config.story_budget_tokens)
     found: list[tuple[Found, Sequence[Answer]]] = []
-    model = ""
-    try:
-        for number, batch in enumerate(batches):
+    model, note, read = "", "", 0
+    for batch in batches:
+        try:
             answer = _ask(workspace, batch, now=clock())
-            model = answer.model
-            found += [_found(one, batch) for one in answer.value.facts[:MAX_FACTS_A_CALL]]
-            job_queue.note_progress(job, 0.1 + 0.7 * (number + 1) / len(batches), now=clock())
-    except CappedError:
-        return _by_rules(text, CAPPED)
-    except ModelError as error:
-        if job.attempts >= MODEL_ATTEMPTS:
-            return _by_rules(text, FAILED)
-        seconds = getattr(error, "retry_after_seconds", None)
-        until = clock() + timedelta(seconds=seconds) if seconds else None
-        is_outage = isinstance(error, UnavailableError)
-        raise LaterError(type(error).__name__, until, is_outage=is_outage) from None
-    read = accept_facts(text, [one for one, _ in found])
+        except CappedError:
+            note = CAPPED_LATE if read else CAPPED
+            break
+        except ModelError as error:
+            if job.attempts < MODEL_ATTEMPTS:
+                raise _later(error, clock()) from None
+            note = FAILED_LATE if read else FAILED
+            break
+        model, read = answer.model, read + 1
+        found += [_found(one, batch) for one in answer.value.facts[:MAX_FACTS_A_CALL]]
+        job_queue.note_progress(job, 0.1 + 0.7 * read / len(batches), now=clock())
+    if note and not read:
+        return _by_rules(text, note)
+    unread_from = batches[read][0].start if note else None
+    return _checked(text, found, unread_from, model=model, note=note)
+
+
+def _later(error: ModelError, now: datetime) -> LaterError:
+    seconds = getattr(error, "retry_after_seconds", None)
+    until = now + timedelta(seconds=seconds) if seconds else None
+    return LaterError(type(error).__name__, until, is_outage=isinstance(error, UnavailableError))
+
+
+def _checked(
+    text: TranscriptText,
+    found: Sequence[tuple[Found, Sequence[Answer]]],
+    unread_from: int | None,
+    *,
+    model: str,
+    note: str,
+) -> TranscriptReading:
+    read = accept_facts(text, [one for one, _ in found], unread_from)
     given = {one.fact: answers for one, answers in found}
     answers = {
         one.start: accept_answers(given.get(one.fact.text, ()), Statement(one.fact.text), ())
         for one in read.kept
     }
     return TranscriptReading(
-        transcript, read.kept, read.refused, read_by="model",
-        model=f"{model} ({PROMPT_VERSION})" if model else "", answers=answers,
+        text.transcript, read.kept, read.refused, read_by="model",
+        model=f"{model} ({PROMPT_VERSION})" if model else "", note=note, answers=answers,
     )  # fmt: skip
 
 
