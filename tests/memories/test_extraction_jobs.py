@@ -115,6 +115,34 @@ def test_what_an_assistant_said_is_not_user_stated(tenant: Tenant) -> None:
     assert [one["provenance"] for one in said] == ["assistant_derived"]
 
 
+TIMO = "From now on Timo always owns the rye recipe."
+
+
+@pytest.mark.parametrize(
+    ("asks", "says", "agent", "provenance"),
+    [
+        ("Maya", "Claude", "", "assistant_derived"),
+        ("Maya", "Claude", "claude", "assistant_derived"),
+        ("Claude", "Maya", "", "assistant_derived"),
+        ("Claude", "Maya", "claude", "user_stated"),
+        ("User", "Claude", "", "assistant_derived"),
+        ("Agent", "Maya", "", "user_stated"),
+        ("Claude", "User", "", "user_stated"),
+    ],
+)
+def test_what_a_named_speaker_said_is_the_users_only_where_the_assistant_is_another(
+    tenant: Tenant, asks: str, says: str, agent: str, provenance: str
+) -> None:
+    caller = issue_agent(tenant.workspace, agent=agent, provenance_ceiling="user_stated")
+    talk = f"{asks}: Hello there.\n{says}: {TIMO}\n{asks}: I see, thank you.\n{says}: Sure.\n"
+    job = queue(caller, talk)
+    work(tenant)
+    kept = show(caller, job)["result"]["kept"]
+    rows = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    found = {one["fact"]: one["provenance"] for one in [*kept, *rows]}
+    assert found[TIMO] == provenance
+
+
 def test_every_refusal_has_a_reason(tenant: Tenant) -> None:
     result = extract(tenant)
     assert result["refused"]

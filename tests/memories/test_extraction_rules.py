@@ -69,6 +69,15 @@ def test_turns_are_read_by_the_labels_of_speakers(
     ]
 
 
+@pytest.mark.parametrize("agent", ["Claude", "claude"])
+def test_the_agents_name_is_an_assistants_label(agent: str) -> None:
+    talk = "Maya: a\nClaude: remember that Bo is paid\nMaya: c"
+    assert [turn.role for turn in read_turns(talk, agent)] == ["user", "assistant", "user"]
+    assert extract(talk).kept
+    assert not extract(talk, agent=agent).kept  # an assistant cannot ask to remember
+    assert [turn.role for turn in read_turns("User: a\nAgent: b", "User")] == ["user", "assistant"]
+
+
 @pytest.mark.parametrize(
     ("said", "why"),
     [

@@ -69,7 +69,10 @@ class Extraction:
 
 
 def extract(
-    transcript: str, worth: Callable[[Mapping[str, float]], float] = worth_of
+    transcript: str,
+    worth: Callable[[Mapping[str, float]], float] = worth_of,
+    *,
+    agent: str = "",
 ) -> Extraction:
     """Choose what is worth a memory by rules and by a model of grammar; linear in the length.
 
@@ -79,6 +82,8 @@ def extract(
         Turns with the labels of their speakers; any other text is read as one turn.
     worth : callable
         The probability (0..1) that a statement with such features is worth keeping.
+    agent : str
+        The name of the agent whose conversation it is, "" if it is not known.
 
     Returns
     -------
@@ -86,7 +91,7 @@ def extract(
         At most `MAX_FACTS` facts, and `MAX_REQUESTED` that the user asked to remember; every other
         statement is refused with a reason.
     """
-    turns = read_turns(transcript)
+    turns = read_turns(transcript, agent)
     pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
     chosen: list[Kept] = []
     refused: list[Refused] = []

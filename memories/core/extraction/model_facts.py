@@ -45,11 +45,11 @@ class Found:
 class TranscriptText:
     """A transcript with its statements and what rules find in it, to check a model's reply by."""
 
-    def __init__(self, transcript: str):
+    def __init__(self, transcript: str, agent: str = ""):
         self.transcript = transcript
-        self.turns = read_turns(transcript)
+        self.turns = read_turns(transcript, agent)
         self.described = describe_all(transcript, self.turns)
-        self.by_rules = extract(transcript)
+        self.by_rules = extract(transcript, agent=agent)
         self._starts = [one.statement.start for one in self.described]
         self._folded = _fold(transcript)
         self._words = frozenset(word.lower() for word in _WORD.findall(transcript))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -48,30 +48,33 @@ class _Line:
     is_indented: bool = False  # more than the first line is
 
 
-def read_turns(transcript: str) -> tuple[Turn, ...]:
+def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
     """Split a transcript at the labels of its speakers.
 
     Parameters
     ----------
     transcript : str
         Any text; without labels it is one turn of an unknown speaker. Linear in its length.
+    agent : str
+        The name of the agent whose conversation it is, "" if it is not known.
 
     Returns
     -------
     tuple of Turn
         In order, without empty ones. A name that is no role speaks when the transcript begins with
-        it or when it stands before two lines at least; names are people, so their role is `user`.
+        it or when it stands before two lines at least. The agent's name is an `assistant`; others
+        are taken for people, so their role is `user` (see `unsure_speakers`).
         No turn begins within a block of code or pasted text, or on an indented line.
     """
     lines = read_lines(transcript)
-    speakers = _speakers(lines)
+    speakers = _speakers(lines, agent)
     marks = [
         (line.start, line.text_start, line.name) for line in lines if line.name.lower() in speakers
     ]
     is_tools = bool(marks) and _ROLES.get(marks[0][2].lower()) == "tool"
     if len(marks) <= 1 and not is_tools:
         marks += _inline_marks(transcript, lines, marks[0][1] if marks else 0)
-    return tuple(_turns(transcript, marks))
+    return tuple(_turns(transcript, marks, speakers))
 
 
 def _inline_marks(transcript: str, lines: list[_Line], first: int) -> list[tuple[int, int, str]]:
@@ -119,10 +122,26 @@ def _is_label(found: re.Match[str]) -> bool:
     return found["colon"].startswith(":") or has_marks
 
 
-def _speakers(lines: list[_Line]) -> dict[str, Role]:
+def unsure_speakers(turns: Sequence[Turn]) -> frozenset[str]:
+    """Return the names that may be the assistant's although their role is `user`.
+
+    A name is a person's where an assistant speaks under another label, and no label is a user's.
+    """
+    names = {one.speaker for one in turns if one.role == "user" and not _is_role(one.speaker)}
+    roles = {one.role for one in turns if one.speaker not in names}
+    return frozenset() if "assistant" in roles and "user" not in roles else frozenset(names)
+
+
+def _is_role(label: str) -> bool:
+    return label.lower() in _ROLES
+
+
+def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
     """Return the roles of the labels that are speakers, by the label in lower case."""
     seen = Counter(line.name.lower() for line in lines if line.name)
     roles = {name: _ROLES[name] for name in seen if name in _ROLES}
+    if agent.lower() in seen:
+        roles.setdefault(agent.lower(), "assistant")
     if {"user", "assistant"} <= set(roles.values()):
         return roles  # "Draft:" and "Reason:" stand within a turn
     opening = next((line.name for line in lines if line.end - line.start > 1), "")
@@ -135,7 +154,9 @@ def _speakers(lines: list[_Line]) -> dict[str, Role]:
     return roles
 
 
-def _turns(transcript: str, marks: list[tuple[int, int, str]]) -> Iterator[Turn]:
+def _turns(
+    transcript: str, marks: list[tuple[int, int, str]], speakers: Mapping[str, Role]
+) -> Iterator[Turn]:
     if not marks or transcript[: marks[0][0]].strip():
         end = marks[0][0] if marks else len(transcript)
         if transcript[:end].strip():
@@ -143,7 +164,8 @@ def _turns(transcript: str, marks: list[tuple[int, int, str]]) -> Iterator[Turn]
     ends = [*(mark[0] for mark in marks[1:]), len(transcript)]
     for (_, start, name), end in zip(marks, ends, strict=False):
         if transcript[start:end].strip():
-            yield Turn(name, _ROLES.get(name.lower(), "user"), start, end)
+            lower = name.lower()
+            yield Turn(name, speakers.get(lower) or _ROLES.get(lower, "user"), start, end)
 
 
 def without_labels(text: str) -> str:

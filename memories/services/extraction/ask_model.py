@@ -88,7 +88,7 @@ def is_by_model(workspace: Workspace) -> bool:
 
 
 def read_by_model(
-    workspace: Workspace, job: Job, transcript: str, *, clock: Clock
+    workspace: Workspace, job: Job, transcript: str, *, agent: str = "", clock: Clock
 ) -> TranscriptReading:
     """Return what a model finds, checked against the transcript; by rules when it cannot be asked.
 
@@ -99,7 +99,7 @@ def read_by_model(
     LaterError
         When the model gave no usable answer and may be asked again.
     """
-    text = TranscriptText(transcript)
+    text = TranscriptText(transcript, agent)
     batches = _batches(text.passages(), workspace.config.story_budget_tokens)
     found: list[tuple[Found, Sequence[Answer]]] = []
     model, note, read = "", "", 0

@@ -99,16 +99,18 @@ def _extract(workspace: Workspace, job: Job, *, clock: Clock) -> None:
         return
     job_queue.note_progress(job, 0.1, now=clock())
     if ask_model.is_by_model(workspace) and transcript.strip():
-        reading = ask_model.read_by_model(workspace, job, transcript, clock=clock)
+        reading = ask_model.read_by_model(
+            workspace, job, transcript, agent=extraction.agent, clock=clock
+        )
     else:
-        reading = read_by_rules(transcript)
+        reading = read_by_rules(transcript, agent=extraction.agent)
     job_queue.note_progress(job, 0.8, now=clock())
     write_reading(workspace, job, extraction, reading, actor=actor, now=clock())
 
 
-def read_by_rules(transcript: str, *, note: str = "") -> TranscriptReading:
-    """Read a transcript without a model; `note` says why one did not."""
-    found = extract(transcript)
+def read_by_rules(transcript: str, *, agent: str = "", note: str = "") -> TranscriptReading:
+    """Read a transcript of an agent without a model; `note` says why one did not."""
+    found = extract(transcript, agent=agent)
     return TranscriptReading(transcript, found.kept, found.refused, note=note)
 
 

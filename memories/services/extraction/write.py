@@ -19,7 +19,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.extraction.extract import Kept, Refused, refuse
 from memories.core.extraction.facts import AssistantsWords
-from memories.core.extraction.turns import Turn, read_turns
+from memories.core.extraction.turns import Turn, read_turns, unsure_speakers
 from memories.models import (
     ExtractedQuote,
     Extraction,
@@ -51,6 +51,7 @@ class ExtractionRun:
     actor: Actor
     turns: Sequence[Turn]
     assistants: AssistantsWords
+    unsure: frozenset[str]  # speakers who may be assistants
     said_at: datetime
 
 
@@ -84,11 +85,13 @@ def write_reading(
 
     Raise `TakenOverError` when another worker has the job by now.
     """
-    turns = read_turns(reading.transcript)
+    turns = read_turns(reading.transcript, extraction.agent)
     assistants = AssistantsWords(reading.transcript, turns)
     with in_workspace(workspace):
         at = said_at(extraction, job.created_at)
-    run = ExtractionRun(workspace, job, extraction, actor, turns, assistants, at)
+    run = ExtractionRun(
+        workspace, job, extraction, actor, turns, assistants, unsure_speakers(turns), at
+    )
     clean = [one for one in reading.kept if not _holds_credential(one)]
     refused = [refuse(one, "credential") for one in reading.kept if _holds_credential(one)]
     drafts = [_draft(run, one, reading.answers.get(one.start, ())) for one in clean]
@@ -154,11 +157,13 @@ def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
 def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
     """Return who asserted a fact.
 
-    What an assistant said is never `user_stated`, even where a user's turn repeats it.
+    What an assistant said, or may have said, is never `user_stated`, even where a user's turn
+    repeats it.
     """
     fact = one.fact
     is_users = (
         one.role == "user"
+        and one.speaker not in run.unsure
         and fact is not None
         and not fact.has_assistants_words
         and not run.assistants.have(fact.quote)
