@@ -415,6 +415,7 @@ LOGGING = {
             "mcp",
             "openai",
             "celery.app.trace",
+            "celery.worker.request",  # a sweep that is left out is no loss
             "celery.worker.strategy",
             "celery.beat",
         )

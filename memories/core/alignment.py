@@ -265,6 +265,8 @@ def _find_agreement(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
         is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
         return "same time" if is_same else ""
+    if a.prep and a.prep == b.prep and (_is_hour_of(a, b, 24) or _is_hour_of(b, a, 24)):
+        return "same hour"
     pair = _quantities(a, b, found)
     if not pair or not measures.agree(*pair):
         return ""
@@ -299,12 +301,10 @@ def _count_the_same(
 
 
 def _finer(a: Term, b: Term, found: Alignment) -> str:
-    if a.kind == b.kind == "date" and dates.agree(a.key, b.key) and dates.overlap(a.key, b.key):
-        return "b" if dates.finer(b.key, a.key) else "a"
     if a.kind == b.kind == "date":
-        if b.key in _OPEN_DAYS.get(a.key, ()):
-            return "b"
-        return "a" if a.key in _OPEN_DAYS.get(b.key, ()) else ""
+        return _finer_date(a.key, b.key)
+    if a.prep and a.prep == b.prep and (_is_hour_of(a, b, 12) or _is_hour_of(b, a, 12)):
+        return "b" if a.kind == "quantity" else "a"
     versions = _versions(a, b, found)
     if versions:
         left, right = versions
@@ -313,6 +313,27 @@ def _finer(a: Term, b: Term, found: Alignment) -> str:
         if left.startswith(right + "."):
             return "a"
     return ""
+
+
+def _finer_date(a: str, b: str) -> str:
+    if dates.agree(a, b) and dates.overlap(a, b):
+        return "b" if dates.finer(b, a) else "a"
+    if b in _OPEN_DAYS.get(a, ()):
+        return "b"
+    return "a" if a in _OPEN_DAYS.get(b, ()) else ""
+
+
+def _is_hour_of(bare: Term, clock: Term, hours: int) -> bool:
+    """Return whether a number is the hour of a time, of 24 or of 12: "at 9", "9:00", "9 pm"."""
+    amount = bare.quantity
+    if amount is None or amount.upper is not None or clock.kind != "date":
+        return False
+    if (amount.unit, amount.noun, amount.bound) != ("count", "", "exact"):
+        return False
+    hour, _, minute = clock.key.rstrip("z").partition(":")
+    return (
+        minute == "00" and amount.value in range(25) and amount.value % hours == int(hour) % hours
+    )
 
 
 def _versions(a: Term, b: Term, found: Alignment) -> tuple[str, str] | None:

@@ -227,6 +227,24 @@ def test_edits_elsewhere_moves_and_formatting_are_no_drift(memory: str, old: str
     assert judge(memory, bold).is_drifted is False
 
 
+@pytest.mark.parametrize(
+    ("memory", "before", "after", "is_drift"),
+    [
+        ("The bakery opens at 9 ([[hours]]).", "The bakery opens at 9.", "9:00", False),
+        ("The bakery opens at 9 ([[hours]]).", "The bakery opens at 9.", "9 am", False),
+        ("The bakery opens at 9 ([[hours]]).", "The bakery opens at 9.", "10:00", True),
+        ("Ines owns the depot ([[hours]]).", "Ines owns the depot.", "Ines Castro", False),
+        ("Ines owns the depot ([[hours]]).", "Ines owns the depot.", "Zoe Castro", True),
+    ],
+)
+def test_the_same_in_more_detail_is_no_drift(
+    memory: str, before: str, after: str, is_drift: bool
+) -> None:
+    old = "Ines" if "Ines" in before else "9"
+    note = f"# Town\n\n{before} Parking is free."
+    assert judge(memory, note.replace(old, after), before=note).is_drifted is is_drift
+
+
 def test_a_resolved_blocker_is_drift() -> None:
     before = "# Release\n\nThe licence is an open blocker for the release. Testing is done."
     after = before.replace("is an open blocker for the release", "blocker was resolved")

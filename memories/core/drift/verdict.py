@@ -109,7 +109,8 @@ def has_drifted(
     if is_pointer(memory, tags):
         return replace(quiet, reasons=("the memory only points at the note",))
     text = without_links(memory)
-    edits = edits_of(support, present) if support else ()
+    changed = edits_of(support, present) if support else ()
+    edits = tuple(edit for edit in changed if not _says_the_same(edit))
     least = threshold if threshold is not None else (calibration or Calibration()).threshold
     if contradiction := _contradiction(text, near, support, answers):
         sentence, reason = contradiction
@@ -164,10 +165,14 @@ def _contradiction(
         if scored.cosine < least:
             break
         statement = scored.statement
+        relations = set()
         for wording in dict.fromkeys((statement.text, statement.in_context)):
             found = compare(text, wording)
             if found.relation == "contradicts":
                 return statement, f"the claims exclude each other: {found.reasons[0]}"
+            relations.add(found.relation)
+        if relations & {"same", "refines"}:
+            continue
         if reason := _other_answer(told, typed_answers(statement.text)):
             return statement, reason
     return None
@@ -177,9 +182,24 @@ def _other_answer(told: Iterable[Answer], noted: Sequence[Answer]) -> str:
     """Return a reason when the note answers a question of the memory differently, else ""."""
     for note in noted:
         for own in told:
-            if own.identity == note.identity and not same_letters(own.answer, note.answer):
+            if own.identity == note.identity and not _agree(own.answer, note.answer):
                 return f"{own.question} The memory says {own.answer}, the note {note.answer}"
     return ""
+
+
+def _says_the_same(edit: Edit) -> bool:
+    if edit.after is None or edit.before.statement.heading != edit.after.heading:
+        return False
+    return compare(edit.before.text, edit.after.text).relation == "same"
+
+
+def _agree(a: str, b: str) -> bool:
+    """Return whether two answers are alike, or one gives a name in full: "Ines", "Ines Castro"."""
+    if same_letters(a, b):
+        return True
+    words, others = a.split(), b.split()
+    are_names = all(word[:1].isupper() for word in (*words, *others))
+    return are_names and (set(words) <= set(others) or set(others) <= set(words))
 
 
 def _reasons(found: Evidence, edit: Edit) -> tuple[str, ...]:
