@@ -51,6 +51,7 @@ class Note(WorkspaceModel):
         ]
         indexes = [
             models.Index(fields=["workspace", "-updated_at", "-id"], name="note_newest"),
+            models.Index(fields=["workspace", "content_hash"], name="note_hash"),
             models.Index(
                 fields=["workspace", "imported_from"],
                 condition=~Q(imported_from=""),

@@ -12,7 +12,7 @@ from django.test import Client
 
 from engram.console.inbox import groups
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, NoteSupport
+from memories.models import Memory, NoteSupport, PredictionError
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
     DESKS,
@@ -24,6 +24,7 @@ from tests.memories.drift_world import (
     put,
     remember,
     report_desks,
+    resolve,
     stored,
 )
 
@@ -239,6 +240,56 @@ def test_a_snooze_puts_off_the_whole_edit(tenant: Tenant, member: Member) -> Non
     assert [one["size"] for one in inbox(tenant)] == [3]
 
 
+def test_undo_after_an_answer_to_a_group_leaves_what_somebody_else_decided(
+    tenant: Tenant, member: Member
+) -> None:
+    drifted_desks(tenant, 4)
+    client = member("reviewer")
+    html = page(client)
+    shown = re.search(r'data-key="drift:([^"]+)"', html)[1]  # type: ignore[index]
+    resolve(tenant.admin, shown, "dismiss")
+    answer = act_on_all(client, html, "still_true")
+    assert answer.status_code == 302
+    after = page(client, answer["Location"])
+    assert "Still true: 3 memories." in after
+    path = re.search(rf'action="{INBOX}drift/([^/"]+)/undo/"', after)[1]  # type: ignore[index]
+    assert undo(client, path).status_code == 302
+    waiting = {row["id"] for row in errors(tenant.reader)}
+    assert len(waiting) == 3
+    assert shown not in waiting
+    [kept] = [error for error in stored(tenant) if str(error.pk) == shown]
+    assert kept.resolution == "dismissed"
+
+
+def test_a_group_has_only_what_the_filter_shows(tenant: Tenant, member: Member) -> None:
+    in_a = drifted_desks(tenant, 3, scope="team/a")
+    other = remember(tenant, "The signage desk opens at 8:00 ([[work/desks]]).", scope="team/b")
+    put(tenant, desks_note(8, 9), "work/desks.md")
+    check(tenant)
+    put(tenant, desks_note(10, 9), "work/desks.md")
+    report_desks(tenant, [*in_a, other])
+    client = member("reviewer")
+    assert [entry["size"] for entry in inbox(tenant)] == [4]
+    html = page(client, f"{INBOX}?scope=team/a")
+    assert "Are these 3 still true?" in html
+    assert "signage" not in html
+    assert "Are these" not in page(client, f"{INBOX}?scope=team/b")
+    assert act_on_all(client, html, "forget").status_code == 302
+    with in_workspace(tenant.workspace):
+        kept = Memory.objects.filter(forgotten_at=None)
+        assert [str(memory.pk) for memory in kept] == [other]
+
+
+def test_drift_without_a_known_version_is_no_edit(tenant: Tenant) -> None:
+    drifted_desks(tenant, 3)
+    with in_workspace(tenant.workspace):
+        PredictionError.objects.update(note_version=0)
+    assert [entry["size"] for entry in inbox(tenant)] == [1, 1, 1]
+    body = {"action": "still_true", "note_path": "work/desks.md", "note_version": 0}
+    assert tenant.reviewer.post("prediction-errors/resolve", body).status_code == 404
+    assert len(errors(tenant.reader)) == 3
+
+
 def test_a_large_group_has_pages_and_is_answered_in_parts(
     tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -283,8 +334,9 @@ def test_one_by_one_leads_from_each_memory_to_the_next_and_onward(
 def test_a_filter_keeps_groups_with_a_memory_that_matches(tenant: Tenant, member: Member) -> None:
     drifted_desks(tenant, 3)
     client = member("reviewer")
-    for query in ("?q=customs", "?q=work/desks", "?severity=medium"):
+    for query in ("?q=desk+opens", "?q=work/desks", "?severity=medium"):
         assert "Are these 3 still true?" in page(client, INBOX + query)
+    assert "Is this still true?" in page(client, f"{INBOX}?q=customs")
     assert "Are these" not in page(client, f"{INBOX}?q=kiln")
 
 

@@ -11,11 +11,16 @@ from uuid import UUID
 
 from django.db.models import Count, Min, QuerySet
 from django.http import HttpRequest
-from django.utils import timezone
 
 from conflicts.core.questions import quote
 from conflicts.core.wording import word_diff
-from engram.console.inbox.drift_queue import due_in, first_of_edits, waiting_in, with_urgency
+from engram.console.inbox.drift_queue import (
+    due_in,
+    edit_sizes,
+    first_of_edits,
+    waiting_in,
+    with_urgency,
+)
 from engram.console.inbox.source import (
     Action,
     Done,
@@ -37,7 +42,7 @@ from memories.services.decisions.drift import (
     update_memory,
 )
 from memories.services.drift.answer import MOST_AT_ONCE, resolve_error, resolve_errors
-from memories.services.drift.note_edits import same_edit, waiting_errors
+from memories.services.drift.note_edits import same_edit
 from memories.services.drift.reopen import REOPENED, answered_together, reopen_answer
 from memories.services.drift.report import FOUND
 from memories.services.drift.resolve import RESOLVED
@@ -97,17 +102,14 @@ class DriftSource(Source):
             for row in rows
         }
 
-    def as_entries(self, rows: Sequence[Any]) -> list[InboxEntry]:
-        """Return errors as the queue lists them; one stands for all of its edit of a note."""
-        named = {row.note_id for row in rows if row.note_id and row.resolved_at is None}
-        waiting = waiting_errors(timezone.now()).filter(
-            error_type=ErrorType.MEMORY_DRIFT, note__in=named
-        )
-        counted = waiting.order_by().values_list("note", "note_version").annotate(n=Count("pk"))
-        sizes = {(note, version): n for note, version, n in counted} if named else {}
+    def as_entries(
+        self, rows: Sequence[Any], wanted: InboxFilter, now: datetime
+    ) -> list[InboxEntry]:
+        """Return errors as the queue lists them; one stands for all that match of its edit."""
+        sizes = edit_sizes(rows, wanted, now)
         entries = []
-        for row, entry in zip(rows, super().as_entries(rows), strict=True):
-            size = sizes.get((row.note_id, row.note_version), 1) if row.resolved_at is None else 1
+        for row, entry in zip(rows, super().as_entries(rows, wanted, now), strict=True):
+            size = sizes.get(row.pk, 1)
             title = f"Are {size} memories that link {row.note_path} still true?"
             entries.append(entry if size < 2 else replace(entry, size=size, title=title))
         return entries
@@ -149,11 +151,11 @@ class DriftSource(Source):
         dismiss = Action(4, "dismiss", "Dismiss", f"The signal means nothing. {UNHEEDED}")
         return (yes, no, dismiss)
 
-    def group_of(self, row: Any, now: datetime) -> Group | None:
-        """Return the drift from the same edit of a note, if there is more than this one."""
-        if row.resolved_at is not None or row.error_type != ErrorType.MEMORY_DRIFT:
+    def group_of(self, row: Any, wanted: InboxFilter, now: datetime) -> Group | None:
+        """Return the drift from the same edit of a note that matches, if it is more than this."""
+        if row.resolved_at is not None:
             return None
-        members = with_urgency(same_edit(row, now)).order_by("urgency", "since", "pk")
+        members = same_edit(waiting_in(wanted, now), row).order_by("urgency", "since", "pk")
         ids = tuple(members.values_list("pk", flat=True)[:MOST_AT_ONCE])
         if len(ids) < 2 or row.pk not in ids:
             return None
@@ -167,7 +169,7 @@ class DriftSource(Source):
     def answer_together(
         self, workspace: Workspace, item_ids: Sequence[UUID], sent: Mapping[str, Any], *,
         actor: Actor, now: datetime,
-    ) -> None:  # fmt: skip
+    ) -> UUID:  # fmt: skip
         """Apply an answer to drift from one version of a note; what was answered since stays."""
         action, version = sent["action"], sent["version"]
         if action not in ("still_true", "forget") or version is None:
@@ -181,6 +183,7 @@ class DriftSource(Source):
             )  # fmt: skip
         if not done.ids:
             raise StaleError("All of these were answered meanwhile.", cause=ERROR_RESOLVED)
+        return done.ids[0]
 
     def answer(
         self, workspace: Workspace, item_id: UUID, sent: Mapping[str, str], *, actor: Actor,

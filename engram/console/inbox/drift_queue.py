@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.db.models import (
     Case,
+    Count,
     Exists,
     F,
     IntegerField,
@@ -65,6 +68,19 @@ def due_in(wanted: InboxFilter, source: str, now: datetime) -> QuerySet[Any]:
     put_off = PutOff.objects.filter(source=source, until__gt=now)
     hidden: QuerySet[Any] = with_edit(PredictionError.objects.filter(pk__in=put_off.values("item")))
     return waiting_in(wanted, now).exclude(edit__in=hidden.order_by().values("edit"))
+
+
+def edit_sizes(rows: Sequence[Any], wanted: InboxFilter, now: datetime) -> dict[UUID, int]:
+    """Return how many waiting errors that match the filter each of these rows stands for.
+
+    Rows that do not wait, or do not match, are left out.
+    """
+    matching = waiting_in(wanted, now).order_by()
+    edits = dict(matching.filter(pk__in=[row.pk for row in rows]).values_list("pk", "edit"))
+    notes = {row.note_id for row in rows if row.note_id and row.pk in edits}
+    counted = matching.filter(note__in=notes).values_list("edit").annotate(n=Count("pk"))
+    sizes = dict(counted) if notes else {}
+    return {pk: sizes.get(edit, 1) for pk, edit in edits.items()}
 
 
 def first_of_edits(found: QuerySet[Any]) -> QuerySet[Any]:

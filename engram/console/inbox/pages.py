@@ -81,11 +81,11 @@ def _inbox(
     wanted = form.to_filter(known={source.name for source in sources}, user_id=staff.actor.user_id)
     filters = {name: here[name] for name in FILTERS if here.get(name)}
     tallies = queue.tallies_for(request)
-    chosen = _item_in_address(here.get("item", ""), sources)
+    chosen = _item_in_address(here.get("item", ""), sources, wanted)
     mark = chosen.entry.mark if chosen else None
     following = queue.entries(sources, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
     if chosen is None and following:
-        chosen = _item_in_address(following[0].key, sources)
+        chosen = _item_in_address(following[0].key, sources, wanted)
         following = following[1:]
     context: dict[str, Any] = {
         "form": form,
@@ -123,7 +123,7 @@ def _item_context(
     place = queue.find_position(looked_at.sources, looked_at.wanted, mark, now)
     onward = _address(filters, following[0] if following else None)
     source, row = chosen.source, chosen.row
-    group = source.group_of(row, now)
+    group = source.group_of(row, looked_at.wanted, now)
     looked = Looked(source, row, filters, here, onward)
     return {
         **source.context(request, row, now),
@@ -148,14 +148,16 @@ def _address(filters: dict[str, str], entry: InboxEntry | None) -> str:
     return address_of(filters, entry.key if entry else "")
 
 
-def _item_in_address(text: str, sources: list[Source]) -> Chosen | None:
+def _item_in_address(text: str, sources: list[Source], wanted: InboxFilter) -> Chosen | None:
     """Return the item that the address names, None unless the member may see it."""
     named = named_item(text)
     source = next((s for s in sources if named and s.name == named[0]), None)
     if named is None or source is None:
         return None
     row = source.rows().filter(pk=named[1]).first()
-    return Chosen(source, row, source.as_entries([row])[0]) if row is not None else None
+    if row is None:
+        return None
+    return Chosen(source, row, source.as_entries([row], wanted, timezone.now())[0])
 
 
 def _last_decision(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, Any] | None:
@@ -196,12 +198,13 @@ def act(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     by: dict[str, Any] = {"actor": staff.actor, "now": timezone.now()}
     try:
         if together:
-            source.answer_together(staff.workspace, together, sent, **by)
+            answered = source.answer_together(staff.workspace, together, sent, **by)
         else:
             source.answer(staff.workspace, item, sent, **by)
+            answered = item
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), _status_of(error))
-    return redirect(_add_decision(request, source, item))
+    return redirect(_add_decision(request, source, answered))
 
 
 @member_page()

@@ -191,8 +191,8 @@ class Source(ABC):
         """Return the decision about an item, None without one."""
         return None
 
-    def group_of(self, row: Any, now: datetime) -> Group | None:
-        """Return the items that wait for the same reason as this waiting one; None: no others."""
+    def group_of(self, row: Any, wanted: InboxFilter, now: datetime) -> Group | None:
+        """Return the items that match and wait for the same reason as this one; None: no others."""
         return None
 
     def answer_together(
@@ -203,8 +203,11 @@ class Source(ABC):
         *,
         actor: Actor,
         now: datetime,
-    ) -> None:
-        """Apply one answer to items of a group: `action`, `note`, and the group's `version`."""
+    ) -> UUID:
+        """Apply one answer to items of a group: `action`, `note`, and the group's `version`.
+
+        Return one of the items that it answered, by which the answer is found and undone.
+        """
         raise MissingError("Nothing is answered together here.")
 
     def undo(
@@ -259,10 +262,12 @@ class Source(ABC):
             found = found.filter(self._beyond(mark, is_back=is_back))
         with self.plan_query(is_ordered=True):
             rows = list(found.reverse()[:limit] if is_back else found[:limit])
-        return self.as_entries(rows)
+        return self.as_entries(rows, wanted, now)
 
-    def as_entries(self, rows: Sequence[Any]) -> list[InboxEntry]:
-        """Return items as the queue lists them."""
+    def as_entries(
+        self, rows: Sequence[Any], wanted: InboxFilter, now: datetime
+    ) -> list[InboxEntry]:
+        """Return items as the queue lists them under a filter."""
         titles = self.titles(rows) if rows else {}
         return [InboxEntry(self.mark_of(row), *titles[row.pk]) for row in rows]
 

@@ -10,15 +10,15 @@ from collections.abc import Collection, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.note_paths import AMBIGUOUS
 from memories.models import ErrorType, Note, NoteLink, NoteSupport, PredictionError
+from memories.services.drift.note_edits import NO_VERSION
 from memories.services.drift.resolve import CHECK_TASK
 
-NO_VERSION = 0  # of a note: versions begin with 1
 _MOVED = (
     "note", "note_version", "earlier_version", "checked_version", "still_true_version", "due_at",
     "attempts",
@@ -32,14 +32,20 @@ def is_between_twins() -> Q:
     return Q(Exists(ambiguous)) & Q(Exists(twins.exclude(pk=OuterRef("note"))))
 
 
-def unlinked_beside(note: Note, earlier_hash: str) -> QuerySet[NoteSupport]:
-    """Return supports without a link that were kept because a note had the text of another one.
+def unlinked_beside(note: Note, earlier_hash: str) -> set[UUID]:
+    """Return the memories that lean on a note without a link, as it had the text of another one.
 
-    `note` was changed; `earlier_hash` is that of its text before.
+    `note` was changed; `earlier_hash` is that of its text before. Each part of the union is read by
+    index: the condition "of this note or of its twins" would read all supports.
     """
-    linked = NoteLink.objects.filter(memory=OuterRef("memory"), note=OuterRef("note"))
-    beside = Q(note=note) | Q(note__content_hash=earlier_hash)
-    return NoteSupport.objects.filter(beside, ~Exists(linked))
+    pairs = NoteSupport.objects.order_by().values_list("memory", "note")
+    twins = Note.objects.filter(content_hash=earlier_hash).order_by().values("pk")
+    found = set(pairs.filter(note=note).union(pairs.filter(note__in=twins)))
+    links = NoteLink.objects.filter(
+        memory__in={memory_id for memory_id, _ in found}, note__in={of for _, of in found}
+    )
+    linked = set(links.order_by().values_list("memory", "note"))
+    return {memory_id for memory_id, _ in found - linked}
 
 
 def carry_over(note: Note, *, now: datetime) -> None:

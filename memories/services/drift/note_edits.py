@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Value, When
-from django.db.models.functions import Cast, Coalesce, Concat
+from django.db.models import Case, CharField, Exists, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models.functions import Cast, Concat
 
 from memories.models import ErrorType, Memory, PredictionError
 from memories.services.drift.find import confirmed
 
+NO_VERSION = 0  # of a note: versions begin with 1. No edit is known for such drift (`move.py`).
 # Drift of one version of a note has one value, any other error one of its own.
 _EDIT = Case(
     When(
-        Q(error_type=ErrorType.MEMORY_DRIFT, note__isnull=False),
-        then=Concat(
-            Cast("note_id", CharField()),
-            Value(":"),
-            Cast(Coalesce("note_version", 0), CharField()),
-        ),
+        Q(error_type=ErrorType.MEMORY_DRIFT, note__isnull=False, note_version__gt=NO_VERSION),
+        then=Concat(Cast("note_id", CharField()), Value(":"), Cast("note_version", CharField())),
     ),
     default=Cast("pk", CharField()),
     output_field=CharField(),
@@ -44,10 +42,8 @@ def drift_of_edit(path: str, version: int) -> QuerySet[PredictionError]:
     return found.order_by("detected_at", "pk")
 
 
-def same_edit(error: PredictionError, now: datetime) -> QuerySet[PredictionError]:
-    """Return the waiting errors about the edit that an error is about, itself among them."""
-    if error.error_type != ErrorType.MEMORY_DRIFT or error.note_id is None:
-        return waiting_errors(now).filter(pk=error.pk)
-    return waiting_errors(now).filter(
-        error_type=error.error_type, note=error.note_id, note_version=error.note_version
-    )
+def same_edit(among: QuerySet[Any], error: PredictionError) -> QuerySet[Any]:
+    """Return the errors, annotated by `with_edit`, about the edit that an error is about."""
+    mine: QuerySet[Any] = with_edit(PredictionError.objects.filter(pk=error.pk))
+    found = among.filter(edit=Subquery(mine.order_by().values("edit")))
+    return found.filter(note=error.note_id) if error.note_id else found

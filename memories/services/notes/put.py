@@ -135,8 +135,7 @@ def _put(
             wake(TASK, workspace.pk)
         note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
         if before is not None:
-            beside = unlinked_beside(note, hash_before).order_by()
-            linking |= set(beside.values_list("memory", flat=True))
+            linking |= unlinked_beside(note, hash_before)
         links_changed(linking, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 

@@ -1,0 +1,70 @@
+"""Writing a note reads what leans on this note and its twins, not all supports and links."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Note, NoteLink, NoteSupport
+from memories.services.drift.move import is_between_twins, unlinked_beside
+from tests.conftest import NOW, Tenant
+from tests.memories.drift_world import put, remember, supports
+from tests.memories.test_plans import explained
+
+NOTES = 3000
+READ = {"memories_note", "memories_notelink", "memories_notesupport"}
+AT = "work/changed.md"
+
+
+@pytest.fixture
+def many(tenant: Tenant) -> Tenant:
+    """Return a workspace with NOTES notes, and a support and a link of each."""
+    memory_id = remember(tenant, "Pumps are serviced in May.")
+    put(tenant, "# Changed\n\nThe pump is red.", AT)
+    with in_workspace(tenant.workspace):
+        memory = Memory.objects.get(pk=memory_id)
+        notes = Note.objects.bulk_create(
+            Note(path=f"n/{n}.md", content_hash=f"{n:064}", created_at=NOW, updated_at=NOW)
+            for n in range(NOTES)
+        )
+        NoteSupport.objects.bulk_create(NoteSupport(memory=memory, note=note) for note in notes)
+        NoteLink.objects.bulk_create(
+            NoteLink(source=note, note=note, position=0, target=note.path, key=note.path)
+            for note in notes
+        )
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+        cursor.execute("SET CONSTRAINTS ALL DEFERRED")
+    return tenant
+
+
+@pytest.mark.parametrize("state", ["fresh", "analysed"])
+def test_a_changed_note_scans_no_table_of_the_workspace(many: Tenant, state: str) -> None:
+    if state == "analysed":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {', '.join(sorted(READ))}")
+    with in_workspace(many.workspace):
+        note = Note.objects.get(path=AT)
+        with explained() as plans:
+            assert unlinked_beside(note, note.content_hash) == set()
+            assert not NoteSupport.objects.filter(is_between_twins(), note=note).exists()
+    scans = {one["Relation Name"] for one in plans.nodes if one["Node Type"] == "Seq Scan"}
+    assert scans & READ == set()
+
+
+def test_what_leans_on_a_note_or_its_twin_without_a_link_is_found(tenant: Tenant) -> None:
+    put(tenant, "# Pump\n\nThe pump is red.", "a/pump.md")
+    put(tenant, "# Pump\n\nThe pump is red.", "b/pump.md")
+    put(tenant, "# Pump\n\nThe pump is blue.", "c/other.md")
+    ids = {
+        path: remember(tenant, f"The pump is red ([[{path}]]).")
+        for path in ("a/pump", "b/pump", "c/other")
+    }
+    linked = remember(tenant, "Ines buys spare parts on Fridays ([[a/pump]]).")
+    with in_workspace(tenant.workspace):
+        NoteLink.objects.exclude(memory=linked).delete()
+        note = Note.objects.get(path="a/pump.md")
+        found = {str(one) for one in unlinked_beside(note, note.content_hash)}
+    assert len(supports(tenant)) == 4
+    assert found == {ids["a/pump"], ids["b/pump"]}
