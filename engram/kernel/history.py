@@ -63,6 +63,23 @@ def send(written: Event) -> None:
     )
 
 
+def record_each(
+    type: str,  # noqa: A002  the contract's word
+    rows: Iterable[tuple[UUID, Mapping[str, Any]]],
+    *,
+    of: str,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Write one event per row (id of an object of the type `of`, data) at once, and send each."""
+    written = [
+        event(type, of=(of, object_id), actor=actor, now=now, data=data) for object_id, data in rows
+    ]
+    insert(written)
+    for one in written:
+        send(one)
+
+
 def record_unsent(
     type: str,  # noqa: A002  the contract's word
     rows: Iterable[tuple[UUID, Mapping[str, Any]]],

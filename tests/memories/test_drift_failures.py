@@ -22,11 +22,12 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import NoteSupport
 from memories.services.drift import check as check_module
-from memories.services.drift import report
+from memories.services.drift import reopen, report
 from memories.services.drift.answer import resolve_error
 from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
 from memories.services.drift.resolve import resolve_drift
+from memories.services.drift.signals import Signal, record_signal
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
 from memories.tasks import sweep_notes
@@ -146,6 +147,40 @@ def test_concurrent_detections_leave_one_row(tenant: Tenant) -> None:
         list(pool.map(lambda _: detect(), range(4)))
     [row] = stored(tenant)
     assert row.occurrences == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_signal_during_an_undo_leaves_one_open_row(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory_id = UUID(remember(tenant, "Pumps are serviced in May."))
+    signal = Signal("git", {"commit": "a1"})
+    by: dict[str, Any] = {"actor": SYSTEM, "now": timezone.now()}
+    first = record_signal(tenant.workspace, memory_id, signal, **by)
+    resolve_error(tenant.workspace, first.pk, "dismiss", **by)
+    look = reopen._reopenable
+    looks = []
+
+    def signal_again() -> None:
+        try:
+            record_signal(tenant.workspace, memory_id, signal, **by)
+        finally:
+            connections.close_all()
+
+    def look_and_be_overtaken(*args: Any) -> Any:
+        found = look(*args)
+        looks.append(found)
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(signal_again).result()
+        return found
+
+    monkeypatch.setattr(reopen, "_reopenable", look_and_be_overtaken)
+    with pytest.raises(StaleError, match="found again since"):
+        reopen.reopen_answer(tenant.workspace, first.pk, **by)
+    assert len(looks) == 1
+    rows = stored(tenant)
+    assert [row.resolution for row in rows if row.resolved_at is None] == [""]
+    assert [row.resolution for row in rows if row.pk == first.pk] == ["dismissed"]
 
 
 def test_a_note_deleted_meanwhile_does_not_fail_the_answer(tenant: Tenant) -> None:

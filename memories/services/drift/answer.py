@@ -11,8 +11,7 @@ from django.db.models import OuterRef, Subquery
 
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import refuse_credentials
-from engram.kernel.history import event, send
-from engram.kernel.inserting import insert
+from engram.kernel.history import record_each
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -155,19 +154,16 @@ def _resolve(
             setattr(error, name, value)
     if resolution in BY_PERSON:
         accept(errors, supports)
-    told = [
-        event(
-            RESOLVED,
-            of=("prediction_error", error.pk),
-            actor=actor,
-            now=now,
-            data={"error_type": error.error_type, "resolution": resolution.value},
-        )
-        for error in errors
-    ]
-    insert(told)
-    for one in told:
-        send(one)
+    record_each(
+        RESOLVED,
+        (
+            (error.pk, {"error_type": error.error_type, "resolution": resolution.value})
+            for error in errors
+        ),
+        of="prediction_error",
+        actor=actor,
+        now=now,
+    )
 
 
 def accept(

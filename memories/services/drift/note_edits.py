@@ -38,7 +38,7 @@ def drift_of_edit(path: str, version: int) -> QuerySet[PredictionError]:
     """Return all drift, open or not, of one version of the note with this path, oldest first."""
     found = PredictionError.objects.filter(
         error_type=ErrorType.MEMORY_DRIFT, note_path=path, note_version=version
-    )
+    ).exclude(note_version=NO_VERSION)
     return found.order_by("detected_at", "pk")
 
 

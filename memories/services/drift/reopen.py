@@ -12,8 +12,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
-from engram.kernel.history import event, send
-from engram.kernel.inserting import insert
+from engram.kernel.collisions import retry_on_collision
+from engram.kernel.history import record_each
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
@@ -50,11 +50,13 @@ def answered_together(error: PredictionError) -> QuerySet[PredictionError]:
     )
 
 
+@retry_on_collision
 def reopen_answer(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> Reopened:
     """Undo a person's answer to an error, and to those that were answered together with it.
 
     Those that were found again since, and those of memories that are not recalled any more, stay as
-    they are. Raise `StaleError` when that leaves none.
+    they are. Raise `StaleError` when that leaves none. A detection at the same moment may open the
+    same error between look and update; the second attempt sees it.
     """
     with in_workspace(workspace):
         asked = PredictionError.objects.filter(pk=error_id).first()
@@ -127,16 +129,5 @@ def _closed_by_hiding(memory_ids: Sequence[UUID], now: datetime) -> QuerySet[Pre
 def _reopen(errors: Sequence[PredictionError], *, actor: Actor, now: datetime) -> None:
     """Open locked errors again; the number of statements does not depend on theirs."""
     PredictionError.objects.filter(pk__in=[error.pk for error in errors]).update(**_OPEN_AGAIN)
-    told = [
-        event(
-            REOPENED,
-            of=("prediction_error", error.pk),
-            actor=actor,
-            now=now,
-            data={"error_type": error.error_type},
-        )
-        for error in errors
-    ]
-    insert(told)
-    for one in told:
-        send(one)
+    told = ((error.pk, {"error_type": error.error_type}) for error in errors)
+    record_each(REOPENED, told, of="prediction_error", actor=actor, now=now)

@@ -18,9 +18,8 @@ from django.db import connection, transaction
 
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
-from engram.kernel.history import event, send
+from engram.kernel.history import record_each
 from engram.kernel.ids import next_id
-from engram.kernel.inserting import insert
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.drift.pointers import PROMOTED
@@ -166,21 +165,10 @@ def upsert(statement: str, parameters: dict[str, Any], now: datetime) -> list[UU
     with connection.cursor() as cursor:
         cursor.execute(statement, given)
         rows = cursor.fetchall()
-    found = [
-        event(
-            FOUND,
-            of=("prediction_error", error_id),
-            actor=SYSTEM,
-            now=now,
-            data={"error_type": error_type},
-        )
-        for error_id, error_type, is_new in rows
-        if is_new
-    ]
-    if found:
-        insert(found)
-    for one in found:
-        send(one)
+    new = (
+        (error_id, {"error_type": error_type}) for error_id, error_type, is_new in rows if is_new
+    )
+    record_each(FOUND, new, of="prediction_error", actor=SYSTEM, now=now)
     return [error_id for error_id, _, _ in rows]
 
 
