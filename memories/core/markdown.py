@@ -21,12 +21,16 @@ _COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
 
 
 class Line(NamedTuple):
-    """One line; `level` is 1 to 6 for a heading, else 0, and `title` the heading's text."""
+    """One line; `level` is 1 to 6 for a heading, else 0, and `title` the heading's text.
+
+    The lines that open and close fenced code are code, too.
+    """
 
     text: str
     is_code: bool = False
     level: int = 0
     title: str = ""
+    is_fence: bool = False
 
 
 def read_lines(text: str) -> list[Line]:
@@ -38,13 +42,13 @@ def read_lines(text: str) -> list[Line]:
     fence = ""
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if fence:
-            lines.append(Line(line, is_code=True))
-            if _closes(line, fence):
-                fence = ""
+            is_closing = _closes(line, fence)
+            lines.append(Line(line, is_code=True, is_fence=is_closing))
+            fence = "" if is_closing else fence
             continue
         if (opening := _FENCE.match(line)) and not (opening[1][0] == "`" and "`" in opening[2]):
             fence = opening[1]
-            lines.append(Line(line, is_code=True))
+            lines.append(Line(line, is_code=True, is_fence=True))
         elif found := _HASHES.fullmatch(line):
             title = _without_closing(found[2] or "")
             lines.append(Line(line, level=len(found[1]), title=title))

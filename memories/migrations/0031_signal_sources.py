@@ -48,7 +48,7 @@ def lower_in(mine, errors, now):
             first.last_seen_at = max(row.last_seen_at for row in [first, *others])
             kept.append(first)
             for row in others:
-                row.resolved_at, row.resolution, row.resolved_by = now, 'dismissed', 'system'
+                row.resolved_at, row.resolution, row.resolved_by = now, 'dismissed', 'engram'
                 row.resolution_note = f'Joined with {first.pk}: the same source in other letters.'
                 closed.append(row)
     errors.bulk_update(closed, CLOSED, batch_size=ROWS_A_STEP)  # first: one open row per source

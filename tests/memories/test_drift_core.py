@@ -111,8 +111,17 @@ def test_code_is_read_line_by_line_and_never_as_headings_or_tables() -> None:
     ]
 
 
+def test_headings_and_fences_are_those_that_passages_have() -> None:
+    note = "Billing\n=====\n\nInvoices are monthly.\n\n````\n```\n# comment\n```\n````\nEnd."
+    assert [(s.heading, s.text) for s in statements_of(note)] == [
+        ("Billing", "Invoices are monthly."),
+        ("Billing", "comment"),
+        ("Billing", "End."),
+    ]
+
+
 def test_a_note_of_any_size_gives_a_bounded_number_of_statements() -> None:
-    assert len(statements_of("One. Two.\n" * 5000)) == MAX_STATEMENTS
+    assert len(statements_of("One. Two.\n" * 10_000)) == MAX_STATEMENTS
     assert [len(s.text) for s in statements_of("x" * 200_000)] == [600]
 
 

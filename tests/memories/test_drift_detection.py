@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
+from memories.core.drift.passages import MAX_STATEMENTS
 from memories.models import PredictionError
 from memories.services.drift.report import report_drift
 from memories.tasks import sweep_notes
@@ -217,3 +219,28 @@ def test_a_recall_asks_as_many_queries_for_one_drift_as_for_ten(tenant: Tenant) 
         counts.append(len(asked))
     assert len(stored(tenant)) == 10
     assert counts[0] == counts[1]
+
+
+def long_note(items: int, new: int = 0, pump: str = "Pump 3 stops at 85 degrees.") -> str:
+    told = [f"- Valve N{n} was read on day {n}" for n in range(new)]
+    told += [f"- Valve {n} was read on day {n}" for n in range(items)]
+    return "\n".join(["# Log", "", *told, "", pump, ""])
+
+
+@pytest.mark.parametrize("items", [1990, MAX_STATEMENTS + 10])
+def test_what_is_inserted_above_a_long_note_is_no_drift(tenant: Tenant, items: int) -> None:
+    put(tenant, long_note(items), "work/log.md")
+    remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    put(tenant, long_note(items, new=20), "work/log.md")
+    check(tenant)
+    assert [support.is_drifted for support in supports(tenant)] == [False]
+
+
+def test_drift_at_the_end_of_a_long_note_is_found(tenant: Tenant) -> None:
+    put(tenant, long_note(2100), "work/log.md")
+    remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    put(tenant, long_note(2100, pump="Pump 3 stops at 70 degrees."), "work/log.md")
+    check(tenant)
+    assert [support.is_drifted for support in supports(tenant)] == [True]

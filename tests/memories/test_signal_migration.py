@@ -49,7 +49,7 @@ def test_sources_from_before_are_lowered_and_the_strongest_of_each_stays(
         assert (rows[strong].occurrences, rows[strong].weight) == (2, 5.0)
         assert rows[strong].last_seen_at == NOW + timedelta(days=2)
         assert rows[strong].context["evidence"] == {"of": "Git"}
-        assert (rows[weak].resolution, rows[weak].resolved_by) == ("dismissed", "system")
+        assert (rows[weak].resolution, rows[weak].resolved_by) == ("dismissed", "engram")
         assert str(strong) in rows[weak].resolution_note
         [their] = stored(neighbour)
         assert (their.pk, their.source, their.resolved_at) == (theirs, "git hub", None)

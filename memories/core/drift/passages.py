@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.front_matter import read_properties
-from memories.core.markdown import without_struck_out
+from memories.core.markdown import Line, headings_above, read_lines, without_struck_out
 from memories.core.note_paths import without_extension
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
-MAX_STATEMENTS: Final = 2000  # of one note
+MAX_STATEMENTS: Final = 5000  # of one note: the longest note, at 40 characters each
 MAX_CHARS: Final = 600  # of one statement: what is longer is a dump, and is cut
-_HEADING: Final = re.compile(r"^ {0,3}(#{1,6})[ \t]+(\S.*)$")
 _RULE: Final = re.compile(r"^[ \t|:+=-]{3,}$")
 _TABLE_ROW: Final = re.compile(r"^[ \t]*\|")
 _ITEM: Final = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _QUOTE: Final = re.compile(r"^[ \t]*>[ \t]?")
-_FENCE: Final = re.compile(r"^[ \t]*(?:```|~~~)")
 _IMAGE_OR_LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 _WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{0,300}))?\]\]")
 # A link with the words and brackets that lead to it: "(see [[billing]])", "steps in [[billing]]".
@@ -101,48 +99,41 @@ def statements_of(markdown: str, heading: str = "") -> tuple[Statement, ...]:
 
 def _statements(markdown: str, heading: str) -> Iterator[Statement]:
     """Yield statements block by block: a paragraph, an item or a row ends at a line's end."""
-    above = [(0, part) for part in heading.split(" > ") if part]
+    path = heading
     columns: list[str] = []
     block: list[str] = []
-    is_code = False
-    for given in [*markdown.splitlines(), ""]:
-        if _FENCE.match(given):
-            yield from _sentences(block, _path(above))
-            block = []
-            is_code = not is_code
-            continue
-        line = given if is_code else _QUOTE.sub("", given)
-        kind = _kind(line, is_code=is_code)
+    for line, titles in headings_above([*read_lines(markdown), Line("")]):
+        text = line.text if line.is_code else _QUOTE.sub("", line.text)
+        kind = _kind(line, text)
         if kind != "text":
-            yield from _sentences(block, _path(above))
+            yield from _sentences(block, path)
             block = []
         columns = columns if kind in ("row", "rule") else []
         if kind == "heading":
-            level = len(line.split(None, 1)[0])
-            above = [(depth, text) for depth, text in above if depth < level]
-            above.append((level, plain_of(line.strip().lstrip("#").rstrip("# "))))
+            path = " > ".join(part for part in [heading, *map(plain_of, titles)] if part)
         elif kind == "row":
-            cells = [plain_of(cell) for cell in line.strip().strip("|").split("|")]
+            cells = [plain_of(cell) for cell in text.strip().strip("|").split("|")]
             if columns:
-                yield Statement(_row(columns, cells)[:MAX_CHARS], _path(above))
+                yield Statement(_row(columns, cells)[:MAX_CHARS], path)
             else:
                 columns = cells
         elif kind in ("text", "item", "code"):
-            block.append(_ITEM.sub("", line))
+            block.append(_ITEM.sub("", text))
 
 
-def _kind(line: str, *, is_code: bool) -> str:
-    """Return what a line is: "blank", "rule", "code", "heading", "row", "item" or "text"."""
-    if not line.strip():
+def _kind(line: Line, text: str) -> str:
+    """Return what a line is: "blank", "code", "heading", "rule", "row", "item" or "text".
+
+    `text` is the line without the signs of a quotation.
+    """
+    if line.is_fence or not text.strip():
         return "blank"
-    if is_code:
+    if line.is_code:
         return "code"
-    kinds = (("rule", _RULE), ("heading", _HEADING), ("row", _TABLE_ROW), ("item", _ITEM))
-    return next((kind for kind, pattern in kinds if pattern.match(line)), "text")
-
-
-def _path(above: list[tuple[int, str]]) -> str:
-    return " > ".join(text for _, text in above)
+    if line.level:
+        return "heading"
+    kinds = (("rule", _RULE), ("row", _TABLE_ROW), ("item", _ITEM))
+    return next((kind for kind, pattern in kinds if pattern.match(text)), "text")
 
 
 def _sentences(block: list[str], heading: str) -> Iterator[Statement]:

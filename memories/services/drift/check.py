@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any
@@ -24,7 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.drift.calibration import calibration_of
-from memories.core.drift.passages import statements_of
+from memories.core.drift.passages import MAX_STATEMENTS, statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
@@ -173,11 +173,17 @@ def _tags_of(memories: Mapping[UUID, Memory]) -> dict[UUID, list[str]]:
 
 
 def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
-    """Compare memories with one note that they link; each text of it is embedded once."""
+    """Compare memories with one note that they link; each text of it is embedded once.
+
+    Of a note that was not read to its end a statement may only seem to be gone: what was known
+    before stays.
+    """
     model, config = workspace.embedding_model, workspace.config
     contents = [one.memory.content for one in due]
     note = due[0].note
-    present = score_statements(contents, statements_of(note.content), model)
+    statements = statements_of(note.content)
+    is_cut = len(statements) >= MAX_STATEMENTS
+    present = score_statements(contents, statements, model)
     then, known = _scored_then(due, model), _known_supports(due, model)
     estimate, calibration = estimator(model), calibration_of(model)
     checked = []
@@ -193,6 +199,8 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
             answers=one.answers,
             threshold=config.drift_threshold,
         )
+        if is_cut:
+            verdict = replace(verdict, is_drifted=one.row.is_drifted)
         checked.append(_Checked(one, support, version, verdict))
     return checked
 
