@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 from memories.core.front_matter import Value, read_properties, texts_of
 from memories.core.markdown import read_lines
+from memories.core.markdown_links import note_links
 from memories.core.note_chunks import Chunk, chunk_note
 from memories.core.note_paths import without_extension
-from memories.core.wiki_links import WikiLink, inline_tags, normalise_tag, wiki_links
+from memories.core.wiki_links import WikiLink, inline_tags, normalise_tag
 
 NOTE_MAX_CHARS = 200_000
 TITLE_MAX_CHARS = 300
@@ -47,7 +48,7 @@ def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
     aliases = [alias for alias in aliases if len(alias) <= ALIAS_MAX_CHARS]
     own_tags = [normalise_tag(tag) for tag in _named(properties, "tags", "tag")]
     tags = sorted({*filter(None, own_tags), *inline_tags(body)})
-    links = wiki_links(content)
+    links = note_links(content)
     for name, found, most in (
         ("links", links, LINKS_MAX),
         ("tags", tags, TAGS_MAX),

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from memories.core.markdown import without_code, without_comments
 
 TARGET_MAX_CHARS = 400
+HEADING_MAX_CHARS = 300
 TAG_MAX_CHARS = 100
 _LINK = re.compile(
     r"(!|\{\{embed )?(?<!\\)(?<!(?<![^\s(,])#)\[\[([^\[\]\n|#\x00]{0,400})"
@@ -33,22 +34,14 @@ class WikiLink(NamedTuple):
 
 def wiki_links(text: str) -> list[WikiLink]:
     """Return the links of a text in their order, equal ones once."""
-    if "[[" not in text:
-        return []
-    found = map(_link_of, _LINK.finditer(_visible(text)))
-    return list(dict.fromkeys(link for link in found if link is not None))
+    return list(dict.fromkeys(link for _, _, link in located_wiki_links(text)))
 
 
-def pieces(text: str) -> Iterator[tuple[str, WikiLink | None]]:
-    """Yield a text in pieces, each link of it as a piece of its own with the link."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    kept_to = 0
-    for match in _LINK.finditer(_visible(text)) if "[[" in text else ():
+def located_wiki_links(text: str) -> Iterator[tuple[int, int, WikiLink]]:
+    """Yield the begin, the end and the link for each link of a text with unified line breaks."""
+    for match in _LINK.finditer(visible(text)) if "[[" in text else ():
         if (link := _link_of(match)) is not None:
-            yield text[kept_to : match.start()], None
-            yield match[0], link
-            kept_to = match.end()
-    yield text[kept_to:], None
+            yield match.start(), match.end(), link
 
 
 def _link_of(match: re.Match[str]) -> WikiLink | None:
@@ -60,7 +53,7 @@ def _link_of(match: re.Match[str]) -> WikiLink | None:
     return WikiLink(target, heading, (match[4] or "").strip(), match[1] is not None)
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """Return a text with code and comments masked, positions kept."""
     return without_comments(without_code(text))
 
@@ -69,7 +62,7 @@ def inline_tags(text: str) -> list[str]:
     """Return the `#tags` of a text, each once, without case; a number is no tag."""
     if "#" not in text:
         return []
-    found = (normalise_tag(match[1] or match[2]) for match in _TAG.finditer(_visible(text)))
+    found = (normalise_tag(match[1] or match[2]) for match in _TAG.finditer(visible(text)))
     return list(dict.fromkeys(tag for tag in found if tag))
 
 

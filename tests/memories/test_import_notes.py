@@ -91,6 +91,22 @@ def test_a_folder_is_imported_and_a_second_import_changes_only_what_changed(
         assert not NoteChunk.objects.filter(embedding=None).exists()
 
 
+def test_markdown_links_lead_to_notes_and_never_out_of_the_folder(
+    tenant: Tenant, vault: Path
+) -> None:
+    write(vault, "work/plan.md", "[d](sub/Deep%20one.md) [up](../top.md#Part) [b](/top.md)\n"
+          "[out](../../outside.md) [me](plan.md) [none](gone.md)")  # fmt: skip
+    write(vault, "work/sub/Deep one.md", "# Deep")
+    write(vault, "top.md", "# Part")
+    run(tenant, vault)
+    with in_workspace(tenant.workspace):
+        links = NoteLink.objects.select_related("note").order_by("position")
+        assert [(link.note.path if link.note else "", link.reason) for link in links] == [
+            ("work/sub/Deep one.md", ""), ("top.md", ""), ("top.md", ""),
+            ("", "unresolved"), ("", "self"), ("", "unresolved"),
+        ]  # fmt: skip
+
+
 def test_hidden_folders_settings_and_links_out_of_the_folder_are_not_read(
     tenant: Tenant, vault: Path
 ) -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from memories.core.front_matter import UnreadableError, parse, read_properties
 from memories.core.markdown import without_struck_out
+from memories.core.markdown_links import pieces
 from memories.core.note_chunks import CHUNK_WEIGHT, chunk_note, weight
 from memories.core.notes import OverfullError, read_note
 from memories.core.wiki_links import WikiLink, inline_tags, wiki_links
@@ -97,6 +98,31 @@ def test_tags_are_words_with_a_letter() -> None:
     assert inline_tags(text) == ["one", "two", "é", "tail"]
 
 
+def test_markdown_links_to_notes_are_read_by_path_with_percent_signs_decoded() -> None:
+    text = (
+        "[Deep](sub/Deep.md#Some%20part) ![`x`](../a%20b.MD) [[wiki]] [p](Deep%20(1).md)\n"
+        '[top](/c.markdown "title") [angle](<d e.md>)\r\n[dots](%2e%2e/f.md)\n'
+        "[no](https://x.test/a.md) [no](mailto:a.md) [no](//host/a.md) [no](a.png) [no](#part)\n"
+        "[no](a%00.md) [no](a%0Ab.md) \\[no](a.md) `[no](a.md)` %%[no](a.md)%% [no](.md x)\n"
+        f"[no]({'x' * 500}.md) [no]() [no](a b.md)\n"
+    )
+    assert read_note("work/a.md", text).links == [
+        WikiLink("./sub/Deep.md", "Some part", "Deep"),
+        WikiLink("../a b.MD", label="`x`", is_embed=True),
+        WikiLink("wiki"),
+        WikiLink("./Deep (1).md", label="p"),
+        WikiLink("/c.markdown", label="top"),
+        WikiLink("./d e.md", label="angle"),
+        WikiLink("../f.md", label="dots"),
+    ]
+
+
+def test_pieces_join_to_the_text() -> None:
+    text = "a [b](c.md) [[d]] e [f](g.md#h)"
+    assert "".join(part for part, _ in pieces(text)) == text
+    assert [link.target for _, link in pieces(text) if link] == ["./c.md", "d", "./g.md"]
+
+
 def test_a_tag_in_brackets_is_a_tag_and_no_link() -> None:
     note = read_note("a.md", "#[[Bike Repair]] (#[[two words]]) x#[[page]] #[[a]]\n`#[[no]]`")
     assert note.tags == ["a", "bike repair", "two words"]
@@ -161,6 +187,9 @@ BOMBS = {
     "bare headings": "# a\n" * 50_000,
     "nested lists": "\n".join("  " * i + "- x" for i in range(400)),
     "quotes": "> " * 100_000,
+    "markdown links": "[a](" * 50_000,
+    "markdown paths": "[a](((" + "b" * 199_000,
+    "labels": "[a](<" * 40_000,
     "struck out": "~~a " * 50_000,
     "comments": "%%" * 99_999 + "%",
     "underlines": "a\n=\n\n" * 40_000,

@@ -9,7 +9,8 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from memories.core.wiki_links import WikiLink, pieces
+from memories.core.markdown_links import pieces
+from memories.core.wiki_links import WikiLink
 from memories.models import NoteLink
 
 register = template.Library()
