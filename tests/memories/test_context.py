@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import BriefingEntry
 from memories.core.context import PassageEntry, compose
-from memories.models import Memory, RecallRecord
+from memories.models import Memory, PredictionError, RecallRecord
 from tests.conftest import Tenant
 
 RETRIES = "A failed payment is tried again after three days."
@@ -53,6 +53,17 @@ def test_a_task_gets_its_memories_and_passages_as_rows_and_as_text(tenant: Tenan
     assert "agreed with the bank" in found["text"]
     assert (found["left_out"], found["reason"]) == ({"memories": 0, "notes": 0}, "")
     assert found["took_ms"] > 0
+
+
+def test_a_task_without_a_word_is_no_prediction_error(tenant: Tenant) -> None:
+    furnish(tenant)
+    found = context(tenant, task="!!! ???")
+    assert found["reason"].startswith("nothing asked")
+    with in_workspace(tenant.workspace):
+        assert not PredictionError.objects.exists()
+    context(tenant, task="Which violin strings suit a beginner?")
+    with in_workspace(tenant.workspace):
+        assert PredictionError.objects.get().error_type == "low_overlap"
 
 
 def test_memories_of_a_context_count_as_injected_and_not_as_recalled(tenant: Tenant) -> None:

@@ -107,6 +107,24 @@ def test_markdown_links_lead_to_notes_and_never_out_of_the_folder(
         ]  # fmt: skip
 
 
+def test_files_with_credentials_are_named(tenant: Tenant, vault: Path) -> None:
+    secret = "AKIA" + "Q3EGRIAZ7LTCW2XD"
+    write(vault, "work/keys.md", f"The key is {secret}.")
+    write(vault, "plan.md", "Plan.")
+    lines = run(tenant, vault)
+    assert lines[1:] == ["Replaced by a marker: 1 credential.", "in work/keys.md: 1 credential"]
+    assert secret not in notes(tenant)["work/keys.md"]
+
+
+def test_a_twin_in_another_folder_is_named_by_its_path(tenant: Tenant, vault: Path) -> None:
+    write(vault, "logseq/config.edn", "{}")
+    write(vault, "pages/a___b.md", "one")
+    write(vault, "pages/a/b.md", "two")
+    assert run(tenant, vault)[1:] == [
+        "skipped pages/a/b.md: another file, pages/a___b.md, has the same path"
+    ]
+
+
 def test_hidden_folders_settings_and_links_out_of_the_folder_are_not_read(
     tenant: Tenant, vault: Path
 ) -> None:
@@ -144,7 +162,7 @@ def test_what_is_no_note_is_named_and_skipped(tenant: Tenant, vault: Path) -> No
     assert sorted(lines[1:]) == [
         "skipped b.md: it is no text: it holds NUL characters",
         "skipped c.md: it is not UTF-8 text",
-        "skipped caf\u00e9.md: another file has the same path",
+        "skipped caf\u00e9.md: another file, cafe\u0301.md, has the same path",
         "skipped d.md: it has more than 200,000 characters",
         "skipped e.md: it has more than 200,000 characters",
         "skipped f.md: content: A note has at most 5,000 links; this one has 5,001.",
@@ -198,10 +216,10 @@ def test_pruning_deletes_only_what_this_folder_brought_and_nobody_changed(
     for name in ("gone.md", "changed.md"):
         (vault / name).unlink()
     write(vault, "broken.md", b"\x00")
-    assert run(tenant, vault)[0] == "1 notes: 0 created, 0 changed, 1 unchanged, 1 skipped."
+    assert run(tenant, vault)[0] == "1 note: 0 created, 0 changed, 1 unchanged, 1 skipped."
     assert "gone.md" in notes(tenant)
     assert run(tenant, vault, "--prune")[:2] == [
-        "1 notes: 0 created, 0 changed, 1 unchanged, 1 deleted, 1 skipped.",
+        "1 note: 0 created, 0 changed, 1 unchanged, 1 deleted, 1 skipped.",
         "deleted gone.md",
     ]
     assert sorted(notes(tenant)) == ["broken.md", "changed.md", "kept.md", "own.md", "theirs.md"]
@@ -265,7 +283,7 @@ def test_what_is_written_while_an_import_runs_is_kept(
     monkeypatch.setattr(module, "texts_of", read_while_people_write)
     reason = "the note was written or deleted here while the import ran"
     assert run(tenant, vault, "--replace-changed") == [
-        "1 notes: 0 created, 1 changed, 0 unchanged, 3 skipped.",
+        "1 note: 0 created, 1 changed, 0 unchanged, 3 skipped.",
         *(f"skipped {name}: {reason}" for name in ("changed.md", "deleted.md", "new.md")),
     ]
     assert notes(tenant) == {

@@ -90,9 +90,14 @@ class Command(BaseCommand):
             counts.append(f"{len(done.deleted)} deleted")
         if done.skipped:
             counts.append(f"{len(done.skipped)} skipped")
-        self.stdout.write(f"{sum(done.outcomes.values())} notes: {', '.join(counts)}.")
-        if done.hidden_count:
-            self.stdout.write(f"{done.hidden_count} credentials were replaced by a marker.")
+        self.stdout.write(f"{_counted(sum(done.outcomes.values()), 'note')}: {', '.join(counts)}.")
+        if done.hidden:
+            total = _counted(sum(count for _, count in done.hidden), "credential")
+            self.stdout.write(f"Replaced by a marker: {total}.")
+        for name, count in done.hidden[:SKIPPED_SHOWN]:
+            self.stdout.write(f"in {name}: {_counted(count, 'credential')}")
+        if (more := len(done.hidden) - SKIPPED_SHOWN) > 0:
+            self.stdout.write(f"in {_counted(more, 'more file')}")
         for path in done.deleted:
             self.stdout.write(f"deleted {path}")
         for name, reason in done.skipped[:SKIPPED_SHOWN]:
@@ -103,3 +108,8 @@ class Command(BaseCommand):
             self.stdout.write(f"not read {name}")
         if done.not_deleted:
             self.stdout.write(f"With --prune {done.not_deleted}.")
+
+
+def _counted(count: int, name: str) -> str:
+    """Return a number with a noun in the number that fits."""
+    return f"{count} {name}" if count == 1 else f"{count} {name}s"

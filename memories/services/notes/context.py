@@ -80,7 +80,8 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
         _count_injected([one.memory.id for one in given])
         given_ids = [one.memory.id for one in given]
         report_drift(workspace, given_ids, origin="context", now=now)
-        report_notes(workspace, request.task, request.project, _near(nearest), now=now)
+        if query.is_meaningful:
+            report_notes(workspace, request.task, request.project, _near(nearest), now=now)
     return Context(
         memories=given,
         passages=tuple(passages[position] for position in composed.passages),

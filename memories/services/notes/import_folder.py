@@ -57,7 +57,7 @@ class ImportedFolder:
     skipped: list[tuple[str, str]] = field(default_factory=list)  # file, reason
     deleted: list[str] = field(default_factory=list)
     not_deleted: str = ""  # why nothing was deleted although it was asked for
-    hidden_count: int = 0  # credentials that were replaced
+    hidden: list[tuple[str, int]] = field(default_factory=list)  # file, credentials replaced
 
 
 def import_folder(
@@ -149,7 +149,8 @@ def _put(
         done.skipped.append((shown, error.detail))
     else:
         done.outcomes[put.outcome] += 1
-        done.hidden_count += put.hidden_count
+        if put.hidden_count:
+            done.hidden.append((shown, put.hidden_count))
 
 
 def _delete_missing(

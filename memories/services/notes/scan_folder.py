@@ -18,7 +18,7 @@ BINARY = "it is no text: it holds NUL characters"
 NOT_UTF8 = "it is not UTF-8 text"
 SYMBOLIC = "it is a symbolic link"
 SPECIAL = "it is no regular file"
-SAME_PATH = "another file has the same path"
+SAME_PATH = "another file, {}, has the same path"
 
 
 class UnreadableFileError(Exception):
@@ -67,7 +67,8 @@ def _add(scan: FolderScan, file: Path, parts: tuple[str, ...], *, is_logseq: boo
     if (refused := _unlinkable(path)) or file.is_symlink():
         reason = refused or SYMBOLIC
     elif path in scan.files:
-        reason = SAME_PATH
+        root = file.parents[len(parts) - 1]
+        reason = SAME_PATH.format(scan.files[path].relative_to(root))
     else:
         scan.files[path] = file
         return
