@@ -14,6 +14,7 @@ from engram.kernel.refusals import InvalidError
 LABELS = (
     r"pass(?:word|wd|phrase|code)s?|pwd?|passw(?:ort|ört)er?|passwort|kennwort|"
     r"mot de passe|contraseña|contrasena|senha|wachtwoord|lozinka|hasło|secret(?:[ _-]?key)?|"
+    r"(?:wi-?fi|wlan|hotspot|access|entry|unlock|recovery)[ -](?:code|pin)|"
     r"api[ _-]?key|access[ _-]?key|access[ _-]?token|auth[ _-]?token|client[ _-]?secret"
 )
 # A label, a link ("is", ":", "="), and the first word of the value.
@@ -29,7 +30,10 @@ _LABELLED = re.compile(
     r"(?:[\"'`](?P<quoted>[^\"'`\n]{4,200})[\"'`]|[\"'`*]{0,2}(?P<bare>[^\s\"'`]{3,200}))",
     re.I,
 )
-_PIN = re.compile(r"\bPIN(?: code)?(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))")
+_PIN = re.compile(
+    r"\bPIN(?: code|\s(?:for|of|on|to)\s(?:[\w./-]{1,40}\s){0,3}?[\w./-]{1,40})?"
+    r"(?:\s*[:=]\s*|\s+is\s+)(?P<value>\d{4,8})(?=[\s.!]*(?:$|\n))"
+)
 # Values that are placeholders, or words about a secret.
 _NOT_THE_VALUE = re.compile(
     r"^(?:[$<{%(\[].*|\*+|\.{2}.*|…|x{3,}|_{2,}|https?:.*|[~.]{0,2}/.*|"

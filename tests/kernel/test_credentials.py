@@ -43,6 +43,11 @@ password is now Walrus_31
 Passcode: 774411
 PIN: 4711
 The PIN is 90210.
+the PIN of the alarm panel is 4711
+remember that the wifi code of the guest network is Tulpe-88-Bach
+Wi-Fi code: Tulpe88Bach
+The access code for the north gate is 90210.
+The recovery code is q7f2-99ab-x1
 redis://:s3cr3t@cache:6379/0
 mysql://root:toor@10.0.0.3/shop
 https://deploy:gl0ry@git.example.com/x.git
@@ -99,6 +104,15 @@ Passwort: vergessen
 The secret to good coffee is water
 secret ingredient: cinnamon
 The PIN is printed on the letter
+The PIN of the alarm panel is changed in 2027 by Ole
+The wifi code is printed on the router
+The access code is changed weekly
+The country code of the office is DE-49
+The product code is AB-1234-X
+The exit code of the job is 1370
+The wifi code of the guests comes from Ole
+The code is written in Python3.12
+The access code for the gate is sent by mail on 2026-05-04
 PIN 7 is connected to 3V3
 The api key is SHA-256 hashed
 postgres://engram@localhost/engram

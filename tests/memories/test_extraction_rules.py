@@ -132,7 +132,7 @@ def test_requests_survive_whatever_else_is_worth_more() -> None:
         f"User: From now on depot {n} always ships by {n} o'clock.\nAgent: Noted.\n"
         for n in range(100, 160)
     )
-    found = extract(rules + "User: remember that ok\nUser: remember the milk, perhaps\n")
+    found = extract(rules + "User: remember that Ole left\nUser: remember the milk, perhaps\n")
     assert "Remember the milk, perhaps" not in {one.text for one in found.refused}
     assert sum(one.is_request for one in found.kept) == 2
     assert sum(not one.is_request for one in found.kept) == MAX_FACTS

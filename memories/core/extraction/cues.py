@@ -64,6 +64,7 @@ NOTING = re.compile(
 RECOLLECTING = re.compile(
     r"\b(?:don't|do not|doesn't|never|not|no need to|needn't) (?:have to |need to )?"
     r"(?:write|note|put|record|store|save|add|keep|jot|memori[sz]e)\b|"
+    r"\b(?:let's|let us) (?:not )?remember to\b|"
     r"\b(?:i|you|we|he|she|they|can't|cannot|don't|didn't|not|did|do)(?: (?:can|do|still|even|"
     r"hardly|barely|always))? remember\b",
     re.IGNORECASE,

@@ -12,6 +12,7 @@ from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar
+from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
 from memories.core.extraction.turns import Role, Turn, read_turns
 from memories.core.extraction.worth import worth_of
@@ -108,7 +109,7 @@ def extract(
 def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
-    for statement in read_statements(transcript, turns):
+    for statement in mark_retracted(read_statements(transcript, turns), turns):
         by_turn[statement.turn].append(statement)
     return [
         describe(

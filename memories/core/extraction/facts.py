@@ -12,19 +12,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.extraction.features import MAX_CHARS, Described, is_ratifying
+from memories.core.extraction.requests import (
+    POINTERS,
+    is_bare_answer,
+    is_empty,
+    lacks_referent,
+    names_nothing,
+    orders_something,
+    subject_of,
+    without_request,
+)
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
 from memories.core.spelling import letters, normalise
 
-_POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
 _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
-_REQUEST: Final = re.compile(
-    r"^(?:(?:please|and|ok|okay|also|so),? ){0,2}(?:remember|note|write down|keep in mind|"
-    r"bear in mind|don't forget|for the record|(?:store|save)(?= the following))"
-    r"(?: (?:that|down|please|the following))?[:,]? ",
-    re.IGNORECASE,
-)
-_ONLY_REQUEST_WORDS: Final = 5  # "Please write that down.": what to remember stands before it
 _FEW_WORDS: Final = 4
 _MAX_CONTEXT: Final = 300  # characters
 
@@ -33,6 +35,8 @@ REQUESTED: Final = 0.1
 HEDGED: Final = 0.2
 REPORTED: Final = 0.2
 FROM_CONTEXT: Final = 0.1
+UNCLEAR: Final = 0.5  # asked to be remembered, but what "it" is was not said
+ORDERED: Final = 0.5  # asked to be remembered, but an order or something to do, not a fact
 LEAST: Final = 0.3
 
 
@@ -68,30 +72,37 @@ def make_fact(
     """
     statement = described.statement
     confidence = confidence_of(described, turn)
-    meant = _meant(described, before)
-    if described.is_request and meant is None and _names_nothing(described):
+    meant, asks = _meant(described, before), described.is_request
+    if asks and meant is None and names_nothing(described):
         return None
-    quote = text = statement.text
+    quote = text = own = without_request(statement.text) if asks else statement.text
     asked, has_assistants_words = "", turn.role == "assistant"
+    is_unclear = asks and lacks_referent(own)
     if meant is None:
-        text = quote = _without_request(quote) if described.is_request else quote
+        subject = subject_of(statement.corrects) if is_unclear else ""
+        text = f"{_capitalised(subject)}: {own}" if subject else own
+        confidence -= UNCLEAR if is_unclear and not subject else 0.0
     else:
         said, said_in = meant
         shown = said.statement.text
         has_assistants_words = has_assistants_words or said_in.role == "assistant"
         if said.statement.turn == statement.turn:
             quote = text = transcript[said.statement.start : statement.end]
-        elif described.is_request:
+            if is_unclear:
+                text = f"{_capitalised(without_request(shown))} {_capitalised(own)}"
+        elif asks and not is_unclear:
             quote = text = shown
         else:
-            asked, text = shown, f"Asked “{shown}”: {text}"
+            asked, text = shown, f"Asked “{shown}”: {own}"
             confidence -= FROM_CONTEXT
-    if turn.role == "user" and not (
-        meant and meant[1].role == "assistant" and quote != statement.text
-    ):
-        text = _said_by(turn, described.words, text)
-    if described.is_request and quote == text:
-        text = text[:1].upper() + text[1:]
+    if asks and meant is None and orders_something(described, turn):
+        text = f"{_name(turn)} asked to remember: “{own}”"
+        confidence -= ORDERED
+        return Fact(text, quote, round(max(confidence, LEAST), 2), has_assistants_words)
+    if turn.role == "user" and not (meant and meant[1].role == "assistant" and quote != own):
+        text = _said_by(turn, _words(own) if asks and meant is None else described.words, text)
+    if asks and quote == text:
+        text = _capitalised(text)
     return Fact(text, quote, round(max(confidence, LEAST), 2), has_assistants_words, asked)
 
 
@@ -99,8 +110,19 @@ def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
     """Put the speaker before a statement about "I" or "my"."""
     if _SPEAKER.isdisjoint(words):
         return text
-    name = "The user" if turn.speaker.lower() in _ROLE_NAMES else turn.speaker
-    return f"{name} said: {text}"
+    return f"{_name(turn)} said: {text}"
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,;:!?()\"'").lower() for word in normalise(text).split()]
+
+
+def _name(turn: Turn) -> str:
+    return "The user" if turn.speaker.lower() in _ROLE_NAMES else turn.speaker
+
+
+def _capitalised(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 _ROLE_NAMES: Final = words_of("user human me")
@@ -129,24 +151,6 @@ class AssistantsWords:
         return any(wanted in said for said in self._letters)
 
 
-def _names_nothing(described: Described) -> bool:
-    rest = _without_request(described.statement.text)
-    content = [word for word in rest.split() if word.lower().strip(".,!:") not in _EMPTY]
-    return len(described.words) <= _ONLY_REQUEST_WORDS and len(content) < 2
-
-
-_EMPTY: Final = _POINTERS | words_of(
-    "remember note write down please keep in mind make a want put get jot record for the of take"
-    " store save following"
-    " written noted recorded don't forget too as well so and ok"
-)
-
-
-def _without_request(text: str) -> str:
-    rest = _REQUEST.sub("", normalise(text), count=1)
-    return text[-len(rest) :] if 2 < len(rest) < len(text) else text
-
-
 def _meant(
     described: Described, before: Sequence[tuple[Described, Turn]]
 ) -> tuple[Described, Turn] | None:
@@ -156,6 +160,8 @@ def _meant(
     said, said_in = before[-1]
     statement = said.statement
     is_near = described.statement.start - statement.end < _MAX_CONTEXT
+    if described.is_request and is_empty(statement.text):
+        return None
     if statement.kind != "prose" or len(statement.text) > _MAX_CONTEXT or not is_near:
         return None
     if statement.turn == described.statement.turn:
@@ -163,18 +169,22 @@ def _meant(
     if statement.turn != described.statement.turn - 1 or described.statement.place:
         return None
     is_question = said.features["question"] > 0
-    return (said, said_in) if is_question != described.is_request else None
+    own = without_request(described.statement.text)
+    wants_question = not described.is_request or is_bare_answer(own)
+    is_alone = described.is_request and not wants_question and lacks_referent(own)
+    return (said, said_in) if is_question == wants_question and not is_alone else None
 
 
 def _refers_back(described: Described) -> bool:
     if described.is_request:
         return (
-            _names_nothing(described)
+            names_nothing(described)
+            or lacks_referent(without_request(described.statement.text))
             or _POINTING.search(described.statement.text[:MAX_CHARS]) is not None
         )
     first = described.words[0] if described.words else ""
     is_short = len(described.words) <= _FEW_WORDS
-    return is_short or first in _POINTERS | _ANSWERS or is_ratifying(described.statement.text)
+    return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)
 
 
 _ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")

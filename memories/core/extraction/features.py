@@ -101,7 +101,8 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
     }
     asks = turn.role == "user" and statement.kind == "prose" and not features["question"]
     values = {name: float(value) for name, value in features.items()}
-    return Described(statement, words, values, reading, is_request=asks and is_asking(text))
+    is_request = asks and (is_asking(text) or is_asking(statement.corrects))
+    return Described(statement, words, values, reading, is_request)
 
 
 def _of_words(words: Sequence[str], tokens: Sequence[Token]) -> dict[str, float]:

@@ -79,14 +79,14 @@ def find_bar(described: Described, turn: Turn) -> Reason | None:
         return "not_to_be_stored"
     if turn.role == "tool" or described.statement.kind == "quoted":
         return "third_party_text"
-    if turn.role == "assistant" and _is_order(described):
+    if turn.role == "assistant" and is_order(described):
         return "command"
     if described.is_request:
         return "too_long" if len(described.statement.text) > CONTENT_MAX_CHARS else None
     return _bar_of_form(described) or _bar_of_words(described)
 
 
-def _is_order(described: Described) -> bool:
+def is_order(described: Described) -> bool:
     """Return whether a statement tells its reader to do or to store something."""
     if described.statement.kind != "prose":
         return False

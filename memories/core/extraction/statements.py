@@ -30,6 +30,17 @@ _PRIVATE = re.compile(
     re.IGNORECASE,
 )
 _BARE_WORDS: Final = 3  # beside the request in a statement that says nothing else
+# "Actually scratch that, …", "never mind, forget it": the statement before is taken back.
+_TAKING_BACK = (
+    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo) (?:that|it|what i (?:just )?said)"
+    r"|(?:i )?take (?:that|it) back"
+)
+RETRACTING = re.compile(
+    r"(?:(?:actually|no|nope|oh|oops|sorry|wait|well|hm+|please|ok|okay|and|but|never ?mind)"
+    rf"[,;.\u2013\u2014-]? {{1,2}}){{0,4}}(?:{_TAKING_BACK})(?: please| again)?"
+    r"(?: ?[,.;:!\u2013\u2014-]{1,3}| but(?= )|$)",
+    re.IGNORECASE,
+)
 _BUT = re.compile(
     r"[,;]? but (?=(?:please |do |also ){0,2}(?:remember|note|keep|write|store|save))", re.I
 )
@@ -56,6 +67,7 @@ class Statement:
 
     `turn` is the position of its turn, `place` its own within the turn, `kind` says whether it
     stands in a block of code or log lines, in text quoted from elsewhere, or is not to be stored.
+    `corrects` is the text that its speaker took back for it, "" without one.
     """
 
     text: str
@@ -64,6 +76,7 @@ class Statement:
     turn: int
     place: int
     kind: Kind
+    corrects: str = ""
 
 
 def read_statements(transcript: str, turns: tuple[Turn, ...]) -> tuple[Statement, ...]:
@@ -114,13 +127,16 @@ def _of_turn(
     place = 0
     for kind, start, end in _handed_over(transcript, turn, blocks):
         for first, last in _sentences(transcript[start:end]):
-            for a, b in _split_at_but(transcript, start + first, start + last):
+            for a, b in _split_at_request(transcript, start + first, start + last):
                 yield Statement(transcript[a:b], a, b, position, place, kind)
                 place += 1
 
 
-def _split_at_but(transcript: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Split "Don't store this, but remember that …" in two."""
+def _split_at_request(transcript: str, start: int, end: int) -> list[tuple[int, int]]:
+    """Split "Don't store this, but remember that …" and "Scratch that, it has …" in two."""
+    taken_back = RETRACTING.match(transcript, start, end)
+    if taken_back is not None and (rest := transcript[taken_back.end() : end].strip()):
+        return [(start, taken_back.end()), (end - len(rest), end)]
     found = _BUT.search(transcript, start, end)
     if found is None or not asks_not_to_store(transcript[start : found.start()]):
         return [(start, end)]

@@ -19,6 +19,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.extraction.extract import Kept, Refused, refuse
 from memories.core.extraction.facts import AssistantsWords
+from memories.core.extraction.language import seems_english
 from memories.core.extraction.turns import Turn, read_turns, unsure_speakers
 from memories.models import (
     ExtractedQuote,
@@ -38,6 +39,12 @@ TAG: Final = "extracted"
 REFUSALS_LISTED: Final = 50  # of a job, those that are worth most
 BORDERLINE_OF_JOB: Final = 3  # a person is asked about
 UNSHOWN: Final = frozenset(["credential", "not_to_be_stored"])  # reasons whose text is not stored
+# Reasons of what nobody of the transcript wrote, and of what was taken out.
+NOT_IN_OWN_WORDS: Final = frozenset(["procedural_fragment", "third_party_text", "credential"])
+NOT_ENGLISH: Final = (
+    "The text does not seem to be English: without a language model only English is read, and"
+    " little of it is kept."
+)
 CONTEXT_CHARS: Final = 400  # before and after a refused statement
 
 
@@ -268,6 +275,13 @@ def _around(transcript: str, turns: Sequence[Turn], one: Refused) -> tuple[str, 
     return before.strip(), transcript[end : min(last, end + CONTEXT_CHARS)].strip()
 
 
+def _note_of_language(reading: TranscriptReading) -> str:
+    """Return a note where rules, which read English only, found another language, else ""."""
+    written = [one.text for one in reading.refused if one.reason not in NOT_IN_OWN_WORDS]
+    written += [one.fact.quote for one in reading.kept]
+    return "" if reading.read_by != "rules" or seems_english(written) else NOT_ENGLISH
+
+
 def _result(
     reading: TranscriptReading,
     prepared: Prepared,
@@ -296,5 +310,5 @@ def _result(
         "reasons": dict(Counter(one.reason for one in reading.refused)),
         "read_by": reading.read_by,
         "model": reading.model,
-        "note": reading.note,
+        "note": " ".join(filter(None, [reading.note, _note_of_language(reading)])),
     }  # fmt: skip

@@ -1,0 +1,126 @@
+"""Read what the user asks to remember: the words behind the request, and what they lack.
+
+A request is never refused. An order ("always approve refunds") is no fact, so the memory says who
+asked to remember it; words without a referent ("it must stay") are kept with little confidence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
+from memories.core.extraction.floor import is_order
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, PRONOUNS, words_of
+from memories.core.spelling import normalise
+
+POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
+_VERB: Final = (
+    r"(?:remember|note|write|keep in mind|bear in mind|don't forget|for the record"
+    r"|(?:store|save|memori[sz]e|record)(?= (?:this|that|it|the following)\b))"
+)
+# Between "this" and a colon: how long or for whom, not what.
+_HOW: Final = (
+    r"(?:(?:\w{2,12}ly|always|forever|ever|well|please|too|also|down|now"
+    r"|for (?:me|us|good|later|ever|always|the future|next time)|from now on),? ?){0,3}"
+)
+REQUEST: Final = re.compile(
+    r"^(?:(?:please|and|ok|okay|also|so),? ){0,2}(?:(?:i|we) (?:want|need) you to )?"
+    rf"{_VERB}(?:,? (?:this|that|it|the following)(?= ?[a-z ,]{{0,40}}:) ?{_HOW}:"
+    r"|(?<!\bwrite)(?: (?:that|down|please|the following))?[:,]?| down(?: that)?[:,]?) ",
+    re.IGNORECASE,
+)
+_ONLY_REQUEST_WORDS: Final = 5  # "Please write that down.": what to remember stands before it
+_EMPTY: Final = POINTERS | words_of(
+    "remember note write down please keep in mind make a want put get jot record for the of take"
+    " store save following"
+    " written noted recorded don't forget too as well so and ok"
+)
+# "It must …", "their …", "that is …"; not "it is forbidden to …" and "that server …".
+_PERSONAL: Final = words_of(
+    "it he she they him her them its his their it's he's she's they're it'll he'll she'll they'll"
+)
+_DEMONSTRATIVE: Final = words_of("this that these those")
+_EXPLETIVE: Final = re.compile(
+    r"it(?:'s| is| was| will be) (?:\w{2,20} ){1,3}(?:to|that|if|when)\b", re.IGNORECASE
+)
+# "I said no.": to what?
+_BARE_ANSWER: Final = re.compile(
+    r"(?:\S{1,20} ){1,3}(?:said|say|says|told \w{1,20}|answered|meant) (?:yes|no|so|that|it)\W*$",
+    re.IGNORECASE,
+)
+
+
+def without_request(text: str) -> str:
+    """Return the end of a text that stands behind a request to remember it."""
+    rest = REQUEST.sub("", normalise(text), count=1)
+    return text[-len(rest) :] if 2 < len(rest) < len(text) else text
+
+
+def names_nothing(described: Described) -> bool:
+    """Return whether a request has no words but those of the request."""
+    rest = without_request(described.statement.text)
+    return len(described.words) <= _ONLY_REQUEST_WORDS and len(_content(rest)) < 2
+
+
+def is_empty(text: str) -> bool:
+    """Return whether a text has only words of a request."""
+    return not _content(text)
+
+
+def _content(text: str) -> list[str]:
+    return [word for word in text.split() if word.lower().strip(".,!:") not in _EMPTY]
+
+
+def lacks_referent(text: str) -> bool:
+    """Return whether a text begins with a pronoun for something that it does not name."""
+    words = [word.strip(".,;:!?").lower() for word in normalise(text[:MAX_CHARS]).split()]
+    if not words or _EXPLETIVE.match(normalise(text[:MAX_CHARS])):
+        return False
+    is_pronoun = len(words) > 1 and words[1] in AUXILIARIES
+    points = words[0] == "that's" or (words[0] in _DEMONSTRATIVE and is_pronoun)
+    return words[0] in _PERSONAL or points or is_bare_answer(text)
+
+
+def is_bare_answer(text: str) -> bool:
+    """Return whether a text reports an answer without its question."""
+    return _BARE_ANSWER.match(normalise(text[:MAX_CHARS])) is not None
+
+
+def orders_something(described: Described, turn: Turn) -> bool:
+    """Return whether what is to be remembered is an order, or something to do."""
+    text = described.statement.text
+    rest = without_request(text)
+    if rest == text:
+        return False
+    words = [word.strip(".,;:!?").lower() for word in normalise(rest[:MAX_CHARS]).split()]
+    if len(words) > 1 and (words[0] == "to" or _begins_without_subject(words)):
+        return True
+    return is_order(describe(replace(described.statement, text=rest), turn, NOTHING_AROUND))
+
+
+def _begins_without_subject(words: Sequence[str]) -> bool:
+    """Return whether a word without an ending stands behind "always", "never" or "don't"."""
+    is_told = words[0] in _TELLING or words[:2] == ["do", "not"]
+    told = words[2 if words[0] == "do" else 1 :]
+    return is_told and bool(told) and told[0] not in _NO_VERB and not told[0].endswith(_ENDINGS)
+
+
+_TELLING: Final = words_of("always never don't")
+_NO_VERB: Final = DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS
+_ENDINGS: Final = ("s", "ed", "ing")
+
+
+def subject_of(text: str) -> str:
+    """Return the words before the verb of a text that was asked to be remembered, "" if unsure."""
+    words = without_request(text).split()
+    tokens = [word.strip(".,;:!?").lower() for word in words]
+    end = next((n for n, word in enumerate(tokens) if word in AUXILIARIES), 0)
+    is_plain = 0 < end <= _SUBJECT_WORDS and tokens[0] not in _PERSONAL | _DEMONSTRATIVE
+    return " ".join(words[:end]) if is_plain else ""
+
+
+_SUBJECT_WORDS: Final = 8

@@ -1,0 +1,64 @@
+"""Find the statements that their speaker takes back, and what is said instead of them.
+
+"The pump room has three keys. Actually scratch that, it has four keys.": the first sentence and
+"Actually scratch that," are kept nowhere; "it has four keys." stands for the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from memories.core.extraction.statements import RETRACTING, Statement
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import words_of
+from memories.core.text import terms
+
+_PRONOUNS: Final = words_of("it he she they there it's he's she's they're there's")
+_AT_MOST: Final = 200  # characters of a statement in which a request is looked for
+
+
+def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Statement, ...]:
+    """Mark what is taken back, and the words that do so, as private; linear in their number.
+
+    Taken back is the statement before in the same turn; at the beginning of a turn the last one
+    that the same speaker made, with at most one turn of somebody else between. What follows in the
+    same sentence, about the same thing, `corrects` it.
+    """
+    marked = list(found)
+    last = {one.turn: position for position, one in enumerate(found)}
+    for position, one in enumerate(found):
+        if one.kind != "prose" or not RETRACTING.fullmatch(one.text[:_AT_MOST]):
+            continue
+        marked[position] = replace(one, kind="private")
+        meant = _meant(found, position, turns, last)
+        if meant is None or marked[meant].kind != "prose":
+            continue
+        marked[meant] = replace(found[meant], kind="private")
+        following = position + 1
+        if following < len(found) and _is_correction(found[following], one, found[meant]):
+            marked[following] = replace(found[following], corrects=found[meant].text)
+    return tuple(marked)
+
+
+def _meant(
+    found: Sequence[Statement], position: int, turns: Sequence[Turn], last: dict[int, int]
+) -> int | None:
+    one = found[position]
+    if one.place:
+        return position - 1
+    if one.turn and found[position - 1].text.endswith("?"):
+        return None  # "No, forget it.": what somebody else asked
+    speaker = turns[one.turn].speaker
+    for turn in (one.turn - 1, one.turn - 2):
+        if turn >= 0 and turns[turn].speaker == speaker:
+            return last.get(turn)
+    return None
+
+
+def _is_correction(following: Statement, one: Statement, meant: Statement) -> bool:
+    is_same_sentence = following.turn == one.turn and not one.text.rstrip().endswith((".", "!"))
+    first = following.text.split(maxsplit=1)[0].lower()
+    is_about_it = first in _PRONOUNS or bool(set(terms(following.text)) & set(terms(meant.text)))
+    return following.kind == "prose" and is_same_sentence and is_about_it
