@@ -34,7 +34,9 @@ from memories.core.drift.verdict import Estimate
 from memories.services.drift.reading import estimator
 
 OWN: Final = Path(__file__).parent / "drift"
-UNTOUCHED: Final = frozenset(["pairs_3", "pairs_4"])  # measured by the stored weights, and never fitted on
+UNTOUCHED: Final = frozenset(
+    ["pairs_3", "pairs_4"]
+)  # measured by the stored weights, and never fitted on
 AGAINST: Final = frozenset(["pairs_2"])
 WEIGHT_OF_THOSE: Final = 0.6
 RIDGE: Final = 2.0

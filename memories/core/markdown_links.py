@@ -27,7 +27,7 @@ _LINK = re.compile(
     r"|((?:[^()\s<>\[\]\x00]|\([^()\s<>\[\]\x00]{0,100}\)){1,2000}))"
     r"(?:[ \t]\"[^\"\n]{0,300}\")?[ \t]?\)"
 )
-_ELSEWHERE = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
+_ELSEWHERE = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9+.-]*+:|//)")
 _RELATIVE = ("./", "../", "/")
 
 

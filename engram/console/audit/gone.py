@@ -23,7 +23,8 @@ _MARKDOWN: Final = (".md", ".markdown", ".mdx", ".mdc")
 # Extensions of what generators of pages make; a link to one says nothing about the sources.
 _GENERATED: Final = frozenset([".html", ".htm", ".php", ".aspx"])
 _TARGET_CHARS: Final = 120
-_SUFFIX: Final = re.compile(r"\d+$")  # of the second heading in the same words
+_SUFFIX: Final = re.compile(r"(?<!\d)\d++$")  # of the second heading in the same words
+_EXTENSION: Final = re.compile(r"\A\.[A-Za-z][A-Za-z0-9]{0,9}\Z")
 _LINES: Final = re.compile(r"^[lL]\d+(?:-[lL]?\d+)?$")
 
 
@@ -117,7 +118,7 @@ def _is_page(path: str, where: str, exists: Exists) -> bool:
 def _names_a_file(path: str) -> bool:
     """Return whether a target is spelled as a file, not as the address of a page."""
     extension = splitext(path.rstrip("/"))[1]
-    return bool(re.fullmatch(r"\.[A-Za-z][A-Za-z0-9]{0,9}", extension)) and not path.endswith("/")
+    return bool(_EXTENSION.match(extension)) and not path.endswith("/")
 
 
 def _is_missing(document: Document, anchor: str) -> bool:

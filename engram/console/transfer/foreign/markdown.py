@@ -13,8 +13,8 @@ from memories.core.front_matter import read_properties
 from memories.core.markdown import Line, headings_above, read_lines
 
 FILE_MAX_BYTES = 16 * 2**20
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
-_NO_STATEMENT = re.compile(r"[\s|:>*_=-]*|\|.*|<!--.*|!\[.*\]\(.*\)")
+_ITEM = re.compile(r"\A[ \t]*+(?:[-*+]|\d{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?")
+_NO_STATEMENT = re.compile(r"\A(?:[\s|:>*_=-]*+\Z|\||<!--|!\[[^\n]*\)\Z)")
 
 
 def markdown_items(path: Path) -> Iterator[dict[str, Any]]:
@@ -76,5 +76,5 @@ def _statements(content: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 
 def _is_other(line: Line) -> bool:
     """Return whether a line is no part of a statement."""
-    is_blank = not line.text.strip() or bool(_NO_STATEMENT.fullmatch(line.text.strip()))
+    is_blank = not line.text.strip() or bool(_NO_STATEMENT.match(line.text.strip()))
     return line.is_code or bool(line.level) or is_blank

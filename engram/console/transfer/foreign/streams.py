@@ -18,7 +18,7 @@ import ijson
 ITEM_MAX_BYTES = 256 * 2**20
 LINE_MAX_BYTES = 2**20
 BOM = b"\xef\xbb\xbf"
-CONVERSATIONS = re.compile(r"(?:.*/)?conversations(?:-\d+)?\.json")
+CONVERSATIONS = re.compile(r"\Aconversations(?:-\d++)?\.json\Z")
 
 
 class ForeignError(ValueError):
@@ -78,7 +78,9 @@ def size_of(path: Path) -> int:
 
 def _members(path: Path) -> list[str]:
     with zipfile.ZipFile(path) as zipped:
-        found = sorted(name for name in zipped.namelist() if CONVERSATIONS.fullmatch(name))
+        found = sorted(
+            name for name in zipped.namelist() if CONVERSATIONS.match(name.rpartition("/")[2])
+        )
     if not found:
         raise ForeignError("The zip file holds no conversations.json.")
     return found
