@@ -48,6 +48,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "observation_id": "of this memory",
     "observed_at": "in the past",
     "path": "one that a note may have",
+    "provenance_ceiling": "at most what the role may claim",
     "query": "together with ids",
     "rule": "a muted one",
     "scope": "printable",
