@@ -24,10 +24,15 @@ from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE
 NOBODY = "http://127.0.0.1:9"
 
 
-def by_http(service: Service, token: str) -> Any:
-    """Return the streamable HTTP transport with a key."""
-    http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}, timeout=60)
-    return streamable_http_client(f"{service.up.url}/mcp", http_client=http)
+@asynccontextmanager
+async def by_http(service: Service, token: str) -> AsyncIterator[Any]:
+    """Open the streamable HTTP transport with a key; it leaves a client given to it open."""
+    headers = {"Authorization": f"Bearer {token}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        streamable_http_client(f"{service.up.url}/mcp", http_client=http) as streams,
+    ):
+        yield streams
 
 
 def by_stdio(service: Service, token: str, *options: str) -> StdioServerParameters:
