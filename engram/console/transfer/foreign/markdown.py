@@ -14,7 +14,7 @@ from memories.core.markdown import Line, headings_above, read_lines
 
 FILE_MAX_BYTES = 16 * 2**20
 _ITEM = re.compile(r"\A[ \t]*+(?:[-*+]|\d{1,9}[.)])[ \t]++(?:\[[ xX]\][ \t]++)?")
-_NO_STATEMENT = re.compile(r"\A(?:[\s|:>*_=-]*+\Z|\||<!--|!\[[^\n]*\)\Z)")
+_NO_STATEMENT = re.compile(r"\A(?:[\s|:>*_=-]*+|(?:\||<!--)[^\n]*+)\Z")
 
 
 def markdown_items(path: Path) -> Iterator[dict[str, Any]]:
@@ -76,5 +76,12 @@ def _statements(content: str) -> Iterator[tuple[int, str, tuple[str, ...]]]:
 
 def _is_other(line: Line) -> bool:
     """Return whether a line is no part of a statement."""
-    is_blank = not line.text.strip() or bool(_NO_STATEMENT.match(line.text.strip()))
+    text = line.text.strip()
+    is_blank = bool(_NO_STATEMENT.match(text)) or _is_image(text)
     return line.is_code or bool(line.level) or is_blank
+
+
+def _is_image(text: str) -> bool:
+    """Return whether a line is an image alone; a pattern would try each "](" of it anew."""
+    is_marked = text.startswith("![") and text.endswith(")") and "](" in text[2:]
+    return is_marked and "\n" not in text

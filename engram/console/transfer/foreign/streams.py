@@ -18,6 +18,7 @@ import ijson
 ITEM_MAX_BYTES = 256 * 2**20
 LINE_MAX_BYTES = 2**20
 BOM = b"\xef\xbb\xbf"
+ERRORS_SHOWN = 20  # of a file
 CONVERSATIONS = re.compile(r"\Aconversations(?:-\d++)?\.json\Z")
 
 

@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from engram.console.transfer.foreign.statements import MARK, Place, as_commit
-from engram.console.transfer.foreign.streams import ForeignError
+from engram.console.transfer.foreign.streams import ERRORS_SHOWN, ForeignError
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.management.commands.import_memories import parse_line
 from memories.models import Observation
 from memories.services.commit.import_lines import Imported, LineError, import_file
-
-ERRORS_SHOWN = 20
 
 
 @dataclass(slots=True)

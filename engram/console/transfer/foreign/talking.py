@@ -8,12 +8,10 @@ from datetime import datetime
 from typing import Any
 
 from engram.console.transfer.foreign.chats import Talk, talks_of
-from engram.console.transfer.foreign.streams import ForeignError
+from engram.console.transfer.foreign.streams import ERRORS_SHOWN, ForeignError
 from engram.kernel.models import Workspace
 from memories.services.commit.import_lines import IMPORTER
 from memories.services.extraction.take_over import Conversation, take_over
-
-ERRORS_SHOWN = 20
 
 
 @dataclass(slots=True)
