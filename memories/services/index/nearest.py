@@ -69,12 +69,12 @@ def nearest(
     """
     wanted = limit + max(limit // 2, SPARE)
     if (corpus_size() if size is None else size) <= EXACT_MAX:
-        near, is_all = _scan(recallable, vector, model, wanted)
+        near, is_complete = _scan(recallable, vector, model, wanted, limit)
     else:
-        near, is_all = _by_graph(recallable, vector, model, wanted), False
+        near, is_complete = _by_graph(recallable, vector, model, wanted, limit)
         if _is_stuck(near):
-            near, is_all = _scan(recallable, vector, model, wanted)
-    if len(near) < limit and not is_all:  # too few of the nearest pass the filters
+            near, is_complete = _scan(recallable, vector, model, wanted, limit)
+    if not is_complete:
         return nearest_among(queryset_of(recallable), vector, model, limit)
     return dict(list(near.items())[:limit])
 
@@ -100,26 +100,33 @@ def corpus_size() -> int:
 
 
 def _scan(
-    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int
+    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int, limit: int
 ) -> tuple[dict[UUID, float], bool]:
-    """Scan all vectors, then filter the nearest; return them and whether all vectors were read.
+    """Scan all vectors, then filter the nearest; return them and whether none can be missing.
 
     The column has no fixed width, so no HNSW index applies here.
     """
     with by_index():
         rows = _rows(_SCAN, recallable, vector, model, wanted)
-    return _best((i, d) for i, d, is_allowed in rows if is_allowed), len(rows) < wanted
+    near = _best((i, d) for i, d, is_allowed in rows if is_allowed)
+    return near, len(near) >= limit or len(rows) < wanted
 
 
 def _by_graph(
-    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int
-) -> dict[UUID, float]:
-    """Query the HNSW index with an iterative scan until enough results are recallable."""
+    recallable: Rows[Memory], vector: np.ndarray, model: str, wanted: int, limit: int
+) -> tuple[dict[UUID, float], bool]:
+    """Query the HNSW index with an iterative scan until enough results are recallable.
+
+    The second value is whether there were enough: a scan that ends before has passed few that are
+    recallable, and may have missed others that its graph does not reach from the query.
+    """
     width = len(vector)
     kind = "vector" if width <= VECTOR_MAX_WIDTH else "halfvec"
     with by_index_in_order():
         names = {"kind": f"{kind}({width})", "indexed_model": _literal(model)}
-        return _best(_rows(_GRAPH, recallable, vector, model, wanted, **names))
+        rows = _rows(_GRAPH, recallable, vector, model, wanted, **names)
+    near = _best(rows)
+    return near, len(near) >= limit and len(rows) >= wanted
 
 
 def _literal(text: str) -> str:
