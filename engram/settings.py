@@ -345,12 +345,28 @@ CELERY_TASK_ACKS_LATE = True
 CELERY_TASK_REJECT_ON_WORKER_LOST = True
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "engram"
-# What waits for a language model has a queue of its own: one that stalls holds up nothing else.
-CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {"engram": {}, "models": {}}
+# `models`: what waits for a language model; one that stalls holds up nothing else. `bulk`: what
+# takes many seconds where much was written at once; a flood of it holds up no detection or drift.
+_TASKS_OF_QUEUES: dict[str, list[str]] = {
+    "engram": [],
+    "bulk": [
+        "memories.embed_notes",
+        "memories.embed_pending",
+        "memories.embed_workspace",
+        "memories.extract",
+        "memories.janitor_run",
+        "memories.read_entities",
+        "predictor.train_workspace",
+    ],
+    "models": [
+        "conflicts.narrate_workspace",
+        "memories.extract_by_model",
+        "predictor.judge_workspace_by_model",
+    ],
+}
+CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {queue: {} for queue in _TASKS_OF_QUEUES}
 CELERY_TASK_ROUTES = {
-    "conflicts.narrate_workspace": {"queue": "models"},
-    "predictor.judge_workspace_by_model": {"queue": "models"},
-    "memories.extract_by_model": {"queue": "models"},
+    task: {"queue": queue} for queue, tasks in _TASKS_OF_QUEUES.items() for task in tasks
 }
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False

@@ -37,7 +37,6 @@ from predictor.services.judging import due as judging_due
 BOUNDS: Final = (
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300,
 )  # fmt: skip
-QUEUES: Final = ("engram", "models")
 
 
 def exposition(now: datetime) -> bytes:
@@ -143,7 +142,7 @@ def _waiting_metrics(now: datetime) -> Iterator[Metric]:
             "engram_broker_queue_length", "Wake-ups that no worker has taken.", labels=["queue"]
         )
         try:
-            for queue in QUEUES:
+            for queue in settings.CELERY_TASK_QUEUES:
                 lengths.add_metric([queue], float(client().llen(queue)))
         except (RedisError, OSError):
             return  # `engram_ready` says so

@@ -13,7 +13,16 @@ from typing import Any
 from engram.embedded.logs import rotating_log
 from engram.supervisor.snippets import lines_of
 
-COLOURS = {"up": 1, "web": 36, "worker": 32, "beat": 33, "postgres": 34, "redis": 35}
+COLOURS = {
+    "up": 1,
+    "web": 36,
+    "worker": 32,
+    "bulk": 32,
+    "models": 32,
+    "beat": 33,
+    "postgres": 34,
+    "redis": 35,
+}
 
 
 class Console:

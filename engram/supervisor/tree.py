@@ -20,15 +20,11 @@ from engram.supervisor.account import REMEDY, Account, choose_account
 from engram.supervisor.plan import CannotStartError, Plan
 from engram.supervisor.probe import PROBE_PAUSE_SECONDS, ReadinessProbe
 from engram.supervisor.terminal import Console, greeting, own_url, read_demo
+from engram.supervisor.workers import workers
 
 STOP_SECONDS = 8  # a worker on a busy machine needs 5; Docker kills all after 10
 GIVE_UP_FAILURES = 4  # early exits of a process, before everything was ready once
 EXIT_FAILED = 1
-MODEL_THREADS = 4  # workspaces that can wait for a language model concurrently
-# Detection, judging and training yield the processors to requests that agents wait for. Where Linux
-# shares them among sessions, as on desktops, `nice` counts within the worker's own session only.
-_YIELD = '{ echo 10 > /proc/self/autogroup; } 2> /dev/null; exec nice -n 10 "$@"'
-IN_BACKGROUND = ["sh", "-c", _YIELD, "sh"]
 # Celery warns root, and groups without a name, about pickled messages; Engram's are JSON.
 CELERY_ADVICE = (
     "ignore:You're running the worker with superuser privileges,"
@@ -182,13 +178,6 @@ class Supervisor:
         python = [sys.executable, "-m"]
         celery = [*python, "celery", "--app", "engram.celery", "--quiet"]
         web = [*python, "engram.supervisor.web", str(self.listener.fileno())]
-        worker = [
-            *IN_BACKGROUND,
-            *celery,
-            "worker",
-            "--concurrency",
-            str(self.plan.worker_processes),
-        ]
         quiet = ["--loglevel", "INFO", "--without-gossip", "--without-mingle"]
         schedule = str(application_folder(self.plan.home) / "celerybeat-schedule")
         beat = [*celery, "beat", "--schedule", schedule, "--pidfile", "", "--loglevel", "WARNING"]
@@ -196,13 +185,8 @@ class Supervisor:
         names = ["web"] if self.plan.web_processes == 1 else [f"web-{n}" for n in numbers]
         for name in names:
             self._add(name, web, pass_fds=[self.listener.fileno()])
-        if self.plan.has_model:
-            # Threads that wait for a language model, separate from the computing processes.
-            asking = [*celery, "worker", "--queues", "models", "--hostname", "models@%h"]
-            asking += ["--pool", "threads", "--concurrency", str(MODEL_THREADS)]
-            self._add("models", [*asking, *quiet])
-            worker += ["--queues", "engram"]
-        self._add("worker", [*worker, *quiet])
+        for name, launcher, options in workers(self.plan):
+            self._add(name, [*launcher, *celery, "worker", *options, *quiet])
         self._add("beat", beat)
 
     def _add(self, name: str, command: list[str], **more: Any) -> None:

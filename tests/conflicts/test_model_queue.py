@@ -1,12 +1,16 @@
-"""Who waits for language models: threads of a worker of their own, where a model is named."""
+"""Which queue a task has, and which worker serves it."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from django.conf import settings
 
 from conflicts.services.detection.narrative import NARRATE_TASK
 from engram.celery import app
-from engram.supervisor.plan import names_model
+from engram.supervisor.plan import Plan, names_model
+from engram.supervisor.workers import workers
 
 
 @pytest.mark.parametrize(
@@ -31,4 +35,31 @@ def test_what_waits_for_a_model_has_a_queue_of_its_own() -> None:
 
     assert queue(NARRATE_TASK) == "models"
     assert queue("conflicts.detect_workspace") == "engram"
-    assert set(app.amqp.queues) == {"engram", "models"}
+
+
+@pytest.mark.parametrize("has_model", [False, True])
+@pytest.mark.parametrize("processes", [1, 2, 5])
+def test_each_queue_is_served_by_one_worker(processes: int, has_model: bool) -> None:
+    plan = Plan(Path(), "", 0, 1, processes, has_demo=False, has_model=has_model)
+    served = {name: _option(options, "queues").split(",") for name, _, options in workers(plan)}
+    assert sorted(queue for queues in served.values() for queue in queues) == sorted(
+        app.amqp.queues
+    )
+    assert ("engram" in served["worker"], "bulk" in served["worker"]) == (True, processes == 1)
+    assert ("models" in served["worker"]) is not has_model
+    computing = [
+        int(_option(options, "concurrency"))
+        for name, _, options in workers(plan)
+        if name != "models"
+    ]
+    assert sum(computing) == processes
+
+
+def test_routes_name_tasks_that_exist() -> None:
+    app.loader.import_default_modules()
+    assert set(settings.CELERY_TASK_ROUTES) <= set(app.tasks)
+
+
+def _option(options: list[str], name: str) -> str:
+    [value] = [o.partition("=")[2] for o in options if o.startswith(f"--{name}=")]
+    return value

@@ -95,6 +95,20 @@ def test_unreachable_broker_is_named_with_a_remedy(home: Path) -> None:
     assert "worker" not in found
 
 
+def test_a_queue_that_no_worker_serves_is_named() -> None:
+    def answer(*queues: str) -> list[dict[str, Any]]:
+        return [{"name": queue} for queue in queues]
+
+    whole = servers.served({"b@here": answer("bulk", "models"), "a@here": answer("engram")})
+    assert (whole.level, whole.detail) == ("ok", "a@here, b@here")
+    some = servers.served({"a@here": answer("engram", "models")})
+    assert (some.level, some.detail) == (
+        "fail",
+        "no worker that answered serves the queue bulk",
+    )
+    assert some.remedy.endswith("--queues bulk")
+
+
 def test_lines_name_the_remedy_of_what_is_wrong_only() -> None:
     findings = [
         check.CheckResult("home", "ok", "/srv/engram", "unused"),

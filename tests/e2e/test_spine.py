@@ -70,6 +70,25 @@ def test_a_commit_while_the_worker_is_dead_is_read_later(service: Service) -> No
     assert eventually(lambda: any("kiln" in c["question"] for c in service.open_cards()))
 
 
+def test_a_flood_of_bulk_work_does_not_hold_up_detection(service: Service) -> None:
+    """Bulk work that never ends: the processes that do it are stopped, and a note waits for one."""
+    home = service.up.home
+    stopped = pids(home, r"celery.*worker.*--queues=bulk")
+    for pid in stopped:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        body = {"content": "The orchard is harvested in September."}
+        assert service.call("agent", "notes/harvest.md", body, method="PUT")[0] in {200, 201}
+        for content in ("The orchard has 40 trees.", "The orchard has 70 trees."):
+            place = {"content": content, "scope": "orchard"}
+            assert service.call("agent", "memories", place)[0] == 201
+        assert eventually(lambda: any("orchard" in c["question"] for c in service.open_cards()))
+    finally:
+        for pid in stopped:
+            os.kill(pid, signal.SIGCONT)
+    assert len(stopped) >= 2  # a worker and its process
+
+
 def test_a_dead_database_is_a_503_and_nothing_is_half_written(service: Service) -> None:
     home = service.up.home
     _, before = service.call("agent", "memories?limit=200")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -90,16 +90,28 @@ def processes() -> CheckResult:
     return CheckResult("processes", "ok", counted or "none sends heartbeats")
 
 
+def served(answers: Mapping[str, Sequence[Mapping[str, Any]]]) -> CheckResult:
+    """Check that each queue is served by one of the workers that answered.
+
+    `answers` holds the queues that each worker serves, by the worker's name.
+    """
+    names = {queue["name"] for queues in answers.values() for queue in queues}
+    missing = sorted(set(settings.CELERY_TASK_QUEUES) - names)
+    if missing:
+        detail = f"no worker that answered serves the queue {' or '.join(missing)}"
+        remedy = f"celery --app engram.celery worker --queues {','.join(missing)}"
+        return CheckResult("worker", "fail", detail, remedy)
+    return CheckResult("worker", "ok", ", ".join(sorted(answers)))
+
+
 def worker() -> CheckResult:
-    """Check that a worker answers."""
+    """Check that workers answer, and that each queue is served by one."""
     try:
-        answers = app.control.ping(timeout=PING_SECONDS)
+        answers = app.control.inspect(timeout=PING_SECONDS).active_queues()
     except Exception as error:  # noqa: BLE001 (kombu raises whatever its transport raises)
         return CheckResult("worker", "fail", first_line(error), REMEDIES["broker"])
     if answers:
-        return CheckResult(
-            "worker", "ok", ", ".join(sorted(name for row in answers for name in row))
-        )
+        return served(answers)
     must_run = settings.IS_PRODUCTION or running_supervisor(settings.ENGRAM_HOME) is not None
     remedy = "make up runs one; by hand: celery --app engram.celery worker"
     return CheckResult("worker", "fail" if must_run else "warn", "no worker answers", remedy)
