@@ -90,11 +90,9 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
     "max_size": POOL_MAX_SIZE,
     "timeout": 5,
 }
-# Whether connections prepare the statements of the hot paths; 0 for a connection pooler that does
-# not support prepared statements.
-DATABASES["default"]["OPTIONS"]["prepare_threshold"] = (
-    int(os.environ.get("ENGRAM_PREPARED_STATEMENTS", "1")) or None
-)
+# Whether the statements of the hot paths are prepared; 0 for a connection pooler that does not
+# support prepared statements.
+PREPARES_STATEMENTS = os.environ.get("ENGRAM_PREPARED_STATEMENTS", "1") != "0"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # kombu names a unix socket redis+socket://, redis-py and channels name it unix://.

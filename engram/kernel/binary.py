@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Self
 from uuid import UUID
 
 import numpy as np
+from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from numpy.typing import NDArray
@@ -84,23 +85,18 @@ class _VectorPacker(Dumper):
         return pack(">HH", len(obj.values), 0) + obj.values.astype(">f4").tobytes()
 
 
-class _OnceCursor(Cursor[Any]):
-    """A cursor that never prepares a statement."""
-
-    def execute(self, *args: Any, **options: Any) -> Self:
-        """Execute a statement."""
-        return super().execute(*args, **options | {"prepare": False})
-
-
 class _PreparingCursor(Cursor[Any]):
-    """A cursor that prepares each statement at once.
-
-    psycopg's own count of executions would forget a statement among the many with literals.
-    """
+    """A cursor that prepares each statement at once, where `PREPARES_STATEMENTS` says so."""
 
     def execute(self, *args: Any, **options: Any) -> Self:
         """Execute a statement."""
-        return super().execute(*args, **options | {"prepare": True})
+        # Only meanwhile: a connection that may prepare keeps its last 100 statements to count them,
+        # and in those of Django's cursors the parameters, whole batches of rows, are part of them.
+        self.connection.prepare_threshold = 0 if settings.PREPARES_STATEMENTS else None
+        try:
+            return super().execute(*args, **options)
+        finally:
+            self.connection.prepare_threshold = None
 
 
 @contextmanager
@@ -111,7 +107,7 @@ def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
     `engram.kernel.planning` says so. Only for statements whose best plan does not depend on their
     parameters, nor on a partial index that is chosen by one.
     """
-    with _open(_PreparingCursor if prepares else _OnceCursor) as cursor:
+    with _open(_PreparingCursor if prepares else Cursor) as cursor:
         cursor.cursor.format = Format.BINARY
         yield cursor
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from typing import Any
@@ -133,3 +134,30 @@ def test_only_statements_that_ask_for_it_are_prepared() -> None:
                 assert cursor.fetchone() == (1, 2)
         assert prepared("SELECT 1 AS kept") == 1
         assert prepared("SELECT 1 AS planned") == 0
+
+
+@pytest.mark.django_db
+def test_a_connection_does_not_keep_the_parameters_of_statements() -> None:
+    with transaction.atomic(), binary_cursor(prepares=True) as prepared:
+        prepared.execute("SELECT 1 AS kept, %s::int", [2])
+        tracemalloc.start()
+        try:
+            for number in range(20):
+                with connection.cursor() as plain:
+                    plain.execute("SELECT length(%s)", [f"{number:0>1000000}"])
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert kept < 4_000_000
+
+
+@pytest.mark.django_db
+def test_no_statement_is_prepared_for_a_pooler(settings: Any) -> None:
+    settings.PREPARES_STATEMENTS = False
+    with transaction.atomic(), binary_cursor(prepares=True) as cursor:
+        for _ in range(3):
+            cursor.execute("SELECT 1 AS pooled, %s::int", [2])
+        cursor.execute(
+            "SELECT count(*) FROM pg_prepared_statements WHERE statement LIKE '%%AS pooled%%'"
+        )
+        assert cursor.fetchone() == (0,)

@@ -28,7 +28,7 @@ from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.models import ImportProgress
 
 ROWS_A_BATCH = 500
-CHARS_A_BATCH = 4_000_000
+CHARS_A_BATCH = 1_000_000
 
 Advance = Callable[[int], object]
 Clock = Callable[[], datetime]
