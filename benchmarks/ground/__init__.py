@@ -4,9 +4,12 @@ Importing it prepares Django; one thread for the linear algebra, as in productio
 """
 
 import os
+import sys
 
-os.environ.setdefault("OMP_NUM_THREADS", "1")
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if "OPENBLAS_NUM_THREADS" not in os.environ:
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    if "numpy" in sys.modules:  # which has read its number of threads: start again
+        os.execv(sys.executable, sys.orig_argv)  # noqa: S606 (this program)
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
 os.environ.setdefault("ENGRAM_TEST_DATABASE", f"test_engram_{os.getpid()}_bench")
 

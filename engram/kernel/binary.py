@@ -99,6 +99,11 @@ class _PreparingCursor(Cursor[Any]):
             self.connection.prepare_threshold = None
 
 
+def one_line(statement: str) -> str:
+    """Return SQL without its indentation: psycopg remembers the parsing of 4,096 characters."""
+    return " ".join(statement.split())
+
+
 @contextmanager
 def binary_cursor(*, prepares: bool = False) -> Iterator[CursorWrapper]:
     """Open Django's cursor with binary results; it accepts parameters of this module.

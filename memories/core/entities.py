@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
@@ -44,6 +44,9 @@ _WORD = re.compile(r"[^\W_]\w*(?:['.\-/:@+&]+\w+)*")
 _COMBINING = re.compile("[\u0300-\u036f]")
 _QUOTED = re.compile('["\u201c]([^"\u201c\u201d\n]{3,80})["\u201d]')
 _ENDS_START = frozenset(".:;,!?()\n")
+
+
+Span = tuple[int, int]  # of words: the first, and the one after the last
 
 
 class _Word(NamedTuple):
@@ -78,26 +81,30 @@ def entities(text: str) -> dict[str, bool]:
     return found
 
 
-def named_in(query: str, known: Collection[str] | None = None) -> list[str]:
-    """Return the keys that a query may name: its runs of up to seven words, in order.
+def named_in(query: str) -> dict[str, Span]:
+    """Return the keys that a query may name, and the first words that name each.
 
-    With `known` only those; of two of which one lies within the other, the longer.
+    They are its runs of up to `QUERY_NAME_WORDS` words, in order.
     """
     words = [word.text for word in _words(_plain(query))[:QUERY_WORDS]]
-    spans: dict[str, tuple[int, int]] = {}
-    for start in range(len(words)):
-        for end in range(start + 1, min(start + QUERY_NAME_WORDS, len(words)) + 1):
-            if end - start == 1 and words[start].casefold() in _NO_NAME:
-                continue
-            key = _fold(words[start:end])
-            if len(key) > 1 and (known is None or key in known):
-                spans.setdefault(key, (start, end))
-    if known is None:
-        return list(spans)
+    folded = [_fold_word(word) for word in words]
+    found: dict[str, Span] = {}
+    for start, word in enumerate(words):
+        is_name = word.casefold() not in _NO_NAME
+        for end in range(start + 1 + (not is_name), min(start + QUERY_NAME_WORDS, len(words)) + 1):
+            key = _joined(folded[start:end])
+            if len(key) > 1:
+                found.setdefault(key, (start, end))
+    return found
+
+
+def longest(named: Mapping[str, Span], known: Container[str]) -> list[str]:
+    """Return the known ones of the keys that a query names, without those within another."""
+    spans = {key: span for key, span in named.items() if key in known}
     return [key for key, span in spans.items() if not _is_within(span, spans.values())]
 
 
-def _is_within(span: tuple[int, int], others: Collection[tuple[int, int]]) -> bool:
+def _is_within(span: Span, others: Collection[Span]) -> bool:
     start, end = span
     return any(a <= start and end <= b and (a, b) != span for a, b in others)
 
@@ -189,8 +196,15 @@ def _plain(text: str) -> str:
 
 def _fold(words: Sequence[str]) -> str:
     """Return the key of a name."""
-    folded = [word.casefold() for word in words]
-    folded = [word[:-2] if word.endswith("'s") else word.rstrip("'") for word in folded]
-    while folded and folded[0] in _ARTICLES:
-        folded.pop(0)
-    return " ".join(folded)[:KEY_MAX_CHARS].strip()
+    return _joined([_fold_word(word) for word in words])
+
+
+def _fold_word(word: str) -> str:
+    folded = word.casefold()
+    return folded[:-2] if folded.endswith("'s") else folded.rstrip("'")
+
+
+def _joined(folded: Sequence[str]) -> str:
+    """Return the key of a name of folded words: without articles before it."""
+    first = next((n for n, word in enumerate(folded) if word not in _ARTICLES), len(folded))
+    return " ".join(folded[first:])[:KEY_MAX_CHARS].strip()

@@ -6,25 +6,27 @@ Every memory that is named passes the query's condition, so that nothing hidden 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from engram.kernel.binary import binary_cursor
+from engram.kernel.binary import binary_cursor, one_line
 from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import associations as core
 from memories.core.co_recall import HALF_LIFE_DAYS, LEAST_WALKED
-from memories.core.entities import named_in
+from memories.core.entities import longest, named_in
 from memories.core.spreading import Node, Weights
 
 _NO_LINKS: Weights = MappingProxyType({})
 LINKS_READ = 20  # of one memory or note, of each kind but entities
 LINKS_SCANNED = 1_000  # of one node, to find those that lead to what may be recalled
 
-# Each part is a look-up in an index for each id: the planner is not asked for an order of joins.
-_LINKS = """
+# By the kind of node. Each part is a look-up in an index for each id: the planner is not asked for
+# an order of joins.
+_LINKS = {
+    core.MEMORY: one_line("""
     SELECT 'memory', here.id::text, 'entity', entity.key, counted.memories::float8
     FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
@@ -74,7 +76,8 @@ _LINKS = """
         )
         LIMIT %(links)s
     ) AS other
-    UNION ALL
+    """),
+    core.ENTITY: one_line("""
     SELECT 'entity', here.key, 'memory', entity.memory_id::text, entity.is_subject::int
     FROM unnest(%(entities)s::text[]) AS here (key)
     CROSS JOIN LATERAL (
@@ -88,7 +91,8 @@ _LINKS = """
         )
         LIMIT %(most)s
     ) AS entity
-    UNION ALL
+    """),
+    core.NOTE: one_line("""
     SELECT 'note', here.id::text, 'memory', link.memory_id::text, 1
     FROM unnest(%(notes)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
@@ -119,8 +123,9 @@ _LINKS = """
         )
     ) AS link
     WHERE link.note_id <> here.id
-"""
-_ABOUT = """
+    """),
+}
+_ABOUT = one_line("""
     SELECT named.key, named.memories, entity.memory_id::text
     FROM (
         SELECT key, memories FROM memories_entitycount
@@ -139,7 +144,7 @@ _ABOUT = """
         )
         LIMIT %(named)s
     ) AS entity
-"""
+""")
 
 
 class LinkReader:
@@ -163,12 +168,13 @@ class LinkReader:
 
     def asked(self, query: str) -> dict[Node, float]:
         """Return the weights of entities that a query names and recallable memories are about."""
+        named = named_in(query)
         counts: dict[str, int] = {}
         about: dict[str, dict[Node, bool]] = defaultdict(dict)
-        for key, memories, memory_id in self._rows(_ABOUT, keys=named_in(query)):
+        for key, memories, memory_id in self._rows(_ABOUT, keys=list(named)):
             counts[key] = memories
             about[key][Node(core.MEMORY, memory_id)] = True
-        self._about = {key: about[key] for key in named_in(query, counts)}
+        self._about = {key: about[key] for key in longest(named, counts)}
         return {
             Node(core.ASKED, key): core.rarity(counts[key], self._memories) for key in self._about
         }
@@ -191,13 +197,18 @@ class LinkReader:
         }
         for key in keys[core.NAMED]:
             found[Node(core.NAMED, key)] = core.out_of_hub(self._about[key])
-        stored = {kind: keys[kind] for kind in (core.MEMORY, core.ENTITY, core.NOTE)}
-        return found | (self._stored(stored) if any(stored.values()) else {})
+        return found | self._stored({kind: keys[kind] for kind in _LINKS if kind in keys})
 
-    def _stored(self, keys: Mapping[str, list[str]]) -> dict[Node, Weights]:
+    def _stored(self, keys: Mapping[str, Sequence[str]]) -> dict[Node, Weights]:
+        """Read the links of nodes of each kind by one statement."""
+        if not keys:
+            return {}
         own: dict[Node, dict[Node, float]] = defaultdict(dict)
         rows = self._rows(
-            _LINKS, memories=keys[core.MEMORY], entities=keys[core.ENTITY], notes=keys[core.NOTE]
+            " UNION ALL ".join(_LINKS[kind] for kind in keys),
+            memories=_ids(keys.get(core.MEMORY, [])),
+            entities=keys.get(core.ENTITY, []),
+            notes=_ids(keys.get(core.NOTE, [])),
         )
         for from_kind, from_key, kind, key, value in rows:
             is_rare = from_kind == core.MEMORY and kind == core.ENTITY
@@ -212,5 +223,11 @@ class LinkReader:
 
     def _rows(self, sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
         with binary_cursor(prepares=True) as cursor:
-            cursor.execute(sql.format(condition=self._condition.sql), self._parameters | parameters)
+            statement = sql.format(condition=self._condition.sql)
+            cursor.execute(statement, self._parameters | parameters)
             return list(cursor.fetchall())
+
+
+def _ids(ids: Sequence[str]) -> str:
+    """Return UUIDs as one array in PostgreSQL's text format."""
+    return f"{{{','.join(ids)}}}"
