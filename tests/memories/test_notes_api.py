@@ -111,12 +111,14 @@ def test_unchanged_passages_keep_their_rows_and_vectors(tenant: Tenant) -> None:
 def test_a_long_note_is_embedded_in_part_at_once_and_the_rest_in_the_background(
     tenant: Tenant, neighbour: Tenant
 ) -> None:
-    text = "\n\n".join(f"# Part {i}\n\nThe part {i} says {i}." for i in range(40))
-    assert stored(tenant.agent, "long.md", text)["pending"] == 8
+    text = "\n\n".join(
+        f"# Part {i}\n\nThe part {i} says {i}{' and so on' * 50}." for i in range(20)
+    )
+    assert stored(tenant.agent, "long.md", text)["pending"] == 4
     stored(neighbour.agent, "long.md", text)
     embed_notes(str(tenant.workspace.pk))
     assert show(tenant.reader, "long.md")["pending"] == 0
-    assert show(neighbour.reader, "long.md")["pending"] == 8
+    assert show(neighbour.reader, "long.md")["pending"] == 4
     embed_pending()
     assert show(neighbour.reader, "long.md")["pending"] == 0
 

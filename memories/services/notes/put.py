@@ -32,7 +32,7 @@ from memories.services.notes.draft import CheckedNote, NoteDraft, check
 from memories.services.notes.find import version_tag
 
 log = logging.getLogger(__name__)
-EMBEDDED_AT_ONCE = 32  # passages; of a longer note the rest is embedded in the background
+EMBEDDED_AT_ONCE = 8_000  # characters, half a second; the rest is embedded in the background
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,11 @@ def _embed_first(
 ) -> VectorsByHash:
     """Return the vectors of the first new passages by hash; none if embedding fails."""
     texts = {chunk.text_hash: chunk.embedded for chunk in checked.reading.chunks}
-    new = [digest for digest in texts if digest not in known][:EMBEDDED_AT_ONCE]
+    new, chars = list[str](), 0
+    for digest, text in texts.items():
+        if digest not in known and chars < EMBEDDED_AT_ONCE:
+            new.append(digest)
+            chars += len(text)
     if not new:
         return {}
     model = workspace.embedding_model
