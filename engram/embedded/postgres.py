@@ -92,8 +92,8 @@ class Postgres:
         version = (data / "PG_VERSION").read_text().strip()
         if version != MAJOR_VERSION:
             raise EmbeddedServicesError(
-                f"{data} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: dump it with "
-                "the old release of Engram and restore it with this one (docs/operators.md)."
+                f"{data} was made by PostgreSQL {version}, this is {MAJOR_VERSION}: back it up "
+                "with the old release of Engram and restore it with this one (docs/backup.md)."
             )
         self._remove_misleading_pid_file()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 from django.conf import settings
 
@@ -17,6 +18,7 @@ from engram.console.doctor.configuration import (
 from engram.console.doctor.machine import (
     free_space,
     home_folder,
+    last_backup,
     port,
     postgres_binaries,
     python_version,
@@ -35,6 +37,7 @@ def examine() -> Iterator[CheckResult]:
     if home.level == "fail":
         return
     yield free_space(settings.ENGRAM_HOME)
+    yield last_backup(datetime.now(UTC))
     yield postgres_binaries()
     yield redis_binaries()
     services = services_start()

@@ -7,11 +7,13 @@ import shutil
 import socket
 import subprocess
 import sys
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from django.conf import settings
 
 from engram import embedded
+from engram.console.backup import home_files
 from engram.console.doctor.check import CheckResult
 from engram.embedded.broker import find_program
 from engram.embedded.places import make_home
@@ -22,6 +24,7 @@ from engram.supervisor.plan import running_supervisor
 WARN_FREE_BYTES = 2 * 1024**3
 FAIL_FREE_BYTES = 200 * 1024**2
 OLDEST_REDIS = (5, 0)
+OLDEST_BACKUP = timedelta(days=7)
 
 
 def python_version() -> CheckResult:
@@ -55,6 +58,20 @@ def free_space(home: Path) -> CheckResult:
     if free < WARN_FREE_BYTES:
         return CheckResult("disk", "warn", detail, "free some space soon")
     return CheckResult("disk", "ok", detail)
+
+
+def last_backup(now: datetime) -> CheckResult:
+    """Check that `manage.py backup` was used lately; without it in production only."""
+    remedy = "manage.py backup PATH --verify, regularly, and keep the file on another machine"
+    found = home_files.last_backup()
+    if found is None:
+        detail = "none by manage.py backup" if settings.IS_PRODUCTION else "none yet"
+        return CheckResult("backup", "warn" if settings.IS_PRODUCTION else "ok", detail, remedy)
+    made_at, path = found
+    detail = f"{path}, of {made_at:%Y-%m-%d %H:%M} UTC"
+    if now - made_at > OLDEST_BACKUP:
+        return CheckResult("backup", "warn", f"{detail}: more than a week ago", remedy)
+    return CheckResult("backup", "ok", detail)
 
 
 def postgres_binaries() -> CheckResult:

@@ -1,0 +1,134 @@
+"""Restore a backup."""
+
+from __future__ import annotations
+
+import sys
+from argparse import SUPPRESS, ArgumentParser
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.core.management import call_command
+from django.core.management.base import BaseCommand, CommandError
+from django.db import Error, connection
+from tqdm import tqdm
+
+from engram.console.backup.archive import Backup, open_backup
+from engram.console.backup.home_files import put_files
+from engram.console.backup.load import load
+from engram.console.backup.manifest import BackupError
+from engram.console.backup.scratch import verify
+from engram.console.backup.target import database_name, has_rows, refuse_company
+from engram.supervisor.plan import CannotStartError, claim_home
+
+
+class Command(BaseCommand):
+    """`manage.py restore PATH [--replace | --verify]`."""
+
+    help = (
+        "Restore what `backup` wrote, into an empty database that nobody uses. The file is checked "
+        "whole first, and everything is restored or nothing. Afterwards the database is migrated "
+        "to this version."
+    )
+    requires_system_checks: list[str] = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Declare the arguments."""
+        parser.add_argument("path", type=Path, metavar="PATH")
+        how = parser.add_mutually_exclusive_group()
+        how.add_argument(
+            "--replace",
+            action="store_true",
+            help="delete what the database holds; asks for the database's name",
+        )
+        how.add_argument(
+            "--verify",
+            action="store_true",
+            help="only restore into a scratch database and compare every row; changes nothing",
+        )
+        how.add_argument("--scratch", action="store_true", help=SUPPRESS)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Check the file and the database, then restore."""
+        path: Path = options["path"]
+        try:
+            with open_backup(path) as backup:
+                self._check(backup)
+                if options["verify"]:
+                    verify(path)
+                    self.stdout.write("Verified: every row is equal in a scratch database.")
+                elif options["scratch"]:
+                    self._restore(backup)
+                else:
+                    with self._alone():
+                        self._agree(is_replacing=options["replace"])
+                        self._restore(backup)
+                        self._put_files(backup)
+        except BackupError as error:
+            raise CommandError(f"{path}: {error}") from None
+        except KeyboardInterrupt:
+            raise CommandError(
+                "Interrupted: the database is as it was, unless it was restored whole already."
+            ) from None
+
+    def _check(self, backup: Backup) -> None:
+        with _bar(backup.manifest.bytes, "check") as bar:
+            backup.check(bar.update)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the supervisor's lock of this home, and refuse other users of the database."""
+        try:
+            lock = claim_home(settings.ENGRAM_HOME)
+        except CannotStartError as error:
+            raise BackupError(f"{error}. Stop it first; nothing was changed.") from None
+        with lock:
+            lock.write("a backup is being restored")
+            lock.flush()
+            refuse_company()
+            yield
+
+    def _agree(self, *, is_replacing: bool) -> None:
+        if not has_rows():
+            return
+        name = database_name()
+        if not is_replacing:
+            raise BackupError(
+                f"The database {name} is not empty, and nothing was changed. `--replace` deletes "
+                "what it holds."
+            )
+        self.stdout.write(f"Everything in the database {name} will be replaced.")
+        try:
+            typed = input("Type the database's name to go on: ")
+        except EOFError:
+            typed = ""
+        if typed.strip() != name:
+            raise BackupError("That is not its name; nothing was changed.")
+
+    def _restore(self, backup: Backup) -> None:
+        manifest = backup.manifest
+        with _bar(2 * sum(table.bytes for table in manifest.tables), "restore") as bar:
+            load(backup, advance=bar.update)
+        connection.close()
+        try:
+            call_command("migrate", verbosity=0, interactive=False)
+        except Error as error:
+            message = str(error).strip().splitlines()[0]
+            raise BackupError(
+                f"It is restored, but cannot be migrated to this version: {message}"
+            ) from None
+        self.stdout.write(
+            f"{manifest.rows} rows of {len(manifest.tables)} tables restored and compared; "
+            f"the backup is of {manifest.created_at:%Y-%m-%d %H:%M} UTC."
+        )
+
+    def _put_files(self, backup: Backup) -> None:
+        for name in put_files(backup):
+            self.stdout.write(f"{name} of the backup was not put back: the environment decides it.")
+
+
+def _bar(total: int, what: str) -> Any:
+    is_hidden = not total or not sys.stderr.isatty()
+    return tqdm(total=total, unit="B", unit_scale=True, desc=what, disable=is_hidden)

@@ -1,0 +1,185 @@
+"""The drill: an installation is backed up, lost and restored, and then answers as before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from engram import embedded
+from engram.console.backup.manifest import MANIFEST
+from engram.supervisor.plan import claim_home
+from tests.e2e.installation import Installation
+from tests.e2e.test_up import Up
+from tests.homes import ENVIRONMENT, SOURCE, processes_of, throw_away
+from tests.prepared_home import prepare
+
+FACTS = (
+    "The kiln in the pottery studio fires at 1240 degrees.",
+    "The kiln in the pottery studio fires at 1180 degrees.",
+    "Celadon glaze is mixed from feldspar, silica and a little iron oxide.",
+    "Overdue library books cost twenty cents a day after one free week.",
+)
+QUESTIONS = ("How hot is the kiln?", "glaze", "What does a late book cost?")
+
+
+def asked(of: Installation) -> dict[str, Any]:
+    """Return what a caller sees, without the figures that depend on the moment."""
+    recalls = [("POST", "memories/recall", {"query": query, "k": 3}) for query in QUESTIONS]
+    lists = [("GET", path, None) for path in ("conflicts", "notes", "memories?limit=200")]
+    *recalled, cards, notes, memories = of.call(*recalls, *lists)
+    return {
+        "recalled": [[_shown(one) for one in found["results"]] for found in recalled],
+        "cards": [(c["id"], c["question"], c["status"]) for c in cards["results"]],
+        "notes": [note["path"] for note in notes["results"]],
+        "memories": [(m["id"], m["created_at"]) for m in memories["results"]],
+    }
+
+
+def _shown(result: dict[str, Any]) -> tuple[Any, ...]:
+    return result["memory"]["id"], result["memory"]["content"], result["disputed"]
+
+
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installation]:
+    """Make an installation with two memories that disagree, a note and a key."""
+    folder = tmp_path_factory.mktemp("drill")
+    with throw_away(folder / "a home") as home:
+        of = Installation(prepare(home))
+        embedded.ensure(home)
+        of.done("create_workspace", "studio")
+        of.key = of.done("create_key", "--workspace", "studio", "--role", "agent").strip()
+        commits = [("POST", "memories", {"content": fact, "scope": "studio"}) for fact in FACTS]
+        note = {"content": "# Kiln\n\nIt stands in the studio.\n"}
+        of.call(*commits, ("PUT", "notes/kiln.md", note))
+        of.done("detect", "--workspace", "studio")
+        yield of
+        of.stop()
+
+
+@pytest.fixture(scope="module")
+def backup(original: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Back up and verify; no process may have the database's password among its arguments."""
+    path = tmp_path_factory.mktemp("backups") / "whole.zip"
+    url = embedded.ensure(original.home).database_url.replace("engram@", "engram:opensesame@", 1)
+    command = [sys.executable, "manage.py", "backup", str(path), "--verify"]
+    environment = {**ENVIRONMENT, "ENGRAM_HOME": str(original.home), "DATABASE_URL": url}
+    lines: set[str] = set()
+    with subprocess.Popen(
+        command, cwd=SOURCE, env=environment, stdout=subprocess.PIPE, text=True
+    ) as running:
+        while running.poll() is None:
+            lines |= set(processes_of(original.home).values())
+        said = running.communicate()[0]
+    assert running.returncode == 0
+    assert any("--scratch" in line for line in lines)
+    assert not any("opensesame" in line for line in lines)
+    assert "Verified: restored into a scratch database, every row is equal." in said
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in said
+    assert scratch_databases(original) == []
+    return path
+
+
+def scratch_databases(of: Installation) -> list[str]:
+    with psycopg.connect(embedded.ensure(of.home).database_url) as connection:
+        rows = connection.execute(
+            "SELECT datname FROM pg_database WHERE starts_with(datname, 'engram_scratch')"
+        ).fetchall()
+    return [name for (name,) in rows]
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Installation]:
+    """Return a home in which nothing is, not even tables."""
+    with throw_away(tmp_path / "another home") as home:
+        of = Installation(home)
+        yield of
+        of.stop()
+
+
+def test_after_a_loss_everything_is_as_before(
+    original: Installation, backup: Path, elsewhere: Installation
+) -> None:
+    before = asked(original)
+    assert [len(found) for found in before["recalled"]] == [2, 1, 1]
+    assert (len(before["cards"]), before["notes"]) == (1, ["kiln.md"])
+    assert "restored and compared" in elsewhere.done("restore", str(backup))
+    elsewhere.key = original.key
+    assert asked(elsewhere) == before
+    keys = [(of.home / "secret_key").read_bytes() for of in (elsewhere, original)]
+    assert keys[0] == keys[1]
+
+
+def test_what_is_there_is_replaced_only_after_its_name_was_typed(
+    original: Installation, backup: Path
+) -> None:
+    before = asked(original)
+    original.call(("POST", "memories", {"content": "What was learned later.", "scope": "studio"}))
+    reason = original.refused("restore", str(backup))
+    assert "The database engram is not empty, and nothing was changed." in reason
+    reason = original.refused("restore", "--replace", str(backup), typed="yes\n")
+    assert "That is not its name; nothing was changed." in reason
+    assert len(asked(original)["memories"]) == len(before["memories"]) + 1
+    original.done("restore", "--replace", str(backup), typed="engram\n")
+    assert asked(original) == before
+
+
+def test_a_running_copy_is_refused(original: Installation, backup: Path) -> None:
+    with claim_home(original.home) as lock:
+        lock.write("process 1, http://127.0.0.1:8000")
+        lock.flush()
+        reason = original.refused("restore", "--replace", str(backup), typed="engram\n")
+    assert "already runs" in reason
+    assert "http://127.0.0.1:8000" in reason
+    with psycopg.connect(embedded.ensure(original.home).database_url):
+        reason = original.refused("restore", "--replace", str(backup), typed="engram\n")
+    assert "The database is in use (1 other connections)" in reason
+
+
+def test_rows_that_break_a_rule_change_nothing(original: Installation, backup: Path) -> None:
+    """An archive whose digests are right, and whose memories belong to no workspace."""
+    before = asked(original)
+    with zipfile.ZipFile(backup) as archive:
+        content = {name: archive.read(name) for name in archive.namelist()}
+    manifest = json.loads(content[MANIFEST])
+    table = next(t for t in manifest["tables"] if t["name"] == "kernel_workspace")
+    assert table["rows"] == 1
+    table |= {"rows": 0, "bytes": 0, "sha256": hashlib.sha256(b"").hexdigest()}
+    forged = backup.with_name("forged.zip")
+    with zipfile.ZipFile(forged, "w") as archive:
+        changed = {"tables/kernel_workspace.copy": b"", MANIFEST: json.dumps(manifest).encode()}
+        for name, data in (content | changed).items():
+            archive.writestr(name, data)
+    reason = original.refused("restore", "--replace", str(forged), typed="engram\n")
+    assert "violates foreign key constraint" in reason
+    assert "Nothing was changed." in reason
+    assert asked(original) == before
+
+
+def test_tables_of_somebody_else_are_never_dropped(backup: Path, elsewhere: Installation) -> None:
+    url = embedded.ensure(elsewhere.home).database_url
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("CREATE TABLE invoices (id int)")
+    reason = elsewhere.refused("restore", str(backup))
+    assert "tables that are not Engram's (invoices)" in reason
+    with psycopg.connect(url) as connection:
+        assert connection.execute("SELECT count(*) FROM invoices").fetchone() == (0,)
+        made = connection.execute("SELECT to_regclass('django_migrations')").fetchone()
+    assert made == (None,)
+
+
+def test_a_backup_is_made_while_everything_runs(running: Up, tmp_path: Path) -> None:
+    of = Installation(running.home)
+    path = tmp_path / "live.zip"
+    of.done("backup", str(path))
+    assert "already runs" in of.refused("restore", "--replace", str(path), typed="engram\n")
+    assert running.answers()
+    assert json.loads((running.home / "backup.json").read_text())["path"] == str(path)
