@@ -11,6 +11,7 @@ from datetime import timedelta
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -57,24 +58,43 @@ ALLOWED_HOSTS = _require("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split("
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
 
 
-def _trusted_proxies() -> list[str]:
-    """Return the addresses and networks of `ENGRAM_TRUSTED_PROXIES`; a mistyped one is no proxy."""
-    named = [name.strip() for name in os.environ.get("ENGRAM_TRUSTED_PROXIES", "").split(",")]
-    proxies = [name for name in named if name]
-    for name in proxies:
+def _networks(variable: str) -> list[str]:
+    """Return the addresses and networks that a variable lists; a mistyped one is none."""
+    named = [name.strip() for name in os.environ.get(variable, "").split(",")]
+    networks = [name for name in named if name]
+    for name in networks:
         try:
             ip_network(name)
         except ValueError as error:
             raise ImproperlyConfigured(
-                f"ENGRAM_TRUSTED_PROXIES holds {name!r}, which is no address and no network "
+                f"{variable} holds {name!r}, which is no address and no network "
                 f"({error}): write for example 127.0.0.1,10.0.0.0/8"
             ) from None
-    return proxies
+    return networks
 
 
 # From whom X-Forwarded-For and X-Forwarded-Proto are believed (engram/kernel/proxies.py sets the
 # scheme and REMOTE_ADDR, and drops the headers: no SECURE_PROXY_SSL_HEADER).
-ENGRAM_TRUSTED_PROXIES = _trusted_proxies()
+ENGRAM_TRUSTED_PROXIES = _networks("ENGRAM_TRUSTED_PROXIES")
+
+# The networks that are not public, and that webhooks may be sent to nevertheless.
+ENGRAM_WEBHOOK_NETWORKS = _networks("ENGRAM_WEBHOOK_NETWORKS")
+
+
+def _public_url() -> str:
+    """Return the address of this installation in links that it sends, without a closing slash."""
+    host = next((host for host in ALLOWED_HOSTS if not host.startswith((".", "*"))), "localhost")
+    default = f"https://{host}" if IS_PRODUCTION else f"http://localhost:{ENGRAM_PORT}"
+    url = os.environ.get("ENGRAM_PUBLIC_URL") or default
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:
+        raise ImproperlyConfigured(
+            f"ENGRAM_PUBLIC_URL holds {url!r}: write for example https://engram.example.com"
+        )
+    return url.rstrip("/")
+
+
+ENGRAM_PUBLIC_URL = _public_url()
 
 # The database and the broker. `manage.py` starts embedded ones and exports their URLs when
 # these are unset; the local defaults only let commands that need neither import settings.
@@ -379,6 +399,8 @@ _SWEEPS = {
     "memories.janitor": 3600.0,
     "memories.close_idle_sessions": 3600.0,
     "conflicts.wake_snoozed": 60.0,
+    "console.sweep_webhooks": 10.0,
+    "console.drop_old_deliveries": 3600.0,
     "kernel.sweep_jobs": 10.0,
     "kernel.drop_old_jobs": 3600.0,
     "kernel.drop_old_answers": 3600.0,

@@ -6,3 +6,9 @@ class ConsoleConfig(AppConfig):
 
     name = "engram.console"
     label = "console"
+
+    def ready(self) -> None:
+        """Write deliveries of webhooks with events."""
+        from engram.console.webhooks.enqueue import follow_events  # noqa: PLC0415  needs models
+
+        follow_events()

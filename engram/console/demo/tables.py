@@ -29,6 +29,8 @@ LEFT_OUT = {
     "kernel.LatencyHour": "measured on one machine",
     "kernel.WorkerTally": "measured on one machine",
     "kernel.Job": "work for the callers of one workspace, kept for a month",
+    "console.WebhookEndpoint": "the story sends nothing elsewhere",
+    "console.WebhookDelivery": "of a webhook",
     "memories.Extraction": "of a job",
     "memories.ExtractionRefusal": "of a job",
     "memories.ExtractedQuote": "of a transcript, and the story has none that was extracted",

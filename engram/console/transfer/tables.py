@@ -25,6 +25,8 @@ LEFT_OUT = {
     "kernel.AnsweredThing": "answers to callers, kept for a day",
     "kernel.LatencyHour": "measured on one machine",
     "kernel.WorkerTally": "measured on one machine",
+    "console.WebhookEndpoint": "holds a secret, and sends to addresses of one installation",
+    "console.WebhookDelivery": "of a webhook",
     "memories.EntityCount": "read from the memories after an import",
     "memories.EntityDue": "read from the memories after an import",
     "memories.MemoryEntity": "read from the memories after an import",

@@ -1,0 +1,38 @@
+"""Celery tasks of the console: each calls one service."""
+
+from __future__ import annotations
+
+import random
+from uuid import UUID
+
+from celery import shared_task
+from django.utils import timezone
+
+from engram.console.webhooks import pruning, sending
+from engram.console.webhooks.enqueue import SEND_TASK
+from engram.kernel.due import due_workspaces
+from engram.kernel.models import Workspace
+
+_draw = random.SystemRandom().random
+
+
+@shared_task(name=SEND_TASK)
+def send_webhooks(workspace_id: str) -> None:
+    """Send the deliveries of one workspace that are due, for some seconds."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        sending.send_due(workspace, clock=timezone.now, draw=_draw, seconds=sending.TURN_SECONDS)
+
+
+@shared_task(name="console.sweep_webhooks")
+def sweep_webhooks() -> None:
+    """Wake workers for deliveries that are due after a pause, a lost wake-up or a dead worker."""
+    sending.sweep(timezone.now())
+
+
+@shared_task(name="console.drop_old_deliveries")
+def drop_old_deliveries() -> None:
+    """Delete deliveries that were queued long ago."""
+    now = timezone.now()
+    for workspace in due_workspaces(lambda: pruning.old_deliveries(now), "queued_at"):
+        pruning.drop_old(workspace, now=now)

@@ -1,0 +1,54 @@
+"""What is sent: the kinds that can be chosen, and the body of a delivery.
+
+A body has ids, kinds, numbers and a link, and never a text of a memory, a note or a person: what was
+sent cannot be taken back when it is forgotten or erased. Who wants a text reads it by the id, with a
+key, as long as it is there.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC
+from typing import Final
+from urllib.parse import quote
+
+from django.conf import settings
+
+from engram.console.models import WebhookDelivery
+from engram.console.wording import WORDS
+from engram.kernel.models import Workspace
+
+TEST: Final = "webhook.test"  # sent on request, whatever was chosen
+KINDS: Final = tuple(sorted(WORDS))
+# The pages of objects, by their kind. Written out, because the worker that sends loads no pages.
+PAGES: Final = {
+    "conflict": "/console/conflicts/{id}/",
+    "memory": "/admin/memories/memory/{id}/change/",
+    "note": "/console/notes/{id}/",
+    "review": "/admin/memories/review/{id}/change/",
+    "webhook": "/admin/console/webhookendpoint/{id}/change/",
+    "digest": "/console/inbox/",
+}
+OTHER_PAGE: Final = "/admin/kernel/event/?q={id}"
+
+
+def link_to(object_type: str, object_id: str) -> str:
+    """Return the address of the page about an object; of its history where it has no page."""
+    page = PAGES.get(object_type, OTHER_PAGE).format(id=quote(object_id, safe=""))
+    return f"{settings.ENGRAM_PUBLIC_URL}{page}"
+
+
+def body_of(delivery: WebhookDelivery, workspace: Workspace) -> bytes:
+    """Return the body of a delivery, the same for each attempt, as JSON in UTF-8."""
+    body = {
+        "type": delivery.kind,
+        "timestamp": delivery.at.astimezone(UTC).isoformat().replace("+00:00", "Z"),
+        "data": {
+            "workspace": {"id": str(workspace.pk), "slug": workspace.slug},
+            "event": delivery.event_seq,
+            "object": {"type": delivery.object_type, "id": delivery.object_id},
+            "link": link_to(delivery.object_type, delivery.object_id),
+            **delivery.data,
+        },
+    }
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
