@@ -9,6 +9,7 @@ from engram.console.inbox import api as inbox
 from engram.console.metrics_api import metrics
 from engram.console.readiness import readyz
 from engram.console.schema import Schema
+from engram.console.webhooks import api as webhooks
 
 api_v1: list[URLPattern | URLResolver] = [
     path("", include("memories.urls")),
@@ -17,6 +18,24 @@ api_v1: list[URLPattern | URLResolver] = [
     path("keys", operations.KeyCollection.as_view(), name="keys"),
     path("keys/<uuid:key_id>", operations.KeyDetail.as_view(), name="key"),
     path("jobs/<uuid:job_id>", operations.JobDetail.as_view(), name="job"),
+    path("webhooks", webhooks.WebhookCollection.as_view(), name="webhooks"),
+    path("webhooks/<uuid:webhook_id>", webhooks.WebhookDetail.as_view(), name="webhook"),
+    path(
+        "webhooks/<uuid:webhook_id>/secret",
+        webhooks.WebhookSecret.as_view(),
+        name="webhook-secret",
+    ),
+    path("webhooks/<uuid:webhook_id>/test", webhooks.WebhookTest.as_view(), name="webhook-test"),
+    path(
+        "webhooks/<uuid:webhook_id>/deliveries",
+        webhooks.DeliveryCollection.as_view(),
+        name="webhook-deliveries",
+    ),
+    path(
+        "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver",
+        webhooks.DeliveryAgain.as_view(),
+        name="webhook-redeliver",
+    ),
     path("inbox", inbox.Inbox.as_view(), name="inbox"),
     path("events", operations.EventCollection.as_view(), name="events"),
     path(

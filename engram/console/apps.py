@@ -9,6 +9,6 @@ class ConsoleConfig(AppConfig):
 
     def ready(self) -> None:
         """Write deliveries of webhooks with events."""
-        from engram.console.webhooks.enqueue import follow_events  # noqa: PLC0415  needs models
+        from engram.console.webhooks.enqueue import follow_events
 
         follow_events()

@@ -106,6 +106,14 @@ PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
                 "Invitations", "admin:kernel_invitation_changelist", "people", "mail",
                 needs=Role.ADMIN,
             ),
+            NavItem(
+                "Webhooks", "admin:console_webhookendpoint_changelist", "link", "webhook",
+                needs=Role.ADMIN,
+            ),
+            NavItem(
+                "Deliveries", "admin:console_webhookdelivery_changelist", "up", "send",
+                needs=Role.ADMIN,
+            ),
             NavItem("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
             NavItem(
                 "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True

@@ -51,12 +51,12 @@ def insert(rows: Iterable[Model]) -> None:
         for position, group in enumerate(groups):
             if position:
                 cursor.nextset()
-            keys = cursor.fetchall() if cursor.description else [(row.pk,) for row in group]
+            keys = cursor.fetchall() if cursor.description else [(row.pk, 0) for row in group]
             for row, (key, *_) in zip(group, keys, strict=True):
                 row.pk = key
                 row._state.adding = False
             companion = _companions.get(type(group[0]))
-            if companion is not None and keys[0][1]:
+            if companion is not None and any(count for _, count in keys[:1]):
                 companion.announce()
 
 
@@ -71,11 +71,10 @@ def _bind_rows(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]
     if companion is None:
         return f"{written}{returning}"
     key = connection.ops.quote_name(str(type(group[0])._meta.pk.column))
-    return (
-        f"WITH fresh AS ({written} RETURNING *), "
-        f"companion AS ({companion.statement} RETURNING 1) "
-        f"SELECT {key}, (SELECT count(*) FROM companion) FROM fresh ORDER BY {key}"  # noqa: S608
-    )
+    fresh = f"WITH fresh AS ({written} RETURNING *)"
+    more = f"companion AS ({companion.statement} RETURNING 1)"
+    keys = f"SELECT {key}, (SELECT count(*) FROM companion) FROM fresh ORDER BY 1"  # noqa: S608
+    return f"{fresh}, {more} {keys}"
 
 
 @lru_cache(maxsize=64)

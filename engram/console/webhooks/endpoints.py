@@ -101,9 +101,7 @@ def delete(workspace: Workspace, endpoint_id: UUID, *, actor: Actor, now: dateti
         endpoint.delete()
 
 
-def send_test(
-    workspace: Workspace, endpoint_id: UUID, *, actor: Actor, now: datetime
-) -> WebhookDelivery:
+def send_test(workspace: Workspace, endpoint_id: UUID, *, now: datetime) -> WebhookDelivery:
     """Queue a test delivery."""
     with in_workspace(workspace):
         endpoint = _usable(_lock(endpoint_id))

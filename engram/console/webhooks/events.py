@@ -1,8 +1,8 @@
 """What is sent: the kinds that can be chosen, and the body of a delivery.
 
-A body has ids, kinds, numbers and a link, and never a text of a memory, a note or a person: what was
-sent cannot be taken back when it is forgotten or erased. Who wants a text reads it by the id, with a
-key, as long as it is there.
+A body has ids, kinds, numbers and a link, and never a text of a memory, a note or a person: what
+was sent cannot be taken back when it is forgotten or erased. Who wants a text reads it by the id,
+with a key, as long as it is there.
 """
 
 from __future__ import annotations

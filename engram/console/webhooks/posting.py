@@ -173,7 +173,7 @@ def _exchange(
     host = f"[{target.host}]" if ":" in target.host else target.host
     named = host if target.port == PORTS[target.scheme] else f"{host}:{target.port}"
     connection = HTTPConnection(target.host, target.port)
-    connection.sock = _TimedSocket(opened, deadline)  # type: ignore[assignment]
+    connection.sock = _TimedSocket(opened, deadline)
     sent = {"Host": named, "Connection": "close", **headers}
     connection.request("POST", target.path, body, sent)
     response = connection.getresponse()

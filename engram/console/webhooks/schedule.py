@@ -1,4 +1,4 @@
-"""When a delivery is tried again, when it is given up, and when an endpoint rests or is disabled."""
+"""When a delivery is tried again or given up, and when an endpoint rests or is disabled."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def rest(failures: int, retry_after: int) -> timedelta:
     `retry_after` are the seconds that its answer asked for. While it rests nothing is sent to it,
     so a target that stalls takes little of the workers' time, however much waits for it.
     """
-    own = min(FIRST_REST * 2 ** min(failures - 1, 20), LONGEST_REST)
-    return min(max(own, timedelta(seconds=retry_after)), max(LONGEST_REST, own))
+    own = FIRST_REST * (1 << min(failures - 1, 20))
+    return min(max(own, timedelta(seconds=retry_after)), LONGEST_REST)
 
 
 def is_hopeless(failures: int, failing_for: timedelta, status: int | None) -> bool:
