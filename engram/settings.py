@@ -365,6 +365,7 @@ CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_DEFAULT_QUEUE = "engram"
 # `models`: what waits for a language model; one that stalls holds up nothing else. `bulk`: what
 # takes many seconds where much was written at once; a flood of it holds up no detection or drift.
+# `outgoing`: what waits for other people's servers, which may stall.
 _TASKS_OF_QUEUES: dict[str, list[str]] = {
     "engram": [],
     "bulk": [
@@ -380,6 +381,9 @@ _TASKS_OF_QUEUES: dict[str, list[str]] = {
         "conflicts.narrate_workspace",
         "memories.extract_by_model",
         "predictor.judge_workspace_by_model",
+    ],
+    "outgoing": [
+        "console.send_webhooks",
     ],
 }
 CELERY_TASK_QUEUES: dict[str, dict[str, Any]] = {queue: {} for queue in _TASKS_OF_QUEUES}

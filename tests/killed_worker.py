@@ -7,5 +7,11 @@ import django
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
 django.setup()
-for name in ("conflicts.tasks", "memories.tasks", "predictor.tasks", "tests.killing"):
+for name in (
+    "conflicts.tasks",
+    "engram.console.tasks",
+    "memories.tasks",
+    "predictor.tasks",
+    "tests.killing",
+):
     import_module(name)

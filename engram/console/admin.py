@@ -15,7 +15,6 @@ from django.utils.html import format_html
 
 from conflicts.services.reports.report import ReportOutcome, correct, report
 from engram.console.webhooks import admin as webhooks  # noqa: F401  registers its pages
-from engram.console.webhooks import delivery_admin  # noqa: F401
 from engram.kernel.collisions import AGAIN, is_collision
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import RefusalError

@@ -19,6 +19,7 @@ COLOURS = {
     "worker": 32,
     "bulk": 32,
     "models": 32,
+    "outgoing": 32,
     "beat": 33,
     "postgres": 34,
     "redis": 35,

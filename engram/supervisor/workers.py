@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from engram.supervisor.plan import Plan
 
 MODEL_THREADS = 4  # workspaces that can wait for a language model concurrently
+OUTGOING_THREADS = 4  # webhooks that can wait for their targets concurrently
 # Detection, judging and training yield the processors to requests that agents wait for. Where Linux
 # shares them among sessions, as on desktops, `nice` counts within the worker's own session only.
 _YIELD = '{ echo 10 > /proc/self/autogroup; } 2> /dev/null; exec nice -n 10 "$@"'
@@ -28,6 +29,11 @@ def workers(plan: Plan) -> Iterator[tuple[str, list[str], list[str]]]:
         yield "bulk", IN_BACKGROUND, _options("bulk", ["bulk"], bulk)
     else:
         short.append("bulk")
+    yield (
+        "outgoing",
+        IN_BACKGROUND,
+        _options("outgoing", ["outgoing"], OUTGOING_THREADS, "--pool=threads"),
+    )
     yield "worker", IN_BACKGROUND, _options("worker", short, plan.worker_processes - bulk)
 
 

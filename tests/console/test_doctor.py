@@ -99,9 +99,11 @@ def test_a_queue_that_no_worker_serves_is_named() -> None:
     def answer(*queues: str) -> list[dict[str, Any]]:
         return [{"name": queue} for queue in queues]
 
-    whole = servers.served({"b@here": answer("bulk", "models"), "a@here": answer("engram")})
+    whole = servers.served(
+        {"b@here": answer("bulk", "models"), "a@here": answer("engram", "outgoing")}
+    )
     assert (whole.level, whole.detail) == ("ok", "a@here, b@here")
-    some = servers.served({"a@here": answer("engram", "models")})
+    some = servers.served({"a@here": answer("engram", "models", "outgoing")})
     assert (some.level, some.detail) == (
         "fail",
         "no worker that answered serves the queue bulk",

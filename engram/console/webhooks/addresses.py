@@ -36,14 +36,16 @@ PORTS: Final = {"http": 80, "https": 443}
 ADDRESSES_MAX: Final = 32  # of a name
 NETWORKS_SETTING: Final = "ENGRAM_WEBHOOK_NETWORKS"
 _VISIBLE_ASCII = re.compile(r"[!-~]+")
+# Global addresses of IPv6 that are assigned to machines; of IPv6 nothing else is public.
+_UNICAST: Final = IPv6Network("2000::/3")
 # IPv6 addresses that stand for the IPv4 address in their last 32 bits.
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")
-_TUNNELLED: Final = (
-    IPv6Network("64:ff9b:1::/48"),  # translated within a network
-    IPv6Network("2001::/32"),  # Teredo
-    IPv6Network("::/96"),  # IPv4 in the form of old
-    IPv6Network("fec0::/10"),  # site local
-    IPv6Network("5f00::/16"),  # segment routing
+# Special addresses that Python's own tables do not name, or call global.
+_SPECIAL: Final = (
+    IPv4Network("192.0.0.0/24"),
+    IPv4Network("192.88.99.0/24"),
+    IPv6Network("2001::/23"),  # Teredo and other protocols
+    IPv6Network("3fff::/20"),  # for documentation
 )
 
 
@@ -123,20 +125,16 @@ def refuse_address(address: Address) -> None:
 
 def is_public(address: Address) -> bool:
     """Return whether an address belongs to one machine in the public internet."""
-    inner: Address | None = None
     if isinstance(address, IPv6Address):
-        if address.ipv4_mapped is not None or address.sixtofour is not None:
-            inner = address.ipv4_mapped or address.sixtofour
-        elif address in _TRANSLATED:
+        inner = address.ipv4_mapped or address.sixtofour
+        if address in _TRANSLATED:
             inner = IPv4Address(int(address) & 0xFFFFFFFF)
-        elif _is_in(address, _TUNNELLED):
+        if inner is not None:
+            return is_public(inner)
+        if address not in _UNICAST:
             return False
-    if inner is not None:
-        return is_public(inner)
-    is_special = (
-        address.is_private or address.is_loopback or address.is_link_local or address.is_multicast
-    )
-    return address.is_global and not (is_special or address.is_reserved or address.is_unspecified)
+    is_special = address.is_multicast or address.is_reserved or _is_in(address, _SPECIAL)
+    return address.is_global and not is_special
 
 
 def allowed_networks() -> list[Network]:

@@ -146,8 +146,7 @@ class _TimedSocket:
         return io.BufferedReader(_TimedReader(self._opened, self._deadline), ANSWER_BYTES)
 
     def close(self) -> None:
-        """Close the socket."""
-        self._opened.close()
+        """Do nothing: the answer is still to be read, and who has opened the socket closes it."""
 
 
 class _TimedReader(io.RawIOBase):

@@ -14,7 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from unfold.decorators import action, display
-from unfold.widgets import UnfoldAdminCheckboxSelectMultiple, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
 from engram.console.models import WebhookEndpoint
 from engram.console.webhooks import endpoints
@@ -48,7 +48,7 @@ class WebhookForm(forms.ModelForm):  # type: ignore[type-arg]
         help_text="Receives a POST for each event. It is shown to admins only.",
     )
     events = forms.MultipleChoiceField(
-        choices=list(kinds_by_family()), widget=UnfoldAdminCheckboxSelectMultiple
+        choices=list(kinds_by_family()), widget=UnfoldAdminCheckboxSelectMultipleWidget
     )
 
     def clean_url(self) -> str:
