@@ -32,12 +32,14 @@ KEYS = "/admin/kernel/apikey/"
 REVIEWS = "/admin/memories/review/"
 MEMBERS = "/admin/kernel/membership/"
 INVITATIONS = "/admin/kernel/invitation/"
+WEBHOOKS = "/admin/console/webhookendpoint/"
+DELIVERIES = "/admin/console/webhookdelivery/"
 LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
     "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS, INVITATIONS,
-    "/admin/kernel/workspace/", "/admin/memories/session/",
+    WEBHOOKS, DELIVERIES, "/admin/kernel/workspace/", "/admin/memories/session/",
 ]  # fmt: skip
-ADMINS_ONLY = {KEYS, MEMBERS, INVITATIONS}
+ADMINS_ONLY = {KEYS, MEMBERS, INVITATIONS, WEBHOOKS, DELIVERIES}
 
 
 def act(client: Client, path: str, action: str, ids: list[Any], *, confirmed: bool) -> Any:
@@ -54,7 +56,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
         "memories.MergeSuggestion", "memories.Note",
         "memories.PredictionError", "memories.Review", "memories.Session",
-        "conflicts.Conflict",
+        "conflicts.Conflict", "console.WebhookDelivery", "console.WebhookEndpoint",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
         "predictor.Training", "predictor.ModelVersion",
     }  # fmt: skip

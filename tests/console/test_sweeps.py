@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conflicts.models import DetectionLease, NarrativeLease
 from engram.celery import app
+from engram.console.models import WebhookDelivery, WebhookEndpoint
 from engram.kernel.models import LatencyHour, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorRun, Memory, Session
@@ -38,6 +39,8 @@ def idle_workspaces(count: int) -> None:
             )  # fmt: skip
             JanitorRun.objects.create(started_at=now)
             LatencyHour.objects.create(stage="recall", hour=now, counts=[])
+            endpoint = WebhookEndpoint.objects.create(events=[], created_at=now)
+            WebhookDelivery.objects.create(endpoint=endpoint, at=now, queued_at=now)
         Workspace.objects.filter(pk=workspace.pk).update(created_at=now - timedelta(days=365))
         for lease in (DetectionLease, NarrativeLease, TrainingLease):
             lease.objects.create(workspace=workspace)

@@ -16,6 +16,7 @@ from django.apps import apps
 from django.db import connections
 from django.db.models import QuerySet
 
+from engram.console.models import WebhookDelivery, WebhookEndpoint
 from engram.kernel.lease import (
     Lease,
     TakenOverError,
@@ -54,8 +55,21 @@ def job(workspace: Workspace) -> QuerySet[Job]:
     return Job.objects.filter(pk=made.pk)
 
 
+def delivery(workspace: Workspace) -> QuerySet[WebhookDelivery]:
+    """Return the lease of a delivery that waits."""
+    endpoint = WebhookEndpoint.objects.create(url="https://a.example/", events=[], created_at=NOW)
+    made = WebhookDelivery.objects.create(
+        endpoint=endpoint, kind="conflict.opened", at=NOW, queued_at=NOW, due_at=NOW
+    )
+    return WebhookDelivery.objects.filter(pk=made.pk)
+
+
 # Leases of work of which a workspace has many: how one is made.
-MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Any]]] = {Job: job, Judgement: judgement}
+MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Any]]] = {
+    Job: job,
+    Judgement: judgement,
+    WebhookDelivery: delivery,
+}
 
 
 @dataclass(frozen=True)

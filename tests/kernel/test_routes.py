@@ -20,6 +20,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, ConflictComment, Decision, Muting
 from conflicts.services.detection.detect import detect_due
+from engram.console.models import WebhookDelivery, WebhookEndpoint
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Job, Role
@@ -125,6 +126,12 @@ EXPECTED: dict[str, dict[str, str]] = {
     "detections/<uuid:run_id>": {"get": "reader"},
     "keys": {"get": "admin", "post": "admin"},
     "keys/<uuid:key_id>": {"get": "admin", "delete": "admin"},
+    "webhooks": {"get": "admin", "post": "admin"},
+    "webhooks/<uuid:webhook_id>": {"get": "admin", "patch": "admin", "delete": "admin"},
+    "webhooks/<uuid:webhook_id>/secret": {"post": "admin"},
+    "webhooks/<uuid:webhook_id>/test": {"post": "admin"},
+    "webhooks/<uuid:webhook_id>/deliveries": {"get": "admin"},
+    "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver": {"post": "admin"},
     "inbox": {"get": "reader"},
     "events": {"get": "reader"},
     "diagnostics": {"get": "reader"},
@@ -200,6 +207,13 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "memories/extraction-refusals/<uuid:refusal_id>/reject"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
+    ("get", "webhooks/<uuid:webhook_id>"): {},
+    ("patch", "webhooks/<uuid:webhook_id>"): {"url": "https://taken.example/"},
+    ("post", "webhooks/<uuid:webhook_id>/secret"): {},
+    ("post", "webhooks/<uuid:webhook_id>/test"): {},
+    ("get", "webhooks/<uuid:webhook_id>/deliveries"): {},
+    ("post", "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver"): {},
+    ("delete", "webhooks/<uuid:webhook_id>"): {},
 }
 
 
@@ -237,6 +251,8 @@ class Ids:
     job_id: str
     refusal_id: str
     error_id: str
+    webhook_id: str
+    delivery_id: str
 
     def fill(self, route: str) -> str:
         """Return the route with this workspace's ids in it."""
@@ -303,7 +319,16 @@ def furnish(tenant: Tenant) -> Ids:
         note_of(tenant),
         *refused(tenant),
         signalled(tenant, other),
+        *told(tenant),
     )
+
+
+def told(tenant: Tenant) -> tuple[str, str]:
+    """Let a webhook be told of something; return the ids of the webhook and of the delivery."""
+    url = f"https://hooks.example.com/{quote(SECRET)}"
+    body = {"url": url, "events": ["conflict.opened"]}
+    webhook_id = tenant.admin.post("webhooks", body).json()["id"]
+    return webhook_id, tenant.admin.post(f"webhooks/{webhook_id}/test").json()["id"]
 
 
 def note_of(tenant: Tenant) -> str:
@@ -391,6 +416,8 @@ def kept_rows(tenant: Tenant) -> list[Any]:
     with in_workspace(tenant.workspace):
         return [
             list(Memory.objects.order_by("pk").values()),
+            list(WebhookEndpoint.objects.order_by("pk").values()),
+            list(WebhookDelivery.objects.order_by("pk").values()),
             list(Merge.objects.order_by("pk").values()),
             list(MergeSuggestion.objects.order_by("pk").values()),
             list(Conflict.objects.order_by("pk").values()),

@@ -17,6 +17,7 @@ def record_operations(story: Story) -> None:
     _figures(story)
     _janitor(story)
     _predictor(story)
+    _webhooks(story)
 
 
 def _keys(story: Story) -> None:
@@ -30,6 +31,30 @@ def _keys(story: Story) -> None:
     send(story.reader, "GET /inbox", query={"limit": 2}, summary="What waits for people")
     query = {"type": "memory.merged", "limit": 1}
     send(story.reader, "GET /events", query=query, summary="The newest event of a type")
+
+
+def _webhooks(story: Story) -> None:
+    send, admin = story.send, story.admin
+    wanted = {
+        "url": "https://hooks.example.com/engram",
+        "events": ["conflict.opened", "review.opened"],
+    }
+    made = send(admin, "POST /webhooks", wanted, summary="Tell of open questions", status=201)
+    one = {"webhook_id": made["id"]}
+    send(admin, "GET /webhooks", summary="All webhooks")
+    send(admin, "GET /webhooks/{webhook_id}", summary="One webhook", **one)
+    change = {"events": ["conflict.opened"]}
+    send(admin, "PATCH /webhooks/{webhook_id}", change, summary="Tell of less", **one)
+    send(admin, "POST /webhooks/{webhook_id}/secret", summary="A new secret", **one)
+    test = "POST /webhooks/{webhook_id}/test"
+    sent = send(admin, test, summary="Send a test event", status=202, **one)
+    deliveries = "GET /webhooks/{webhook_id}/deliveries"
+    send(admin, deliveries, query={"status": "waiting"}, summary="What waits", **one)
+    again = "POST /webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver"
+    send(admin, again, summary="Send it again", status=202, delivery_id=sent["id"], **one)
+    off = {"enabled": False}
+    send(admin, "PATCH /webhooks/{webhook_id}", off, summary="Disable it", **one)
+    send(admin, "DELETE /webhooks/{webhook_id}", summary="Delete it", status=204, **one)
 
 
 def _settings(story: Story) -> None:

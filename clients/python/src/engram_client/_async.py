@@ -1700,6 +1700,112 @@ class AsyncSettings:
         )
 
 
+class AsyncWebhooks:
+    """Calls about webhooks."""
+
+    def __init__(self, transport: AsyncTransport):
+        self._transport = transport
+
+    def list(
+        self, *, limit: int | Unset = UNSET
+    ) -> AsyncPages[types.Webhook, types.PaginatedWebhookList]:
+        """The webhooks of the workspace."""
+        return AsyncPages(
+            self._transport.send,
+            Call[types.PaginatedWebhookList]("GET", "/webhooks", query=asked(limit=limit)),
+        )
+
+    async def make(
+        self, url: str, events: Sequence[types.Events], *, idempotency_key: str | None = None
+    ) -> types.WebhookWithSecret:
+        """Make a webhook."""
+        return await self._transport.send(
+            Call[types.WebhookWithSecret](
+                "POST",
+                "/webhooks",
+                body=given(url=url, events=events),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    async def get(self, webhook_id: str) -> types.Webhook:
+        """Show a webhook (never its secret)."""
+        return await self._transport.send(
+            Call[types.Webhook]("GET", f"/webhooks/{segment('webhook_id', webhook_id)}")
+        )
+
+    async def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | Unset = UNSET,
+        events: Sequence[types.Events] | Unset = UNSET,
+        enabled: bool | Unset = UNSET,
+    ) -> types.Webhook:
+        """Change the URL or the events of a webhook, disable or enable it."""
+        return await self._transport.send(
+            Call[types.Webhook](
+                "PATCH",
+                f"/webhooks/{segment('webhook_id', webhook_id)}",
+                body=given(url=url, events=events, enabled=enabled),
+                repeatable=False,
+            )
+        )
+
+    async def delete(self, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries."""
+        return await self._transport.send(
+            Call[None]("DELETE", f"/webhooks/{segment('webhook_id', webhook_id)}")
+        )
+
+    def deliveries(
+        self, webhook_id: str, *, limit: int | Unset = UNSET
+    ) -> AsyncPages[types.Delivery, types.PaginatedDeliveryList]:
+        """The deliveries of a webhook."""
+        return AsyncPages(
+            self._transport.send,
+            Call[types.PaginatedDeliveryList](
+                "GET",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries",
+                query=asked(limit=limit),
+            ),
+        )
+
+    async def redeliver(
+        self, delivery_id: str, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.Delivery:
+        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
+        return await self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    async def replace_secret(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.WebhookWithSecret:
+        """Make a new secret."""
+        return await self._transport.send(
+            Call[types.WebhookWithSecret](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/secret",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    async def test(self, webhook_id: str, *, idempotency_key: str | None = None) -> types.Delivery:
+        """Send a delivery of the type `webhook.test`."""
+        return await self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/test",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+
 class AsyncEngram(AsyncTransport):
     """A client of one workspace: the one that its key belongs to.
 
@@ -1735,6 +1841,7 @@ class AsyncEngram(AsyncTransport):
         self.reviews = AsyncReviews(self._transport)
         self.sessions = AsyncSessions(self._transport)
         self.settings = AsyncSettings(self._transport)
+        self.webhooks = AsyncWebhooks(self._transport)
 
     async def context(
         self,
@@ -1848,6 +1955,10 @@ class AsyncEngram(AsyncTransport):
             "settings.changed",
             "training.finished",
             "training.started",
+            "webhook.changed",
+            "webhook.created",
+            "webhook.deleted",
+            "webhook.disabled",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -1686,6 +1686,112 @@ class Settings:
         )
 
 
+class Webhooks:
+    """Calls about webhooks."""
+
+    def __init__(self, transport: Transport):
+        self._transport = transport
+
+    def list(
+        self, *, limit: int | Unset = UNSET
+    ) -> Pages[types.Webhook, types.PaginatedWebhookList]:
+        """The webhooks of the workspace."""
+        return Pages(
+            self._transport.send,
+            Call[types.PaginatedWebhookList]("GET", "/webhooks", query=asked(limit=limit)),
+        )
+
+    def make(
+        self, url: str, events: Sequence[types.Events], *, idempotency_key: str | None = None
+    ) -> types.WebhookWithSecret:
+        """Make a webhook."""
+        return self._transport.send(
+            Call[types.WebhookWithSecret](
+                "POST",
+                "/webhooks",
+                body=given(url=url, events=events),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    def get(self, webhook_id: str) -> types.Webhook:
+        """Show a webhook (never its secret)."""
+        return self._transport.send(
+            Call[types.Webhook]("GET", f"/webhooks/{segment('webhook_id', webhook_id)}")
+        )
+
+    def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | Unset = UNSET,
+        events: Sequence[types.Events] | Unset = UNSET,
+        enabled: bool | Unset = UNSET,
+    ) -> types.Webhook:
+        """Change the URL or the events of a webhook, disable or enable it."""
+        return self._transport.send(
+            Call[types.Webhook](
+                "PATCH",
+                f"/webhooks/{segment('webhook_id', webhook_id)}",
+                body=given(url=url, events=events, enabled=enabled),
+                repeatable=False,
+            )
+        )
+
+    def delete(self, webhook_id: str) -> None:
+        """Delete a webhook with its deliveries."""
+        return self._transport.send(
+            Call[None]("DELETE", f"/webhooks/{segment('webhook_id', webhook_id)}")
+        )
+
+    def deliveries(
+        self, webhook_id: str, *, limit: int | Unset = UNSET
+    ) -> Pages[types.Delivery, types.PaginatedDeliveryList]:
+        """The deliveries of a webhook."""
+        return Pages(
+            self._transport.send,
+            Call[types.PaginatedDeliveryList](
+                "GET",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries",
+                query=asked(limit=limit),
+            ),
+        )
+
+    def redeliver(
+        self, delivery_id: str, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.Delivery:
+        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
+        return self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    def replace_secret(
+        self, webhook_id: str, *, idempotency_key: str | None = None
+    ) -> types.WebhookWithSecret:
+        """Make a new secret."""
+        return self._transport.send(
+            Call[types.WebhookWithSecret](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/secret",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    def test(self, webhook_id: str, *, idempotency_key: str | None = None) -> types.Delivery:
+        """Send a delivery of the type `webhook.test`."""
+        return self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/{segment('webhook_id', webhook_id)}/test",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+
 class Engram(Transport):
     """A client of one workspace: the one that its key belongs to.
 
@@ -1721,6 +1827,7 @@ class Engram(Transport):
         self.reviews = Reviews(self._transport)
         self.sessions = Sessions(self._transport)
         self.settings = Settings(self._transport)
+        self.webhooks = Webhooks(self._transport)
 
     def context(
         self,
@@ -1834,6 +1941,10 @@ class Engram(Transport):
             "settings.changed",
             "training.finished",
             "training.started",
+            "webhook.changed",
+            "webhook.created",
+            "webhook.deleted",
+            "webhook.disabled",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -34,11 +34,108 @@ ConflictKind = t.Literal["reversal", "ambiguity", "stale"]
 ConflictStatus = t.Literal["open", "resolved", "dismissed", "snoozed"]
 Decision = t.Literal["undecided", "kept", "left_out"]
 Deed = t.Literal["demote", "cull", "report"]
+DeliveryStatus = t.Literal["waiting", "delivered", "given_up"]
 DetectAnswerStatus = t.Literal["queued"]
 DetectionStatusStatus = t.Literal["queued", "off"]
 Detector = t.Literal["rules", "narrative", "agent", "person"]
 ErrorType = t.Literal[
     "low_overlap", "contextual_mismatch", "memory_drift", "memory_external_signal"
+]
+Events = t.Literal[
+    "calibration.drawn",
+    "calibration.labelled",
+    "calibration.reopened",
+    "comparison.recorded",
+    "conflict.assigned",
+    "conflict.commented",
+    "conflict.joined",
+    "conflict.opened",
+    "conflict.reopened",
+    "conflict.resolved",
+    "conflict.snoozed",
+    "drift.found",
+    "extraction.finished",
+    "extraction.queued",
+    "extraction_refusal.kept",
+    "extraction_refusal.left_out",
+    "extraction_refusal.reopened",
+    "inbox.put_off",
+    "inbox.taken_up",
+    "janitor.ran",
+    "janitor.undone",
+    "key.issued",
+    "key.revoked",
+    "member.added",
+    "member.changed",
+    "member.declined",
+    "member.invitation_revoked",
+    "member.invited",
+    "member.removed",
+    "memory.answered",
+    "memory.committed",
+    "memory.culled",
+    "memory.demoted",
+    "memory.demotion_undone",
+    "memory.disputed",
+    "memory.erased",
+    "memory.forgotten",
+    "memory.judged",
+    "memory.merged",
+    "memory.released",
+    "memory.restored",
+    "memory.retired",
+    "memory.revised",
+    "memory.separated",
+    "memory.signalled",
+    "memory.source_forgotten",
+    "memory.split",
+    "memory.superseded",
+    "memory.suppressed",
+    "memory.upheld",
+    "merge.audited",
+    "merge.rejected",
+    "merge.reopened",
+    "merge.suggested",
+    "muting.accepted",
+    "muting.ended",
+    "muting.proposed",
+    "muting.rejected",
+    "muting.reopened",
+    "muting.withdrawn",
+    "note.changed",
+    "note.created",
+    "note.deleted",
+    "prediction_error.reopened",
+    "prediction_error.resolved",
+    "predictor.cold_start_exit",
+    "predictor.disabled",
+    "predictor.drift_reset",
+    "predictor.enabled",
+    "predictor.imported",
+    "predictor.reset",
+    "predictor.unlearned",
+    "review.accepted",
+    "review.lapsed",
+    "review.opened",
+    "review.rejected",
+    "review.reopened",
+    "session.deleted",
+    "session.ended",
+    "session.imported",
+    "session.judged",
+    "session.prompted",
+    "session.started",
+    "session.transcript_taken",
+    "settings.changed",
+    "training.finished",
+    "training.started",
+    "webhook.changed",
+    "webhook.created",
+    "webhook.deleted",
+    "webhook.disabled",
+    "workspace.imported",
+    "workspace.reembedded",
+    "writer.rolled_back",
 ]
 FindingReason = t.Literal[
     "unused", "demoted_often", "user_stated", "pinned", "constraint", "disputed", "at_floor"
@@ -451,6 +548,25 @@ class Decided(t.TypedDict):
     question: str
     verdict: str
     outcome: str
+
+
+class Delivery(t.TypedDict):
+    """A delivery: one event for one webhook."""
+
+    id: str
+    webhook: str
+    type: str
+    event: int | None
+    object_type: str
+    object: str
+    at: str
+    status: DeliveryStatus
+    attempts: int
+    attempted_at: str | None
+    next_attempt_at: str | None
+    delivered_at: str | None
+    status_code: int | None
+    note: str
 
 
 class DemotableFields(t.TypedDict):
@@ -1552,6 +1668,14 @@ class PaginatedConflictList(t.TypedDict):
     results: list[Conflict]
 
 
+class PaginatedDeliveryList(t.TypedDict):
+    """PaginatedDeliveryList."""
+
+    next: t.NotRequired[str | None]
+    previous: t.NotRequired[str | None]
+    results: list[Delivery]
+
+
 class PaginatedDetectionRunList(t.TypedDict):
     """PaginatedDetectionRunList."""
 
@@ -1704,6 +1828,14 @@ class PaginatedTrainingList(t.TypedDict):
     next: t.NotRequired[str | None]
     previous: t.NotRequired[str | None]
     results: list[Training]
+
+
+class PaginatedWebhookList(t.TypedDict):
+    """PaginatedWebhookList."""
+
+    next: t.NotRequired[str | None]
+    previous: t.NotRequired[str | None]
+    results: list[Webhook]
 
 
 class Passage(t.TypedDict):
@@ -2408,6 +2540,39 @@ class WalkStep(t.TypedDict):
     kind: WalkStepKind
     id: str | None
     name: str | None
+
+
+class Webhook(t.TypedDict):
+    """A webhook without its secret."""
+
+    id: str
+    url: str
+    events: list[str]
+    enabled: bool
+    disabled_reason: str
+    failures: int
+    failing_since: str | None
+    rests_until: str | None
+    attempted_at: str | None
+    created_by: str
+    created_at: str
+
+
+class WebhookWithSecret(t.TypedDict):
+    """A webhook with its secret, which is shown only once."""
+
+    id: str
+    url: str
+    events: list[str]
+    enabled: bool
+    disabled_reason: str
+    failures: int
+    failing_since: str | None
+    rests_until: str | None
+    attempted_at: str | None
+    created_by: str
+    created_at: str
+    secret: str
 
 
 class Week(t.TypedDict):
