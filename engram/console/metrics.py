@@ -26,6 +26,7 @@ from redis.exceptions import RedisError
 
 from conflicts.models import DetectionLease, NarrativeLease
 from engram.console.health import readiness
+from engram.console.webhooks import sending
 from engram.kernel import heartbeat, latency
 from engram.kernel.broker import client
 from engram.kernel.due import waiting_since
@@ -133,7 +134,10 @@ def _waiting_metrics(now: datetime) -> Iterator[Metric]:
     oldest = GaugeMetricFamily(
         "engram_due_oldest_seconds", "How long the first of them has waited.", labels=["queue"]
     )
-    for name, count, since in (*_detection_queues(now), *_training_queues(now)):
+    webhooks = waiting_since(lambda: sending.select_due(now), "due_at")
+    queues = (*_detection_queues(now), *_training_queues(now))
+    of_webhooks = ("webhooks", len(webhooks), min(webhooks.values(), default=None))
+    for name, count, since in (*queues, of_webhooks):
         workspaces.add_metric([name], count)
         oldest.add_metric([name], (now - since).total_seconds() if since else 0.0)
     yield from (workspaces, oldest)

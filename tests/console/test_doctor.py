@@ -14,6 +14,7 @@ import pytest
 from django.db import connection
 
 from engram.console.doctor import check, configuration, machine, servers, workspaces
+from engram.console.webhooks.posting import Answer
 from engram.kernel import heartbeat
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -21,6 +22,7 @@ from memories.models import Memory, MemoryVector
 from memories.services.index.search_index import _index_name, ensure_indexes_in_use
 from predictor.models import PredictorState
 from tests.conftest import build_tenant
+from tests.console.webhooks import make, send, tell
 from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, throw_away
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
@@ -204,6 +206,19 @@ def test_a_predictor_that_failed_too_often_is_named_until_its_breaker_closes() -
     with in_workspace(tenant.workspace):
         PredictorState.objects.update(disabled_until=now - timedelta(minutes=1), served=4)
     assert workspaces.predictor().detail == "1 workspaces have a trained model"
+
+
+@pytest.mark.django_db
+def test_webhooks_that_were_disabled_after_failures_are_named() -> None:
+    build_tenant("well")
+    tenant = build_tenant("acme")
+    for n in range(2):
+        make(tenant.workspace, url=f"https://hooks.example.com/{n}")
+    assert workspaces.webhooks().detail == "2 enabled"
+    tell(tenant.workspace)
+    send(tenant.workspace, NOW, Answer(410, ""), Answer(200, ""))
+    found = workspaces.webhooks()
+    assert (found.level, "1 disabled in acme" in found.detail) == ("warn", True)
 
 
 @pytest.mark.django_db

@@ -23,6 +23,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.models import Judgement, TrainingLease
 from tests.conftest import Tenant
+from tests.console.webhooks import make, tell
 
 TOKEN = "a-token-of-our-own"
 
@@ -92,6 +93,15 @@ def test_what_waits_is_counted_without_naming_who(tenant: Tenant, neighbour: Ten
     assert value(text, "engram_due_workspaces", queue="detection") == 2
     assert value(text, "engram_due_oldest_seconds", queue="detection") == pytest.approx(300, abs=9)
     assert value(text, "engram_due_workspaces", queue="narrative") == 0
+    assert value(text, "engram_due_workspaces", queue="webhooks") == 0
+
+
+def test_workspaces_with_deliveries_that_are_due_are_counted(tenant: Tenant) -> None:
+    make(tenant.workspace)
+    tell(tenant.workspace, now=timezone.now() - timedelta(minutes=3))
+    text = read().content.decode()
+    assert value(text, "engram_due_workspaces", queue="webhooks") == 1
+    assert value(text, "engram_due_oldest_seconds", queue="webhooks") == pytest.approx(180, abs=9)
 
 
 def test_sessions_to_be_judged_and_trainings_are_counted(tenant: Tenant, neighbour: Tenant) -> None:

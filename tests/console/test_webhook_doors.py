@@ -18,7 +18,7 @@ from engram.console.webhooks.posting import Answer
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import NOW, Tenant
-from tests.console.test_webhooks import OPENED, URL, make, rows, send, stored, tell
+from tests.console.webhooks import OPENED, URL, make, rows, send, stored, tell
 
 Member = Callable[[str], Client]
 HOOKS, SENT = "/admin/console/webhookendpoint/", "/admin/console/webhookdelivery/"

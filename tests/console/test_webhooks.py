@@ -7,7 +7,7 @@ import hashlib
 import hmac
 import json
 from collections.abc import Iterator
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
@@ -18,20 +18,19 @@ from django.urls import reverse
 from django.utils import timezone
 
 from engram.console import tasks
-from engram.console.models import DeliveryStatus, WebhookDelivery, WebhookEndpoint
+from engram.console.models import DeliveryStatus, WebhookDelivery
 from engram.console.webhooks import endpoints, events, pruning, schedule, sending
 from engram.console.webhooks.posting import Answer
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record, record_unsent
-from engram.kernel.models import Event, Workspace
+from engram.kernel.models import Event
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import NOW, Tenant
+from tests.console.webhooks import OPENED, URL, make, rows, send, stored, tell
 from tests.killing import kill_at
 from tests.webhook_target import WebhookTarget
 
-URL = "https://hooks.example.com/engram"
-OPENED = "conflict.opened"
 CANARY = "Zanzibar keeps the vermilion ledger under the third flowerpot"
 
 
@@ -41,39 +40,6 @@ def target(settings: Any) -> Iterator[WebhookTarget]:
     settings.ENGRAM_WEBHOOK_NETWORKS = ["127.0.0.1"]
     with WebhookTarget() as running:
         yield running
-
-
-def make(workspace: Workspace, *kinds: str, url: str = URL) -> tuple[WebhookEndpoint, str]:
-    return endpoints.make(workspace, url=url, events=kinds or [OPENED], actor=SYSTEM, now=NOW)
-
-
-def tell(workspace: Workspace, kind: str = OPENED, *, now: datetime = NOW) -> Event:
-    with in_workspace(workspace):
-        return record(kind, of=("conflict", UUID(int=7)), actor=SYSTEM, now=now)
-
-
-def rows(workspace: Workspace) -> list[WebhookDelivery]:
-    with in_workspace(workspace):
-        return list(WebhookDelivery.objects.order_by("at", "event_seq").select_related("endpoint"))
-
-
-def stored(endpoint: WebhookEndpoint) -> WebhookEndpoint:
-    with in_workspace(endpoint.workspace_id):
-        return WebhookEndpoint.objects.get(pk=endpoint.pk)
-
-
-def send(
-    workspace: Workspace, at: datetime, *answers: Answer
-) -> list[tuple[str, bytes, dict[str, str]]]:
-    """Send what is due at a time; return what was sent. The last answer is given from then on."""
-    sent: list[tuple[str, bytes, dict[str, str]]] = []
-
-    def fake(url: str, body: bytes, headers: dict[str, str]) -> Answer:
-        sent.append((url, body, headers))
-        return answers[min(len(sent), len(answers)) - 1]
-
-    sending.send_due(workspace, clock=lambda: at, draw=lambda: 0.5, send=fake, seconds=60)
-    return sent
 
 
 OK, BROKEN = Answer(200, "ok"), Answer(500, "broken")

@@ -12,7 +12,13 @@ from django.db import connection as django_connection
 
 from engram.celery import app
 from engram.console.doctor.check import CheckResult, Level, first_line
-from engram.console.doctor.workspaces import demo, detection, predictor, vector_indexes
+from engram.console.doctor.workspaces import (
+    demo,
+    detection,
+    predictor,
+    vector_indexes,
+    webhooks,
+)
 from engram.console.health import readiness
 from engram.kernel import heartbeat
 from engram.supervisor.plan import running_supervisor
@@ -58,6 +64,7 @@ def server_findings() -> Iterator[CheckResult]:
             yield vector_indexes()
             yield demo()
             yield predictor()
+            yield webhooks()
             yield processes()
         if name == "broker" and check["ok"]:
             yield worker()

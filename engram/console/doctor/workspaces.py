@@ -9,6 +9,7 @@ from django.conf import settings
 from conflicts.services.detection import backlog
 from engram.console.demo import ways_in
 from engram.console.doctor.check import CheckResult
+from engram.console.models import WebhookEndpoint
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.index.search_index import has_vector_index, width_in_use
@@ -28,6 +29,22 @@ def detection() -> CheckResult:
     detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
     remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
     return CheckResult("detection", "warn", detail, remedy)
+
+
+def webhooks() -> CheckResult:
+    """Check that no webhook was disabled because nothing could be delivered."""
+    disabled, enabled = {}, 0
+    for workspace in Workspace.objects.all():
+        with in_workspace(workspace):
+            enabled += WebhookEndpoint.objects.filter(is_enabled=True).count()
+            failed = WebhookEndpoint.objects.filter(is_enabled=False, failures__gt=0)
+            if count := failed.count():
+                disabled[workspace.slug] = count
+    if not disabled:
+        return CheckResult("webhooks", "ok", f"{enabled} enabled")
+    detail = ", ".join(f"{count} disabled in {slug}" for slug, count in sorted(disabled.items()))
+    remedy = "an admin sees the reason at Webhooks in the admin, and can enable them"
+    return CheckResult("webhooks", "warn", f"{detail}: nothing could be delivered", remedy)
 
 
 def vector_indexes() -> CheckResult:
