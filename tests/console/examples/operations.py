@@ -17,7 +17,6 @@ def record_operations(story: Story) -> None:
     _figures(story)
     _janitor(story)
     _predictor(story)
-    _webhooks(story)
 
 
 def _keys(story: Story) -> None:
@@ -33,7 +32,8 @@ def _keys(story: Story) -> None:
     send(story.reader, "GET /events", query=query, summary="The newest event of a type")
 
 
-def _webhooks(story: Story) -> None:
+def record_webhooks(story: Story) -> None:
+    """Send the calls about webhooks."""
     send, admin = story.send, story.admin
     wanted = {
         "url": "https://hooks.example.com/engram",

@@ -75,6 +75,7 @@ def record(paths: list[str]) -> list[Call]:
         notes.record_notes(story)
         drift.record_drift(story)
         extraction.record_extraction(story)
+        operations.record_webhooks(story)
     with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]
