@@ -110,7 +110,7 @@ class WebhookDeliveryAdmin(RoleAdmin):
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Return what people need; neither lease nor workspace."""
         return [
-            "id", "endpoint", "kind", "condition", "attempts", "attempted_at", "due_at",
+            "id", "endpoint", "kind", "condition", "attempts", "attempted_at", "next_at",
             "delivered_at", "status_code", "note", "body",
         ]  # fmt: skip
 

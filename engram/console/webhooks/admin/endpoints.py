@@ -27,9 +27,21 @@ from engram.kernel.refusals import InvalidError, RefusalError
 from engram.kernel.staff import RoleAdmin, moment_column
 
 
+# What the most people want to be told of comes first.
+FIRST = ("conflict", "review", "merge", "prediction_error", "drift", "memory", "note")
+
+
 def kinds_by_family() -> Iterator[tuple[str, list[tuple[str, str]]]]:
     """Yield the kinds of events with their words, by what they are about."""
-    for family, kinds in groupby(KINDS, lambda kind: kind.partition(".")[0]):
+
+    def family_of(kind: str) -> str:
+        return kind.partition(".")[0]
+
+    def place_of(kind: str) -> int:
+        family = family_of(kind)
+        return FIRST.index(family) if family in FIRST else len(FIRST)
+
+    for family, kinds in groupby(sorted(KINDS, key=place_of), family_of):
         title = family.replace("_", " ").capitalize()
         yield title, [(kind, WORDS.get(kind, kind)) for kind in kinds]
 
