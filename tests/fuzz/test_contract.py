@@ -63,6 +63,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "time_zone": "one that exists",
     "ttl_seconds": "together with expires_at",
     "until": "to come",
+    "url": "of a public address",
     "updated_since": "a time that exists",
     "verdict": "goes with what it keeps",
     "weeks": "or since",

@@ -26,7 +26,6 @@ from engram.kernel.pages import staff_of
 from engram.kernel.refusals import InvalidError, RefusalError
 from engram.kernel.staff import RoleAdmin, moment_column
 
-
 # What the most people want to be told of comes first.
 FIRST = ("conflict", "review", "merge", "prediction_error", "drift", "memory", "note")
 
