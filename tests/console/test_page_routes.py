@@ -13,12 +13,14 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionRun
 from conflicts.services.detection.detect import detect_due
+from engram.console.webhooks.endpoints import send_test
 from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryAnswer, Note
 from tests.conftest import Tenant
+from tests.console.webhooks import make
 
 pytestmark = pytest.mark.usefixtures("quiet", "uncounted")
 
@@ -75,6 +77,9 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
         tenant.workspace, username=f"{SECRET}-guest", role=Role.READER, actor=SYSTEM,
         now=timezone.now(),
     )  # fmt: skip
+    url = f"https://hooks.example.com/{SECRET}"
+    endpoint, _ = make(tenant.workspace, url=url)
+    test = send_test(tenant.workspace, endpoint.pk, now=timezone.now())
     with in_workspace(tenant.workspace):
         ApiKey.objects.update(name=SECRET)
         by_model = {
@@ -84,6 +89,8 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
             "memory": [str(pk) for pk in Memory.objects.values_list("pk", flat=True)],
             "detectionrun": [str(DetectionRun.objects.get().pk)],
             "apikey": [str(pk) for pk in ApiKey.objects.values_list("pk", flat=True)[:1]],
+            "webhookendpoint": [str(endpoint.pk)],
+            "webhookdelivery": [str(test.pk)],
             "event": [str(Event.objects.latest("seq").pk)],
         }
     return by_model | {

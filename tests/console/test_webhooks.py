@@ -86,9 +86,15 @@ def test_many_events_of_one_statement_have_a_delivery_each(tenant: Tenant) -> No
 
 def test_what_is_rolled_back_is_not_delivered(tenant: Tenant) -> None:
     make(tenant.workspace)
-    with in_workspace(tenant.workspace):
-        record(OPENED, of=("conflict", UUID(int=7)), actor=SYSTEM, now=NOW)
-        transaction.set_rollback(True)
+
+    def fail() -> None:
+        with in_workspace(tenant.workspace), transaction.atomic():
+            record(OPENED, of=("conflict", UUID(int=7)), actor=SYSTEM, now=NOW)
+            assert WebhookDelivery.objects.count() == 1
+            raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail()
     assert rows(tenant.workspace) == []
 
 
