@@ -32,7 +32,7 @@ api_v1: list[URLPattern | URLResolver] = [
         name="webhook-deliveries",
     ),
     path(
-        "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver",
+        "webhooks/deliveries/<uuid:delivery_id>/redeliver",
         webhooks.DeliveryAgain.as_view(),
         name="webhook-redeliver",
     ),

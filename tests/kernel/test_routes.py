@@ -131,7 +131,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "webhooks/<uuid:webhook_id>/secret": {"post": "admin"},
     "webhooks/<uuid:webhook_id>/test": {"post": "admin"},
     "webhooks/<uuid:webhook_id>/deliveries": {"get": "admin"},
-    "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver": {"post": "admin"},
+    "webhooks/deliveries/<uuid:delivery_id>/redeliver": {"post": "admin"},
     "inbox": {"get": "reader"},
     "events": {"get": "reader"},
     "diagnostics": {"get": "reader"},
@@ -212,7 +212,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "webhooks/<uuid:webhook_id>/secret"): {},
     ("post", "webhooks/<uuid:webhook_id>/test"): {},
     ("get", "webhooks/<uuid:webhook_id>/deliveries"): {},
-    ("post", "webhooks/<uuid:webhook_id>/deliveries/<uuid:delivery_id>/redeliver"): {},
+    ("post", "webhooks/deliveries/<uuid:delivery_id>/redeliver"): {},
     ("delete", "webhooks/<uuid:webhook_id>"): {},
 }
 

@@ -155,9 +155,7 @@ class DeliveryAgain(WorkspaceView):
     roles = {"POST": Role.ADMIN}
 
     @extend_schema(request=None, responses={202: shapes.DeliverySerializer})
-    def post(self, request: Request, webhook_id: UUID, delivery_id: UUID) -> Response:
+    def post(self, request: Request, delivery_id: UUID) -> Response:
         """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
-        delivery = endpoints.redeliver(
-            self.workspace, delivery_id, endpoint_id=webhook_id, now=timezone.now()
-        )
+        delivery = endpoints.redeliver(self.workspace, delivery_id, now=timezone.now())
         return Response(shapes.DeliverySerializer(delivery).data, status=202)

@@ -108,14 +108,10 @@ def send_test(workspace: Workspace, endpoint_id: UUID, *, now: datetime) -> Webh
         return enqueue(endpoint, TEST, of=("webhook", str(endpoint.pk)), now=now)
 
 
-def redeliver(
-    workspace: Workspace, delivery_id: UUID, *, endpoint_id: UUID | None = None, now: datetime
-) -> WebhookDelivery:
+def redeliver(workspace: Workspace, delivery_id: UUID, *, now: datetime) -> WebhookDelivery:
     """Queue a delivery again, with all attempts before it and under the same id."""
     with in_workspace(workspace):
         found = WebhookDelivery.objects.filter(pk=delivery_id).select_related("endpoint")
-        if endpoint_id is not None:
-            found = found.filter(endpoint_id=endpoint_id)
         delivery = found.first()
         if delivery is None:
             raise MissingError("There is no such delivery.")

@@ -50,8 +50,8 @@ def record_webhooks(story: Story) -> None:
     sent = send(admin, test, summary="Send a test event", status=202, **one)
     deliveries = "GET /webhooks/{webhook_id}/deliveries"
     send(admin, deliveries, query={"status": "waiting"}, summary="What waits", **one)
-    again = "POST /webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver"
-    send(admin, again, summary="Send it again", status=202, delivery_id=sent["id"], **one)
+    again = "POST /webhooks/deliveries/{delivery_id}/redeliver"
+    send(admin, again, summary="Send it again", status=202, delivery_id=sent["id"])
     off = {"enabled": False}
     send(admin, "PATCH /webhooks/{webhook_id}", off, summary="Disable it", **one)
     send(admin, "DELETE /webhooks/{webhook_id}", summary="Delete it", status=204, **one)

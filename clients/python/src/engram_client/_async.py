@@ -1874,18 +1874,6 @@ class AsyncWebhooks:
             ),
         )
 
-    async def redeliver(
-        self, delivery_id: str, webhook_id: str, *, idempotency_key: str | None = None
-    ) -> types.Delivery:
-        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
-        return await self._transport.send(
-            Call[types.Delivery](
-                "POST",
-                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
-                idempotency_key=idempotency_key or new_key(),
-            )
-        )
-
     async def replace_secret(
         self, webhook_id: str, *, idempotency_key: str | None = None
     ) -> types.WebhookWithSecret:
@@ -1904,6 +1892,18 @@ class AsyncWebhooks:
             Call[types.Delivery](
                 "POST",
                 f"/webhooks/{segment('webhook_id', webhook_id)}/test",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    async def redeliver(
+        self, delivery_id: str, *, idempotency_key: str | None = None
+    ) -> types.Delivery:
+        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
+        return await self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
                 idempotency_key=idempotency_key or new_key(),
             )
         )

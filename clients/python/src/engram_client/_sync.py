@@ -1860,18 +1860,6 @@ class Webhooks:
             ),
         )
 
-    def redeliver(
-        self, delivery_id: str, webhook_id: str, *, idempotency_key: str | None = None
-    ) -> types.Delivery:
-        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
-        return self._transport.send(
-            Call[types.Delivery](
-                "POST",
-                f"/webhooks/{segment('webhook_id', webhook_id)}/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
-                idempotency_key=idempotency_key or new_key(),
-            )
-        )
-
     def replace_secret(
         self, webhook_id: str, *, idempotency_key: str | None = None
     ) -> types.WebhookWithSecret:
@@ -1890,6 +1878,16 @@ class Webhooks:
             Call[types.Delivery](
                 "POST",
                 f"/webhooks/{segment('webhook_id', webhook_id)}/test",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+    def redeliver(self, delivery_id: str, *, idempotency_key: str | None = None) -> types.Delivery:
+        """Send a delivery again, under the same `webhook-id`, with all attempts before it."""
+        return self._transport.send(
+            Call[types.Delivery](
+                "POST",
+                f"/webhooks/deliveries/{segment('delivery_id', delivery_id)}/redeliver",
                 idempotency_key=idempotency_key or new_key(),
             )
         )
