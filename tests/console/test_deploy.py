@@ -117,7 +117,7 @@ def test_every_service_of_compose_is_looked_after() -> None:
     # The image itself looks after web; the preparation ends.
     assert set(services) - looked_after == {"web", "prepare"}
     waiting = {name for name in services if "prepare" in services[name].get("depends_on", {})}
-    assert waiting == {"web", "worker", "bulk", "models", "beat"}
+    assert waiting == {"web", "worker", "bulk", "models", "outgoing", "beat"}
 
 
 def test_units_serve_each_queue_once_and_have_one_scheduler() -> None:
@@ -128,7 +128,7 @@ def test_units_serve_each_queue_once_and_have_one_scheduler() -> None:
     wanted = re.search(r"^Wants=(.*)$", (DEPLOY / "systemd" / "engram.target").read_text(), re.M)
     assert wanted is not None
     assert set(wanted[1].split()) == {
-        f"engram-{name}.service" for name in ("web", "worker", "bulk", "models", "beat")
+        f"engram-{name}.service" for name in ("web", "worker", "bulk", "models", "outgoing", "beat")
     }
 
 
