@@ -7,12 +7,14 @@ import json
 import stat
 import zipfile
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from engram.console.backup import home_files
 from engram.console.backup.archive import open_backup
@@ -109,6 +111,31 @@ def test_two_backups_of_one_state_are_equal(backup: Path) -> None:
     back_up(backup.with_name("again.zip"), now=NOW)
     again, first = members(backup.with_name("again.zip")), members(backup)
     assert again == first
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_is_written_meanwhile_is_of_the_next_one(
+    tenant: Tenant, home: Path, tmp_path: Path
+) -> None:
+    """A commit touches a dozen tables; a backup holds it in all of them or in none."""
+    late: list[int] = []
+
+    def commit() -> None:
+        late.append(tenant.agent.post("memories", {"content": FACTS[0]}).status_code)
+        connection.close()
+
+    def advance(size: int) -> None:
+        if not late:
+            with ThreadPoolExecutor(1) as another:
+                another.submit(commit).result()
+
+    manifest = back_up(tmp_path / "first.zip", now=NOW, advance=advance)
+    after = back_up(tmp_path / "second.zip", now=NOW)
+    assert late == [201]
+    touched = ("memories_memory", "memories_memoryvector", "memories_posting", "kernel_event")
+    rows = [{table.name: table.rows for table in one.tables} for one in (manifest, after)]
+    assert [rows[0][name] for name in touched[:3]] == [0, 0, 0]
+    assert all(rows[1][name] > rows[0][name] for name in touched)
 
 
 def test_a_file_is_never_written_over(backup: Path) -> None:

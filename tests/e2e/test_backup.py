@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import signal
 import subprocess
 import sys
 import zipfile
@@ -19,7 +20,7 @@ from engram.console.backup.manifest import MANIFEST
 from engram.supervisor.plan import claim_home
 from tests.e2e.installation import Installation
 from tests.e2e.test_up import Up
-from tests.homes import ENVIRONMENT, SOURCE, processes_of, throw_away
+from tests.homes import ENVIRONMENT, SOURCE, eventually, processes_of, throw_away
 from tests.prepared_home import prepare
 
 FACTS = (
@@ -129,6 +130,33 @@ def test_what_is_there_is_replaced_only_after_its_name_was_typed(
     assert "That is not its name; nothing was changed." in reason
     assert len(asked(original)["memories"]) == len(before["memories"]) + 1
     original.done("restore", "--replace", str(backup), typed="engram\n")
+    assert asked(original) == before
+
+
+def test_a_restore_that_is_killed_changes_nothing(original: Installation, backup: Path) -> None:
+    before = asked(original)
+    url = embedded.ensure(original.home).database_url
+    elsewhere = url.removesuffix("/engram") + "/postgres"  # whoever looks on is no user of it
+    at_work = """
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = 'engram' AND now() - xact_start > interval '2 seconds'
+    """
+    with (
+        psycopg.connect(elsewhere, autocommit=True) as onlooker,
+        subprocess.Popen(
+            [sys.executable, "manage.py", "restore", "--replace", str(backup)],
+            cwd=SOURCE,
+            env={**ENVIRONMENT, "ENGRAM_HOME": str(original.home)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            text=True,
+        ) as restoring,
+    ):
+        restoring.stdin.write("engram\n")
+        restoring.stdin.close()
+        assert eventually(lambda: onlooker.execute(at_work).fetchone() == (1,))
+        restoring.kill()
+    assert restoring.returncode == -signal.SIGKILL
     assert asked(original) == before
 
 
