@@ -4,10 +4,11 @@
 
 Streams of margins are drawn from a normal distribution (cut to [-1, 1]): ten sessions before the
 first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall from 0.12 to
--0.15; as they are, with 40 % of them ties, or with 30 % of the sessions void. Each rule set says
-what it would have done; the one that serves is `predictor.core.governance`, and the arrays here are
-held to it, run by run. Figures are shares of runs in percent, medians, and what the sessions of a
-run gained in the mean: the margin times the ranker's share of influence.
+-0.15; as they are, each correlated by 0.3 with the one before, with 40 % of them ties, or with 30 %
+of the sessions void. At means of at most 0 the streams have 1,000 sessions. Each rule set says what
+it would have done; the one that serves is `predictor.core.governance`, and the arrays here are held
+to it, run by run. Figures are shares of runs in percent, medians, and what the sessions of a run
+gained in the mean: the margin times the ranker's share of influence.
 """
 
 import json
@@ -21,35 +22,56 @@ from pathlib import Path
 
 import numpy as np
 
-from predictor.core.governance import EXIT_Z, MIN_OUT_OF_SAMPLE, Governor, SessionOutcome
+from predictor.core.betting import (
+    ENOUGH,
+    LATER,
+    MOST_CORRELATION,
+    MOST_WEALTH,
+    STAKE,
+    USUAL_CORRELATION,
+    USUAL_COUNT,
+)
+from predictor.core.governance import (
+    DRIFT_LIMIT,
+    MIN_OUT_OF_SAMPLE,
+    Governor,
+    SessionOutcome,
+)
 
 RUNS, HELD_RUNS = (2000, 10) if os.environ.get("BENCH_SIZE", "full") == "full" else (40, 1)
 COLD = 10  # sessions before the first training
-SESSIONS, BEFORE, AFTER = 290, 90, 60
+SESSIONS, LONG, BEFORE, AFTER = 290, 990, 90, 60
 FALLEN = -0.15
-MEANS = (-0.15, -0.1, -0.05, 0.0, 0.05, 0.12, 0.3)
+MEANS = (-0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.12, 0.3)
 DEVIATIONS = (0.15, 0.25, 0.35)
-STREAMS = {"plain": (0.0, 0.0), "40 % ties": (0.4, 0.0), "30 % void": (0.0, 0.3)}
+STREAMS = {  # shares of ties and of void sessions, and the correlation with the one before
+    "plain": (0.0, 0.0, 0.0),
+    "correlated": (0.0, 0.0, 0.3),
+    "40 % ties": (0.4, 0.0, 0.0),
+    "30 % void": (0.0, 0.3, 0.0),
+}
 PHI = np.vectorize(lambda z: 0.5 * (1 + erf(z / 2**0.5)))
 
 
 @dataclass(frozen=True)
 class GovernorRules:
-    """A rule set: z to leave cold start; whether a reset in cold start clears evidence, and whether
-    there is one only; whether drift is measured by how much margins vary, or by 0.25."""
+    """A rule set: the z to leave cold start, None for bets; whether a reset in cold start clears
+    evidence, and whether there is one only; whether drift is measured by how much margins vary, or
+    by 0.25; and whether what a margin says is less where it follows the one before."""
 
     name: str
-    exit_z: float = EXIT_Z
+    exit_z: float | None = None
     clears_cold: bool = False
     is_once_cold: bool = True
     is_scaled: bool = True
+    is_innovation: bool = True
+    drift_limit: float = DRIFT_LIMIT
 
 
 RULES = (
     GovernorRules("served"),
-    GovernorRules("served, exit at 1.645", exit_z=1.645),
-    GovernorRules("served, drift as first written", is_once_cold=False, is_scaled=False),
-    GovernorRules("as first written", 1.645, clears_cold=True, is_once_cold=False, is_scaled=False),
+    GovernorRules("served before: z above 2", 2.0, is_innovation=False, drift_limit=8),
+    GovernorRules("as first written", 1.645, True, False, False, False, drift_limit=8),
 )
 
 
@@ -75,6 +97,7 @@ def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
     sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin
     discounts = np.array([0.97, 0.97**2, 0.97, 0.97, 0.97, 0.0])[:, None]
     drift, compared, active, resets = (np.zeros(runs) for _ in range(4))
+    bets = np.zeros((6, runs))  # wealth, count, sums of x, x², x times the one before; the last x
     is_active = np.zeros(runs, bool)
     ran = RunsTrace.zeros(margins.shape)
     for step in range(sessions):
@@ -85,21 +108,25 @@ def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
         sums = np.where(is_compared, added, sums)
         active += is_active
         compared += is_compared
-        noise = np.maximum(0.0625, (20 * 0.0625 + sums[4]) / (20 + sums[0]))
-        scale = noise / 0.25 if rules.is_scaled else 0.25
-        drift = np.where(is_compared, np.maximum(0, drift - (x + 0.05) / scale), drift)
+        rho = correlations(bets) if rules.is_innovation else np.zeros(runs)
+        before = np.where(bets[1] > 0, rho * (bets[5] + 0.05), 0)
+        noise = np.maximum(0.0625, (20 * 0.0625 + sums[4] / (1 - rho)) / (20 + sums[0]))
+        scale = (noise / 0.25 if rules.is_scaled else 0.25) * (1 + rho)
+        drift = np.where(is_compared, np.maximum(0, drift - (x + 0.05 - before) / scale), drift)
+        bets = np.where(is_compared, after_bet(bets, x), bets)
         drift[rules.is_once_cold & ~is_active & (resets > 0)] = 0
-        falls = drift > 8
+        falls = drift > rules.drift_limit
         drift[falls] = 0
         resets += falls
         cleared = falls & (is_active | rules.clears_cold)
-        for values in (compared, active, *sums):
+        for values in (compared, active, *sums, *bets):
             values[cleared] = 0
         ran.is_reset[:, step] = falls & is_active
         ran.is_cold_reset[:, step] = falls & ~is_active
         is_active &= ~falls
         z = z_scores(sums)
-        leaves = ~is_active & (compared >= MIN_OUT_OF_SAMPLE) & (z > rules.exit_z)
+        is_enough = bets[0] >= ENOUGH if rules.exit_z is None else z > rules.exit_z
+        leaves = ~is_active & (compared >= MIN_OUT_OF_SAMPLE) & is_enough
         active[leaves] = 0
         is_active |= leaves
         floor = np.where(active < 10, 0.8, np.where(active < 20, 0.6, 0.1))
@@ -107,6 +134,25 @@ def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
         ran.alpha[:, step] = np.where(is_active, np.maximum(earned, floor), 1.0)
         ran.is_active[:, step] = is_active
     return ran
+
+
+def correlations(bets: np.ndarray) -> np.ndarray:
+    """Return the correlation of a margin with the one before, as `predictor.core.betting` does."""
+    mean = bets[2] / np.maximum(bets[1], 1)
+    usual = USUAL_COUNT * 0.0625
+    covariance = bets[4] - np.maximum(bets[1] - 1, 0) * mean**2 + usual * USUAL_CORRELATION
+    variance = np.maximum(bets[3] - bets[1] * mean**2, 0) + usual
+    return np.clip(covariance / variance, 0, MOST_CORRELATION)
+
+
+def after_bet(bets: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the state of the bets after one more margin."""
+    wealth, count, total, squares, products, last = bets
+    rho = correlations(bets)
+    joining = 0.5 * LATER / ((count + LATER) * (count + LATER + 1)) + np.where(count, 0, 0.5)
+    won = 1 + STAKE / (1 + rho) * (x - np.where(count, rho * last, 0))
+    wealth = np.minimum(MOST_WEALTH, (wealth + joining) * won)
+    return np.array([wealth, count + 1, total + x, squares + x * x, products + x * last, x])
 
 
 def z_scores(sums: np.ndarray) -> np.ndarray:
@@ -146,9 +192,13 @@ def draw_margins(
     mean: float, deviation: float, shape: tuple[int, int], seed: int, stream: str
 ) -> np.ndarray:
     """Draw (runs, sessions) margins; NaN is void."""
-    ties, void = STREAMS[stream]
+    ties, void, correlation = STREAMS[stream]
     rng = np.random.default_rng([seed, shape[0]])
-    margins = rng.normal(mean, deviation, shape).clip(-1, 1)
+    noise = rng.normal(0, deviation, shape)
+    for step in range(1, shape[1] if correlation else 0):
+        noise[:, step] *= (1 - correlation**2) ** 0.5
+        noise[:, step] += correlation * noise[:, step - 1]
+    margins = (mean + noise).clip(-1, 1)
     kind = rng.random(shape)
     return np.where(kind < ties, 0.0, np.where(kind < ties + void, np.nan, margins))
 
@@ -210,10 +260,10 @@ def measure_rules(
     name: str, run: Callable[[np.ndarray], RunsTrace], deviation: float, stream: str, runs: int
 ):
     """Return and print what a rule set does on one kind of stream."""
-    margins = {
-        mean: summarise(run(draw_margins(mean, deviation, (runs, SESSIONS), 2, stream)), mean)
-        for mean in MEANS
-    }
+    margins = {}
+    for mean in MEANS:
+        shape = (runs, LONG if mean <= 0 else SESSIONS)
+        margins[mean] = summarise(run(draw_margins(mean, deviation, shape, 2, stream)), mean)
     good = draw_margins(0.12, deviation, (runs, BEFORE), 3, stream)
     fallen = draw_margins(FALLEN, deviation, (runs, AFTER), 4, stream)
     fall = summarise_fall(run(np.column_stack([good, fallen])))

@@ -43,6 +43,7 @@ EVIDENCE = (
     ("Mean margin", "mean_margin", "+.3f"),
     ("Standard errors above 0", "z", "+.2f"),
     ("Effective comparisons", "n_eff", ".1f"),
+    ("Won by bets on it", "wealth", ".1f"),
     ("Drift sum", "drift_sum", ".2f"),
     ("Success rate", "success_rate", ".2f"),
     ("Weight by the literal rule", "literal_alpha", ".2f"),

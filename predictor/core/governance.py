@@ -1,10 +1,12 @@
 """Set the weight of the predictor against the baseline from the margins of judged sessions.
 
-The margin of a session is nDCG@10(predictor) - nDCG@10(baseline). After cold start the baseline's
-weight α follows the probability that the discounted mean margin is above 0. A cumulative sum (Page
-1954) detects a mean margin that fell below -0.05; each margin enters it as the log likelihood ratio
-of 0 and -0.1, which is smaller where margins vary more than usual. `benchmarks/governance.py`
-measures the error rates of these rules. The source document's rules are also computed, for audit.
+The margin of a session is nDCG@10(predictor) - nDCG@10(baseline). Cold start is left when bets on
+the margins have won enough (`predictor.core.betting`), a test that may be asked after each session.
+After it the baseline's weight α follows the probability that the discounted mean margin is above 0.
+A cumulative sum (Page 1954) detects a mean margin that fell below -0.05; each margin enters it as
+the log likelihood ratio of 0 and -0.1, which is smaller where margins vary more than usual, or
+where each follows the one before. `benchmarks/governance.py` measures the error rates of these
+rules. The source document's rules are also computed, for audit.
 
 Pure functions of a state: no clock, no randomness.
 """
@@ -17,6 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from predictor.core.betting import ENOUGH, Betting
 from predictor.core.comparison import NOT_TAKING_PART, TIE
 from predictor.core.literal_rules import WINDOW, LiteralRules
 from predictor.core.margins import USUAL_DEVIATION, Margins
@@ -25,10 +28,9 @@ from predictor.core.stored import CorruptError, load_dataclass
 LEAST_ALPHA = 0.1
 MIN_SCORED = 10  # sessions, before cold start is first left
 MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
-EXIT_Z = 2.0  # tested at every session: 1.645 (one-sided 5 %, for one test) passes too many
 RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # (active sessions, least α below that many)
 DRIFT_SLACK = 0.05
-DRIFT_LIMIT = 8.0
+DRIFT_LIMIT = 7.0
 
 
 class Phase(StrEnum):
@@ -87,8 +89,8 @@ class SessionOutcome:
 class Governor:
     """The state after some sessions; `update` returns the next.
 
-    `margins`, `out_of_sample` and `active_sessions` count since influence was last lost;
-    `is_reset` is whether the last update was a drift reset.
+    `margins`, `betting`, `out_of_sample` and `active_sessions` count since influence was last lost;
+    `is_reset` is whether the last update was a drift reset. Bets are only on margins out of sample.
     """
 
     phase: Phase = Phase.COLLECTING
@@ -96,6 +98,7 @@ class Governor:
     out_of_sample: int = 0
     active_sessions: int = 0
     margins: Margins = field(default_factory=Margins)
+    betting: Betting = field(default_factory=Betting)
     drift_sum: float = 0.0
     drift_resets: int = 0
     is_reset: bool = False
@@ -136,6 +139,7 @@ class Governor:
             self,
             phase=Phase.WARMING,
             margins=Margins(),
+            betting=Betting(),
             out_of_sample=0,
             active_sessions=0,
             drift_sum=0.0,
@@ -212,6 +216,7 @@ class Governor:
             "mean_margin": self.margins.mean,
             "z": self.z,
             "n_eff": self.n_eff,
+            "wealth": self.betting.wealth,
             "reason": self.reason,
         }
         return {**asdict(self), "phase": self.phase.value, **derived}
@@ -238,10 +243,11 @@ class Governor:
 
     def _add_margin(self, margin: float, is_out_of_sample: bool) -> Governor:
         margins = self.margins.add(margin)
-        drift_sum = self._drift_sum(margin, margins.noise)
+        drift_sum = self._drift_sum(margin, margins.noise(self.betting.correlation))
         after = replace(
             self,
             margins=margins,
+            betting=self.betting.add(margin) if is_out_of_sample else self.betting,
             drift_sum=drift_sum,
             out_of_sample=self.out_of_sample + is_out_of_sample,
             literal=self.literal.after_comparison(margin),
@@ -256,7 +262,8 @@ class Governor:
         """
         if self.drift_resets and self.phase not in SERVING:
             return 0.0
-        return max(0.0, self.drift_sum - (margin + DRIFT_SLACK) * USUAL_DEVIATION / noise)
+        surprise = self.betting.innovation(margin, -DRIFT_SLACK) / (1 + self.betting.correlation)
+        return max(0.0, self.drift_sum - surprise * USUAL_DEVIATION / noise)
 
     def _reset(self) -> Governor:
         """Return to cold start, keeping the state of the literal rules.
@@ -266,7 +273,9 @@ class Governor:
         """
         after = replace(self, drift_sum=0.0, drift_resets=self.drift_resets + 1, is_reset=True)
         if self.phase in SERVING:
-            after = replace(after, margins=Margins(), out_of_sample=0, active_sessions=0)
+            after = replace(
+                after, margins=Margins(), betting=Betting(), out_of_sample=0, active_sessions=0
+            )
         return replace(after, phase=Phase.RETRAINING)
 
     def _advance_phase(self) -> Governor:
@@ -283,7 +292,9 @@ class Governor:
             return f"{self.scored_sessions} of {MIN_SCORED} scored sessions"
         if self.out_of_sample < MIN_OUT_OF_SAMPLE:
             return f"{self.out_of_sample} of {MIN_OUT_OF_SAMPLE} comparisons out of sample"
-        return "" if self.z > EXIT_Z else f"z must exceed {EXIT_Z}"
+        if self.betting.is_enough:
+            return ""
+        return f"bets on it have won {self.betting.wealth:.1f} of {ENOUGH:.0f}"
 
     def _why_cold(self) -> str:
         if self.phase is Phase.RETRAINING:
@@ -292,8 +303,9 @@ class Governor:
 
 
 def _fill_missing(stored: object) -> object:
-    """Return a stored state with the fields of margins that older releases did not store."""
+    """Return a stored state with the fields that older releases did not store."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("margins"), Mapping):
         return stored
     first = Margins()
-    return {**stored, "margins": {"steps": first.steps, "last": first.last, **stored["margins"]}}
+    margins = {"steps": first.steps, "last": first.last, **stored["margins"]}
+    return {"betting": asdict(Betting()), **stored, "margins": margins}

@@ -48,17 +48,17 @@ class Margins:
         spread = self.squares / self.weight - self.mean**2
         return max(spread, LEAST_VARIANCE) + PRIOR_VARIANCE / self.weight
 
-    @property
-    def noise(self) -> float:
+    def noise(self, correlation: float) -> float:
         """Return the variance of margins around a mean that may move, at least the usual one.
 
         Estimated from successive differences (von Neumann 1941): a fall of the mean adds one large
         difference, while it would raise the variance around the mean so much that the cumulative
-        sum detects the fall late.
+        sum detects the fall late. They are smaller by 1 - `correlation`, that of a margin with the
+        one before.
         """
         usual = USUAL_DEVIATION**2
-        found = (USUAL_WEIGHT * usual + self.steps) / (USUAL_WEIGHT + self.weight)
-        return max(usual, found)
+        steps = self.steps / (1 - correlation)
+        return max(usual, (USUAL_WEIGHT * usual + steps) / (USUAL_WEIGHT + self.weight))
 
     @property
     def n_eff(self) -> float:

@@ -30,6 +30,7 @@ JUDGED = (
 )
 WITHHELD = ("", "erased", "forgotten", "calibration")
 RANKED = tuple(RankedSerializer().fields)
+FIGURES = ("mean_margin", "z", "n_eff", "wealth", "drift_sum")  # of the stored evidence
 
 
 class InspectedSerializer(RankedSerializer):
@@ -90,6 +91,7 @@ class StateOfEvidenceSerializer(serializers.Serializer[Any]):
     mean_margin = serializers.FloatField(allow_null=True)
     z = serializers.FloatField(allow_null=True)
     n_eff = serializers.FloatField(allow_null=True)
+    wealth = serializers.FloatField(allow_null=True)
     drift_sum = serializers.FloatField(allow_null=True)
     success_rate = serializers.FloatField()
     literal_alpha = serializers.FloatField()
@@ -222,7 +224,7 @@ def present_evidence(comparison: Comparison) -> Any:
         "alpha": comparison.alpha,
         "success_rate": comparison.success_rate,
         "literal_alpha": comparison.literal_alpha,
-        **{name: stored.get(name) for name in ("mean_margin", "z", "n_eff", "drift_sum")},
+        **{name: stored.get(name) for name in FIGURES},
     }
     return StateOfEvidenceSerializer(shown).data
 

@@ -21,6 +21,9 @@ class EvidenceSerializer(serializers.Serializer[Governor]):
     mean_margin = serializers.FloatField(source="margins.mean")
     z = serializers.FloatField(help_text="Standard errors by which the mean lies above 0.")
     n_eff = serializers.FloatField(help_text="Effective number of comparisons.")
+    wealth = serializers.FloatField(
+        source="betting.wealth", help_text="What bets that the mean is above 0 have won, of 1."
+    )
     drift_sum = serializers.FloatField(help_text="Above the drift limit influence is lost.")
     out_of_sample = serializers.IntegerField()
     active_sessions = serializers.IntegerField()
@@ -92,7 +95,7 @@ class ThresholdsSerializer(serializers.Serializer[Any]):
 
     min_scored_sessions = serializers.IntegerField()
     min_out_of_sample = serializers.IntegerField()
-    exit_z = serializers.FloatField()
+    enough_wealth = serializers.FloatField()
     least_alpha = serializers.FloatField()
     drift_limit = serializers.FloatField()
 

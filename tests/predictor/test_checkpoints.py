@@ -196,7 +196,7 @@ def earn(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         state = lock_state(now)
         governor = governor_of(state)
-        for _ in range(40):
+        for _ in range(60):
             governor = governor.update(SessionOutcome(0.2, is_trained=True, is_out_of_sample=True))
         store_governor(state, governor, now)
         assert (state.phase, state.alpha < 0.11) == ("active", True)

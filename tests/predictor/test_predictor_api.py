@@ -476,7 +476,7 @@ def test_drift_shows_the_sums_over_time(tenant: Tenant) -> None:
 
     assert [point["drift_sum"] for point in told["points"]] == [0.0, 0.1, 0.2]
     assert told["points"][0]["session_key"] == "s-0"
-    assert told["limit"] == 8
+    assert told["limit"] == 7
     assert len(told["judge"]["windows"]) == 12
     assert [
         p["margin"] for p in tenant.reader.get("predictor/drift", {"limit": 1}).json()["points"]

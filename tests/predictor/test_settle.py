@@ -23,6 +23,7 @@ from memories.models import CandidateSource, Memory, Merge, Session, SessionCand
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
+from predictor.core.betting import Betting
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import JudgeScores
 from predictor.core.labels import sample_labels
@@ -334,10 +335,11 @@ def test_a_drift_reset_is_cold_start_and_a_retraining(tenant: Tenant) -> None:
 
 
 def test_leaving_cold_start_is_told(tenant: Tenant) -> None:
-    margins = Margins()
-    for margin in (0.2, 0.3) * 10:
-        margins = margins.add(margin)
-    govern(tenant, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, margins=margins)
+    margins, betting = Margins(), Betting()
+    for margin in (0.2, 0.3) * 16:
+        margins, betting = margins.add(margin), betting.add(margin)
+    earned = {"margins": margins, "betting": betting}
+    govern(tenant, phase=Phase.WARMING, scored_sessions=20, out_of_sample=14, **earned)
     ids = plant(tenant, 8)
     session = hold_session(tenant, ids, predictor=ids[::-1])
     backwards = dict(zip(ids, (0.0, 0.0, 0.0, 0.2, 0.4, 0.6, 0.8, 1.0), strict=True))

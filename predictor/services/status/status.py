@@ -11,6 +11,7 @@ from typing import Any
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from predictor.core import governance
+from predictor.core.betting import ENOUGH
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.models import ModelVersion, PredictorState, Training
 from predictor.services.models.store import TRAINED, describe_unreadable_base, is_readable
@@ -27,7 +28,7 @@ MISFIT = "The served model was made for other vectors or by another release; it 
 THRESHOLDS = {
     "min_scored_sessions": governance.MIN_SCORED,
     "min_out_of_sample": governance.MIN_OUT_OF_SAMPLE,
-    "exit_z": governance.EXIT_Z,
+    "enough_wealth": ENOUGH,
     "least_alpha": governance.LEAST_ALPHA,
     "drift_limit": governance.DRIFT_LIMIT,
 }

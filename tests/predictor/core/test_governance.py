@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from predictor.core.betting import Betting
 from predictor.core.comparison import compare, select_judged_pool
 from predictor.core.governance import Governor, Phase, SessionOutcome
 from predictor.core.literal_rules import LiteralRules
@@ -91,11 +92,13 @@ def test_the_evidence_is_the_formula():
 
 
 def test_cold_start_is_left_after_fifteen_comparisons_and_not_before():
-    found = states([0.2] * 15)
+    found = states([0.5] * 15)
 
     assert [governor.phase for governor in found[10:]] == [Phase.WARMING] * 14 + [Phase.RAMP]
     assert {governor.alpha for governor in found[:-1]} == {1.0}
     assert found[-1].alpha == 0.8
+    assert after([0.2] * 33).phase is Phase.WARMING  # small margins take longer
+    assert after([0.2] * 34).phase is Phase.RAMP
 
 
 def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
@@ -119,7 +122,7 @@ def test_comparisons_in_sample_leave_no_cold_start():
 
 def test_the_ramp_keeps_its_floors_over_active_sessions():
     """Pitfall 34."""
-    found = states([0.2] * 36)[24:]
+    found = states([0.5] * 36)[24:]
 
     assert [governor.alpha for governor in found[:20]] == [0.8] * 10 + [0.6] * 10
     assert found[20].phase is Phase.ACTIVE
@@ -127,7 +130,7 @@ def test_the_ramp_keeps_its_floors_over_active_sessions():
 
 
 def test_sessions_in_which_the_predictor_was_mute_do_not_count_for_the_ramp():
-    governor = after([0.2] * 15)
+    governor = after([0.5] * 15)
     mute = SessionOutcome(None, "no scores", is_trained=True)
 
     for _ in range(30):
@@ -139,7 +142,7 @@ def test_sessions_in_which_the_predictor_was_mute_do_not_count_for_the_ramp():
 
 def test_sessions_that_only_watched_the_predictor_do_not_count_for_the_ramp():
     """A workspace that collects is not through the ramp when it is switched on."""
-    governor = after([0.2] * 15)
+    governor = after([0.5] * 15)
     watched = SessionOutcome(0.2, is_trained=True, is_out_of_sample=True, is_served=False)
 
     for _ in range(30):
@@ -150,8 +153,8 @@ def test_sessions_that_only_watched_the_predictor_do_not_count_for_the_ramp():
 
 def test_a_reset_is_cold_start_again():
     """Pitfall 34: it never lowers α, and what was earned is gone."""
-    before = after([0.2] * 40)
-    found = states([-0.6] * 4, before, untrained=0)
+    before = after([0.5] * 40)
+    found = states([-0.9] * 4, before, untrained=0)
     governor = next(state for state in found if state.is_reset)
 
     assert before.alpha < 0.11
@@ -163,10 +166,10 @@ def test_a_reset_is_cold_start_again():
 
 
 def test_after_a_reset_influence_is_earned_anew():
-    reset = after([-0.6] * 4, governor=after([0.2] * 40), untrained=0)
+    reset = after([-0.9] * 4, governor=after([0.5] * 40), untrained=0)
 
     promoted = reset.after_training()
-    found = states([0.2] * 16, promoted, untrained=0)
+    found = states([0.5] * 16, promoted, untrained=0)
 
     assert promoted.phase is Phase.WARMING
     assert [s.alpha for s in found[:14]] == [1.0] * 14
@@ -194,24 +197,23 @@ def test_a_hopeless_predictor_is_reset_once_in_cold_start():
 def test_each_fall_from_influence_is_a_reset():
     governor = Governor.initial()
     for fall in range(1, 4):
-        governor = after([0.2] * 40, governor=governor, untrained=0)
+        governor = after([0.5] * 40, governor=governor, untrained=0)
         assert (governor.phase, governor.drift_resets) == (Phase.ACTIVE, fall - 1)
-        governor = after([-0.6] * 4, governor=governor, untrained=0)
+        governor = after([-0.9] * 4, governor=governor, untrained=0)
         assert (governor.phase, governor.drift_resets) == (Phase.RETRAINING, fall)
 
 
 def test_the_cumulative_sum_is_the_formula():
     """Of margins that vary as usual; those that vary more count less."""
-    margins, drift_sum, steps, weight, last = [-0.3, -0.1, -0.4], 0.0, 0.0, 0.0, 0.0
+    margins, drift_sum, steps, weight, last = [0.9, -0.8, -0.2, 0.7, -0.6], 0.0, 0.0, 0.0, 0.0
+    betting = Betting()
     for x in margins:
-        drift_sum = max(0.0, drift_sum - (x + 0.05) / 0.25)
-    assert after(margins).drift_sum == pytest.approx(drift_sum)
-
-    margins, drift_sum = [0.9, -0.8, -0.2, 0.7, -0.6], 0.0
-    for x in margins:
+        rho = betting.correlation
+        surprise = (x + 0.05) - (rho * (last + 0.05) if weight else 0.0)
         weight, steps, last = 0.97 * weight + 1, 0.97 * steps + (x - last) ** 2 / 2, x
-        noise = (20 * 0.25**2 + steps) / (20 + weight)
-        drift_sum = max(0.0, drift_sum - (x + 0.05) * 0.25 / noise)
+        noise = max(0.25**2, (20 * 0.25**2 + steps / (1 - rho)) / (20 + weight))
+        drift_sum = max(0.0, drift_sum - surprise * 0.25 / noise / (1 + rho))
+        betting = betting.add(x)
     assert noise > 0.25**2
     assert after(margins).drift_sum == pytest.approx(drift_sum)
 
@@ -219,16 +221,16 @@ def test_the_cumulative_sum_is_the_formula():
 def test_a_fall_is_no_noise():
     found = states([0.3] * 60 + [-0.3] * 40)
 
-    assert {state.margins.noise for state in found} == {0.25**2}
+    assert {state.margins.noise(0.1) for state in found} == {0.25**2}
 
 
 def test_the_first_promotion_ends_collecting():
     assert Governor.initial().after_training().phase is Phase.WARMING
-    assert after([0.2] * 20).after_training().phase is Phase.RAMP
+    assert after([0.5] * 20).after_training().phase is Phase.RAMP
 
 
 def test_a_model_that_was_not_compared_inherits_nothing():
-    earned = after([0.2] * 40)
+    earned = after([0.5] * 40)
     assert earned.alpha < 0.11
 
     replaced = earned.after_replacement()
@@ -236,7 +238,7 @@ def test_a_model_that_was_not_compared_inherits_nothing():
     assert (replaced.phase, replaced.alpha) == (Phase.WARMING, 1.0)
     assert (replaced.n_eff, replaced.z, replaced.out_of_sample, replaced.drift_sum) == (0, 0, 0, 0)
     assert replaced.scored_sessions == earned.scored_sessions
-    assert [s.alpha for s in states([0.2] * 14, replaced, untrained=0)] == [1.0] * 14
+    assert [s.alpha for s in states([0.5] * 14, replaced, untrained=0)] == [1.0] * 14
 
 
 @given(histories, st.floats(-1, 1))
@@ -324,11 +326,13 @@ def test_the_state_survives_as_json(history):
         {"margins": {"weight": 1}},
         {"margins": {"steps": "1"}},
         {"margins": None},
+        {"betting": {"wealth": 1e13}},
+        {"betting": None},
         {"literal": [1]},
     ],
 )
 def test_a_corrupt_state_begins_anew_without_influence(change):
-    stored = after([0.2] * 40).to_json()
+    stored = after([0.5] * 40).to_json()
 
     assert Governor.from_json(stored).alpha < 0.2
     assert Governor.from_json(stored | change) == Governor.initial()
@@ -336,14 +340,23 @@ def test_a_corrupt_state_begins_anew_without_influence(change):
 
 
 def test_a_state_from_before_steps_were_kept_keeps_its_influence():
-    stored = after([0.2] * 40).to_json()
+    stored = after([0.5] * 40).to_json()
     older = {**stored, "margins": dict(list(stored["margins"].items())[:4])}
     found = Governor.from_json(older)
 
     assert sorted(older["margins"]) == ["squares", "total", "weight", "weight_squared"]
     assert (found.alpha, found.phase) == (stored["alpha"], Phase.ACTIVE)
-    assert found.margins.noise == 0.25**2
-    assert after([-0.6] * 4, governor=found, untrained=0).drift_resets == 1
+    assert found.margins.noise(0.1) == 0.25**2
+    assert after([-0.9] * 4, governor=found, untrained=0).drift_resets == 1
+
+
+def test_a_state_from_before_bets_keeps_its_influence_and_earns_the_next_by_bets():
+    stored = after([0.5] * 40).to_json()
+    del stored["betting"]
+    found = Governor.from_json(stored)
+
+    assert (found.alpha, found.phase) == (stored["alpha"], Phase.ACTIVE)
+    assert found.betting == Betting()
 
 
 def test_the_window_of_the_literal_rule_may_change():
@@ -410,7 +423,7 @@ def test_an_oracle_leaves_cold_start_and_gains_influence():
     for seed in range(50):
         found = governed(ranked_sessions(seed, 50, lambda relevance, rng: relevance))
 
-        assert found[25].phase is Phase.RAMP
+        assert found[30].phase is Phase.RAMP
         assert found[-1].alpha < 0.11
 
 
@@ -442,8 +455,8 @@ def test_a_good_predictor_loses_nothing_by_ties():
             found.append(next((i for i, s in enumerate(run) if s.phase is Phase.RAMP), 999))
             assert run[-1].drift_resets == 0
 
-    assert np.median(exits[0.0]) + 1 == 25
-    assert np.median(exits[0.4]) + 1 <= 40
+    assert np.median(exits[0.0]) + 1 <= 10 + 60
+    assert np.median(exits[0.4]) + 1 <= 10 + 110
 
 
 def found_after(deviation, *, mean=0.12, seeds=200):

@@ -785,6 +785,7 @@ class Evidence(t.TypedDict):
     mean_margin: float
     z: float
     n_eff: float
+    wealth: float
     drift_sum: float
     out_of_sample: int
     active_sessions: int
@@ -2413,6 +2414,7 @@ class StateOfEvidence(t.TypedDict):
     mean_margin: float | None
     z: float | None
     n_eff: float | None
+    wealth: float | None
     drift_sum: float | None
     success_rate: float
     literal_alpha: float
@@ -2460,7 +2462,7 @@ class Thresholds(t.TypedDict):
 
     min_scored_sessions: int
     min_out_of_sample: int
-    exit_z: float
+    enough_wealth: float
     least_alpha: float
     drift_limit: float
 

@@ -1,0 +1,92 @@
+"""Bets on margins: what they win, and how seldom by chance."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from predictor.core.betting import ENOUGH, MOST_CORRELATION, MOST_WEALTH, Betting
+
+MARGINS = st.lists(st.floats(-1, 1), max_size=80)
+
+
+def after(margins):
+    betting = Betting()
+    for margin in margins:
+        betting = betting.add(float(margin))
+    return betting
+
+
+def won(margins):
+    """Return whether bets on a stream of margins ever win enough."""
+    betting = Betting()
+    for margin in margins:
+        betting = betting.add(float(margin))
+        if betting.is_enough:
+            return True
+    return False
+
+
+def stream(seed, mean, n, *, correlation=0.0, deviation=0.25):
+    """Return margins of which each follows the one before, with one mean and deviation."""
+    rng = np.random.default_rng(seed)
+    fresh = rng.normal(0, deviation * np.sqrt(1 - correlation**2), n)
+    margins, before = np.empty(n), rng.normal(0, deviation)
+    for step in range(n):
+        before = margins[step] = correlation * before + fresh[step]
+    return (margins + mean).clip(-1, 1)
+
+
+def test_the_wealth_is_the_formula():
+    rho = 0.1  # the usual one, before anything is known
+    first = (0.5 + 0.5 * 50 / (50 * 51)) * (1 + 0.8 / (1 + rho) * 0.4)
+    assert after([0.4]).wealth == pytest.approx(first)
+
+    rho = after([0.4]).correlation
+    assert rho == pytest.approx(0.1)
+    joining = 0.5 * 50 / (51 * 52)
+    second = (first + joining) * (1 + 0.8 / (1 + rho) * (-0.2 - rho * 0.4))
+    assert after([0.4, -0.2]).wealth == pytest.approx(second)
+
+
+def test_the_correlation_is_that_of_margins_with_the_one_before():
+    assert Betting().correlation == pytest.approx(0.1)
+    for correlation in (0.0, 0.3):
+        told = after(stream(3, 0.1, 2_000, correlation=correlation)).correlation
+        assert told == pytest.approx(correlation, abs=0.05)
+    assert after([0.3, -0.3] * 100).correlation == 0.0
+    assert after([0.9] * 50 + [-0.9] * 50).correlation == MOST_CORRELATION
+
+
+@given(MARGINS)
+def test_the_wealth_is_never_lost_whole_nor_without_bounds(margins):
+    betting = after(margins)
+
+    assert 0 <= betting.wealth <= MOST_WEALTH
+    assert 0 <= betting.correlation <= MOST_CORRELATION
+    assert after([1.0] * 100).wealth == MOST_WEALTH
+
+
+def test_all_that_joins_is_one():
+    """Bets on ties win and lose nothing."""
+    assert after([0.0] * 20_000).wealth == pytest.approx(1, abs=0.002)
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.3])
+def test_a_margin_of_zero_hardly_ever_wins_enough(correlation):
+    """Asked after each of 500 sessions; a z above 2 passes half of them."""
+    lucky = sum(won(stream(seed, 0.0, 500, correlation=correlation)) for seed in range(200))
+
+    assert lucky <= 10
+
+
+def test_a_good_ranker_wins_enough_and_soon():
+    for mean, soon in ((0.12, 60), (0.3, 30)):
+        assert sum(won(stream(seed, mean, soon)) for seed in range(100)) >= 50
+
+
+def test_a_ranker_that_learned_late_wins_enough():
+    learned = [np.concatenate([stream(s, -0.1, 60), stream(s, 0.2, 120)]) for s in range(40)]
+
+    assert after(stream(0, -0.1, 60)).wealth < ENOUGH / 100
+    assert sum(map(won, learned)) >= 36
