@@ -96,6 +96,25 @@ def _public_url() -> str:
 
 ENGRAM_PUBLIC_URL = _public_url()
 
+# The mail server that digests are sent by; without one none are mailed.
+EMAIL_HOST = os.environ.get("ENGRAM_EMAIL_HOST", "")
+ENGRAM_SENDS_MAIL = bool(EMAIL_HOST)
+_BACKEND = "smtp" if ENGRAM_SENDS_MAIL else "dummy"
+EMAIL_BACKEND = f"django.core.mail.backends.{_BACKEND}.EmailBackend"
+EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT", "587"))
+EMAIL_HOST_USER = os.environ.get("ENGRAM_EMAIL_USER", "")
+EMAIL_HOST_PASSWORD = os.environ.get("ENGRAM_EMAIL_PASSWORD", "")
+_EMAIL_SECURITY = os.environ.get("ENGRAM_EMAIL_SECURITY", "starttls")
+if _EMAIL_SECURITY not in {"starttls", "tls", "none"}:
+    raise ImproperlyConfigured(
+        f"ENGRAM_EMAIL_SECURITY must be starttls, tls or none, not {_EMAIL_SECURITY!r}"
+    )
+EMAIL_USE_TLS, EMAIL_USE_SSL = _EMAIL_SECURITY == "starttls", _EMAIL_SECURITY == "tls"
+EMAIL_TIMEOUT = 10
+DEFAULT_FROM_EMAIL = os.environ.get("ENGRAM_EMAIL_FROM") or (
+    f"engram@{urlsplit(ENGRAM_PUBLIC_URL).hostname}"
+)
+
 # The database and the broker. `manage.py` starts embedded ones and exports their URLs when
 # these are unset; the local defaults only let commands that need neither import settings.
 DATABASE_URL = _require("DATABASE_URL", "postgres:///engram")
@@ -383,6 +402,7 @@ _TASKS_OF_QUEUES: dict[str, list[str]] = {
         "predictor.judge_workspace_by_model",
     ],
     "outgoing": [
+        "console.send_mails",
         "console.send_webhooks",
     ],
 }
@@ -405,6 +425,8 @@ _SWEEPS = {
     "conflicts.wake_snoozed": 60.0,
     "console.sweep_webhooks": 10.0,
     "console.drop_old_deliveries": 3600.0,
+    "console.sweep_digests": 30.0,
+    "console.drop_old_digests": 3600.0,
     "kernel.sweep_jobs": 10.0,
     "kernel.drop_old_jobs": 3600.0,
     "kernel.drop_old_answers": 3600.0,

@@ -8,6 +8,7 @@ from uuid import UUID
 from celery import shared_task
 from django.utils import timezone
 
+from engram.console.digests import sweeps
 from engram.console.webhooks import pruning, sending
 from engram.console.webhooks.enqueue import SEND_TASK
 from engram.kernel.due import due_workspaces
@@ -36,3 +37,36 @@ def drop_old_deliveries() -> None:
     now = timezone.now()
     for workspace in due_workspaces(lambda: pruning.old_deliveries(now), "queued_at"):
         pruning.drop_old(workspace, now=now)
+
+
+@shared_task(name="console.sweep_digests")
+def sweep_digests() -> None:
+    """Wake workers for digests whose hour has come, and for mails that are due."""
+    sweeps.wake_due(timezone.now())
+
+
+@shared_task(name=sweeps.MAKE_TASK)
+def make_digest(workspace_id: str) -> None:
+    """Make the digest of one workspace that is due."""
+    from engram.console.digests import make  # loads the inbox, which few workers need
+
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        make.run(workspace, now=timezone.now())
+
+
+@shared_task(name=sweeps.MAIL_TASK)
+def send_mails(workspace_id: str) -> None:
+    """Send the mails of one workspace that are due, for some seconds."""
+    from engram.console.digests import mails  # loads the inbox, which few workers need
+
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is not None:
+        seconds = sending.TURN_SECONDS
+        mails.send_due(workspace, clock=timezone.now, draw=_draw, seconds=seconds)
+
+
+@shared_task(name="console.drop_old_digests")
+def drop_old_digests() -> None:
+    """Delete digests that were made long ago."""
+    sweeps.drop_old(timezone.now())

@@ -57,6 +57,7 @@ WORDS: Final[dict[str, str]] = {
     "calibration.drawn": "Questions about the judge drawn",
     "calibration.labelled": "Question about the judge answered",
     "calibration.reopened": "Question about the judge waits again",
+    "digest.daily": "Digest of the open questions",
     "janitor.ran": "Janitor ran",
     "janitor.undone": "Janitor's run undone",
     "key.issued": "Key issued",

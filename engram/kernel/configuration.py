@@ -193,7 +193,21 @@ class WorkspaceSettings(BaseModel):
     drift_reset_window: int = Field(
         10, ge=2, le=1000, description="Sessions of the literal drift rule shown beside ours."
     )
-    time_zone: str = Field("UTC", max_length=64, description="Time zone of the pages.")
+    time_zone: str = Field(
+        "UTC", max_length=64, description="Time zone of the pages and of the digest's hour."
+    )
+    digest_hour: int = Field(
+        8,
+        ge=0,
+        le=23,
+        description="Hour of the day at which the digest of open questions is sent to those who "
+        "want it.",
+    )
+    digest_texts: bool = Field(
+        False,
+        description="Whether digests by mail quote the questions, and so memories: a mail cannot "
+        "be taken back when they are forgotten.",
+    )
 
     @field_validator("time_zone")
     @classmethod

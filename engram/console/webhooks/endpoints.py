@@ -16,6 +16,7 @@ from engram.console.webhooks.addresses import AddressError, read_url
 from engram.console.webhooks.causes import DISABLED
 from engram.console.webhooks.enqueue import enqueue, wake_sender
 from engram.console.webhooks.events import KINDS, TEST
+from engram.console.webhooks.signals import webhooks_changed
 from engram.console.webhooks.signing import new_secret
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
@@ -97,8 +98,9 @@ def delete(workspace: Workspace, endpoint_id: UUID, *, actor: Actor, now: dateti
     """Delete a webhook with its deliveries; what waits is not sent any more."""
     with in_workspace(workspace):
         endpoint = _lock(endpoint_id)
-        _record("webhook.deleted", endpoint, actor, now)
+        told = WebhookEndpoint(pk=endpoint.pk, events=endpoint.events, workspace_id=workspace.pk)
         endpoint.delete()
+        _record("webhook.deleted", told, actor, now)
 
 
 def send_test(workspace: Workspace, endpoint_id: UUID, *, now: datetime) -> WebhookDelivery:
@@ -159,3 +161,4 @@ def _usable(endpoint: WebhookEndpoint) -> WebhookEndpoint:
 def _record(what: str, endpoint: WebhookEndpoint, actor: Actor, now: datetime) -> None:
     data = {"events": endpoint.events, "enabled": endpoint.is_enabled}
     record(what, of=("webhook", endpoint.pk), actor=actor, now=now, data=data)
+    webhooks_changed.send(WebhookEndpoint, workspace_id=endpoint.workspace_id, now=now)

@@ -7,9 +7,10 @@ Events that an archive or a recording brings are written otherwise, and sent to 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from engram.console.models import DeliveryStatus, WebhookDelivery, WebhookEndpoint
+from engram.console.webhooks.events import DIGEST
 from engram.kernel.inserting import Companion, accompany, insert
 from engram.kernel.jobs import wake
 from engram.kernel.models import Event
@@ -22,7 +23,8 @@ _STATEMENT: Final = f"""
         queued_at, due_at, status, attempts, note
     )
     SELECT gen_random_uuid(), fresh.workspace_id, endpoint.id, fresh.type, fresh.seq,
-        fresh.object_type, fresh.object_id, '{{}}', fresh.at,
+        fresh.object_type, fresh.object_id,
+        CASE fresh.type WHEN '{DIGEST}' THEN fresh.data ELSE '{{}}' END, fresh.at,
         fresh.at, fresh.at, '{DeliveryStatus.WAITING.value}', 0, ''
     FROM fresh JOIN {WebhookEndpoint._meta.db_table} AS endpoint
         ON endpoint.workspace_id = fresh.workspace_id AND endpoint.is_enabled
@@ -46,7 +48,6 @@ def enqueue(
     *,
     of: tuple[str, str],
     now: datetime,
-    data: dict[str, Any] | None = None,
 ) -> WebhookDelivery:
     """Write a delivery that tells of no event of the history, in the caller's transaction."""
     delivery = WebhookDelivery(
@@ -54,7 +55,6 @@ def enqueue(
         kind=kind,
         object_type=of[0],
         object_id=of[1],
-        data=data or {},
         at=now,
         queued_at=now,
         due_at=now,

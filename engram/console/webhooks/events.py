@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC
-from typing import Final
+from typing import Any, Final
 from urllib.parse import quote
 
 from django.conf import settings
@@ -19,6 +19,7 @@ from engram.console.wording import WORDS
 from engram.kernel.models import Workspace
 
 TEST: Final = "webhook.test"  # sent on request, whatever was chosen
+DIGEST: Final = "digest.daily"
 KINDS: Final = tuple(sorted(WORDS))
 # The pages of objects, by their kind. Written out, because the worker that sends loads no pages.
 PAGES: Final = {
@@ -29,6 +30,7 @@ PAGES: Final = {
     "webhook": "/admin/console/webhookendpoint/{id}/change/",
     "digest": "/console/inbox/",
 }
+INBOX_ITEM: Final = "/console/inbox/?item={source}:{id}"
 OTHER_PAGE: Final = "/admin/kernel/event/?q={id}"
 
 
@@ -48,7 +50,18 @@ def body_of(delivery: WebhookDelivery, workspace: Workspace) -> bytes:
             "event": delivery.event_seq,
             "object": {"type": delivery.object_type, "id": delivery.object_id},
             "link": link_to(delivery.object_type, delivery.object_id),
-            **delivery.data,
+            **_more(delivery),
         },
     }
     return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _more(delivery: WebhookDelivery) -> dict[str, Any]:
+    """Return what a digest says: how many questions are open, and links to the most urgent."""
+    if delivery.kind != DIGEST:
+        return {}
+    items = [
+        {**item, "link": settings.ENGRAM_PUBLIC_URL + INBOX_ITEM.format(**item)}
+        for item in delivery.data["items"]
+    ]
+    return {"open": delivery.data["open"], "items": items}

@@ -20,6 +20,7 @@ from engram.console.webhooks import schedule
 from engram.console.webhooks.enqueue import SEND_TASK
 from engram.console.webhooks.events import body_of
 from engram.console.webhooks.posting import Answer, post
+from engram.console.webhooks.signals import webhooks_changed
 from engram.console.webhooks.signing import headers_of
 from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
@@ -148,6 +149,8 @@ def _note(endpoint: WebhookEndpoint, answer: Answer, now: datetime) -> None:
     endpoint.save(
         update_fields=["failures", "failing_since", "rests_until", "is_enabled", "disabled_reason"]
     )
+    if not endpoint.is_enabled:
+        webhooks_changed.send(WebhookEndpoint, workspace_id=endpoint.workspace_id, now=now)
 
 
 def _disable(endpoint: WebhookEndpoint, answer: Answer, now: datetime) -> None:

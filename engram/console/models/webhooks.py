@@ -1,4 +1,4 @@
-"""Models of the console: snoozed items of the inbox, webhooks and their deliveries."""
+"""Webhooks and their deliveries."""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ from django.db import models
 from engram.kernel.labels import row_label
 from engram.kernel.lease import Lease
 from engram.kernel.tenancy import WorkspaceModel
-
-
-class PutOff(WorkspaceModel):
-    """A snoozed item of the inbox, of a kind that has no snooze of its own."""
-
-    source = models.CharField(max_length=20)
-    item = models.UUIDField()
-    until = models.DateTimeField()
-    by = models.CharField(max_length=150)
-
-    class Meta:
-        constraints = [
-            models.UniqueConstraint(fields=["workspace", "source", "item"], name="put_off_once")
-        ]
-
-    def __str__(self) -> str:
-        return f"{self.source} {self.item} until {self.until:%Y-%m-%d %H:%M}"
 
 
 class WebhookEndpoint(WorkspaceModel):
@@ -92,7 +75,7 @@ class WebhookDelivery(WorkspaceModel, Lease):
     event_seq = models.BigIntegerField("event", null=True)  # null: no event of the history
     object_type = models.CharField(max_length=40)
     object_id = models.CharField(max_length=64)
-    data = models.JSONField(default=dict)  # numbers and names of kinds
+    data = models.JSONField(default=dict)  # of a digest: numbers, names of kinds, ids
     at = models.DateTimeField()  # when it happened
     queued_at = models.DateTimeField()  # or queued again
     status = models.CharField(
