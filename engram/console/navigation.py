@@ -114,6 +114,7 @@ PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
                 "Deliveries", "admin:console_webhookdelivery_changelist", "up", "send",
                 needs=Role.ADMIN,
             ),
+            NavItem("Digest", "console:digest", "clock", "schedule_send"),
             NavItem("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
             NavItem(
                 "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True

@@ -6,6 +6,7 @@ from django.views.generic import RedirectView
 from conflicts import pages as conflicts
 from engram.console import (
     detective_pages,
+    digest_pages,
     gate_pages,
     invitation_pages,
     note_pages,
@@ -34,6 +35,7 @@ urlpatterns = [
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),
     path("console/detective/", detective_pages.detective, name="detective"),
     path("console/detective/unmute/", detective_pages.unmute, name="unmute"),
+    path("console/digest/", digest_pages.digest, name="digest"),
     path("console/replay/", replay_pages.what_if, name="replay"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
