@@ -19,7 +19,14 @@ from tests.conftest import Tenant
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
 
 Member = Callable[[str], Client]
-PAGES = ["/", "/console/triage/", "/console/conflicts/", "/console/gate/", "/console/numbers/"]
+PAGES = [
+    "/",
+    "/console/triage/",
+    "/console/conflicts/",
+    "/console/gate/",
+    "/console/numbers/",
+    "/console/digest/",
+]
 
 
 @pytest.mark.parametrize("path", PAGES)
@@ -223,7 +230,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
         "start", "invitation", "problem", "problem-with-slash", "problems",
-        "rules",
+        "rules", "digest",
     }  # fmt: skip
 
 

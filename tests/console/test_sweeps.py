@@ -6,13 +6,20 @@ from datetime import timedelta
 
 import pytest
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionLease, NarrativeLease
 from engram.celery import app
-from engram.console.models import WebhookDelivery, WebhookEndpoint
+from engram.console.models import (
+    Digest,
+    DigestLease,
+    DigestMail,
+    WebhookDelivery,
+    WebhookEndpoint,
+)
 from engram.kernel.models import LatencyHour, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import JanitorRun, Memory, Session
@@ -24,6 +31,7 @@ SWEEPS = sorted(settings.CELERY_BEAT_SCHEDULE)
 def idle_workspaces(count: int) -> None:
     """Make workspaces with rows of every kind of work, none of them due."""
     now = timezone.now()
+    reader, _ = User.objects.get_or_create(username="reader")
     for n in range(Workspace.objects.count(), count):
         workspace = Workspace.objects.create(slug=f"idle-{n}", name="Idle")
         with in_workspace(workspace):
@@ -39,10 +47,12 @@ def idle_workspaces(count: int) -> None:
             )  # fmt: skip
             JanitorRun.objects.create(started_at=now)
             LatencyHour.objects.create(stage="recall", hour=now, counts=[])
+            digest = Digest.objects.create(day=now.date(), made_at=now, open_count=1)
+            DigestMail.objects.create(digest=digest, user=reader, queued_at=now)
             endpoint = WebhookEndpoint.objects.create(events=[], created_at=now)
             WebhookDelivery.objects.create(endpoint=endpoint, at=now, queued_at=now)
         Workspace.objects.filter(pk=workspace.pk).update(created_at=now - timedelta(days=365))
-        for lease in (DetectionLease, NarrativeLease, TrainingLease):
+        for lease in (DetectionLease, DigestLease, NarrativeLease, TrainingLease):
             lease.objects.create(workspace=workspace)
 
 

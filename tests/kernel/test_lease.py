@@ -13,10 +13,11 @@ from uuid import UUID, uuid4
 
 import pytest
 from django.apps import apps
+from django.contrib.auth.models import User
 from django.db import connections
 from django.db.models import QuerySet
 
-from engram.console.models import WebhookDelivery, WebhookEndpoint
+from engram.console.models import Digest, DigestMail, WebhookDelivery, WebhookEndpoint
 from engram.kernel.lease import (
     Lease,
     TakenOverError,
@@ -55,6 +56,14 @@ def job(workspace: Workspace) -> QuerySet[Job]:
     return Job.objects.filter(pk=made.pk)
 
 
+def mail(workspace: Workspace) -> QuerySet[DigestMail]:
+    """Return the lease of a mail that waits."""
+    digest = Digest.objects.create(day=NOW.date(), made_at=NOW, open_count=1)
+    user = User.objects.create_user(f"reader-{uuid4()}")
+    made = DigestMail.objects.create(digest=digest, user=user, queued_at=NOW, due_at=NOW)
+    return DigestMail.objects.filter(pk=made.pk)
+
+
 def delivery(workspace: Workspace) -> QuerySet[WebhookDelivery]:
     """Return the lease of a delivery that waits."""
     endpoint = WebhookEndpoint.objects.create(url="https://a.example/", events=[], created_at=NOW)
@@ -68,6 +77,7 @@ def delivery(workspace: Workspace) -> QuerySet[WebhookDelivery]:
 MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Any]]] = {
     Job: job,
     Judgement: judgement,
+    DigestMail: mail,
     WebhookDelivery: delivery,
 }
 

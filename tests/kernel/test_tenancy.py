@@ -26,6 +26,7 @@ from tests.conftest import NOW, Tenant
 REGISTRIES = {
     "kernel.Membership",
     "kernel.Invitation",
+    "console.DigestLease",
     "conflicts.DetectionLease",
     "conflicts.NarrativeLease",
     "predictor.TrainingLease",
@@ -59,7 +60,7 @@ def test_leases_outside_row_security_have_no_column_for_a_text() -> None:
         for field in model._meta.local_concrete_fields
         if not isinstance(field, (models.ForeignKey, models.UUIDField, models.DateTimeField))
     }
-    assert len(leases) == 3
+    assert len(leases) == 4
     assert texts == {"predictor.TrainingLease.reason": 20}  # names only, see the next test
 
 
