@@ -24,6 +24,7 @@ from predictor.models import PredictorState
 from tests.conftest import build_tenant
 from tests.console.webhooks import make, send, tell
 from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, throw_away
+from tests.mail_server import MailServer
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -219,6 +220,20 @@ def test_webhooks_that_were_disabled_after_failures_are_named() -> None:
     send(tenant.workspace, NOW, Answer(410, ""), Answer(200, ""))
     found = workspaces.webhooks()
     assert (found.level, "1 disabled in acme" in found.detail) == ("warn", True)
+
+
+def test_a_mail_server_that_is_away_is_named(settings: Any) -> None:
+    assert servers.mail().detail == "no mail server: digests are not mailed"
+    settings.ENGRAM_SENDS_MAIL, settings.EMAIL_USE_TLS = True, False
+    settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
+    with MailServer() as server:
+        settings.EMAIL_HOST, settings.EMAIL_PORT = server.host, server.port
+        found = servers.mail()
+        assert (found.level, found.detail) == ("ok", f"{server.host}:{server.port}")
+        assert server.mails == []
+    found = servers.mail()
+    assert (found.level, "refused" in found.detail) == ("fail", True)
+    assert "ENGRAM_EMAIL_HOST" in found.remedy
 
 
 @pytest.mark.django_db

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from smtplib import SMTPException
 from typing import Any
 
 import psycopg
 from django.conf import settings
+from django.core.mail import get_connection
 from django.db import connection as django_connection
 
 from engram.celery import app
@@ -65,6 +67,7 @@ def server_findings() -> Iterator[CheckResult]:
             yield demo()
             yield predictor()
             yield webhooks()
+            yield mail()
             yield processes()
         if name == "broker" and check["ok"]:
             yield worker()
@@ -109,6 +112,20 @@ def served(answers: Mapping[str, Sequence[Mapping[str, Any]]]) -> CheckResult:
         remedy = f"celery --app engram.celery worker --queues {','.join(missing)}"
         return CheckResult("worker", "fail", detail, remedy)
     return CheckResult("worker", "ok", ", ".join(sorted(answers)))
+
+
+def mail() -> CheckResult:
+    """Check that the mail server is reached and takes the account; nothing is sent."""
+    if not settings.ENGRAM_SENDS_MAIL:
+        return CheckResult("mail", "ok", "no mail server: digests are not mailed")
+    connection = get_connection()
+    try:
+        connection.open()
+        connection.close()
+    except (OSError, SMTPException) as error:
+        remedy = "see ENGRAM_EMAIL_HOST, _PORT, _SECURITY, _USER and _PASSWORD"
+        return CheckResult("mail", "fail", first_line(error), remedy)
+    return CheckResult("mail", "ok", f"{settings.EMAIL_HOST}:{settings.EMAIL_PORT}")
 
 
 def worker() -> CheckResult:
