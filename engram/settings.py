@@ -101,10 +101,10 @@ EMAIL_HOST = os.environ.get("ENGRAM_EMAIL_HOST", "")
 ENGRAM_SENDS_MAIL = bool(EMAIL_HOST)
 _BACKEND = "smtp" if ENGRAM_SENDS_MAIL else "dummy"
 EMAIL_BACKEND = f"django.core.mail.backends.{_BACKEND}.EmailBackend"
-EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT", "587"))
+EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT") or "587")
 EMAIL_HOST_USER = os.environ.get("ENGRAM_EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("ENGRAM_EMAIL_PASSWORD", "")
-_EMAIL_SECURITY = os.environ.get("ENGRAM_EMAIL_SECURITY", "starttls")
+_EMAIL_SECURITY = os.environ.get("ENGRAM_EMAIL_SECURITY") or "starttls"
 if _EMAIL_SECURITY not in {"starttls", "tls", "none"}:
     raise ImproperlyConfigured(
         f"ENGRAM_EMAIL_SECURITY must be starttls, tls or none, not {_EMAIL_SECURITY!r}"
