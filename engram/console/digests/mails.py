@@ -35,10 +35,6 @@ NO_ADDRESS: Final = "The account has no e-mail address."
 NOTHING_OPEN: Final = "Nothing was open any more."
 
 
-class SkippedError(Exception):
-    """The mail is not to be sent; the text says why."""
-
-
 def send_due(workspace: Workspace, *, clock: Clock, draw: Draw, seconds: float) -> int:
     """Send the mails that are due in a workspace for some seconds; return the number of attempts.
 
@@ -69,19 +65,22 @@ def acquire(workspace: Workspace, now: datetime) -> DigestMail | None:
     return None
 
 
-def write(workspace: Workspace, mail: DigestMail, now: datetime) -> EmailMessage:
-    """Return a mail with what its reader may see now; raise `SkippedError` if it is nothing."""
+def write(workspace: Workspace, mail: DigestMail, now: datetime) -> EmailMessage | str:
+    """Return a mail with what its reader may see now, or why there is none to send.
+
+    Who is no member any more loses the subscription, too.
+    """
     with in_workspace(workspace):
         members = Membership.objects.filter(workspace=workspace, user__is_active=True)
         member = members.filter(user_id=mail.user_id).select_related("user").first()
         if member is None:
             DigestSubscription.objects.filter(user_id=mail.user_id).delete()
-            raise SkippedError(NO_MEMBER)
+            return NO_MEMBER
         if not member.user.email:
-            raise SkippedError(NO_ADDRESS)
+            return NO_ADDRESS
         found = find_waiting(Role(member.role), now)
         if not found.total:
-            raise SkippedError(NOTHING_OPEN)
+            return NOTHING_OPEN
         subject, text = subject_of(workspace, found), text_of(workspace, found)
     host = urlsplit(settings.ENGRAM_PUBLIC_URL).hostname
     headers = {
@@ -95,10 +94,11 @@ def write(workspace: Workspace, mail: DigestMail, now: datetime) -> EmailMessage
 def _try(workspace: Workspace, mail: DigestMail, now: datetime, spread: float) -> dict[str, object]:
     """Send a mail; return the changes of its row."""
     ended: dict[str, object] = {"due_at": None}
+    written = write(workspace, mail, now)
+    if isinstance(written, str):
+        return ended | {"status": MailStatus.SKIPPED, "note": written}
     try:
-        write(workspace, mail, now).send()
-    except SkippedError as reason:
-        return ended | {"status": MailStatus.SKIPPED, "note": str(reason)}
+        written.send()
     except (OSError, smtplib.SMTPException, ValueError) as error:
         note = one_line(f"{type(error).__name__}: {error}")[:300]
         if _is_final(error) or mail.attempts > len(PAUSES):
