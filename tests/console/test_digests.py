@@ -96,7 +96,7 @@ def test_a_digest_by_mail_says_what_is_open_and_links_the_card(
     assert mail.message["Subject"] == "1 question open in Acme"
     assert mail.message.get_content_type() == "text/plain"
     assert mail.message["Auto-Submitted"] == "auto-generated"
-    assert "1 Conflicts, the oldest since" in mail.text
+    assert "  Conflicts: 1, the oldest since" in mail.text
     assert f"http://localhost:8000/console/inbox/?item=conflicts:{card.pk}" in mail.text
     for text in (old.content, new.content, card.question):
         assert text not in mail.text

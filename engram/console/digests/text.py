@@ -33,13 +33,15 @@ def text_of(workspace: Workspace, found: Waiting) -> str:
     lines = [f"{_questions(found.total)} {verb} open in {one_line(workspace.name)}:", ""]
     for source, counted in found.kinds:
         since = f", the oldest since {_day(counted.oldest, zone)}" if counted.oldest else ""
-        lines.append(f"  {counted.count} {source.title}{since}")
+        lines.append(f"  {source.title}: {counted.count}{since}")
         lines.append(f"    {_link(INBOX)}?source={source.name}")
     lines += ["", "The most urgent:", ""]
+    titles = {source.name: source.title for source, _ in found.kinds}
     for entry in found.entries:
+        kind = f"{titles[entry.mark.source]}: {entry.kind.replace('_', ' ')}"
         about = f": {one_line(entry.title)}" if config.digest_texts else ""
         since = _day(entry.mark.since, zone)
-        lines.append(f"  {one_line(entry.kind)}, {entry.severity}, since {since}{about}")
+        lines.append(f"  {one_line(kind)}, {entry.severity}, since {since}{about}")
         lines.append(f"    {_link(INBOX)}?item={entry.key}")
     hour = f"{config.digest_hour:02d}:00 ({config.time_zone})"
     lines += ["", f"All: {_link(INBOX)}", "", "-- "]
