@@ -20,6 +20,9 @@ _FRESHNESS_CAUTION = 10.0
 # are presumed irrelevant: without a bound, ν would absorb the effect of the baseline's score.
 MAX_INJECTED = 0.1
 _LEAST_GAIN = 0.1
+# The scale of texts is a ratio: beside a small gain a bounded part of it would be many times too
+# large, and texts would rank first or last whatever they say.
+_TEXT_SCALES = (1 / 3, 3.0)
 _LEAST_SHARE = 0.02
 _PROJECT_STEPS = 200
 _PROJECT_PENALTY = 0.01
@@ -64,7 +67,8 @@ def fit_head(
     if is_first:
         gain = max(1 + moved[0], _LEAST_GAIN)
         state["query"] = state["query"] * gain
-        state["scale_text"] = state["scale_text"] * max(1 + moved[1] / gain, _LEAST_GAIN)
+        scale = float(np.clip(1 + moved[1] / gain, *_TEXT_SCALES))
+        state["scale_text"] = state["scale_text"] * scale
     return state
 
 

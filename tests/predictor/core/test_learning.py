@@ -299,3 +299,28 @@ def test_learning_more_begins_where_learning_stopped():
     for name in ("mean", "words", "signal_mean", "signal_scale", "project_logits"):
         assert (after[name] == before[name]).all()
     assert _quality(scorer, sessions[50:]) > quality - 0.05
+
+
+def test_texts_keep_their_measure_where_similarity_pays_nothing_for_vectors(monkeypatch):
+    """The scale of texts is a ratio to the gain, which is bounded from below."""
+    kept = []
+    fit = heads.fit_projects
+
+    def fit_projects(state, batches, *, penalty):
+        kept.append(state["scale_text"] / scorer._weights["scale_text"])
+        return fit(state, batches, penalty=penalty)
+
+    monkeypatch.setattr(heads, "fit_projects", fit_projects)
+    rng = np.random.default_rng(3)
+    sessions = []
+    for session in sessions_of(rng, 40, n=20):
+        near = session.candidates.embeddings @ unit(rng.standard_normal(NATIVE))
+        if session.context.embedding is not None:
+            near = session.candidates.embeddings @ session.context.embedding
+        labels = np.where(session.candidates.is_embedded, 0.5 - near, 0.5 + near).clip(0, 1)
+        sessions.append(replace(session, labels=labels))
+    scorer = _scorer(recipe=Recipe(head_penalty=1e-3))
+    scorer.fit(sessions, rng=np.random.default_rng(2), epochs=1)
+    [scale] = kept
+    assert scale == pytest.approx(np.full_like(scale, scale[0]))
+    assert 1 / 3 <= scale[0] <= 3
