@@ -4,7 +4,7 @@ from django.contrib import admin
 from django.urls import URLPattern, URLResolver, include, path
 
 from engram.console import api as operations
-from engram.console import operations_api
+from engram.console import deletion_api, operations_api, retention_api
 from engram.console.inbox import api as inbox
 from engram.console.metrics_api import metrics
 from engram.console.readiness import readyz
@@ -48,6 +48,8 @@ api_v1: list[URLPattern | URLResolver] = [
         operations.WorkspaceSettingsView.as_view(),
         name="workspace-settings",
     ),
+    path("workspace/retention", retention_api.Retention.as_view(), name="workspace-retention"),
+    path("workspace/deletion", deletion_api.Deletion.as_view(), name="workspace-deletion"),
     path("diagnostics", operations_api.Diagnostics.as_view(), name="diagnostics"),
     path(
         "diagnostics/predictor",

@@ -26,5 +26,8 @@ memories_erased = Signal()
 session_started = Signal()
 session_ended = Signal()
 
+# The transcripts of sessions are erased, the sessions stay. Arguments: session_ids, now.
+transcripts_erased = Signal()
+
 # A session is about to be deleted. Arguments: session (Session), now.
 session_erased = Signal()

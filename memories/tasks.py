@@ -22,10 +22,12 @@ from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
 from memories.services.recall import log
+from memories.services.retention import apply as retention
 from memories.services.sessions import end
 
 EXTRACTION_SECONDS = 10.0  # then the next workspace is served; a running job is finished
 JANITOR_TASK = "memories.janitor_run"
+RETENTION_SECONDS = 10.0
 
 
 @shared_task(name="memories.count_recalls")
@@ -146,3 +148,20 @@ def extract_workspace_by_model(workspace_id: str) -> None:
     extraction.extract_turn(
         UUID(workspace_id), clock=timezone.now, seconds=EXTRACTION_SECONDS, may_ask=True
     )
+
+
+@shared_task(name="memories.sweep_retention")
+def wake_retention() -> None:
+    """Wake workers for the workspaces that have something to delete by age."""
+    for workspace in retention.due_workspaces(timezone.now()):
+        wake(retention.TASK, workspace.pk)
+
+
+@shared_task(name=retention.TASK)
+def apply_retention(workspace_id: str) -> None:
+    """Delete what one workspace keeps no longer, for some seconds."""
+    workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
+    if workspace is None:
+        return
+    if not retention.apply_retention(workspace, now=timezone.now(), seconds=RETENTION_SECONDS):
+        wake(retention.TASK, workspace.pk)

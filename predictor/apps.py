@@ -20,6 +20,9 @@ class PredictorConfig(AppConfig):
         signals.memories_erased.connect(
             unlearn.note_memories_erased, dispatch_uid="predictor.unlearn"
         )
+        signals.transcripts_erased.connect(
+            erase.note_transcripts_erased, dispatch_uid="predictor.transcripts_erased"
+        )
         signals.session_erased.connect(
             unlearn.note_session_erased, dispatch_uid="predictor.unlearn_session"
         )

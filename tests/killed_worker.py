@@ -10,6 +10,7 @@ django.setup()
 for name in (
     "conflicts.tasks",
     "engram.console.tasks",
+    "engram.kernel.tasks",
     "memories.tasks",
     "predictor.tasks",
     "tests.killing",

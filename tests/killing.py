@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, NoReturn
+from uuid import UUID
 
 from django.db import connection
 
@@ -32,19 +33,20 @@ class Step(NamedTuple):
     when: str
 
 
-def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> None:
-    """Let a worker run a task such as `conflicts.tasks.detect_workspace`; it dies at the step.
+def kill_at(subject: Tenant | UUID, task: str, module: str, name: str, when: str) -> None:
+    """Let a worker run a task with the id of a workspace, or another id; it dies at the step.
 
     The step is a function, named as its callers in `module` find it; it dies `before` or `after`
     its first call.
     """
-    workspace, database = str(tenant.workspace.pk), connection.settings_dict["NAME"]
+    argument = str(subject if isinstance(subject, UUID) else subject.workspace.pk)
+    database = connection.settings_dict["NAME"]
     with TemporaryDirectory() as folder:
         printed = Path(folder, "printed")
         printed.touch()
         died = _forks.Process(
             target=run_to_death,
-            args=(Step(task, module, name, when), workspace, database, printed),
+            args=(Step(task, module, name, when), argument, database, printed),
         )
         died.start()
         died.join(PATIENCE_SECONDS)
@@ -55,8 +57,8 @@ def kill_at(tenant: Tenant, task: str, module: str, name: str, when: str) -> Non
         assert exit_code == -signal.SIGKILL, printed.read_text()
 
 
-def run_to_death(step: Step, workspace: str, database: str, printed: Path) -> None:
-    """Run a task of a workspace, and die at the step; the output goes to the file `printed`."""
+def run_to_death(step: Step, argument: str, database: str, printed: Path) -> None:
+    """Run a task with an id, and die at the step; the output goes to the file `printed`."""
     sys.stdout = sys.stderr = printed.open("w", buffering=1)
     connection.settings_dict["NAME"] = database
     owner: Any = importlib.import_module(step.module)
@@ -65,7 +67,7 @@ def run_to_death(step: Step, workspace: str, database: str, printed: Path) -> No
         owner = getattr(owner, part)
     setattr(owner, last, _deadly(getattr(owner, last), step.when))
     tasks, _, called = step.task.rpartition(".")
-    getattr(importlib.import_module(tasks), called)(workspace)
+    getattr(importlib.import_module(tasks), called)(argument)
 
 
 def _deadly(real: Any, when: str) -> Any:

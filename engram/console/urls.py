@@ -5,6 +5,7 @@ from django.views.generic import RedirectView
 
 from conflicts import pages as conflicts
 from engram.console import (
+    deletion_pages,
     detective_pages,
     digest_pages,
     gate_pages,
@@ -14,6 +15,7 @@ from engram.console import (
     question_pages,
     reference_pages,
     replay_pages,
+    retention_pages,
 )
 from engram.console.inbox import pages as inbox
 
@@ -36,12 +38,14 @@ urlpatterns = [
     path("console/detective/", detective_pages.detective, name="detective"),
     path("console/detective/unmute/", detective_pages.unmute, name="unmute"),
     path("console/digest/", digest_pages.digest, name="digest"),
+    path("console/retention/", retention_pages.retention, name="retention"),
     path("console/replay/", replay_pages.what_if, name="replay"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),
     path("invitation/<str:token>/", invitation_pages.invitation, name="invitation"),
     path("console/no-workspace/", pages.no_workspace, name="no-workspace"),
+    path("console/deletions/", deletion_pages.deletions, name="deletions"),
     path("console/inbox/", inbox.inbox, name="inbox"),
     path("console/inbox/counts/", inbox.counts, name="inbox-counts"),
     path("console/inbox/<slug:source>/<uuid:item>/", inbox.act, name="inbox-act"),

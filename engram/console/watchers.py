@@ -55,7 +55,8 @@ class Watcher:
 
     def _has_key(self, key_id: UUID, now: datetime) -> bool:
         with in_workspace(self.workspace_id):
-            key = ApiKey.objects.filter(pk=key_id, revoked_at=None).first()
+            opening = ApiKey.objects.filter(revoked_at=None, workspace__closed_at=None)
+            key = opening.filter(pk=key_id).first()
         if key is None or (key.expires_at is not None and key.expires_at <= now):
             return False
         return Role(key.role).includes(self.role)
@@ -67,7 +68,10 @@ class Watcher:
         """
         member = (
             Membership.objects.filter(
-                workspace=self.workspace_id, user=self.user_id, user__is_active=True
+                workspace=self.workspace_id,
+                workspace__closed_at=None,
+                user=self.user_id,
+                user__is_active=True,
             )
             .select_related("user")
             .first()

@@ -48,6 +48,8 @@ class WorkspaceView(APIView):
     # The maximum size of a body, and number of its JSON values; see `body_limit.py`.
     max_body_bytes: ClassVar[int] = BODY_BYTES
     max_body_values: ClassVar[int] = BODY_VALUES
+    # Whether it is served while the workspace is being deleted.
+    serves_closed: ClassVar[bool] = False
     # The query parameters besides filters and pagination; see `query_values`.
     query_shape: ClassVar[type[Serializer[Any]] | None] = None
 

@@ -12,6 +12,9 @@ from engram.kernel import keys
 from engram.kernel.actors import Actor
 from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Workspace
+from engram.kernel.refusals import ClosedError
+
+CLOSED = "This workspace is being deleted; nothing in it can be read or written any more."
 
 
 class Caller:
@@ -37,7 +40,7 @@ class KeyAuthentication(authentication.BaseAuthentication):
             return None
         now = timezone.now()
         found = keys.find_with_workspace(token.strip())
-        if found is None or not found[0].is_usable(now):
+        if found is None or not found[0].is_valid(now):
             raise exceptions.AuthenticationFailed("The key is unknown, revoked or expired.")
         key, workspace = found
         keys.uses.count(key, now)
@@ -61,12 +64,17 @@ class StaffSessionAuthentication(authentication.SessionAuthentication):
 
 
 class HasRole(permissions.BasePermission):
-    """Checks the caller's role against the one that the view requires for the method."""
+    """Checks the caller's role against the one that the view requires for the method.
+
+    Refuses closed workspaces, except for the views that tell about the deletion.
+    """
 
     def has_permission(self, request: Request, view: Any) -> bool:
         """Return whether the caller's role includes the required one."""
         if not isinstance(request.user, Caller):
             raise exceptions.NotAuthenticated("A key is needed: Authorization: Bearer <key>.")
+        if request.user.workspace.closed_at is not None and not view.serves_closed:
+            raise ClosedError(CLOSED)
         needed = view.role_for(request.method)
         if not request.user.actor.role.includes(needed):
             raise exceptions.PermissionDenied(

@@ -128,6 +128,14 @@ NOT_PUT_OFF = Cause(
     "The item is not snoozed.",
     "Nothing; it waits, or was answered.",
 )
+WORKSPACE_CLOSED = Cause(
+    "workspace-closed",
+    410,
+    "Workspace closed",
+    "The workspace of the key is being deleted, or was deleted meanwhile: nothing in it can be "
+    "read or written any more.",
+    "Stop using the key; `GET /workspace/deletion` says how far the deletion is.",
+)
 PRECONDITION_FAILED = Cause(
     "precondition-failed",
     412,
@@ -196,6 +204,7 @@ OF_STATUS = {
         METHOD_NOT_ALLOWED,
         NOT_ACCEPTABLE,
         CHANGED_MEANWHILE,
+        WORKSPACE_CLOSED,
         PRECONDITION_FAILED,
         TOO_LARGE,
         MEDIA_TYPE,

@@ -208,6 +208,27 @@ class WorkspaceSettings(BaseModel):
         description="Whether digests by mail quote the questions, and so memories: a mail cannot "
         "be taken back when they are forgotten.",
     )
+    retention_transcript_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="Days after a session's end for which its transcript is kept, with what "
+        "extraction quoted or refused of it; null: as long as the session.",
+    )
+    retention_session_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="Days after its end for which a session is kept, with what was learned from "
+        "it; null: for good.",
+    )
+    retention_recall_days: int | None = Field(
+        None,
+        ge=1,
+        le=36_500,
+        description="Days for which it is kept how many memories were recalled on a day, and "
+        "which were recalled together; null: for good.",
+    )
 
     @field_validator("time_zone")
     @classmethod

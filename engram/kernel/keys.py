@@ -39,6 +39,7 @@ class FoundKey:
     revoked_at: datetime | None
     is_exempt_from_throttle: bool
     claims: Claims
+    is_closed: bool = False  # its workspace is being deleted
 
     @property
     def actor(self) -> Actor:
@@ -48,6 +49,10 @@ class FoundKey:
         )
 
     def is_usable(self, now: datetime) -> bool:
+        """Return whether the key is valid and its workspace open."""
+        return self.is_valid(now) and not self.is_closed
+
+    def is_valid(self, now: datetime) -> bool:
         """Return whether the key is neither revoked nor expired."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)
 
@@ -168,6 +173,7 @@ def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
         return None
     key_id, workspace_id, name, role, expires_at, revoked_at, is_exempt = row[:KEY_BARE_COLUMNS]
     ceiling, may_relay, may_pin, agent = row[KEY_BARE_COLUMNS:KEY_COLUMNS]
+    workspace = from_row(Workspace, row[KEY_COLUMNS:])
     key = FoundKey(
         key_id,
         workspace_id,
@@ -177,8 +183,9 @@ def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
         revoked_at,
         is_exempt,
         Claims(Provenance(ceiling), may_relay, may_pin, agent),
+        is_closed=workspace.closed_at is not None,
     )
-    return key, from_row(Workspace, row[KEY_COLUMNS:])
+    return key, workspace
 
 
 @dataclass(slots=True)

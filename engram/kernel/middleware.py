@@ -84,7 +84,8 @@ def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
     user = request.user
     if not user.is_authenticated or not user.is_active:
         return None
-    memberships = list(Membership.objects.filter(user_id=user.pk).select_related("workspace"))
+    of_user = Membership.objects.filter(user_id=user.pk, workspace__closed_at=None)
+    memberships = list(of_user.select_related("workspace"))
     if not memberships:
         return None
     chosen_id = request.session.get(SESSION_SLOT)

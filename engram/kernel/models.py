@@ -5,11 +5,13 @@ from __future__ import annotations
 import uuid
 from datetime import datetime, timedelta
 from functools import cached_property
+from typing import ClassVar, Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
+from engram.kernel import workspace_deletions  # noqa: F401  registers its model
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.embedding import model_name
 from engram.kernel.labels import row_label
@@ -44,6 +46,14 @@ class Provenance(models.TextChoices):
         return len(Provenance) - list(Provenance).index(self)
 
 
+class OpenWorkspaces(models.Manager["Workspace"]):
+    """The manager of workspaces without those that are being deleted."""
+
+    def get_queryset(self) -> models.QuerySet[Workspace]:
+        """Return the open workspaces."""
+        return super().get_queryset().filter(closed_at=None)
+
+
 class Workspace(models.Model):
     """A tenant: nothing is shared between two workspaces."""
 
@@ -55,6 +65,11 @@ class Workspace(models.Model):
     embedding_model = models.CharField(max_length=120, default=model_name, editable=False)
     embedding_changed_at = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(auto_now_add=True)
+    # It is being deleted since then: nobody may enter it, and no background work begins.
+    closed_at = models.DateTimeField(null=True, editable=False)
+
+    objects: ClassVar[OpenWorkspaces] = OpenWorkspaces()
+    with_closed: ClassVar[models.Manager[Self]] = models.Manager()
 
     class Meta:
         ordering = ["slug"]

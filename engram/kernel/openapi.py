@@ -49,7 +49,7 @@ class ProblemSerializer(serializers.Serializer[Any]):
     )
 
 
-ALWAYS = ("400", "401", "403", "405", "406", "429", "503")
+ALWAYS = ("400", "401", "403", "405", "406", "410", "429", "503")
 WITH_BODY = ("409", "413", "415", "422")
 RETRY_AFTER = {
     "Retry-After": {
@@ -147,6 +147,9 @@ class ProblemAutoSchema(AutoSchema):
     def _get_response_bodies(self, direction: Direction = "response") -> dict[str, Any]:
         responses: dict[str, Any] = super()._get_response_bodies(direction)
         codes = set(ALWAYS)
+        if getattr(self.view, "serves_closed", False):
+            codes.discard("410")
+            codes.add("404")  # the deletion that they tell about
         if self.method in {"POST", "PUT", "PATCH", "DELETE"}:
             codes.update(WITH_BODY)
         if "{" in self.path or self.method == "POST":
@@ -223,6 +226,8 @@ def changes_of(model: type[BaseModel]) -> dict[str, Any]:
     """Return the schema of a partial update of a pydantic model."""
     properties = model.model_json_schema()["properties"]
     for shape in properties.values():
+        for choice in shape.pop("anyOf", []):  # OpenAPI 3.0 knows no type null
+            shape.update({"nullable": True} if choice["type"] == "null" else choice)
         for bound, exclusive in (
             ("minimum", "exclusiveMinimum"),
             ("maximum", "exclusiveMaximum"),

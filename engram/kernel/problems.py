@@ -17,7 +17,8 @@ from rest_framework.response import Response
 
 from engram.kernel.causes import OF_STATUS, WRITTEN_MEANWHILE, Cause
 from engram.kernel.collisions import AGAIN, is_collision, is_deadlock
-from engram.kernel.refusals import InvalidError, RefusalError, StaleError
+from engram.kernel.models import Workspace
+from engram.kernel.refusals import ClosedError, InvalidError, RefusalError, StaleError
 
 log = logging.getLogger(__name__)
 CONTENT_TYPE = "application/problem+json"
@@ -69,8 +70,16 @@ def field_errors(detail: Any, path: str = "") -> Iterator[dict[str, str]]:
         yield {"field": path, "message": str(detail)}
 
 
+def _as_refusal(error: Exception) -> Exception:
+    """Return the refusal of a request whose workspace was closed after it was let in."""
+    if isinstance(error, Workspace.DoesNotExist):
+        return ClosedError("This workspace was deleted meanwhile.")
+    return error
+
+
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Return the problem document of an exception; None leaves bugs to Django."""
+    error = _as_refusal(error)
     headers: dict[str, str] = {}
     errors: list[dict[str, str]] | None = None
     cause: Cause | None = None

@@ -46,6 +46,12 @@ class MissingError(RefusalError):
     default_cause = causes.NOT_FOUND
 
 
+class ClosedError(RefusalError):
+    """The workspace is being deleted."""
+
+    default_cause = causes.WORKSPACE_CLOSED
+
+
 class StaleError(RefusalError):
     """Objects have changed or were decided meanwhile; `ids` are theirs."""
 

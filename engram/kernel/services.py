@@ -40,11 +40,19 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
                 "value": values[name],
                 "default": defaults[name],
                 "meaning": shape.get("description", ""),
-                "range": {word: shape[key] for key, word in _RANGE_WORDS.items() if key in shape},
+                "range": _range_of(shape),
             }
             for name, shape in properties.items()
         ],
     }
+
+
+def _range_of(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the range of a setting; `or_null` where null is a value, too."""
+    choices = shape.get("anyOf", [shape])
+    given = next(one for one in choices if one.get("type") != "null")
+    range_ = {word: given[key] for key, word in _RANGE_WORDS.items() if key in given}
+    return range_ | ({"or_null": True} if len(choices) > 1 else {})
 
 
 def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> WorkspaceSettings:

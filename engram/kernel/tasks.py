@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from celery import shared_task
 from django.utils import timezone
 
-from engram.kernel import idempotency, job_queue, latency
+from engram.kernel import deletion, idempotency, job_queue, latency
 from engram.kernel.due import due_workspaces, waiting_since
 from engram.kernel.tenancy import in_workspace
+
+DELETION_SECONDS = 10.0  # then other work has its turn
 
 
 @shared_task(name="kernel.drop_old_answers")
@@ -43,3 +47,15 @@ def drop_old_jobs() -> None:
     now = timezone.now()
     for workspace in due_workspaces(lambda: job_queue.old_jobs(now), "finished_at"):
         job_queue.drop_old(workspace, now=now)
+
+
+@shared_task(name=deletion.TASK)
+def delete_workspace(deletion_id: str) -> None:
+    """Go on with the deletion of a workspace for some seconds."""
+    deletion.delete_turn(UUID(deletion_id), clock=timezone.now, seconds=DELETION_SECONDS)
+
+
+@shared_task(name="kernel.sweep_deletions")
+def sweep_deletions() -> None:
+    """Wake workers for deletions of workspaces after a pause, a lost wake-up or a dead worker."""
+    deletion.wake_stalled(timezone.now())

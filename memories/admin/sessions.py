@@ -7,15 +7,18 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from unfold.decorators import display
+from unfold.decorators import action, display
 
 from engram.kernel.models import Role
+from engram.kernel.pages import staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import Session, State
 from memories.models.session import SessionState
+from memories.services.sessions.erase import delete_session
 
 
 class SessionStateFilter(admin.SimpleListFilter):
@@ -38,7 +41,8 @@ class SessionStateFilter(admin.SimpleListFilter):
 class SessionAdmin(RoleAdmin):
     """Sessions with their records; transcripts are only for the judge and not shown."""
 
-    roles = {"view": Role.READER}
+    roles = {"view": Role.READER, "act": Role.ADMIN}
+    actions = ["delete_sessions"]
     list_display = [
         "session_key", "project", "began", "condition", "prompt_count",
         "injected_memories", "matched_memories",
@@ -63,6 +67,32 @@ class SessionAdmin(RoleAdmin):
     def condition(self, session: Session) -> str:
         """Return the state."""
         return session.state
+
+    @action(description="Delete", permissions=["act"])
+    def delete_sessions(self, request: HttpRequest, rows: QuerySet[Session]) -> HttpResponse | None:
+        """Delete sessions with their transcripts and records."""
+        staff = staff_of(request)
+
+        def work(chosen: QuerySet[Session]) -> int:
+            return self.one_by_one(
+                request,
+                chosen.order_by("pk"),
+                lambda session: delete_session(
+                    staff.workspace, session.session_key, actor=staff.actor, now=timezone.now()
+                ),
+            )
+
+        return self.confirm(
+            request,
+            rows,
+            question="Delete {n} sessions?",
+            consequence="Their transcripts, contexts, records, judgements and comparisons are "
+            "deleted for good, and the learned ranking is trained anew without them. Memories that "
+            "were committed in them stay.",
+            button="Delete",
+            done="{n} sessions deleted.",
+            work=work,
+        )
 
     @display(description="injected")
     def injected_memories(self, session: Any) -> int:

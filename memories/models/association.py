@@ -72,6 +72,7 @@ class CoRecall(WorkspaceModel):
             ),
             models.CheckConstraint(condition=Q(weight__gt=0), name="co_recall_weight_positive"),
         ]
+        indexes = [models.Index(fields=["workspace", "reinforced_at"], name="co_recall_age")]
 
     def __str__(self) -> str:
         return f"{self.first_id} with {self.second_id}"

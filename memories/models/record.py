@@ -37,6 +37,11 @@ class Observation(WorkspaceModel):
             models.Index(fields=["memory", "-created_at"], name="observation_newest"),
             models.Index(fields=["workspace", "content_hash"], name="observation_hash"),
             models.Index(fields=["workspace", "created_at"], name="observation_time"),
+            models.Index(
+                fields=["workspace", "session_key"],
+                condition=~models.Q(session_key=""),
+                name="observation_session",
+            ),
         ]
 
     def __str__(self) -> str:

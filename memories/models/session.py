@@ -119,6 +119,16 @@ class Session(WorkspaceModel):
                 condition=Q(ended_at=None),
                 name="session_open",
             ),
+            models.Index(
+                fields=["workspace", "ended_at"],
+                condition=~Q(ended_at=None),
+                name="session_ended",
+            ),
+            models.Index(
+                fields=["workspace", "ended_at"],
+                condition=~Q(transcript=""),
+                name="session_with_transcript",
+            ),
         ]
 
     def __str__(self) -> str:

@@ -131,7 +131,7 @@ def test_a_wrong_example_is_found(document: dict[str, Any]) -> None:
 
 def test_some_problems_are_shown() -> None:
     refused: list[Call] = [call for call in load_examples() if call["status"] >= 400]
-    assert {call["status"] for call in refused} == {401, 403, 404, 409, 422}
+    assert {call["status"] for call in refused} == {401, 403, 404, 409, 410, 422}
     for call in refused:
         name = call["response"]["type"].removeprefix("/problems/")
         assert (CAUSES[name].status, CAUSES[name].title) == (

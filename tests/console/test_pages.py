@@ -229,8 +229,8 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
-        "start", "invitation", "problem", "problem-with-slash", "problems",
-        "rules", "digest",
+        "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
+        "rules", "retention", "digest",
     }  # fmt: skip
 
 

@@ -57,6 +57,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "source": "of visible characters",
     "split": "goes with one answer",
     "supersedes": "a stored memory",
+    "slug": "of the workspace",
     "tags": "of visible characters",
     "task": "of visible characters",
     "text": "of visible characters",

@@ -32,6 +32,7 @@ from engram.kernel.lease import (
 )
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
+from engram.kernel.workspace_deletions import WorkspaceDeletion
 from memories.models import Session
 from predictor.models import Judgement
 from tests.conftest import NOW
@@ -64,6 +65,14 @@ def mail(workspace: Workspace) -> QuerySet[DigestMail]:
     return DigestMail.objects.filter(pk=made.pk)
 
 
+def deletion(workspace: Workspace) -> QuerySet[WorkspaceDeletion]:
+    """Return the lease of the deletion of a workspace."""
+    made = WorkspaceDeletion.objects.create(
+        target=workspace.pk, caller="system:", requested_at=NOW, due_at=NOW
+    )
+    return WorkspaceDeletion.objects.filter(pk=made.pk)
+
+
 def delivery(workspace: Workspace) -> QuerySet[WebhookDelivery]:
     """Return the lease of a delivery that waits."""
     endpoint = WebhookEndpoint.objects.create(url="https://a.example/", events=[], created_at=NOW)
@@ -75,6 +84,7 @@ def delivery(workspace: Workspace) -> QuerySet[WebhookDelivery]:
 
 # Leases of work of which a workspace has many: how one is made.
 MADE: dict[type[Lease], Callable[[Workspace], QuerySet[Any]]] = {
+    WorkspaceDeletion: deletion,
     Job: job,
     Judgement: judgement,
     DigestMail: mail,

@@ -140,6 +140,8 @@ EXPECTED: dict[str, dict[str, str]] = {
     "analytics/errors": {"get": "reader"},
     "timeline/<session:session_key>": {"get": "reader"},
     "pipeline/status": {"get": "reader"},
+    "workspace/deletion": {"get": "admin", "post": "admin"},
+    "workspace/retention": {"get": "reader"},
     "workspace/settings": {"get": "reader", "patch": "admin"},
     "workspace/settings/replay": {"post": "reviewer"},
     "schema/": {"get": ANYBODY},

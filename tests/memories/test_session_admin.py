@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from django.test import Client
 
+from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.lifecycle.forget import forget
@@ -51,3 +52,26 @@ def test_a_session_shows_its_records_without_what_is_hidden(tenant: Tenant, memb
     assert "No longer recalled" in html
     assert "secret words" not in html
     assert member("reviewer").post(page).status_code == 403
+
+
+def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
+    for each in (tenant, neighbour):
+        begin(each, "first talk")
+        begin(each, "second talk")
+    with in_workspace(tenant.workspace):
+        gone = Session.objects.get(session_key="first talk").pk
+    chosen = {"action": "delete_sessions", "_selected_action": [str(gone)]}
+    for role in ("reader", "reviewer"):
+        assert member(role).post(SESSIONS, chosen).status_code == 403
+    client = member("admin")
+    html = client.post(SESSIONS, chosen).content.decode()
+    assert "Delete 1 sessions?" in html
+    assert "first talk" in html
+    assert "second talk" not in html
+    client.post(SESSIONS, chosen | {"confirmed": "yes"})
+    for each, left in ((tenant, 1), (neighbour, 2)):
+        with in_workspace(each.workspace):
+            assert Session.objects.count() == left
+            assert Event.objects.filter(type="session.deleted").count() == 2 - left
+    with in_workspace(tenant.workspace):
+        assert Event.objects.get(type="session.deleted").actor_label == "admin-person"

@@ -17,14 +17,14 @@ from django.db import connection, connections
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engram.kernel.models import Event
+from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import DECIDED, NOTES
 from memories.core.content import normalise_quote
-from memories.models import Memory, Session, SessionCandidate
+from memories.models import Memory, Observation, Session, SessionCandidate
 from memories.services.sessions.end import close_idle
 from memories.services.sessions.erase import HIDING, plain_pieces
-from tests.conftest import Tenant, build_tenant
+from tests.conftest import NOW, Tenant, build_tenant
 
 DOG = "The office dog is called Biscuit."
 CAT = "The office cat is called Crumb."
@@ -338,8 +338,39 @@ def test_deleting_takes_records_and_transcript_and_is_told(tenant: Tenant) -> No
     with in_workspace(tenant.workspace):
         assert (Session.objects.count(), SessionCandidate.objects.count()) == (0, 0)
         told = Event.objects.get(type="session.deleted")
-    assert (told.data, told.session_key) == ({"records": 1, "prompts": 0}, "s1")
+    assert (told.data, told.session_key) == ({"records": 1, "prompts": 0, "memories": 0}, "s1")
     assert len(start(tenant)["memories"]) == 1  # the key is free again
+
+
+def test_memories_of_a_deleted_session_stay_and_name_it_no_more(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    for each in (tenant, neighbour):
+        start(each)
+        assert each.agent.post("memories", {"content": DOG, "session_key": "s1"}).status_code == 201
+        # Another key may use the same session key; what it said is not of this session.
+        sent = each.reviewer.post("memories", {"content": CAT, "session_key": "s1"})
+        assert sent.status_code == 201
+    assert tenant.admin.delete("sessions/s1").status_code == 204
+    for each, named in ((tenant, {DOG: "", CAT: "s1"}), (neighbour, {DOG: "s1", CAT: "s1"})):
+        with in_workspace(each.workspace):
+            assert dict(Memory.objects.values_list("content", "session_key")) == named
+            assert dict(Observation.objects.values_list("content", "session_key")) == named
+    with in_workspace(tenant.workspace):
+        assert Event.objects.get(type="session.deleted").data["memories"] == 1
+
+
+def test_errors_of_a_deleted_session_are_deleted(tenant: Tenant, neighbour: Tenant) -> None:
+    for each in (tenant, neighbour):
+        start(each)
+        with in_workspace(each.workspace):
+            for key in ("s1", "s2"):
+                StageError.objects.create(stage="judge", code="Timeout", session_key=key, at=NOW)
+    assert tenant.admin.delete("sessions/s1").status_code == 204
+    for each, left in ((tenant, ["s2"]), (neighbour, ["s1", "s2"])):
+        with in_workspace(each.workspace):
+            keys = StageError.objects.order_by("session_key")
+            assert list(keys.values_list("session_key", flat=True)) == left
 
 
 def test_answers_about_a_deleted_session_are_gone(tenant: Tenant, neighbour: Tenant) -> None:

@@ -12,7 +12,9 @@ from mcp import types
 from rest_framework.exceptions import ParseError
 
 from engram.kernel import keys
+from engram.kernel.authentication import CLOSED
 from engram.kernel.body_limit import BODY_VALUES
+from engram.kernel.causes import WORKSPACE_CLOSED
 from engram.kernel.parsing import holds_more_values, parse_json
 from engram.kernel.throttling import seconds_to_wait
 
@@ -58,12 +60,14 @@ def check_caller(authorization: str) -> None:
     try:
         scheme, _, token = authorization.partition(" ")
         found = keys.find_with_workspace(token.strip()) if scheme.lower() == "bearer" else None
-        if found is None or not found[0].is_usable(timezone.now()):
+        if found is None or not found[0].is_valid(timezone.now()):
             realm = b"www-authenticate", b'Bearer realm="engram"'
             raise NotAdmittedError(
                 401, "A valid key is needed: Authorization: Bearer <key>.", realm
             )
         key, workspace = found
+        if key.is_closed:
+            raise NotAdmittedError(WORKSPACE_CLOSED.status, CLOSED)
         if key.is_exempt_from_throttle:
             return
         seconds = seconds_to_wait(workspace, key.actor, is_read=True)

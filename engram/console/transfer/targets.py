@@ -49,6 +49,11 @@ def find_target(archived: ArchivedWorkspace, slug: str, digest: str) -> Target:
                     f"The workspace {slug} is not empty. An archive is imported into a workspace "
                     "that does not exist yet, or in which nothing was remembered yet."
                 )
+    if Workspace.with_closed.filter(pk=archived.id).exclude(closed_at=None).exists():
+        raise ArchiveError(
+            "The workspace that was exported is being deleted from this database, and rows keep "
+            "their ids: import the archive when the deletion has ended."
+        )
     source = Workspace.objects.filter(pk=archived.id).exclude(slug=slug).first()
     if source is not None:
         with in_workspace(source):

@@ -7,20 +7,28 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin
+from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.widgets import (
     UnfoldAdminTextareaWidget,
 )
 
+from engram.kernel.deletion import close_workspace
 from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.workspace_rows import count_rows
+
+LARGEST = 8  # tables whose numbers of rows are shown before a deletion, of those with pages
 
 
 class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -63,7 +71,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
 class WorkspaceAdmin(RoleAdmin):
     """The workspaces that a member belongs to; the current one can be changed."""
 
-    roles = {"view": Role.READER, "change": Role.ADMIN}
+    roles = {"view": Role.READER, "change": Role.ADMIN, "delete": Role.ADMIN}
     form = WorkspaceForm
     fields = ["name", "slug", "settings_json"]
     list_display = ["name", "slug", "made_at"]
@@ -85,10 +93,53 @@ class WorkspaceAdmin(RoleAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Allow admins to change their current workspace, not the others."""
-        is_here = obj is None or (
+        return self._is_here(request, obj) and super().has_change_permission(request, obj)
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow admins to delete their current workspace, not the others."""
+        return self._is_here(request, obj) and super().has_delete_permission(request, obj)
+
+    def _is_here(self, request: HttpRequest, obj: Any) -> bool:
+        return obj is None or (
             has_role(request, Role.READER) and obj == staff_of(request).workspace
         )
-        return is_here and super().has_change_permission(request, obj)
+
+    def delete_view(
+        self, request: HttpRequest, object_id: str, extra_context: Any = None
+    ) -> HttpResponse:
+        """Ask for the slug; if it is typed, close the workspace and begin to delete it."""
+        workspace = self.get_object(request, unquote(object_id))
+        if workspace is None:
+            raise Http404
+        if not self.has_delete_permission(request, workspace):
+            raise PermissionDenied
+        refusal = ""
+        if request.method == "POST":
+            typed, actor = request.POST.get("slug", "").strip(), staff_of(request).actor
+            try:
+                close_workspace(workspace, typed, actor=actor, now=timezone.now())
+            except InvalidError as error:
+                refusal = error.message
+            else:
+                return redirect("console:deletions")
+        counts = count_rows(workspace.pk)
+        known = [item for item in counts.items() if self.admin_site.is_registered(item[0])]
+        largest = sorted(known, key=lambda item: -item[1])[:LARGEST]
+        context = {
+            **self.admin_site.each_context(request),
+            "title": "Delete the workspace",
+            "opts": self.opts,
+            "workspace": workspace,
+            "refusal": refusal,
+            "total": sum(counts.values()),
+            "largest": [(model._meta.verbose_name_plural, count) for model, count in largest],
+        }
+        return TemplateResponse(
+            request,
+            "admin/kernel/workspace/delete_confirmation.html",
+            context,
+            status=422 if refusal else 200,
+        )
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Save the name directly, settings by their service; the creator becomes an admin."""

@@ -11,10 +11,11 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.idempotency import forget_answers_about
-from engram.kernel.models import Workspace
+from engram.kernel.models import StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
-from memories.models import Session
+from memories.models import Memory, Observation, Session
+from memories.services.locks import lock
 from memories.services.pieces import may_quote
 from memories.services.sessions.access import lock_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
@@ -33,11 +34,17 @@ _TEXTS = ("transcript", "context")
 def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now: datetime) -> None:
     """Delete a session with its transcript and records; the event stays in history.
 
-    The counters of memories do not change.
+    The memories that were committed in it stay, and name no session any more: another one may be
+    started under the same key. The counters of memories do not change.
     """
     with in_workspace(workspace):
+        memories = _lock_memories_of(session_key)
         session = lock_session(session_key)
-        data = {"records": session.candidates.count(), "prompts": session.prompt_count}
+        data = {
+            "records": session.candidates.count(),
+            "prompts": session.prompt_count,
+            "memories": _detach(memories, session),
+        }
         record(
             "session.deleted",
             of=("session", session.id),
@@ -47,9 +54,27 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
             data=data,
         )
         erase_extracted_of(session_key)
+        StageError.objects.filter(session_key=session_key).delete()
         session_erased.send(Session, session=session, now=now)
         session.delete()
         forget_answers_about("session_key", session_key)
+
+
+def _lock_memories_of(session_key: str) -> list[Memory]:
+    """Lock the memories that were stated in a session; memories are locked before sessions."""
+    stated = Observation.objects.filter(session_key=session_key).values("memory")
+    return lock(list(Memory.objects.filter(pk__in=stated).values_list("pk", flat=True)))
+
+
+def _detach(memories: Iterable[Memory], session: Session) -> int:
+    """Empty the session key of what was stated in a session; return the number of memories.
+
+    Other API keys may have stated something under the same session key, which stays theirs.
+    """
+    stated = {"session_key": session.session_key, "key_id": session.key_id}
+    own = Memory.objects.filter(pk__in=[memory.pk for memory in memories], **stated)
+    Observation.objects.filter(**stated).update(session_key="")
+    return own.update(session_key="")
 
 
 def pieces_of(texts: Iterable[str]) -> list[str]:

@@ -2,7 +2,7 @@
 
 While a memory is forgotten, `status/records.py` withholds the words. When it is erased they are
 deleted from every judgement that saw it or quotes it; `settle` stores no words of a judge that was
-still running. The numbers stay.
+still running. The numbers stay. Of sessions whose transcript is erased they are deleted, too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,20 @@ def note_erased(
     if since:
         late = Judgement.objects.filter(session__in=since)
         quoting |= _find_quoting(late, memory_ids, quoted_in, pieces)
-    for judgement in Judgement.objects.filter(pk__in=quoting).order_by("pk").select_for_update():
+    _strip(Judgement.objects.filter(pk__in=quoting))
+
+
+def note_transcripts_erased(
+    sender: Any, *, session_ids: Sequence[UUID], now: datetime, **_: Any
+) -> None:
+    """Delete the words of the judgements of sessions whose transcripts are erased."""
+    PredictorState.objects.select_for_update().first()
+    _strip(Judgement.objects.filter(session__in=session_ids))
+
+
+def _strip(judgements: QuerySet[Judgement]) -> None:
+    """Delete the judge's words; the state is locked."""
+    for judgement in judgements.order_by("pk").select_for_update():
         judgement.raw = strip_words(judgement.raw)
         judgement.missing_topics = []
         judgement.save(update_fields=["raw", "missing_topics"])

@@ -66,6 +66,11 @@ def _settings(story: Story) -> None:
         summary="What last week would have looked like",
     )  # fmt: skip
     send(story.admin, "PATCH /workspace/settings", change, summary="Merge less")
+    query = {"retention_transcript_days": 30}
+    send(
+        story.reader, "GET /workspace/retention", query=query,
+        summary="What would be deleted if transcripts were kept for 30 days",
+    )  # fmt: skip
 
 
 def _figures(story: Story) -> None:

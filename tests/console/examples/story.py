@@ -51,6 +51,7 @@ def record(paths: list[str]) -> list[Call]:
     """Send all calls of the examples to the test's database; return them with their answers."""
     from tests.console.examples import (
         cards,
+        deletion,
         drift,
         extraction,
         learning,
@@ -76,6 +77,7 @@ def record(paths: list[str]) -> list[Call]:
         drift.record_drift(story)
         extraction.record_extraction(story)
         operations.record_webhooks(story)
+        deletion.record_deletion(story)
     with in_workspace(story.tenant.workspace):
         normaliser = Normaliser(Event.objects.earliest("seq").seq)
     return [normaliser.of(call) for call in story.recorder.calls]

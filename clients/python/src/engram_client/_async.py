@@ -1575,6 +1575,26 @@ class AsyncSettings:
     def __init__(self, transport: AsyncTransport):
         self._transport = transport
 
+    async def retention(
+        self,
+        *,
+        retention_recall_days: int | Unset = UNSET,
+        retention_session_days: int | Unset = UNSET,
+        retention_transcript_days: int | Unset = UNSET,
+    ) -> types.Retention:
+        """Count what would be deleted by age now, also with other days."""
+        return await self._transport.send(
+            Call[types.Retention](
+                "GET",
+                "/workspace/retention",
+                query=asked(
+                    retention_recall_days=retention_recall_days,
+                    retention_session_days=retention_session_days,
+                    retention_transcript_days=retention_transcript_days,
+                ),
+            )
+        )
+
     async def get(self) -> types.Settings:
         """Show every setting with its value, meaning and range."""
         return await self._transport.send(Call[types.Settings]("GET", "/workspace/settings"))
@@ -1625,6 +1645,9 @@ class AsyncSettings:
         rrf_k: int | Unset = UNSET,
         exploration_rate: float | Unset = UNSET,
         drift_reset_window: int | Unset = UNSET,
+        retention_transcript_days: int | Unset | None = UNSET,
+        retention_session_days: int | Unset | None = UNSET,
+        retention_recall_days: int | Unset | None = UNSET,
         time_zone: str | Unset = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
@@ -1676,6 +1699,9 @@ class AsyncSettings:
                     rrf_k=rrf_k,
                     exploration_rate=exploration_rate,
                     drift_reset_window=drift_reset_window,
+                    retention_transcript_days=retention_transcript_days,
+                    retention_session_days=retention_session_days,
+                    retention_recall_days=retention_recall_days,
                     time_zone=time_zone,
                 ),
                 repeatable=False,
@@ -1838,6 +1864,7 @@ class AsyncWebhooks:
             "predictor.imported",
             "predictor.reset",
             "predictor.unlearned",
+            "retention.applied",
             "review.accepted",
             "review.lapsed",
             "review.opened",
@@ -1858,6 +1885,7 @@ class AsyncWebhooks:
             "webhook.deleted",
             "webhook.disabled",
             "webhook.test",
+            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",
@@ -1909,6 +1937,28 @@ class AsyncWebhooks:
         )
 
 
+class AsyncWorkspace:
+    """Calls about workspace."""
+
+    def __init__(self, transport: AsyncTransport):
+        self._transport = transport
+
+    async def deletion(self) -> types.Deletion:
+        """Show how far the deletion of the workspace is."""
+        return await self._transport.send(Call[types.Deletion]("GET", "/workspace/deletion"))
+
+    async def delete(self, slug: str, *, idempotency_key: str | None = None) -> types.Deletion:
+        """Close the workspace at once and for good, and delete it in the background."""
+        return await self._transport.send(
+            Call[types.Deletion](
+                "POST",
+                "/workspace/deletion",
+                body=given(slug=slug),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+
 class AsyncEngram(AsyncTransport):
     """A client of one workspace: the one that its key belongs to.
 
@@ -1945,6 +1995,7 @@ class AsyncEngram(AsyncTransport):
         self.sessions = AsyncSessions(self._transport)
         self.settings = AsyncSettings(self._transport)
         self.webhooks = AsyncWebhooks(self._transport)
+        self.workspace = AsyncWorkspace(self._transport)
 
     async def context(
         self,
@@ -2043,6 +2094,7 @@ class AsyncEngram(AsyncTransport):
             "predictor.imported",
             "predictor.reset",
             "predictor.unlearned",
+            "retention.applied",
             "review.accepted",
             "review.lapsed",
             "review.opened",
@@ -2062,6 +2114,7 @@ class AsyncEngram(AsyncTransport):
             "webhook.created",
             "webhook.deleted",
             "webhook.disabled",
+            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -1561,6 +1561,26 @@ class Settings:
     def __init__(self, transport: Transport):
         self._transport = transport
 
+    def retention(
+        self,
+        *,
+        retention_recall_days: int | Unset = UNSET,
+        retention_session_days: int | Unset = UNSET,
+        retention_transcript_days: int | Unset = UNSET,
+    ) -> types.Retention:
+        """Count what would be deleted by age now, also with other days."""
+        return self._transport.send(
+            Call[types.Retention](
+                "GET",
+                "/workspace/retention",
+                query=asked(
+                    retention_recall_days=retention_recall_days,
+                    retention_session_days=retention_session_days,
+                    retention_transcript_days=retention_transcript_days,
+                ),
+            )
+        )
+
     def get(self) -> types.Settings:
         """Show every setting with its value, meaning and range."""
         return self._transport.send(Call[types.Settings]("GET", "/workspace/settings"))
@@ -1611,6 +1631,9 @@ class Settings:
         rrf_k: int | Unset = UNSET,
         exploration_rate: float | Unset = UNSET,
         drift_reset_window: int | Unset = UNSET,
+        retention_transcript_days: int | Unset | None = UNSET,
+        retention_session_days: int | Unset | None = UNSET,
+        retention_recall_days: int | Unset | None = UNSET,
         time_zone: str | Unset = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
@@ -1662,6 +1685,9 @@ class Settings:
                     rrf_k=rrf_k,
                     exploration_rate=exploration_rate,
                     drift_reset_window=drift_reset_window,
+                    retention_transcript_days=retention_transcript_days,
+                    retention_session_days=retention_session_days,
+                    retention_recall_days=retention_recall_days,
                     time_zone=time_zone,
                 ),
                 repeatable=False,
@@ -1824,6 +1850,7 @@ class Webhooks:
             "predictor.imported",
             "predictor.reset",
             "predictor.unlearned",
+            "retention.applied",
             "review.accepted",
             "review.lapsed",
             "review.opened",
@@ -1844,6 +1871,7 @@ class Webhooks:
             "webhook.deleted",
             "webhook.disabled",
             "webhook.test",
+            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",
@@ -1893,6 +1921,28 @@ class Webhooks:
         )
 
 
+class Workspace:
+    """Calls about workspace."""
+
+    def __init__(self, transport: Transport):
+        self._transport = transport
+
+    def deletion(self) -> types.Deletion:
+        """Show how far the deletion of the workspace is."""
+        return self._transport.send(Call[types.Deletion]("GET", "/workspace/deletion"))
+
+    def delete(self, slug: str, *, idempotency_key: str | None = None) -> types.Deletion:
+        """Close the workspace at once and for good, and delete it in the background."""
+        return self._transport.send(
+            Call[types.Deletion](
+                "POST",
+                "/workspace/deletion",
+                body=given(slug=slug),
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
+
 class Engram(Transport):
     """A client of one workspace: the one that its key belongs to.
 
@@ -1929,6 +1979,7 @@ class Engram(Transport):
         self.sessions = Sessions(self._transport)
         self.settings = Settings(self._transport)
         self.webhooks = Webhooks(self._transport)
+        self.workspace = Workspace(self._transport)
 
     def context(
         self,
@@ -2027,6 +2078,7 @@ class Engram(Transport):
             "predictor.imported",
             "predictor.reset",
             "predictor.unlearned",
+            "retention.applied",
             "review.accepted",
             "review.lapsed",
             "review.opened",
@@ -2046,6 +2098,7 @@ class Engram(Transport):
             "webhook.created",
             "webhook.deleted",
             "webhook.disabled",
+            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -34,6 +34,7 @@ ConflictKind = t.Literal["reversal", "ambiguity", "stale"]
 ConflictStatus = t.Literal["open", "resolved", "dismissed", "snoozed"]
 Decision = t.Literal["undecided", "kept", "left_out"]
 Deed = t.Literal["demote", "cull", "report"]
+DeletionStatus = t.Literal["queued", "running", "done"]
 DeliveryStatus = t.Literal["waiting", "delivered", "given_up"]
 DetectAnswerStatus = t.Literal["queued"]
 DetectionStatusStatus = t.Literal["queued", "off"]
@@ -114,6 +115,7 @@ Events = t.Literal[
     "predictor.imported",
     "predictor.reset",
     "predictor.unlearned",
+    "retention.applied",
     "review.accepted",
     "review.lapsed",
     "review.opened",
@@ -133,6 +135,7 @@ Events = t.Literal[
     "webhook.created",
     "webhook.deleted",
     "webhook.disabled",
+    "workspace.closed",
     "workspace.imported",
     "workspace.reembedded",
     "writer.rolled_back",
@@ -148,6 +151,7 @@ JobStatus = t.Literal["queued", "running", "done", "failed"]
 JudgeKind = t.Literal["model", "offline"]
 JudgeStatus = t.Literal["due", "done", "skipped", "failed"]
 JudgedRelation = t.Literal["same", "refines", "contradicts", "replaces", "different"]
+KeptForKind = t.Literal["sessions", "transcripts", "recalls"]
 MemoryKind = t.Literal["semantic", "episodic", "procedural", "decision", "constraint"]
 MemoryLinkKind = t.Literal[
     "supersedes",
@@ -548,6 +552,19 @@ class Decided(t.TypedDict):
     question: str
     verdict: str
     outcome: str
+
+
+class Deletion(t.TypedDict):
+    """The deletion of a workspace."""
+
+    id: str
+    status: DeletionStatus
+    progress: float
+    rows_total: int | None
+    rows_deleted: int
+    requested_at: str
+    started_at: str | None
+    error: str
 
 
 class Delivery(t.TypedDict):
@@ -1226,6 +1243,16 @@ class Kept(t.TypedDict):
 
     id: str
     reason: str
+
+
+class KeptFor(t.TypedDict):
+    """One limit."""
+
+    kind: KeptForKind
+    setting: str
+    days: int | None
+    keeps_since: str | None
+    due: int
 
 
 class Key(t.TypedDict):
@@ -2209,6 +2236,13 @@ class RestoreAnswer(t.TypedDict):
     pending: list[Waiting]
 
 
+class Retention(t.TypedDict):
+    """What is deleted by age."""
+
+    time_zone: str
+    limits: list[KeptFor]
+
+
 class Review(t.TypedDict):
     """One request that changes nothing until a reviewer accepts it."""
 
@@ -2677,4 +2711,7 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     rrf_k: t.NotRequired[int]
     exploration_rate: t.NotRequired[float]
     drift_reset_window: t.NotRequired[int]
+    retention_transcript_days: t.NotRequired[int | None]
+    retention_session_days: t.NotRequired[int | None]
+    retention_recall_days: t.NotRequired[int | None]
     time_zone: t.NotRequired[str]

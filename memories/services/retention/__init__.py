@@ -1,0 +1,1 @@
+"""Retention: how long a workspace keeps transcripts, sessions and records of recalls."""
