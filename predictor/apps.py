@@ -8,10 +8,12 @@ class PredictorConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the handlers of the signals that `memories` sends."""
+        from engram.kernel.signals import settings_changed
         from memories import signals
         from predictor.services.judging import due, erase, labelling
-        from predictor.services.training import unlearn
+        from predictor.services.training import rezone, unlearn
 
+        settings_changed.connect(rezone.note_zone_changed, dispatch_uid="predictor.time_zone")
         signals.session_ended.connect(due.note_ended, dispatch_uid="predictor.ended")
         signals.memories_hidden.connect(labelling.note_hidden, dispatch_uid="predictor.hidden")
         signals.memories_revived.connect(labelling.note_revived, dispatch_uid="predictor.revived")

@@ -11,7 +11,7 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from engram.console.inbox.queue import tallies_for
-from engram.kernel.middleware import StaffWorkspace
+from engram.kernel.middleware import StaffWorkspace, zone_of
 from engram.kernel.models import Role
 
 
@@ -187,10 +187,12 @@ def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 
 
 def environment_badge(request: HttpRequest) -> list[str]:
-    """Return the label next to the admin's title: the workspace, or the environment."""
+    """Return the label by the admin's title: the workspace and its zone, or the environment."""
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
     colour = "danger" if settings.IS_PRODUCTION else "info"
-    return [staff.workspace.name if staff else settings.ENVIRONMENT, colour]
+    if staff is None:
+        return [settings.ENVIRONMENT, colour]
+    return [f"{staff.workspace.name} · {zone_of(staff.workspace)}", colour]
 
 
 def site_icon(request: HttpRequest) -> str:

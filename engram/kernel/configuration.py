@@ -1,9 +1,19 @@
 """The settings of a workspace: one validated object, each value with its range and meaning."""
 
+from functools import lru_cache
 from typing import Annotated, Literal
 from zoneinfo import available_timezones
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+# Keys of the database of time zones that name no place.
+_NO_PLACES = {"Factory", "localtime"}
+
+
+@lru_cache(maxsize=1)
+def known_zones() -> frozenset[str]:
+    """Return the names of time zones; read from the disk once, which takes up to a second."""
+    return frozenset(available_timezones()) - _NO_PLACES
 
 
 class WorkspaceSettings(BaseModel):
@@ -194,7 +204,10 @@ class WorkspaceSettings(BaseModel):
         10, ge=2, le=1000, description="Sessions of the literal drift rule shown beside ours."
     )
     time_zone: str = Field(
-        "UTC", max_length=64, description="Time zone of the pages and of the digest's hour."
+        "UTC",
+        max_length=64,
+        description="Time zone of the people: of times on pages, of days (retention, digests), and "
+        "of the hours and weekdays that the learned ranking sees. A name such as Europe/Berlin.",
     )
     digest_hour: int = Field(
         8,
@@ -233,7 +246,7 @@ class WorkspaceSettings(BaseModel):
     @field_validator("time_zone")
     @classmethod
     def _is_known(cls, name: str) -> str:
-        if name not in available_timezones():
+        if name not in known_zones():
             raise ValueError("not a time zone name such as Europe/Berlin")
         return name
 

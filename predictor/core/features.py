@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from calendar import monthrange
-from datetime import UTC, datetime
+from datetime import UTC, datetime, tzinfo
 from functools import lru_cache
 
 import numpy as np
@@ -44,9 +44,9 @@ def project_slot(name: str) -> int | None:
     return _fnv1a(plain) % PROJECT_SLOTS if plain else None
 
 
-def clock_of(at: datetime) -> tuple[float, float, float]:
-    """Return hour [0, 24), weekday [0, 7) from Monday and month [0, 12), fractional, in UTC."""
-    at = at.astimezone(UTC)
+def clock_of(at: datetime, zone: tzinfo = UTC) -> tuple[float, float, float]:
+    """Return hour [0, 24), weekday [0, 7) from Monday and month [0, 12), fractional, in a zone."""
+    at = at.astimezone(zone)
     hour = at.hour + at.minute / 60 + at.second / 3600
     day = at.day - 1 + hour / 24
     return hour, at.weekday() + hour / 24, at.month - 1 + day / monthrange(at.year, at.month)[1]
@@ -77,9 +77,7 @@ def signals(
         np.log(np.maximum(age_days, LEAST_AGE_DAYS)),
         importance,
         np.log1p(np.maximum(access_count, 0)),
-        *circle(hour, 24),
-        *circle(weekday, 7),
-        *circle(month, 12),
+        *clock_signals(hour, weekday, month),
         np.log1p(np.maximum(gap_hours, 0)),
         is_embedded,
         is_superseded,
@@ -103,6 +101,11 @@ def log_effectiveness(baseline_score: ArrayLike) -> NDArray[np.float64]:
     if not np.isfinite(score).all():
         raise ValueError("a baseline score is not finite")
     return np.asarray(np.log(np.maximum(score, LEAST_EFFECTIVENESS)))
+
+
+def clock_signals(hour: float, weekday: float, month: float) -> tuple[float, ...]:
+    """Return the six columns of a clock, those of `CLOCK_COLUMNS`."""
+    return (*circle(hour, 24), *circle(weekday, 7), *circle(month, 12))
 
 
 def circle(value: float, period: float) -> tuple[float, float]:

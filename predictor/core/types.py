@@ -26,6 +26,7 @@ SIGNALS = (
     "is_embedded",
     "is_superseded",
 )
+CLOCK_COLUMNS = slice(SIGNALS.index("hour_sin"), SIGNALS.index("month_cos") + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class Context:
     ----------
     embedding : (native,) float32, the unit vector of the session's context; None without one.
     project_slot : 0..31, a hash of the project's name; None when the session names none.
-    hour, weekday, month : 0 <= hour < 24, 0 <= weekday < 7, 0 <= month < 12, fractional, UTC.
+    hour, weekday, month : 0 <= hour < 24, 0 <= weekday < 7, 0 <= month < 12, fractional, in the
+        workspace's time zone.
     gap_hours : hours since the previous session, at least 0.
     """
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engram.kernel.middleware import zone_of
 from memories.services.sessions.ranker_hook import RankerRequest
 from predictor.core.features import (
     WidthError,
@@ -27,10 +28,11 @@ def context_of(
     embedding: NDArray[np.float32] | None,
     project: str,
     at: datetime,
+    zone: tzinfo,
     gap_hours: float | None,
 ) -> Context:
     """Return the context of a session; the gap of a workspace's first session is 0."""
-    hour, weekday, month = clock_of(at)
+    hour, weekday, month = clock_of(at, zone)
     return Context(embedding, project_slot(project), hour, weekday, month, gap_hours or 0.0)
 
 
@@ -83,7 +85,7 @@ def signals_of(request: RankerRequest) -> NDArray[np.float64]:
     facts = request.candidates
     if not facts:
         return np.empty((0, len(SIGNALS)))
-    hour, weekday, month = clock_of(request.now)
+    hour, weekday, month = clock_of(request.now, zone_of(request.workspace))
     return signals(
         age_days=[fact.age_days for fact in facts],
         importance=[fact.importance for fact in facts],

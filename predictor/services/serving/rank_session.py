@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
+from engram.kernel.middleware import zone_of
 from engram.kernel.tenancy import in_workspace
 from memories.services.sessions.ranker_hook import STAGE, RankerAnswer, RankerRequest, find_flaw
 from predictor.core.checkpoint import CheckpointError
@@ -128,6 +129,7 @@ def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict
         embedding=request.context,
         project=request.project,
         at=request.now,
+        zone=zone_of(request.workspace),
         gap_hours=request.gap_hours,
     )
     candidates = candidates_of(

@@ -18,12 +18,13 @@ import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
 from numpy.typing import NDArray
 
+from engram.kernel.middleware import zone_of
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from memories.models import Memory, MemoryVector, Revision, Session, SessionCandidate
-from predictor.core.features import token_buckets
+from predictor.core.features import clock_of, clock_signals, token_buckets
 from predictor.core.labels import MIN_CONFIDENCE
-from predictor.core.types import SIGNALS, LabelledSession
+from predictor.core.types import CLOCK_COLUMNS, SIGNALS, LabelledSession
 from predictor.models import Judgement, JudgeStatus, Label
 from predictor.services.session_features import candidates_of, context_of
 
@@ -122,7 +123,7 @@ def gather(
         if memories.wording(offer) is not None:
             by_session[offer.session_id].append(offer)
     sessions = [
-        _session(judgement, by_session[judgement.session_id], memories, workspace.embedding_model)
+        _session(judgement, by_session[judgement.session_id], memories, workspace)
         for judgement in judgements
         if by_session[judgement.session_id] and memories.width
     ]
@@ -194,12 +195,14 @@ def _memories(ids: Collection[UUID], model: str) -> _Memories:
 
 
 def _session(
-    judgement: Judgement, offers: Sequence[_Offer], memories: _Memories, model: str
+    judgement: Judgement, offers: Sequence[_Offer], memories: _Memories, workspace: Workspace
 ) -> JudgedSession:
-    session = judgement.session
+    """Return a judged session, with its clock in the time zone that the workspace has now."""
+    session, zone = judgement.session, zone_of(workspace)
     vectors = [memories.vector(offer) for offer in offers]
     signals = np.array([offer.signals for offer in offers], dtype=np.float64)
     signals[:, _IS_EMBEDDED] = [vector is not None for vector in vectors]
+    signals[:, CLOCK_COLUMNS] = clock_signals(*clock_of(session.started_at, zone))
     return JudgedSession(
         id=session.pk,
         started_at=session.started_at,
@@ -207,9 +210,10 @@ def _session(
         memory_ids=tuple(offer.memory_id for offer in offers),
         learned=LabelledSession(
             context=context_of(
-                embedding=_context_vector(session, model, memories.width),
+                embedding=_context_vector(session, workspace.embedding_model, memories.width),
                 project=session.project,
                 at=session.started_at,
+                zone=zone,
                 gap_hours=session.gap_hours,
             ),
             candidates=candidates_of(

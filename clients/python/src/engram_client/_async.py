@@ -1645,10 +1645,12 @@ class AsyncSettings:
         rrf_k: int | Unset = UNSET,
         exploration_rate: float | Unset = UNSET,
         drift_reset_window: int | Unset = UNSET,
+        time_zone: str | Unset = UNSET,
+        digest_hour: int | Unset = UNSET,
+        digest_texts: bool | Unset = UNSET,
         retention_transcript_days: int | Unset | None = UNSET,
         retention_session_days: int | Unset | None = UNSET,
         retention_recall_days: int | Unset | None = UNSET,
-        time_zone: str | Unset = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
         return await self._transport.send(
@@ -1699,10 +1701,12 @@ class AsyncSettings:
                     rrf_k=rrf_k,
                     exploration_rate=exploration_rate,
                     drift_reset_window=drift_reset_window,
+                    time_zone=time_zone,
+                    digest_hour=digest_hour,
+                    digest_texts=digest_texts,
                     retention_transcript_days=retention_transcript_days,
                     retention_session_days=retention_session_days,
                     retention_recall_days=retention_recall_days,
-                    time_zone=time_zone,
                 ),
                 repeatable=False,
             )
@@ -1803,6 +1807,7 @@ class AsyncWebhooks:
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "digest.daily",
             "drift.found",
             "extraction.finished",
             "extraction.queued",
@@ -2033,6 +2038,7 @@ class AsyncEngram(AsyncTransport):
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "digest.daily",
             "drift.found",
             "extraction.finished",
             "extraction.queued",

@@ -1631,10 +1631,12 @@ class Settings:
         rrf_k: int | Unset = UNSET,
         exploration_rate: float | Unset = UNSET,
         drift_reset_window: int | Unset = UNSET,
+        time_zone: str | Unset = UNSET,
+        digest_hour: int | Unset = UNSET,
+        digest_texts: bool | Unset = UNSET,
         retention_transcript_days: int | Unset | None = UNSET,
         retention_session_days: int | Unset | None = UNSET,
         retention_recall_days: int | Unset | None = UNSET,
-        time_zone: str | Unset = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
         return self._transport.send(
@@ -1685,10 +1687,12 @@ class Settings:
                     rrf_k=rrf_k,
                     exploration_rate=exploration_rate,
                     drift_reset_window=drift_reset_window,
+                    time_zone=time_zone,
+                    digest_hour=digest_hour,
+                    digest_texts=digest_texts,
                     retention_transcript_days=retention_transcript_days,
                     retention_session_days=retention_session_days,
                     retention_recall_days=retention_recall_days,
-                    time_zone=time_zone,
                 ),
                 repeatable=False,
             )
@@ -1789,6 +1793,7 @@ class Webhooks:
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "digest.daily",
             "drift.found",
             "extraction.finished",
             "extraction.queued",
@@ -2017,6 +2022,7 @@ class Engram(Transport):
             "conflict.reopened",
             "conflict.resolved",
             "conflict.snoozed",
+            "digest.daily",
             "drift.found",
             "extraction.finished",
             "extraction.queued",

@@ -54,6 +54,7 @@ Events = t.Literal[
     "conflict.reopened",
     "conflict.resolved",
     "conflict.snoozed",
+    "digest.daily",
     "drift.found",
     "extraction.finished",
     "extraction.queued",
@@ -2711,7 +2712,9 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     rrf_k: t.NotRequired[int]
     exploration_rate: t.NotRequired[float]
     drift_reset_window: t.NotRequired[int]
+    time_zone: t.NotRequired[str]
+    digest_hour: t.NotRequired[int]
+    digest_texts: t.NotRequired[bool]
     retention_transcript_days: t.NotRequired[int | None]
     retention_session_days: t.NotRequired[int | None]
     retention_recall_days: t.NotRequired[int | None]
-    time_zone: t.NotRequired[str]
