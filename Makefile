@@ -9,13 +9,16 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test check bench fuzz examples client demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
+.PHONY: up test test-external check bench fuzz examples client demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
 
 test: dev-venv browser ## run all tests, or some: make test ARGS=tests/memories
 	@$(PYTHON) -m pytest -n $(TEST_PROCESSES) --dist worksteal $(ARGS)
+
+test-external: dev-venv ## two web processes, two workers and the tests on servers by URL (ARGS=--rabbitmq)
+	@$(PYTHON) -m tests.external $(ARGS)
 
 check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, deployment settings
 	$(PYTHON) -m ruff format --check .

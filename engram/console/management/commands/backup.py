@@ -43,7 +43,6 @@ class Command(BaseCommand):
             with tqdm(unit="B", unit_scale=True, disable=not sys.stderr.isatty()) as bar:
                 manifest = back_up(path, now=timezone.now(), advance=bar.update)
             digest = digest_of(path)
-            note_backup(path, manifest, digest)
             self.stdout.write(
                 f"{manifest.rows} rows of {len(manifest.tables)} tables written to {path} "
                 f"({path.stat().st_size / 2**20:.1f} MB).\nsha256 {digest}"
@@ -51,6 +50,7 @@ class Command(BaseCommand):
             if options["verify"]:
                 verify(path)
                 self.stdout.write("Verified: restored into a scratch database, every row is equal.")
+            note_backup(path, manifest, digest)
         except FileExistsError:
             raise CommandError(f"{path} exists; nothing was written.") from None
         except OSError as error:
