@@ -29,7 +29,7 @@ STAKE: Final = 0.8
 LATER: Final = 50  # margins after which half of what joins later has joined
 USUAL_CORRELATION: Final = 0.1
 USUAL_COUNT: Final = 20  # margins that the usual correlation counts as
-MOST_CORRELATION: Final = 0.6
+MOST_CORRELATION: Final = 0.3  # more is a rise or a fall, which is evidence
 
 
 @dataclass(frozen=True, slots=True)

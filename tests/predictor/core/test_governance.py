@@ -169,11 +169,20 @@ def test_after_a_reset_influence_is_earned_anew():
     reset = after([-0.9] * 4, governor=after([0.5] * 40), untrained=0)
 
     promoted = reset.after_training()
-    found = states([0.5] * 16, promoted, untrained=0)
+    found = states([0.5] * 24, promoted, untrained=0)
 
     assert promoted.phase is Phase.WARMING
     assert [s.alpha for s in found[:14]] == [1.0] * 14
     assert found[-1].phase is Phase.RAMP
+
+
+def test_a_lasting_fall_is_no_correlation():
+    """Margins that fall and stay there follow each other, and must still be found."""
+    earned = after(stream(1, 0.6, 40))
+    found = states(stream(2, -0.5, 20), earned, untrained=0)
+
+    assert earned.phase is Phase.ACTIVE
+    assert next(i + 1 for i, state in enumerate(found) if state.is_reset) <= 12
 
 
 def test_a_reset_in_cold_start_gives_no_fresh_chance():
