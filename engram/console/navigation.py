@@ -192,7 +192,9 @@ def environment_badge(request: HttpRequest) -> list[str]:
     colour = "danger" if settings.IS_PRODUCTION else "info"
     if staff is None:
         return [settings.ENVIRONMENT, colour]
-    return [f"{staff.workspace.name} · {zone_of(staff.workspace)}", colour]
+    # Of a zone such as America/Argentina/Buenos_Aires the place: narrow screens have no more room.
+    place = str(zone_of(staff.workspace)).rpartition("/")[2].replace("_", " ")
+    return [f"{staff.workspace.name} · {place}", colour]
 
 
 def site_icon(request: HttpRequest) -> str:

@@ -11,12 +11,25 @@ let held = [];
 let isPaused = false;
 let state = "connecting";
 
+// The zone of the workspace, as on all pages; the browser's where that one is unknown to it.
+function zoneOfPage() {
+  const zone = { timeZone: document.body.dataset.zone };
+  try {
+    new Date().toLocaleDateString([], zone);
+    return zone;
+  } catch {
+    return {};
+  }
+}
+
+const zone = zoneOfPage();
+
 // The hour of what happened today, else the day.
 function clock(at) {
   const moment = new Date(at);
-  return moment.toDateString() === new Date().toDateString()
-    ? moment.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" })
-    : moment.toLocaleDateString([], { day: "numeric", month: "short" });
+  return moment.toLocaleDateString([], zone) === new Date().toLocaleDateString([], zone)
+    ? moment.toLocaleTimeString([], { ...zone, hour: "2-digit", minute: "2-digit" })
+    : moment.toLocaleDateString([], { ...zone, day: "numeric", month: "short" });
 }
 
 function element(tag, css, text) {
@@ -47,7 +60,7 @@ function row({ seq, at, data }) {
   }
   const time = element("time", "", clock(at));
   time.dateTime = at;
-  time.title = new Date(at).toLocaleString();
+  time.title = new Date(at).toLocaleString([], zone);
   made.append(glyph, told, time);
   return made;
 }
@@ -136,7 +149,7 @@ pauseButton.addEventListener("click", () => {
 
 for (const time of feed.querySelectorAll("time")) {
   time.textContent = clock(time.dateTime);
-  time.title = new Date(time.dateTime).toLocaleString();
+  time.title = new Date(time.dateTime).toLocaleString([], zone);
 }
 new Live({
   seq: Number(feed.dataset.seq),
