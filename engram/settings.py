@@ -131,7 +131,12 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
 }
 # Whether the statements of the hot paths are prepared; 0 for a connection pooler that does not
 # support prepared statements.
-PREPARES_STATEMENTS = os.environ.get("ENGRAM_PREPARED_STATEMENTS", "1") != "0"
+_PREPARED_STATEMENTS = os.environ.get("ENGRAM_PREPARED_STATEMENTS") or "1"
+if _PREPARED_STATEMENTS not in {"0", "1"}:
+    raise ImproperlyConfigured(
+        f"ENGRAM_PREPARED_STATEMENTS must be 0 or 1, not {_PREPARED_STATEMENTS!r}"
+    )
+PREPARES_STATEMENTS = _PREPARED_STATEMENTS == "1"
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # kombu names a unix socket redis+socket://, redis-py and channels name it unix://.

@@ -164,7 +164,8 @@ class _Worker:
                 count = batch()
                 if count:
                     deleted = count if step is delete_rows else 0
-                    self._write(rows_deleted=F("rows_deleted") + deleted)
+                    # What has failed before goes on.
+                    self._write(rows_deleted=F("rows_deleted") + deleted, error="", failures=0)
             if count < BATCH_ROWS:
                 return True
             if monotonic() >= self._until:

@@ -10,6 +10,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.mail import EmailMessage
+from django.db import connection
 from django.test import Client
 
 from engram.console import tasks
@@ -26,6 +28,7 @@ from engram.console.models import (
 )
 from engram.console.webhooks import endpoints
 from engram.console.webhooks.posting import Answer
+from engram.kernel import lease
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, Membership, Workspace
 from engram.kernel.services import change_settings
@@ -34,6 +37,7 @@ from tests.conftest import NOW, Tenant
 from tests.console.cards import ask, disagree, remember
 from tests.console.webhooks import OPENED, rows, send
 from tests.console.webhooks import make as make_webhook
+from tests.homes import eventually
 from tests.killing import kill_at
 from tests.mail_server import MailServer
 
@@ -79,7 +83,7 @@ def post_mails(workspace: Workspace, at: datetime) -> int:
 
 def mails_of(workspace: Workspace) -> list[DigestMail]:
     with in_workspace(workspace):
-        return list(DigestMail.objects.order_by("queued_at", "user__username"))
+        return list(DigestMail.objects.order_by("queued_at", "user_id"))
 
 
 def test_a_digest_by_mail_says_what_is_open_and_links_the_card(
@@ -350,6 +354,41 @@ def test_a_mail_server_that_is_away_is_given_up_at_last(tenant: Tenant, settings
     assert attempts == len(mails.PAUSES) + 1
     assert mails_of(tenant.workspace)[0].status == "given_up"
     assert "refused" in mails_of(tenant.workspace)[0].note
+
+
+def test_an_account_with_a_digest_can_be_deleted(tenant: Tenant, server: MailServer) -> None:
+    disagree(tenant.workspace)
+    user = person(tenant.workspace, "ana")
+    make.run(tenant.workspace, now=HOUR)
+    user.delete()
+    connection.check_constraints()
+    post_mails(tenant.workspace, HOUR)
+    [row] = mails_of(tenant.workspace)
+    assert (row.status, row.note, server.mails) == ("skipped", mails.NO_MEMBER, [])
+    with in_workspace(tenant.workspace):
+        assert not DigestSubscription.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_mail_server_that_is_slow_is_given_the_mail_once(
+    tenant: Tenant, server: MailServer, monkeypatch: Any
+) -> None:
+    disagree(tenant.workspace)
+    person(tenant.workspace, "ana")
+    make.run(tenant.workspace, now=HOUR)
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.05)
+    now, taken = [HOUR], []
+    send_mail = EmailMessage.send
+
+    def send_slowly(message: EmailMessage) -> int:
+        now[0] = HOUR + timedelta(minutes=5)
+        assert eventually(lambda: mails_of(tenant.workspace)[0].heartbeat_at == now[0])
+        taken.append(mails.acquire(tenant.workspace, now[0]))
+        return send_mail(message)
+
+    monkeypatch.setattr(EmailMessage, "send", send_slowly)
+    mails.send_due(tenant.workspace, clock=lambda: now[0], draw=lambda: 0.5, seconds=60)
+    assert (taken, len(server.mails)) == ([None], 1)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from engram.console.webhooks.addresses import AddressError, is_public, lookup, read_url
-from engram.console.webhooks.posting import ANSWER_BYTES, post
+from engram.console.webhooks.posting import ANSWER_BYTES, NOTE_CHARS, post
 from tests.webhook_target import WebhookTarget, free_port
 
 BODY = b'{"type":"webhook.test"}'
@@ -70,7 +70,7 @@ def test_public_addresses_are_called(address: str) -> None:
         "https://[::1/", "https://example.com/#part", "https://example.com/ space",
         "https://example.com/\r\nHost: other", "https://exämple.com/", "https://example.com\\@a.b/",
         "https://example.com/" + "a" * 2000, "javascript:alert(1)", "https://127.0.0.1/",
-        "https://[::ffff:10.0.0.1]/",
+        "https://[::ffff:10.0.0.1]/", f"https://{'a.' * 130}example.com/",
     ],
 )  # fmt: skip
 def test_bad_urls_are_refused(url: str) -> None:
@@ -289,3 +289,10 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     answer = post(url, BODY, HEADERS, resolve=lambda *_: ["127.0.0.1"])
     assert answer.note == "TLS failed: CERTIFICATE_VERIFY_FAILED"
     assert target.requests == []
+
+
+def test_what_a_long_name_says_fits_its_column() -> None:
+    host = f"{'a.' * 120}example"
+    answer = post(f"https://{host}/", BODY, HEADERS, resolve=lambda host, port: [])
+    assert answer.status is None
+    assert len(answer.note) <= NOTE_CHARS

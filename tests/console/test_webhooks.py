@@ -172,6 +172,23 @@ def test_after_a_new_secret_both_sign_for_a_day(tenant: Tenant) -> None:
     assert len(headers["webhook-signature"].split()) == 2
 
 
+def test_a_second_new_secret_within_the_day_leaves_the_one_that_receivers_have(
+    tenant: Tenant,
+) -> None:
+    endpoint, old = make(tenant.workspace)
+    for hour in (0, 1):
+        at = NOW + timedelta(hours=hour)
+        _, new = endpoints.replace_secret(tenant.workspace, endpoint.pk, actor=SYSTEM, now=at)
+    for hours, known in ((23, [new, old]), (25, [new])):
+        assert sending.secrets_of(stored(endpoint), NOW + timedelta(hours=hours)) == known
+
+
+def test_a_closed_workspace_is_no_event_to_choose(tenant: Tenant) -> None:
+    """It sends nothing any more."""
+    with pytest.raises(InvalidError, match="no event"):
+        make(tenant.workspace, "workspace.closed")
+
+
 def test_what_failed_is_sent_again_with_the_same_id_and_body(tenant: Tenant) -> None:
     make(tenant.workspace)
     tell(tenant.workspace)
@@ -324,6 +341,19 @@ def test_a_delivery_is_sent_again_under_its_id(tenant: Tenant) -> None:
     endpoints.change(tenant.workspace, endpoint.pk, **off)
     with pytest.raises(StaleError, match="disabled"):
         endpoints.redeliver(tenant.workspace, row.pk, now=later)
+
+
+def test_what_is_sent_again_during_its_last_attempt_is_sent_again(tenant: Tenant) -> None:
+    make(tenant.workspace)
+    tell(tenant.workspace)
+    held = sending.acquire(tenant.workspace, NOW)
+    assert held is not None
+    held.attempts = 10
+    endpoints.redeliver(tenant.workspace, held.pk, now=NOW)
+    sending.settle(tenant.workspace, held, BROKEN, spread=0.5, now=NOW)  # records nothing
+    [row] = rows(tenant.workspace)
+    assert (row.status, row.attempts, row.due_at) == ("waiting", 0, NOW)
+    assert len(send(tenant.workspace, NOW, OK)) == 1
 
 
 def test_a_test_event_is_sent_whatever_was_chosen(tenant: Tenant) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from django.db import connection
@@ -141,6 +142,21 @@ def test_sessions_go_as_if_an_admin_had_deleted_them(tenant: Tenant, neighbour: 
     with in_workspace(tenant.workspace):
         event = Event.objects.get(type="session.deleted")
         assert (event.actor_kind, event.session_key) == ("system", "old")
+
+
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Lima", "UTC"])
+def test_counts_of_a_day_go_when_all_of_it_is_old(tenant: Tenant, zone: str) -> None:
+    """Counts are of days of UTC; where the local day begins before, they hold hours to keep."""
+    change_settings(tenant.workspace, {"time_zone": zone}, actor=SYSTEM, now=NOW)
+    keep(tenant, recall=30)
+    since = datetime(2026, 4, 4, tzinfo=ZoneInfo(zone))  # 30 days before NOW's local day
+    kept = since.astimezone(UTC).date()
+    with in_workspace(tenant.workspace):
+        for day in (kept - DAY, kept):
+            RecallDay.objects.create(day=day, recalls=1)
+    assert applied(tenant)
+    with in_workspace(tenant.workspace):
+        assert list(RecallDay.objects.values_list("day", flat=True)) == [kept]
 
 
 def test_records_of_recalls_go_by_their_days(tenant: Tenant, neighbour: Tenant) -> None:

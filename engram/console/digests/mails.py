@@ -9,6 +9,7 @@ from __future__ import annotations
 import smtplib
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from functools import partial
 from time import monotonic
 from typing import Final
 from urllib.parse import urlsplit
@@ -43,7 +44,8 @@ def send_due(workspace: Workspace, *, clock: Clock, draw: Draw, seconds: float) 
     until, attempts = monotonic() + seconds, 0
     while (mail := acquire(workspace, clock())) is not None:
         attempts += 1
-        done = _try(workspace, mail, clock(), draw())
+        with lease.renewing(partial(_renew, workspace, mail, clock)):  # a slow server takes minutes
+            done = _try(workspace, mail, clock(), draw())
         with in_workspace(workspace):
             assert mail.holder is not None  # noqa: S101  `acquire` has set it
             lease.release(DigestMail.objects.filter(pk=mail.pk), mail.holder, **done)
@@ -56,13 +58,20 @@ def send_due(workspace: Workspace, *, clock: Clock, draw: Draw, seconds: float) 
 def acquire(workspace: Workspace, now: datetime) -> DigestMail | None:
     """Take the mail that has been due longest; None when there is none."""
     with in_workspace(workspace):
-        for mail in select_due_mails(now).select_related("user")[:10]:
+        for mail in select_due_mails(now)[:10]:
             holder = uuid4()
-            if lease.acquire(DigestMail.objects.filter(pk=mail.pk), holder, now):
+            still_due = DigestMail.objects.filter(pk=mail.pk).exclude(due_at=None)
+            if lease.acquire(still_due, holder, now):
                 mail.holder, mail.attempts = holder, mail.attempts + 1
                 mail.save(update_fields=["attempts"])
                 return mail
     return None
+
+
+def _renew(workspace: Workspace, mail: DigestMail, clock: Clock) -> None:
+    with in_workspace(workspace):
+        assert mail.holder is not None  # noqa: S101  `acquire` has set it
+        lease.renew_or_raise(DigestMail.objects.filter(pk=mail.pk), mail.holder, clock())
 
 
 def write(workspace: Workspace, mail: DigestMail, now: datetime) -> EmailMessage | str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from datetime import timedelta
+from typing import Any
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +12,17 @@ from django.db import models
 from engram.kernel.labels import row_label
 from engram.kernel.lease import Lease, WorkspaceLease
 from engram.kernel.tenancy import WorkspaceModel
+
+
+def _account() -> models.ForeignKey[Any, Any]:
+    """Return a reference to an account that may be gone.
+
+    Accounts are deleted outside of any workspace, where these rows cannot be seen. What is left of
+    one goes when its next mail is due, as it does with members who leave.
+    """
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, related_name="+", db_constraint=False
+    )
 
 
 class DigestLease(WorkspaceLease):
@@ -23,7 +35,7 @@ class DigestLease(WorkspaceLease):
 class DigestSubscription(WorkspaceModel):
     """A member who wants the digest by mail."""
 
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    user = _account()
     created_at = models.DateTimeField()
 
     class Meta:
@@ -69,7 +81,7 @@ class DigestMail(WorkspaceModel, Lease):
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     digest = models.ForeignKey(Digest, models.CASCADE, related_name="mails")
-    user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
+    user = _account()
     status = models.CharField(max_length=8, choices=MailStatus.choices, default=MailStatus.WAITING)
     attempts = models.PositiveSmallIntegerField(default=0)
     queued_at = models.DateTimeField()

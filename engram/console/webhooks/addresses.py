@@ -32,6 +32,7 @@ Network = IPv4Network | IPv6Network
 Resolver = Callable[[str, int], list[str]]
 
 URL_MAX_CHARS: Final = 2000
+HOST_MAX_CHARS: Final = 253  # of a name in the domain name system
 PORTS: Final = {"http": 80, "https": 443}
 ADDRESSES_MAX: Final = 32  # of a name
 NETWORKS_SETTING: Final = "ENGRAM_WEBHOOK_NETWORKS"
@@ -76,7 +77,7 @@ def read_url(url: str) -> Target:
         raise AddressError("Must begin with https:// or http://.")
     if parts.username is not None or parts.password is not None:
         raise AddressError("Must not contain a user or password.")
-    if "\\" in url or not parts.hostname or port == 0:
+    if "\\" in url or not parts.hostname or port == 0 or len(parts.hostname) > HOST_MAX_CHARS:
         raise AddressError("Must name a host.")
     if parts.fragment or url.endswith("#"):
         raise AddressError("Must not contain a fragment (#).")

@@ -18,6 +18,7 @@ from engram.console.webhooks.enqueue import enqueue, wake_sender
 from engram.console.webhooks.events import KINDS, TEST
 from engram.console.webhooks.signals import webhooks_changed
 from engram.console.webhooks.signing import new_secret
+from engram.kernel import lease
 from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from engram.kernel.locks import one_at_a_time
@@ -28,6 +29,7 @@ from engram.kernel.tenancy import in_workspace
 ENDPOINTS_MAX: Final = 20  # of a workspace: every event is compared with each
 EARLIER_SIGNS_FOR: Final = timedelta(days=1)
 NO_SUCH_WEBHOOK: Final = "There is no such webhook."
+NO_SUCH_DELIVERY: Final = "There is no such delivery."
 
 
 def make(
@@ -83,11 +85,16 @@ def change(
 def replace_secret(
     workspace: Workspace, endpoint_id: UUID, *, actor: Actor, now: datetime
 ) -> tuple[WebhookEndpoint, str]:
-    """Make a new secret, shown once; for a day the one before signs, too."""
+    """Make a new secret, shown once; for a day the one before signs, too.
+
+    One that is replaced within the day has been in force for less, and signs no more.
+    """
     secret = new_secret()
     with in_workspace(workspace):
         endpoint = _lock(endpoint_id)
-        endpoint.earlier_secret, endpoint.earlier_until = endpoint.secret, now + EARLIER_SIGNS_FOR
+        if endpoint.earlier_until is None or endpoint.earlier_until <= now:
+            endpoint.earlier_secret = endpoint.secret  # else: the one that receivers still use
+            endpoint.earlier_until = now + EARLIER_SIGNS_FOR
         endpoint.secret = secret
         endpoint.save(update_fields=["secret", "earlier_secret", "earlier_until"])
         _record("webhook.changed", endpoint, actor, now)
@@ -113,16 +120,17 @@ def send_test(workspace: Workspace, endpoint_id: UUID, *, now: datetime) -> Webh
 def redeliver(workspace: Workspace, delivery_id: UUID, *, now: datetime) -> WebhookDelivery:
     """Queue a delivery again, with all attempts before it and under the same id."""
     with in_workspace(workspace):
-        found = WebhookDelivery.objects.filter(pk=delivery_id).select_related("endpoint")
-        delivery = found.first()
-        if delivery is None:
-            raise MissingError("There is no such delivery.")
-        _usable(delivery.endpoint)
-        delivery.status, delivery.attempts = DeliveryStatus.WAITING, 0
-        delivery.due_at = delivery.queued_at = now
-        delivery.save(update_fields=["status", "attempts", "due_at", "queued_at"])
+        mine = WebhookDelivery.objects.filter(pk=delivery_id)
+        endpoint_id = mine.values_list("endpoint_id", flat=True).first()
+        if endpoint_id is None:
+            raise MissingError(NO_SUCH_DELIVERY)
+        _usable(_lock(endpoint_id))
+        # Whoever sends it right now has lost it, and records nothing.
+        again = {"status": DeliveryStatus.WAITING, "attempts": 0, "due_at": now, "queued_at": now}
+        if not lease.revoke(mine, **again):
+            raise MissingError(NO_SUCH_DELIVERY)
         wake_sender()
-        return delivery
+        return mine.get()
 
 
 def check_url(url: str) -> None:

@@ -20,7 +20,8 @@ from engram.kernel.models import Workspace
 
 TEST: Final = "webhook.test"  # sent on request, whatever was chosen
 DIGEST: Final = "digest.daily"
-KINDS: Final = tuple(sorted(WORDS))
+# A closed workspace sends nothing any more, and so cannot tell that it was closed.
+KINDS: Final = tuple(sorted(set(WORDS) - {"workspace.closed"}))
 # The pages of objects, by their kind. Written out, because the worker that sends loads no pages.
 PAGES: Final = {
     "conflict": "/console/conflicts/{id}/",

@@ -84,7 +84,7 @@ def post(
         with _connect(target, addresses, deadline, context) as opened:
             return _exchange(opened, target, body, headers, deadline)
     except AddressError as error:
-        return Answer(None, str(error))
+        return Answer(None, first_line(str(error)))
     except (LateError, TimeoutError):
         return Answer(None, f"No answer within {seconds:g} seconds.")
     except ssl.SSLError as error:

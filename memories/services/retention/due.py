@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
@@ -86,7 +86,7 @@ def old_recalls(since: datetime) -> list[QuerySet[Any]]:
     """
     return [
         RecallRecord.objects.filter(at__lt=since),
-        RecallDay.objects.filter(day__lt=since.date()),
+        RecallDay.objects.filter(day__lt=since.astimezone(UTC).date()),  # days of UTC
         CoRecall.objects.filter(reinforced_at__lt=since),
     ]
 

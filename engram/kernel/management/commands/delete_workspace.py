@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
+from time import sleep
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
@@ -17,6 +18,7 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.workspace_deletions import WorkspaceDeletion
 
 SECONDS_A_STEP = 1.0
+PAUSE_SECONDS = 0.5
 
 
 class Command(BaseCommand):
@@ -58,7 +60,10 @@ class Command(BaseCommand):
     def _delete(self, deletion: WorkspaceDeletion) -> None:
         with tqdm(desc="Deleting", unit=" rows", disable=None) as bar:
             while not delete_turn(deletion.pk, clock=timezone.now, seconds=SECONDS_A_STEP):
+                before = deletion.rows_deleted
                 deletion.refresh_from_db()
+                if deletion.rows_deleted == before:  # a worker has it
+                    sleep(PAUSE_SECONDS)
                 bar.total = deletion.rows_total
                 bar.update(deletion.rows_deleted - bar.n)
                 if deletion.error:
