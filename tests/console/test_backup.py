@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import stat
+import urllib.parse
 import zipfile
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,11 @@ from django.db import connection
 
 from engram.console.backup import home_files
 from engram.console.backup.archive import open_backup
+from engram.console.backup.load import _bare
 from engram.console.backup.manifest import MANIFEST, BackupError, Manifest
+from engram.console.backup.scratch import url_of_database
+from engram.console.backup.tables import our_tables
+from engram.console.backup.target import lock_tables
 from engram.console.backup.write import back_up, digest_of
 from engram.console.doctor import machine
 from engram.kernel.models import ApiKey
@@ -241,6 +246,55 @@ def test_a_backup_of_before_the_squashed_migrations_is_refused(backup: Path) -> 
     assert "kernel.0001_initial, which this version has only as part of a later one" in refusal(
         with_manifest(backup, unsquash)
     )
+
+
+@pytest.mark.django_db
+def test_indexes_are_put_back_as_they_were() -> None:
+    definitions = "SELECT indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'"
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE INDEX odd ON memories_memory (id) WHERE content LIKE '9% of %s'")
+        cursor.execute(definitions)
+        before = dict(cursor.fetchall())
+        with _bare(cursor, our_tables()):
+            cursor.execute(definitions)
+            assert "odd" not in dict(cursor.fetchall())
+        cursor.execute(definitions)
+        after = dict(cursor.fetchall())
+    assert "9% of %s" in before["odd"]
+    assert after == before
+
+
+@pytest.mark.django_db
+def test_all_tables_are_locked_before_rows_are_looked_for() -> None:
+    locked = """
+        SELECT relation::regclass::text FROM pg_locks
+        WHERE pid = pg_backend_pid() AND mode = 'AccessExclusiveLock' AND locktype = 'relation'
+    """
+    lock_tables()
+    with connection.cursor() as cursor:
+        cursor.execute(locked)
+        names = {name for (name,) in cursor.fetchall()}
+    assert {table.name for table in our_tables()} <= names
+    assert "memories_memory" in names
+
+
+@pytest.mark.parametrize(
+    ("url", "scratch"),
+    [
+        (
+            "postgres://u:p%40@db:5/engram?sslmode=require",
+            "postgres://u:p%40@db:5/s?sslmode=require",
+        ),
+        ("postgresql:///engram?host=/var/run", "postgresql:///s?host=/var/run"),
+        ("postgres:///engram", "postgres:///s"),
+    ],
+)
+def test_a_scratch_database_is_on_the_same_server(
+    url: str, scratch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Packages register schemes here; the URL must be right also where none has done it.
+    monkeypatch.setattr(urllib.parse, "uses_netloc", ["http"])
+    assert url_of_database(url, "s") == scratch
 
 
 def test_the_doctor_knows_the_last_backup(backup: Path, home: Path, settings: Any) -> None:

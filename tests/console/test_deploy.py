@@ -120,6 +120,12 @@ def test_every_service_of_compose_is_looked_after() -> None:
     assert waiting == {"web", "worker", "bulk", "models", "outgoing", "beat"}
 
 
+def test_the_database_is_ready_only_when_it_is_made() -> None:
+    """The server that the image makes it with listens on its socket, and is ready in between."""
+    check = compose()["services"]["postgres"]["healthcheck"]["test"]
+    assert check[:3] == ["CMD", "pg_isready", "--host=127.0.0.1"]
+
+
 def test_units_serve_each_queue_once_and_have_one_scheduler() -> None:
     starts = [re.search(r"^ExecStart=(.*)$", unit.read_text(), re.M) for unit in UNITS]
     commands = [found[1].split() for found in starts if found]

@@ -57,9 +57,9 @@ class Installation:
         assert ran.returncode == 0, ran.stdout + ran.stderr
         return str(ran.stdout)
 
-    def refused(self, *arguments: str, typed: str = "") -> str:
+    def refused(self, *arguments: str, typed: str = "", **environment: str) -> str:
         """Run a command that must refuse; return its reason."""
-        ran = self.manage(*arguments, typed=typed)
+        ran = self.manage(*arguments, typed=typed, **environment)
         assert ran.returncode == 1, ran.stdout + ran.stderr
         assert "Traceback" not in ran.stderr
         return str(ran.stderr)

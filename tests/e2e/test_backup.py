@@ -172,6 +172,57 @@ def test_a_running_copy_is_refused(original: Installation, backup: Path) -> None
     assert "The database is in use (1 other connections)" in reason
 
 
+def test_who_comes_while_a_name_is_typed_is_found(original: Installation, backup: Path) -> None:
+    before = asked(original)
+    url = embedded.ensure(original.home).database_url
+    with subprocess.Popen(
+        [sys.executable, "manage.py", "restore", "--replace", str(backup)],
+        cwd=SOURCE,
+        env={**ENVIRONMENT, "ENGRAM_HOME": str(original.home)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as restoring:
+        said = ""
+        while not said.endswith("Type the database's name to go on: "):
+            letter = restoring.stdout.read(1)
+            assert letter, restoring.stderr.read()
+            said += letter
+        with psycopg.connect(url):
+            reason = restoring.communicate("engram\n")[1]
+    assert restoring.returncode == 1
+    assert "The database is in use (1 other connections)" in reason
+    assert asked(original) == before
+
+
+def test_nothing_but_a_scratch_database_is_replaced_unasked(
+    original: Installation, backup: Path
+) -> None:
+    before = asked(original)
+    reason = original.refused("restore", "--scratch", str(backup))
+    assert "The database engram is no scratch database; nothing was changed." in reason
+    shortened = original.manage("restore", "--scr", str(backup))
+    assert (shortened.returncode, "unrecognized arguments" in shortened.stderr) == (2, True)
+    assert asked(original) == before
+
+
+def test_rows_are_looked_for_in_the_transaction_that_deletes_them(
+    original: Installation, backup: Path
+) -> None:
+    url = embedded.ensure(original.home).database_url
+    server, name = url.removesuffix("/engram"), "engram_scratch_of_somebody"
+    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE engram")
+        try:
+            reason = original.refused(
+                "restore", "--scratch", str(backup), DATABASE_URL=f"{server}/{name}"
+            )
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    assert f"The database {name} is not empty, and nothing was changed." in reason
+
+
 def test_rows_that_break_a_rule_change_nothing(original: Installation, backup: Path) -> None:
     """An archive whose digests are right, and whose memories belong to no workspace."""
     before = asked(original)

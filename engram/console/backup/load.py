@@ -36,15 +36,20 @@ INDEXES = """
 """
 
 
-def load(backup: Backup, *, advance: Advance = lambda size: None) -> None:
+def load(
+    backup: Backup, *, agree: Callable[[], object], advance: Advance = lambda size: None
+) -> None:
     """Replace the content of the database by a backup's, and compare every row with it.
 
-    `advance` is told the bytes that were loaded or compared: twice those of all tables. Raise
-    `BackupError`, and change nothing, when it cannot be restored or is not equal afterwards.
+    `agree` is called first in the transaction, and raises `BackupError` where the database may not
+    be replaced. `advance` is told the bytes that were loaded or compared: twice those of all
+    tables. Raise `BackupError`, and change nothing, when it cannot be restored or is not equal
+    afterwards.
     """
     manifest = backup.manifest
     try:
         with transaction.atomic(), connection.cursor() as cursor:
+            agree()
             remove_everything()
             _migrate(applied_nodes(manifest))
             tables = _matching_tables(manifest)
@@ -123,7 +128,7 @@ def _bare(cursor: Any, tables: Sequence[TableOf]) -> Iterator[None]:
         cursor.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
     yield
     for _, definition in indexes:
-        cursor.execute(definition.replace("%", "%%"))
+        cursor.execute(definition)
     for table, name, definition in keys:
         cursor.execute(f"ALTER TABLE {table} ADD CONSTRAINT {name} {definition}")
     for table in confined:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psycopg
@@ -16,7 +16,10 @@ from django.conf import settings
 from psycopg import sql
 
 from engram.console.backup.manifest import BackupError
+from engram.console.backup.target import database_name
 from engram.console.health import without_passwords
+
+PREFIX = "engram_scratch_"
 
 
 def verify(path: Path) -> None:
@@ -38,11 +41,26 @@ def verify(path: Path) -> None:
         raise BackupError(f"The restore into a scratch database failed: {lines[-1]}")
 
 
+def refuse_other_than_scratch() -> None:
+    """Raise `BackupError` unless the database of this process is one that `verify` made."""
+    name = database_name()
+    if not name.startswith(PREFIX):
+        raise BackupError(f"The database {name} is no scratch database; nothing was changed.")
+
+
+def url_of_database(url: str, name: str) -> str:
+    """Return the URL of another database on the server of a `postgres://` URL."""
+    parts = urlsplit(url)
+    # Without a host, urlunsplit writes `//` only for schemes that somebody registered with it.
+    query = f"?{parts.query}" if parts.query else ""
+    return f"{parts.scheme}://{parts.netloc}/{name}{query}"
+
+
 @contextmanager
 def _scratch_database() -> Iterator[str]:
     """Yield the URL of an empty database with pgvector, and drop it."""
-    name = f"engram_scratch_{uuid4().hex[:12]}"
-    url = urlunsplit(urlsplit(settings.DATABASE_URL)._replace(path=f"/{name}"))
+    name = f"{PREFIX}{uuid4().hex[:12]}"
+    url = url_of_database(settings.DATABASE_URL, name)
     try:
         with psycopg.connect(settings.DATABASE_URL, autocommit=True) as server:
             server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))

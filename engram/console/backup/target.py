@@ -27,14 +27,15 @@ def database_name() -> str:
         return str(cursor.fetchone()[0])
 
 
-def refuse_company() -> None:
-    """Raise `BackupError` while anybody else is connected to the database.
-
-    This process must have one connection for that, and from here on it does without its pool.
-    """
+def leave_pool() -> None:
+    """Let this process have one connection and no pool, so that all others are somebody else's."""
     connection.close()
     connection.close_pool()  # type: ignore[attr-defined]  # PostgreSQL's has pools
     connection.settings_dict["OPTIONS"]["pool"] = False
+
+
+def refuse_company() -> None:
+    """Raise `BackupError` while anybody else is connected to the database; see `leave_pool`."""
     with connection.cursor() as cursor:
         cursor.execute(OTHERS)
         others = cursor.fetchone()[0]
@@ -58,6 +59,36 @@ def has_rows() -> bool:
                 if cursor.fetchone()[0]:
                     return True
     return False
+
+
+def refuse_rows() -> None:
+    """Raise `BackupError` where somebody's rows are in the database."""
+    if has_rows():
+        raise BackupError(
+            f"The database {database_name()} is not empty, and nothing was changed. `--replace` "
+            "deletes what it holds."
+        )
+
+
+def refuse_late_changes(*, may_delete_rows: bool) -> None:
+    """Look again who is connected, and for rows unless they may be deleted; in a transaction.
+
+    A person may have taken an hour to answer since it was looked first. The tables are locked
+    before rows are looked for: what is written after that waits for the end of the restore.
+    """
+    refuse_company()
+    if may_delete_rows:
+        return
+    lock_tables()
+    refuse_rows()
+
+
+def lock_tables() -> None:
+    """Keep others from reading and writing our tables until the end of the transaction."""
+    names = ", ".join(connection.ops.quote_name(table.name) for table in our_tables())
+    if names:  # an empty database has none
+        with connection.cursor() as cursor:
+            cursor.execute(f"LOCK TABLE {names} IN ACCESS EXCLUSIVE MODE")
 
 
 def remove_everything() -> None:

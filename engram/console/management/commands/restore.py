@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import sys
 from argparse import SUPPRESS, ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import Error, connection
 from tqdm import tqdm
 
@@ -19,8 +20,15 @@ from engram.console.backup.archive import Backup, open_backup
 from engram.console.backup.home_files import put_files
 from engram.console.backup.load import load
 from engram.console.backup.manifest import BackupError
-from engram.console.backup.scratch import verify
-from engram.console.backup.target import database_name, has_rows, refuse_company
+from engram.console.backup.scratch import refuse_other_than_scratch, verify
+from engram.console.backup.target import (
+    database_name,
+    has_rows,
+    leave_pool,
+    refuse_company,
+    refuse_late_changes,
+    refuse_rows,
+)
 from engram.supervisor.plan import CannotStartError, claim_home
 
 
@@ -33,6 +41,10 @@ class Command(BaseCommand):
         "to this version."
     )
     requires_system_checks: list[str] = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        """Accept whole names of options only: none that deletes may be reached by a shorter one."""
+        return super().create_parser(prog_name, subcommand, allow_abbrev=False, **kwargs)
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
@@ -60,11 +72,13 @@ class Command(BaseCommand):
                     verify(path)
                     self.stdout.write("Verified: every row is equal in a scratch database.")
                 elif options["scratch"]:
-                    self._restore(backup)
+                    refuse_other_than_scratch()
+                    self._restore(backup, refuse_rows)
                 else:
                     with self._alone():
-                        self._agree(is_replacing=options["replace"])
-                        self._restore(backup)
+                        may_delete = self._agree(is_replacing=options["replace"])
+                        agree = partial(refuse_late_changes, may_delete_rows=may_delete)
+                        self._restore(backup, agree)
                         self._put_files(backup)
         except BackupError as error:
             raise CommandError(f"{path}: {error}") from None
@@ -87,18 +101,18 @@ class Command(BaseCommand):
         with lock:
             lock.write("a backup is being restored")
             lock.flush()
+            leave_pool()
             refuse_company()
             yield
 
-    def _agree(self, *, is_replacing: bool) -> None:
-        if not has_rows():
-            return
-        name = database_name()
+    def _agree(self, *, is_replacing: bool) -> bool:
+        """Return whether a person agrees to the loss of rows; refuse rows that nobody gives up."""
         if not is_replacing:
-            raise BackupError(
-                f"The database {name} is not empty, and nothing was changed. `--replace` deletes "
-                "what it holds."
-            )
+            refuse_rows()
+            return False
+        if not has_rows():
+            return False
+        name = database_name()
         self.stdout.write(f"Everything in the database {name} will be replaced.")
         try:
             typed = input("Type the database's name to go on: ")
@@ -106,11 +120,12 @@ class Command(BaseCommand):
             typed = ""
         if typed.strip() != name:
             raise BackupError("That is not its name; nothing was changed.")
+        return True
 
-    def _restore(self, backup: Backup) -> None:
+    def _restore(self, backup: Backup, agree: Callable[[], object]) -> None:
         manifest = backup.manifest
         with _bar(2 * sum(table.bytes for table in manifest.tables), "restore") as bar:
-            load(backup, advance=bar.update)
+            load(backup, agree=agree, advance=bar.update)
         connection.close()
         try:
             call_command("migrate", verbosity=0, interactive=False)
