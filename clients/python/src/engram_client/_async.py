@@ -1890,7 +1890,6 @@ class AsyncWebhooks:
             "webhook.deleted",
             "webhook.disabled",
             "webhook.test",
-            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -1876,7 +1876,6 @@ class Webhooks:
             "webhook.deleted",
             "webhook.disabled",
             "webhook.test",
-            "workspace.closed",
             "workspace.imported",
             "workspace.reembedded",
             "writer.rolled_back",

@@ -136,7 +136,6 @@ Events = t.Literal[
     "webhook.created",
     "webhook.deleted",
     "webhook.disabled",
-    "workspace.closed",
     "workspace.imported",
     "workspace.reembedded",
     "writer.rolled_back",
