@@ -99,6 +99,11 @@ ENGRAM_PUBLIC_URL = _public_url()
 # The mail server that digests are sent by; without one none are mailed.
 EMAIL_HOST = os.environ.get("ENGRAM_EMAIL_HOST", "")
 ENGRAM_SENDS_MAIL = bool(EMAIL_HOST)
+# Whether webhooks and mails are sent: 0 for a restored copy, which would send what waited in it.
+_OUTGOING = os.environ.get("ENGRAM_OUTGOING") or "1"
+if _OUTGOING not in {"0", "1"}:
+    raise ImproperlyConfigured(f"ENGRAM_OUTGOING must be 0 or 1, not {_OUTGOING!r}")
+ENGRAM_OUTGOING = _OUTGOING == "1"
 _BACKEND = "smtp" if ENGRAM_SENDS_MAIL else "dummy"
 EMAIL_BACKEND = f"django.core.mail.backends.{_BACKEND}.EmailBackend"
 EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT") or "587")

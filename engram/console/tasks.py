@@ -6,6 +6,7 @@ import random
 from uuid import UUID
 
 from celery import shared_task
+from django.conf import settings
 from django.utils import timezone
 
 from engram.console.digests import sweeps
@@ -21,14 +22,15 @@ _draw = random.SystemRandom().random
 def send_webhooks(workspace_id: str) -> None:
     """Send the deliveries of one workspace that are due, for some seconds."""
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
-    if workspace is not None:
+    if workspace is not None and settings.ENGRAM_OUTGOING:
         sending.send_due(workspace, clock=timezone.now, draw=_draw, seconds=sending.TURN_SECONDS)
 
 
 @shared_task(name="console.sweep_webhooks")
 def sweep_webhooks() -> None:
     """Wake workers for deliveries that are due after a pause, a lost wake-up or a dead worker."""
-    sending.sweep(timezone.now())
+    if settings.ENGRAM_OUTGOING:
+        sending.sweep(timezone.now())
 
 
 @shared_task(name="console.drop_old_deliveries")
@@ -42,7 +44,8 @@ def drop_old_deliveries() -> None:
 @shared_task(name="console.sweep_digests")
 def sweep_digests() -> None:
     """Wake workers for digests whose hour has come, and for mails that are due."""
-    sweeps.wake_due(timezone.now())
+    if settings.ENGRAM_OUTGOING:
+        sweeps.wake_due(timezone.now())
 
 
 @shared_task(name=sweeps.MAKE_TASK)
@@ -51,7 +54,7 @@ def make_digest(workspace_id: str) -> None:
     from engram.console.digests import make  # loads the inbox, which few workers need
 
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
-    if workspace is not None:
+    if workspace is not None and settings.ENGRAM_OUTGOING:
         make.run(workspace, now=timezone.now())
 
 
@@ -61,7 +64,7 @@ def send_mails(workspace_id: str) -> None:
     from engram.console.digests import mails  # loads the inbox, which few workers need
 
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
-    if workspace is not None:
+    if workspace is not None and settings.ENGRAM_OUTGOING:
         seconds = sending.TURN_SECONDS
         mails.send_due(workspace, clock=timezone.now, draw=_draw, seconds=seconds)
 

@@ -479,3 +479,14 @@ def test_the_history_has_no_url_and_no_secret(tenant: Tenant) -> None:
     assert len(told) == 2
     assert "T0KEN" not in "".join(told)
     assert secret not in "".join(told)
+
+
+def test_a_copy_sends_nothing(tenant: Tenant, target: WebhookTarget, settings: Any) -> None:
+    settings.ENGRAM_OUTGOING = False
+    make(tenant.workspace, url=f"http://127.0.0.1:{target.port}/hook")
+    tell(tenant.workspace, now=timezone.now())
+    tasks.send_webhooks(str(tenant.workspace.pk))
+    assert rows(tenant.workspace)[0].attempts == 0
+    settings.ENGRAM_OUTGOING = True
+    tasks.send_webhooks(str(tenant.workspace.pk))
+    assert rows(tenant.workspace)[0].attempts == 1

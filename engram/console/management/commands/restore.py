@@ -138,6 +138,10 @@ class Command(BaseCommand):
             f"{manifest.rows} rows of {len(manifest.tables)} tables restored and compared; "
             f"the backup is of {manifest.created_at:%Y-%m-%d %H:%M} UTC."
         )
+        self.stdout.write(
+            "Started, it sends the webhooks and digests that waited in it; ENGRAM_OUTGOING=0 "
+            "prevents that in a copy."
+        )
 
     def _put_files(self, backup: Backup) -> None:
         for name in put_files(backup):
