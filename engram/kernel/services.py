@@ -64,7 +64,7 @@ def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Work
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "settings"
-        raise InvalidError(field, first["msg"]) from None
+        raise InvalidError(field, first["msg"].removeprefix("Value error, ")) from None
     refuse_unknown_names(config, stored)
     return config
 

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
@@ -302,6 +303,16 @@ def test_workspace_settings_are_validated_and_told(tenant: Tenant, member: Membe
     unknown = '{"muted_rules": ["ambiguty.number"]}'
     wrong = client.post(path, {"name": "Acme", "slug": "acme", "settings_json": unknown})
     assert "the nearest is “ambiguity.number”" in wrong.content.decode()
+    for bad, why in (
+        ('{"time_zone": "Mars/X"}', "not a time zone name such as Europe/Berlin"),
+        ('{"zzz": 1}', "There is no such setting."),
+    ):
+        page = client.post(path, {"name": "Acme", "slug": "acme", "settings_json": bad})
+        html = page.content.decode()
+        assert (page.status_code, why in html) == (200, True)
+        assert "pydantic" not in html
+        assert "Value error" not in html
+        assert escape(bad) in html  # what was typed stays
     client.post(
         path, {"name": "Acme", "slug": "acme", "settings_json": '{"gate_policy": "suggest"}'}
     )

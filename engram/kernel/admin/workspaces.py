@@ -20,11 +20,10 @@ from unfold.widgets import (
 )
 
 from engram.kernel.deletion import close_workspace
-from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
-from engram.kernel.services import change_settings
+from engram.kernel.services import change_settings, settings_with
 from engram.kernel.staff import RoleAdmin, moment_column
 from engram.kernel.workspace_rows import count_rows
 
@@ -59,9 +58,7 @@ class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
         if not isinstance(found, dict):
             raise forms.ValidationError("This must be a JSON object.")
         try:
-            refuse_unknown_names(Workspace(settings=found).config, self.instance.settings)
-        except ValueError as error:  # reading the config validates
-            raise forms.ValidationError(str(error)) from None
+            settings_with(self.instance.settings, found)
         except InvalidError as error:
             raise forms.ValidationError(error.detail) from None
         return found
