@@ -89,9 +89,9 @@ def issue_agent(workspace: Workspace, name: str = "plain", **claims: Any) -> Cal
     return Caller(token, Client(raise_request_exception=True))
 
 
-def build_tenant(slug: str) -> Tenant:
+def build_tenant(slug: str, **fields: Any) -> Tenant:
     """Create a workspace and a key for each role."""
-    workspace = Workspace.objects.create(slug=slug, name=slug.title())
+    workspace = Workspace.objects.create(slug=slug, name=slug.title(), **fields)
     callers = {}
     for role in Role:
         name, claims = f"{slug} {role}", TRUSTED if role == Role.AGENT else None

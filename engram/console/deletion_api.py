@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validate_body
-from engram.kernel.deletion import close_workspace
+from engram.kernel.deletion import close_workspace, deletion_of
 from engram.kernel.fields import Text
 from engram.kernel.models import Role
 from engram.kernel.refusals import MissingError
@@ -59,7 +59,7 @@ class Deletion(WorkspaceView):
 
         At the end the key is deleted, too: then the answer is 401.
         """
-        deletion = WorkspaceDeletion.objects.filter(target=self.workspace.pk).first()
+        deletion = deletion_of(self.workspace)
         if deletion is None:
             raise MissingError("Nobody has asked to delete this workspace.")
         return Response(DeletionSerializer(deletion).data)

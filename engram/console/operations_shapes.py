@@ -205,7 +205,7 @@ class WorkerSerializer(_Shape):
     name = serializers.CharField(
         help_text="For admins `kind@machine/process id`, for others `kind number`."
     )
-    kind = serializers.CharField(help_text="web, worker, models, beat or mcp.")
+    kind = serializers.CharField(help_text="web, worker, models, outgoing, beat or mcp.")
     running = serializers.BooleanField(source="is_running")
     model_ready = serializers.BooleanField()
     scores_processed = serializers.IntegerField(source="scores")

@@ -65,7 +65,7 @@ def close_workspace(
     with in_workspace(workspace):
         row = Workspace.with_closed.select_for_update(no_key=True).get(pk=workspace.pk)
         if row.closed_at is not None:
-            return WorkspaceDeletion.objects.get(target=row.pk)
+            return select_due().get(target=row.pk)
         if typed_slug != row.slug:
             raise InvalidError("slug", "This is not the slug of the workspace; type it exactly.")
         deletion = WorkspaceDeletion.objects.create(
@@ -77,6 +77,17 @@ def close_workspace(
         wake(TASK, deletion.pk)
     workspace.closed_at, workspace.slug = row.closed_at, row.slug
     return deletion
+
+
+def deletion_of(workspace: Workspace) -> WorkspaceDeletion | None:
+    """Return the deletion of a closed workspace; None of a living one.
+
+    One that came back from an archive lives, although an earlier deletion of its id has ended.
+    """
+    if workspace.closed_at is None:
+        return None
+    rows = WorkspaceDeletion.objects.filter(target=workspace.pk)
+    return rows.order_by("due_at", "-requested_at").first()  # one that has not ended comes first
 
 
 def select_due() -> QuerySet[WorkspaceDeletion]:

@@ -36,6 +36,7 @@ RETRY_SECONDS = 0.2
 END_SECONDS = 5.0  # a process that ends waits so long for a report that is being written
 GONE_AFTER = timedelta(seconds=60)
 FORGOTTEN_AFTER = timedelta(days=1)
+WAITING_WORKERS = frozenset({"models", "outgoing"})  # their threads wait for other servers
 
 
 class ProcessCounters:
@@ -218,7 +219,7 @@ def is_alive(row: WorkerPulse, now: datetime) -> bool:
 
 
 def kind_of(row: WorkerPulse) -> str:
-    """Return the kind of a process: web, worker, models, beat or mcp."""
+    """Return the kind of a process: web, worker, models, outgoing, beat or mcp."""
     return row.name.partition("@")[0]
 
 
@@ -228,7 +229,7 @@ def own_name() -> str:
 
 
 def begin(kind: str) -> None:
-    """Start reporting this process; `kind` is web, worker, models, beat or mcp."""
+    """Start reporting this process; `kind` is web, worker, models, outgoing, beat or mcp."""
     _pulse.begin(kind)
 
 
@@ -276,7 +277,8 @@ def _worker_process_began(**_: Any) -> None:
 def _worker_ready(sender: Any, **_: Any) -> None:
     # With a thread pool there is no signal of a worker process.
     if type(sender.pool).__module__.endswith(".thread"):
-        begin("models")
+        name = sender.hostname.partition("@")[0]
+        begin(name if name in WAITING_WORKERS else "worker")
 
 
 def _beat_began(**_: Any) -> None:

@@ -21,7 +21,7 @@ class WorkspaceDeletion(Lease):
     planned_ahead = timedelta(hours=1)  # after a failure
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
-    target = models.UUIDField(unique=True)  # the workspace's id; no foreign key, so that it stays
+    target = models.UUIDField()  # the workspace's id; no foreign key, so that it stays
     caller = models.CharField(max_length=80)  # "user:", "key:" or "system:" and the id
     requested_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
@@ -40,6 +40,14 @@ class WorkspaceDeletion(Lease):
                 name="deletion_due",
             ),
             models.Index(fields=["caller", "-requested_at"], name="deletion_of_caller"),
+        ]
+        constraints = [
+            # Not of those that ended: an archive brings a workspace back with its id.
+            models.UniqueConstraint(
+                fields=["target"],
+                condition=models.Q(due_at__isnull=False),
+                name="one_deletion_at_a_time",
+            ),
         ]
 
     def __str__(self) -> str:

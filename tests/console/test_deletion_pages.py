@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from io import StringIO
+from pathlib import Path
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,6 +19,7 @@ from engram.kernel.workspace_deletions import WorkspaceDeletion
 from memories.models import Session
 from memories.services.sessions.end import end_session
 from tests.conftest import NOW, Tenant
+from tests.console.transfer_world import read, write
 from tests.memories.session_world import AGENT, begin
 
 Member = Callable[[str], Client]
@@ -50,7 +52,7 @@ def test_an_admin_types_the_slug_and_sees_how_far_it_is(tenant: Tenant, member: 
     assert row.caller == f"user:{User.objects.get().pk}"
     assert delete_turn(row.pk, clock=lambda: NOW, seconds=60)
     html = client.get(DELETIONS).content.decode()
-    assert "Nothing of it is left in the database" in html
+    assert "Nothing of it was left in the database" in html
     assert 'http-equiv="refresh"' not in html
     assert client.get(page_of(tenant)).status_code == 403  # without a workspace
 
@@ -104,6 +106,23 @@ def test_the_command_deletes_to_the_end(tenant: Tenant, neighbour: Tenant) -> No
     call_command("delete_workspace", "acme", confirm="acme", stdout=told)
     assert "nothing is left" in told.getvalue()
     assert list(Workspace.with_closed.all()) == [neighbour.workspace]
+
+
+def test_a_workspace_that_was_imported_again_is_deleted_again(
+    tenant: Tenant, member: Member, tmp_path: Path
+) -> None:
+    archive = write(tmp_path / "acme.zip", tenant.workspace)
+    for _ in range(2):  # by the command, which takes it to the end
+        call_command("delete_workspace", "acme", confirm="acme", stdout=StringIO())
+        assert not Workspace.with_closed.exists()
+        read(archive)
+        assert Workspace.objects.get().pk == tenant.workspace.pk
+    client = member("admin")
+    sent = client.post(page_of(tenant), {"slug": "acme"})
+    assert (sent.status_code, sent.headers["Location"]) == (302, DELETIONS)
+    html = client.get(DELETIONS).content.decode()
+    assert "Waits for a worker" in html
+    assert WorkspaceDeletion.objects.filter(target=tenant.workspace.pk).count() == 3
 
 
 RETENTION = "/console/retention/"

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from django.apps import apps
-from django.db import IntegrityError, connection, models
+from django.db import IntegrityError, connection, models, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -270,6 +270,34 @@ def test_by_the_api(tenant: Tenant, neighbour: Tenant) -> None:
     assert (shown["status"], shown["rows_total"], shown["error"]) == ("queued", None, "")
     assert neighbour.admin.get(path).status_code == 404
     assert WorkspaceDeletion.objects.count() == 1
+
+
+def test_a_workspace_that_came_back_is_deleted_again(tenant: Tenant) -> None:
+    """An archive brings back the same id: its earlier deletion is another one's."""
+    path, workspace = "workspace/deletion", tenant.workspace
+    earlier = close(tenant, NOW + timedelta(days=1))  # the clock is set back afterwards
+    assert delete(earlier)
+    back = build_tenant("acme", pk=workspace.pk)
+    assert back.workspace.pk == workspace.pk
+    assert back.admin.get(path).status_code == 404
+    answer = back.admin.post(path, {"slug": "acme"})
+    assert answer.status_code == 202
+    assert answer.json()["id"] != str(earlier.pk)
+    assert back.admin.post(path, {"slug": "acme"}).json() == answer.json()
+    assert back.admin.get(path).json() == answer.json()
+    later = WorkspaceDeletion.objects.get(pk=answer.json()["id"])
+    assert delete(earlier)  # a wake-up that came late does nothing
+    assert Workspace.with_closed.filter(pk=workspace.pk).exists()
+    assert delete(later)
+    assert not Workspace.with_closed.filter(pk=workspace.pk).exists()
+
+
+def test_it_is_deleted_once_at_a_time(tenant: Tenant) -> None:
+    row = close(tenant)
+    with pytest.raises(IntegrityError, match="one_deletion_at_a_time"), transaction.atomic():
+        WorkspaceDeletion.objects.create(
+            target=row.target, caller=row.caller, requested_at=NOW, due_at=NOW
+        )
 
 
 def test_a_key_that_was_revoked_is_told_nothing(tenant: Tenant) -> None:

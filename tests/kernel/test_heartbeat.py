@@ -126,6 +126,22 @@ os._exit(0)
     assert names() == set()
 
 
+@pytest.mark.parametrize(
+    ("hostname", "kind"),
+    [("models@here", "models"), ("outgoing@here", "outgoing"), ("celery@here", "worker")],
+)
+def test_a_worker_of_threads_is_named_by_its_work(tenant: Tenant, hostname: str, kind: str) -> None:
+    code = f"""
+from engram.celery import app
+app.conf.broker_url, app.conf.result_backend = "memory://", None
+app.Worker(hostname="{hostname}", pool="threads", concurrency=1, queues=["none"]).start()
+"""
+    with process(code, tenant) as running:
+        assert eventually(lambda: len(names()) == 1)
+        assert next(iter(names())).startswith(f"{kind}@")
+        running.send_signal(signal.SIGKILL)
+
+
 def test_a_web_process_that_a_signal_ends_has_told_everything(tenant: Tenant) -> None:
     code = """
 import uvicorn

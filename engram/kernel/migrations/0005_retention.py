@@ -23,7 +23,7 @@ class Migration(migrations.Migration):
                 ('holder', models.UUIDField(null=True)),
                 ('heartbeat_at', models.DateTimeField(null=True)),
                 ('id', models.UUIDField(default=uuid.uuid4, editable=False, primary_key=True, serialize=False)),
-                ('target', models.UUIDField(unique=True)),
+                ('target', models.UUIDField()),
                 ('caller', models.CharField(max_length=80)),
                 ('requested_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(null=True)),
@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['-requested_at', '-id'],
                 'indexes': [models.Index(condition=models.Q(('due_at__isnull', False)), fields=['due_at'], name='deletion_due'), models.Index(fields=['caller', '-requested_at'], name='deletion_of_caller')],
+                'constraints': [models.UniqueConstraint(condition=models.Q(('due_at__isnull', False)), fields=('target',), name='one_deletion_at_a_time')],
             },
         ),
     ]
