@@ -30,13 +30,18 @@ def digest(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         wants = request.POST.get("wants") == "yes"
         subscribe(staff.workspace, wants=wants, user_id=user_id, now=now)
-        messages.success(
-            request, "You get the digest by mail." if wants else "You get no digest any more."
-        )
+        lacks = _name_missing(request) if wants else ""
+        if lacks:
+            messages.warning(request, f"You will get it once {lacks}.")
+        else:
+            messages.success(
+                request, "You get the digest by mail." if wants else "You get no digest any more."
+            )
         return redirect("console:digest")
     found = find_waiting(staff.actor.role, now)
     context = {
         "is_subscribed": is_subscribed(user_id),
+        "is_mailed": not _name_missing(request),
         "sends_mail": settings.ENGRAM_SENDS_MAIL,
         "address": getattr(request.user, "email", ""),
         "next_at": next_at(staff.workspace, now),
@@ -50,3 +55,13 @@ def digest(request: HttpRequest) -> HttpResponse:
         "workspace": staff.workspace,
     }
     return render(request, "console/digest.html", context)
+
+
+def _name_missing(request: HttpRequest) -> str:
+    """Return what must be there before a digest can be mailed to the member; "" for nothing."""
+    missing = []
+    if not settings.ENGRAM_SENDS_MAIL:
+        missing.append("this installation has a mail server")
+    if not getattr(request.user, "email", ""):
+        missing.append("your account has an e-mail address")
+    return " and ".join(missing)

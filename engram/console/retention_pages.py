@@ -1,4 +1,7 @@
-"""The page on which admins choose how long things are kept, after a count of what would go."""
+"""The page on which admins choose how long things are kept, after a count of what would go.
+
+What goes is gone for good, so only days that were counted are saved: the form carries them.
+"""
 
 from __future__ import annotations
 
@@ -13,16 +16,16 @@ from django.utils import timezone
 
 from engram.console.retention_api import MAX_DAYS
 from engram.kernel.configuration import WorkspaceSettings
-from engram.kernel.models import Role
+from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.services import change_settings
 from memories.services.retention.due import SETTINGS, preview
 
 LABELS = {
-    "sessions": ("Sessions", "sessions", "with what was judged and learned from them"),
-    "transcripts": ("Transcripts", "transcripts", "their sessions stay"),
+    "sessions": ("Sessions", "session", "with what was judged and learned from them"),
+    "transcripts": ("Transcripts", "transcript", "their sessions stay"),
     "recalls": (
-        "Records of recalls", "rows", "counts of days, and which memories were recalled together",
+        "Records of recalls", "row", "counts of days, and which memories were recalled together",
     ),
 }  # fmt: skip
 
@@ -54,10 +57,17 @@ def retention(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, {}, status=422)
     if request.POST.get("do") == "save":
+        if request.POST.get("counted") != _name_counted(staff.workspace, form.cleaned_data):
+            return _page(request, form, form.cleaned_data, is_uncounted=True, status=422)
         change_settings(staff.workspace, form.cleaned_data, actor=staff.actor, now=now)
         messages.success(request, "Saved. What is due is deleted within the hour.")
         return redirect("console:retention")
     return _page(request, form, form.cleaned_data)
+
+
+def _name_counted(workspace: Workspace, days: dict[str, Any]) -> str:
+    """Return the workspace and its days as the form carries them after their count."""
+    return ",".join([str(workspace.pk), *(str(days[name] or "") for name in SETTINGS.values())])
 
 
 def _present(config: WorkspaceSettings) -> dict[str, Any]:
@@ -65,7 +75,12 @@ def _present(config: WorkspaceSettings) -> dict[str, Any]:
 
 
 def _page(
-    request: HttpRequest, form: RetentionForm, changes: dict[str, Any], *, status: int = 200
+    request: HttpRequest,
+    form: RetentionForm,
+    changes: dict[str, Any],
+    *,
+    is_uncounted: bool = False,
+    status: int = 200,
 ) -> HttpResponse:
     staff = staff_of(request)
     present = _present(staff.workspace.config)
@@ -79,6 +94,8 @@ def _page(
         "rows": rows,
         "time_zone": staff.workspace.config.time_zone,
         "is_tried": bool(changes) and changes != present,
+        "is_uncounted": is_uncounted,
+        "counted": _name_counted(staff.workspace, changes) if changes else "",
         "may_save": has_role(request, Role.ADMIN),
     }
     return render(request, "console/retention.html", context, status=status)

@@ -1,4 +1,4 @@
-"""Labels of rows without their texts, for titles, messages and choices."""
+"""Labels of rows without their texts, and of numbers, for titles, messages and choices."""
 
 from __future__ import annotations
 
@@ -15,3 +15,14 @@ def row_label(row: Model, at: datetime | None = None) -> str:
     """
     label = f"{row._meta.verbose_name} {str(row.pk)[:8]}"
     return label if at is None else f"{label} of {timezone.localtime(at):%Y-%m-%d %H:%M}"
+
+
+class Count(int):
+    """A number that is formatted with its noun: `{:note}`, or `{:memory|memories}`."""
+
+    def __format__(self, noun: str) -> str:
+        """Return the number with the noun in its form; without a noun the number alone."""
+        if not noun:
+            return str(int(self))
+        one, _, many = noun.partition("|")
+        return f"{int(self)} {one if self == 1 else many or f'{one}s'}"

@@ -17,6 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
+from engram.kernel.labels import Count
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
 from engram.kernel.refusals import RefusalError
@@ -176,10 +177,11 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     ) -> HttpResponse | None:
         """Show a confirmation with the number of rows; if confirmed, do the work.
 
+        `question` and `done` contain the number as `{n}`, or with its noun as `{n:note}`.
         `asks_for` is the label of a text field that is sent as `note`.
         """
         if request.POST.get("confirmed") == "yes":
-            messages.success(request, done.format(n=work(rows)))
+            messages.success(request, done.format(n=Count(work(rows))))
             return None
         carried = [
             (name, value)
@@ -188,7 +190,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": question.format(n=rows.count()),
+            "title": question.format(n=Count(rows.count())),
             "opts": self.opts,
             "consequence": consequence,
             "button": button,

@@ -85,12 +85,12 @@ class SessionAdmin(RoleAdmin):
         return self.confirm(
             request,
             rows,
-            question="Delete {n} sessions?",
+            question="Delete {n:session}?",
             consequence="Their transcripts, contexts, records, judgements and comparisons are "
             "deleted for good, and the learned ranking is trained anew without them. Memories that "
             "were committed in them stay.",
             button="Delete",
-            done="{n} sessions deleted.",
+            done="{n:session} deleted.",
             work=work,
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
@@ -126,6 +127,14 @@ def test_a_workspace_that_was_imported_again_is_deleted_again(
 
 
 RETENTION = "/console/retention/"
+COUNTED = re.compile(r'name="counted" value="([^"]+)"')
+
+
+def counted_of(html: str) -> str:
+    """Return what the form carries of the count that it shows."""
+    found = COUNTED.search(html)
+    assert found is not None
+    return found[1]
 
 
 def test_days_are_tried_and_saved(tenant: Tenant, member: Member) -> None:
@@ -137,11 +146,12 @@ def test_days_are_tried_and_saved(tenant: Tenant, member: Member) -> None:
     assert "Save these days" not in html
     days = {"retention_transcript_days": "30", "retention_session_days": ""}
     html = client.post(RETENTION, days | {"do": "count"}).content.decode()
-    assert "1 transcripts" in html
+    assert "1 transcript<" in html
     assert "0 sessions" in html
     assert "Save these days" in html
     assert Workspace.objects.get().config.retention_transcript_days is None
-    saved = client.post(RETENTION, days | {"do": "save"}, follow=True).content.decode()
+    days |= {"do": "save", "counted": counted_of(html)}
+    saved = client.post(RETENTION, days, follow=True).content.decode()
     assert "deleted within the hour" in saved
     config = Workspace.objects.get().config
     assert (config.retention_transcript_days, config.retention_session_days) == (30, None)
@@ -150,6 +160,33 @@ def test_days_are_tried_and_saved(tenant: Tenant, member: Member) -> None:
         changed = Event.objects.get(type="settings.changed")
     assert changed.data == {"retention_transcript_days": [None, 30]}
     assert 'value="30"' in client.get(RETENTION).content.decode()
+
+
+def test_days_that_were_not_counted_are_counted_and_not_saved(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    client = member("admin")
+
+    def days(sessions: str, do: str) -> dict[str, str]:
+        return {"retention_session_days": sessions, "do": do}
+
+    counted = counted_of(client.post(RETENTION, days("300", "count")).content.decode())
+    elsewhere = counted.replace(str(tenant.workspace.pk), str(neighbour.workspace.pk))
+    for sent in (
+        days("250", "save") | {"counted": counted},
+        days("250", "save"),
+        days("300", "save"),
+        days("300", "save") | {"counted": elsewhere},
+        days("300", "save") | {"retention_recall_days": "9", "counted": counted},
+    ):
+        answer = client.post(RETENTION, sent)
+        assert answer.status_code == 422
+        assert "these days had not been counted" in answer.content.decode()
+        assert Workspace.objects.get(pk=tenant.workspace.pk).settings == {}
+    again = counted_of(client.post(RETENTION, days("250", "save")).content.decode())
+    client.post(RETENTION, days("250", "save") | {"counted": again})
+    saved = Workspace.objects.get(pk=tenant.workspace.pk).config
+    assert (saved.retention_session_days, saved.retention_recall_days) == (250, None)
 
 
 @pytest.mark.parametrize("wrong", ["0", "-1", "36501", "x", "1.5", "\0", "٣٠x"])

@@ -462,3 +462,29 @@ def test_the_page_says_what_is_missing(tenant: Tenant, member: Member) -> None:
     assert "no mail server" in html
     assert "no e-mail address" in html
     assert "Nothing is open" in html
+
+
+@pytest.mark.parametrize(
+    ("sends", "address", "told"),
+    [
+        (False, "r@example.com", "once this installation has a mail server."),
+        (True, "", "once your account has an e-mail address."),
+        (
+            False,
+            "",
+            "once this installation has a mail server and your account has an e-mail address.",
+        ),
+    ],
+)
+def test_who_cannot_get_it_yet_is_told_why(
+    member: Member, settings: Any, sends: bool, address: str, told: str
+) -> None:
+    settings.ENGRAM_SENDS_MAIL = sends
+    client = member("reader")
+    User.objects.filter(username="reader-person").update(email=address)
+    html = client.post(PAGE, {"wants": "yes"}, follow=True).content.decode()
+    assert f"You will get it {told}" in html
+    assert "You get the digest by mail." not in html
+    assert "you get it" not in html
+    html = client.post(PAGE, {"wants": "no"}, follow=True).content.decode()
+    assert "You get no digest any more." in html

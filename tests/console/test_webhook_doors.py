@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -205,7 +207,7 @@ def test_the_admin_changes_tests_renews_and_deletes(tenant: Tenant, member: Memb
     )
     client.post(f"{HOOKS}{endpoint.pk}/change/", body | {"is_enabled": "on"})
     assert stored(endpoint).is_enabled
-    assert "1 test events queued" in act(client, HOOKS, "send_test", endpoint.pk).content.decode()
+    assert "1 test event queued" in act(client, HOOKS, "send_test", endpoint.pk).content.decode()
     assert [row.kind for row in rows(tenant.workspace)] == ["webhook.test"]
     act(client, HOOKS, "replace_secret", endpoint.pk, confirmed=False)
     assert stored(endpoint).secret == secret
@@ -216,6 +218,40 @@ def test_the_admin_changes_tests_renews_and_deletes(tenant: Tenant, member: Memb
     assert len(rows(tenant.workspace)) == 1
     act(client, HOOKS, "remove", endpoint.pk)
     assert rows(tenant.workspace) == []
+
+
+def test_the_secret_comes_with_the_check_of_the_documentation(
+    tenant: Tenant, member: Member
+) -> None:
+    answer = member("admin").post(f"{HOOKS}add/", {"url": URL, "events": [OPENED]})
+    documented = (settings.BASE_DIR / "docs/webhooks.md").read_text().split("```python\n")[1]
+    assert documented.partition("```")[0].strip() in unescape(answer.content.decode())
+
+
+@pytest.mark.parametrize("action", ["remove", "replace_secret"])
+def test_confirmations_name_the_webhook_and_not_its_query(
+    tenant: Tenant, member: Member, action: str
+) -> None:
+    client = member("admin")
+    one, _ = make(tenant.workspace, url="https://hooks.example.com:8443/a/b?token=whisper")
+    make(tenant.workspace, url="https://other.example.com/")
+    html = act(client, HOOKS, action, one.pk, confirmed=False).content.decode()
+    assert "hooks.example.com:8443/a/b (webhook" in html
+    assert "whisper" not in html
+    assert "other.example.com" not in html
+
+
+def test_webhooks_are_counted_in_words(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    ids = [make(tenant.workspace)[0].pk for _ in range(3)]
+    assert (
+        "Delete 2 webhooks?"
+        in act(client, HOOKS, "remove", *ids[:2], confirmed=False).content.decode()
+    )
+    assert "2 webhooks deleted." in act(client, HOOKS, "remove", *ids[:2]).content.decode()
+    html = act(client, HOOKS, "remove", ids[2], confirmed=False).content.decode()
+    assert "Delete 1 webhook?" in html
+    assert "1 webhook deleted." in act(client, HOOKS, "remove", ids[2]).content.decode()
 
 
 def test_the_admin_shows_what_came_back_and_sends_again(tenant: Tenant, member: Member) -> None:
@@ -231,7 +267,7 @@ def test_the_admin_shows_what_came_back_and_sends_again(tenant: Tenant, member: 
     assert f"&quot;event&quot;: {told.seq}" in html
     with in_workspace(tenant.workspace):
         WebhookDelivery.objects.update(status="given_up", due_at=None)
-    assert "1 deliveries queued" in act(client, SENT, "send_again", row.pk).content.decode()
+    assert "1 delivery queued" in act(client, SENT, "send_again", row.pk).content.decode()
     assert rows(tenant.workspace)[0].status == "waiting"
     for query in (
         f"q={row.pk}",

@@ -334,7 +334,10 @@ def test_a_delivery_is_sent_again_under_its_id(tenant: Tenant) -> None:
     [first] = send(tenant.workspace, NOW, OK)
     [row] = rows(tenant.workspace)
     later = NOW + timedelta(days=20)
-    endpoints.redeliver(tenant.workspace, row.pk, now=later)
+    assert (row.delivered_at, row.status_code, row.note) == (NOW, 200, "ok")
+    again = endpoints.redeliver(tenant.workspace, row.pk, now=later)
+    assert (again.status, again.delivered_at) == (DeliveryStatus.WAITING, None)
+    assert (again.status_code, again.note) == (None, "")
     [second] = send(tenant.workspace, later, OK)
     assert (first[1], first[2]["webhook-id"]) == (second[1], second[2]["webhook-id"])
     off = {"is_enabled": False, "actor": SYSTEM, "now": later}

@@ -65,10 +65,11 @@ def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Membe
         assert member(role).post(SESSIONS, chosen).status_code == 403
     client = member("admin")
     html = client.post(SESSIONS, chosen).content.decode()
-    assert "Delete 1 sessions?" in html
+    assert "Delete 1 session?" in html
     assert "first talk" in html
     assert "second talk" not in html
-    client.post(SESSIONS, chosen | {"confirmed": "yes"})
+    told = client.post(SESSIONS, chosen | {"confirmed": "yes"}, follow=True).content.decode()
+    assert "1 session deleted." in told
     for each, left in ((tenant, 1), (neighbour, 2)):
         with in_workspace(each.workspace):
             assert Session.objects.count() == left

@@ -127,7 +127,8 @@ def redeliver(workspace: Workspace, delivery_id: UUID, *, now: datetime) -> Webh
         _usable(_lock(endpoint_id))
         # Whoever sends it right now has lost it, and records nothing.
         again = {"status": DeliveryStatus.WAITING, "attempts": 0, "due_at": now, "queued_at": now}
-        if not lease.revoke(mine, **again):
+        unanswered = {"delivered_at": None, "status_code": None, "note": ""}
+        if not lease.revoke(mine, **again, **unanswered):
             raise MissingError(NO_SUCH_DELIVERY)
         wake_sender()
         return mine.get()

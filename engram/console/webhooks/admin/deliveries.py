@@ -18,6 +18,7 @@ from unfold.decorators import action, display
 from engram.console.models import DeliveryStatus, WebhookDelivery, WebhookEndpoint
 from engram.console.webhooks import endpoints
 from engram.console.webhooks.events import body_of
+from engram.kernel.labels import Count
 from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
@@ -126,4 +127,4 @@ class WebhookDeliveryAdmin(RoleAdmin):
             request, rows, lambda one: endpoints.redeliver(staff.workspace, one.pk, now=now)
         )
         if queued:
-            messages.success(request, f"{queued} deliveries queued.")
+            messages.success(request, f"{Count(queued):delivery|deliveries} queued.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.contrib import admin, messages
@@ -21,6 +22,7 @@ from engram.console.webhooks import endpoints
 from engram.console.webhooks.addresses import URL_MAX_CHARS
 from engram.console.webhooks.events import KINDS
 from engram.console.wording import WORDS
+from engram.kernel.labels import Count, row_label
 from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import InvalidError, RefusalError
@@ -88,6 +90,11 @@ class WebhookEndpointAdmin(RoleAdmin):
         "No other tool is told of anything yet. Add a webhook: chosen events are sent to its "
         "address, signed, until they arrive."
     )
+
+    def name_of(self, row: WebhookEndpoint) -> str:
+        """Return host and path of the URL; its query may hold what opens it."""
+        parts = urlsplit(row.url)
+        return f"{parts.netloc}{parts.path} ({row_label(row, row.created_at)})"
 
     @display(description="URL", ordering="url")
     def place(self, endpoint: WebhookEndpoint) -> str:
@@ -172,7 +179,7 @@ class WebhookEndpointAdmin(RoleAdmin):
             request, rows, lambda one: endpoints.send_test(staff.workspace, one.pk, now=now)
         )
         if sent:
-            messages.success(request, f"{sent} test events queued: see the deliveries.")
+            messages.success(request, f"{Count(sent):test event} queued: see the deliveries.")
 
     @action(description="Replace the secret", permissions=["act"])
     def replace_secret(
@@ -218,10 +225,10 @@ class WebhookEndpointAdmin(RoleAdmin):
         return self.confirm(
             request,
             rows,
-            question="Delete {n} webhooks?",
+            question="Delete {n:webhook}?",
             consequence="Their deliveries go with them; what waits is not sent any more. This "
             "cannot be undone.",
             button="Delete",
-            done="{n} webhooks deleted.",
+            done="{n:webhook} deleted.",
             work=work,
         )
