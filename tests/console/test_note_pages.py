@@ -165,13 +165,16 @@ def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -
         assert "x<b>" not in page, path
 
 
-def test_a_long_note_is_shown_in_parts(tenant: Tenant, person: Client) -> None:
+def test_a_long_note_is_shown_in_parts(
+    tenant: Tenant, person: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     text = "\n".join(f"# Part {i}\n\nThe part {i}." for i in range(70))
+    monkeypatch.setattr("memories.services.notes.put.EMBEDDED_AT_ONCE", 1)
     note = put(tenant, "long.md", text)
     page = shown(person, f"{PAGE}{note}/")
     assert "The part 59." in page
     assert "The part 60." not in page
-    assert "38 of 70 passages wait" in page
+    assert "69 of 70 passages wait" in page
     later = page[page.index('rel="next" href="') + 17 :].split('"')[0].replace("&amp;", "&")
     assert "The part 69." in shown(person, f"{PAGE}{note}/{later}")
 
