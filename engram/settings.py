@@ -58,6 +58,14 @@ ALLOWED_HOSTS = _require("ENGRAM_ALLOWED_HOSTS", ",".join(_LOCAL_HOSTS)).split("
 CSRF_TRUSTED_ORIGINS = [o for o in os.environ.get("ENGRAM_TRUSTED_ORIGINS", "").split(",") if o]
 
 
+def _is_on(variable: str) -> bool:
+    """Return what a variable says that is 1 where it is not set; a mistyped one is neither."""
+    value = os.environ.get(variable) or "1"
+    if value not in {"0", "1"}:
+        raise ImproperlyConfigured(f"{variable} must be 0 or 1, not {value!r}")
+    return value == "1"
+
+
 def _networks(variable: str) -> list[str]:
     """Return the addresses and networks that a variable lists; a mistyped one is none."""
     named = [name.strip() for name in os.environ.get(variable, "").split(",")]
@@ -100,10 +108,7 @@ ENGRAM_PUBLIC_URL = _public_url()
 EMAIL_HOST = os.environ.get("ENGRAM_EMAIL_HOST", "")
 ENGRAM_SENDS_MAIL = bool(EMAIL_HOST)
 # Whether webhooks and mails are sent: 0 for a restored copy, which would send what waited in it.
-_OUTGOING = os.environ.get("ENGRAM_OUTGOING") or "1"
-if _OUTGOING not in {"0", "1"}:
-    raise ImproperlyConfigured(f"ENGRAM_OUTGOING must be 0 or 1, not {_OUTGOING!r}")
-ENGRAM_OUTGOING = _OUTGOING == "1"
+ENGRAM_OUTGOING = _is_on("ENGRAM_OUTGOING")
 _BACKEND = "smtp" if ENGRAM_SENDS_MAIL else "dummy"
 EMAIL_BACKEND = f"django.core.mail.backends.{_BACKEND}.EmailBackend"
 EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT") or "587")
@@ -136,12 +141,7 @@ DATABASES["default"].setdefault("OPTIONS", {})["pool"] = {
 }
 # Whether the statements of the hot paths are prepared; 0 for a connection pooler that does not
 # support prepared statements.
-_PREPARED_STATEMENTS = os.environ.get("ENGRAM_PREPARED_STATEMENTS") or "1"
-if _PREPARED_STATEMENTS not in {"0", "1"}:
-    raise ImproperlyConfigured(
-        f"ENGRAM_PREPARED_STATEMENTS must be 0 or 1, not {_PREPARED_STATEMENTS!r}"
-    )
-PREPARES_STATEMENTS = _PREPARED_STATEMENTS == "1"
+PREPARES_STATEMENTS = _is_on("ENGRAM_PREPARED_STATEMENTS")
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # kombu names a unix socket redis+socket://, redis-py and channels name it unix://.

@@ -99,7 +99,7 @@ class _PreparingCursor(Cursor[Any]):
             self.connection.prepare_threshold = None
 
 
-def one_line(statement: str) -> str:
+def without_indentation(statement: str) -> str:
     """Return SQL without its indentation: psycopg remembers the parsing of 4,096 characters."""
     return " ".join(statement.split())
 

@@ -26,3 +26,8 @@ class Count(int):
             return str(int(self))
         one, _, many = noun.partition("|")
         return f"{int(self)} {one if self == 1 else many or f'{one}s'}"
+
+
+def printable(text: str) -> str:
+    """Return a text in one line, with single spaces and none of what cannot be printed."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -109,7 +109,7 @@ def _try(workspace: Workspace, mail: DigestMail, now: datetime, spread: float) -
     try:
         written.send()
     except (OSError, smtplib.SMTPException, ValueError) as error:
-        note = one_line(f"{type(error).__name__}: {error}")[:300]
+        note = one_line(f"{type(error).__name__}: {error}")
         if _is_final(error) or mail.attempts > len(PAUSES):
             return ended | {"status": MailStatus.GIVEN_UP, "note": note}
         return {"due_at": now + PAUSES[mail.attempts - 1] * (1 + 0.2 * spread), "note": note}

@@ -13,6 +13,7 @@ from typing import Final
 from django.conf import settings
 
 from engram.console.digests.waiting import Waiting
+from engram.kernel.labels import Count, printable
 from engram.kernel.middleware import zone_of
 from engram.kernel.models import Workspace
 
@@ -23,14 +24,14 @@ PAGE: Final = "/console/digest/"
 
 def subject_of(workspace: Workspace, found: Waiting) -> str:
     """Return the subject, in one line."""
-    return f"{_questions(found.total)} open in {one_line(workspace.name)}"
+    return f"{Count(found.total):question} open in {one_line(workspace.name)}"
 
 
 def text_of(workspace: Workspace, found: Waiting) -> str:
     """Return the text for who may see what was found."""
     zone, config = zone_of(workspace), workspace.config
     verb = "is" if found.total == 1 else "are"
-    lines = [f"{_questions(found.total)} {verb} open in {one_line(workspace.name)}:", ""]
+    lines = [f"{Count(found.total):question} {verb} open in {one_line(workspace.name)}:", ""]
     for source, counted in found.kinds:
         since = f", the oldest since {_day(counted.oldest, zone)}" if counted.oldest else ""
         lines.append(f"  {source.title}: {counted.count}{since}")
@@ -52,12 +53,8 @@ def text_of(workspace: Workspace, found: Waiting) -> str:
 
 def one_line(text: str) -> str:
     """Return a text in one printable line, cut."""
-    shown = " ".join("".join(c if c.isprintable() else " " for c in text).split())
+    shown = printable(text)
     return shown if len(shown) <= TITLE_CHARS else f"{shown[: TITLE_CHARS - 1]}…"
-
-
-def _questions(count: int) -> str:
-    return "1 question" if count == 1 else f"{count} questions"
 
 
 def _day(moment: datetime, zone: tzinfo) -> str:

@@ -25,6 +25,7 @@ from engram.console.webhooks.addresses import (
     addresses_of,
     read_url,
 )
+from engram.kernel.labels import printable
 
 TOTAL_SECONDS: Final = 10.0
 ANSWER_BYTES: Final = 1024
@@ -98,8 +99,7 @@ def post(
 def first_line(text: str) -> str:
     """Return the first line of a text that anybody may have written, printable and short."""
     lines = text.strip().splitlines()
-    shown = "".join(c if c.isprintable() else " " for c in (lines[0] if lines else ""))
-    return " ".join(shown.split())[:NOTE_CHARS]
+    return printable(lines[0] if lines else "")[:NOTE_CHARS]
 
 
 def _connect(

@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from engram.kernel.binary import binary_cursor, one_line
+from engram.kernel.binary import binary_cursor, without_indentation
 from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import associations as core
@@ -26,7 +26,7 @@ LINKS_SCANNED = 1_000  # of one node, to find those that lead to what may be rec
 # By the kind of node. Each part is a look-up in an index for each id: the planner is not asked for
 # an order of joins.
 _LINKS = {
-    core.MEMORY: one_line("""
+    core.MEMORY: without_indentation("""
     SELECT 'memory', here.id::text, 'entity', entity.key, counted.memories::float8
     FROM unnest(%(memories)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
@@ -77,7 +77,7 @@ _LINKS = {
         LIMIT %(links)s
     ) AS other
     """),
-    core.ENTITY: one_line("""
+    core.ENTITY: without_indentation("""
     SELECT 'entity', here.key, 'memory', entity.memory_id::text, entity.is_subject::int
     FROM unnest(%(entities)s::text[]) AS here (key)
     CROSS JOIN LATERAL (
@@ -92,7 +92,7 @@ _LINKS = {
         LIMIT %(most)s
     ) AS entity
     """),
-    core.NOTE: one_line("""
+    core.NOTE: without_indentation("""
     SELECT 'note', here.id::text, 'memory', link.memory_id::text, 1
     FROM unnest(%(notes)s::uuid[]) AS here (id)
     CROSS JOIN LATERAL (
@@ -125,7 +125,7 @@ _LINKS = {
     WHERE link.note_id <> here.id
     """),
 }
-_ABOUT = one_line("""
+_ABOUT = without_indentation("""
     SELECT named.key, named.memories, entity.memory_id::text
     FROM (
         SELECT key, memories FROM memories_entitycount
