@@ -62,11 +62,14 @@ def main() -> None:
         except embedded.EmbeddedServicesError as error:
             if sys.argv[1] != "doctor":  # which says what is wrong
                 sys.exit(f"engram: {error}")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
     from django.db import ProgrammingError
 
     try:
         execute_from_command_line(sys.argv)
+    except ImproperlyConfigured as error:  # a variable with a wrong value, which it names
+        sys.exit(f"engram: {error}")
     except ProgrammingError as error:
         if not is_not_migrated(error):
             raise

@@ -6,6 +6,7 @@
 
 import json
 import os
+import re
 import secrets
 from datetime import timedelta
 from ipaddress import ip_network
@@ -25,7 +26,27 @@ if ENVIRONMENT not in {"local", "production"}:
 IS_PRODUCTION = ENVIRONMENT == "production"
 DEBUG = os.environ.get("ENGRAM_DEBUG") == "1" and not IS_PRODUCTION
 ENGRAM_HOME = Path(os.environ.get("ENGRAM_HOME", BASE_DIR / ".engram")).expanduser().resolve()
-ENGRAM_PORT = int(os.environ.get("ENGRAM_PORT", "8000"))
+
+
+def _whole(variable: str, default: int, highest: int, lowest: int = 0) -> int:
+    """Return the whole number that a variable holds."""
+    value = os.environ.get(variable) or str(default)
+    if not (re.fullmatch(r"[0-9]{1,12}", value) and lowest <= int(value) <= highest):
+        raise ImproperlyConfigured(
+            f"{variable} must be a whole number from {lowest} to {highest}, not {value!r}"
+        )
+    return int(value)
+
+
+def _seconds(variable: str, default: int) -> float:
+    """Return the seconds that a variable holds: more than none, an hour at most."""
+    value = os.environ.get(variable) or str(default)
+    if not (re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?", value) and 0 < float(value) <= 3600):
+        raise ImproperlyConfigured(f"{variable} must be seconds up to 3600, not {value!r}")
+    return float(value)
+
+
+ENGRAM_PORT = _whole("ENGRAM_PORT", 8000, highest=65535)
 
 
 def _require(name: str, local_default: str) -> str:
@@ -111,7 +132,7 @@ ENGRAM_SENDS_MAIL = bool(EMAIL_HOST)
 ENGRAM_OUTGOING = _is_on("ENGRAM_OUTGOING")
 _BACKEND = "smtp" if ENGRAM_SENDS_MAIL else "dummy"
 EMAIL_BACKEND = f"django.core.mail.backends.{_BACKEND}.EmailBackend"
-EMAIL_PORT = int(os.environ.get("ENGRAM_EMAIL_PORT") or "587")
+EMAIL_PORT = _whole("ENGRAM_EMAIL_PORT", 587, highest=65535)
 EMAIL_HOST_USER = os.environ.get("ENGRAM_EMAIL_USER", "")
 EMAIL_HOST_PASSWORD = os.environ.get("ENGRAM_EMAIL_PASSWORD", "")
 _EMAIL_SECURITY = os.environ.get("ENGRAM_EMAIL_SECURITY") or "starttls"
@@ -129,7 +150,7 @@ DEFAULT_FROM_EMAIL = os.environ.get("ENGRAM_EMAIL_FROM") or (
 # these are unset; the local defaults only let commands that need neither import settings.
 DATABASE_URL = _require("DATABASE_URL", "postgres:///engram")
 BROKER_URL = _require("BROKER_URL", "redis://127.0.0.1:6379/0")
-POOL_MAX_SIZE = int(os.environ.get("ENGRAM_POOL_SIZE", "10"))
+POOL_MAX_SIZE = _whole("ENGRAM_POOL_SIZE", 10, lowest=1, highest=1000)
 DATABASES = {
     "default": dj_database_url.parse(DATABASE_URL, conn_max_age=0, conn_health_checks=True)
     | {"TEST": {"NAME": os.environ.get("ENGRAM_TEST_DATABASE", "test_engram")}}
@@ -320,8 +341,8 @@ ENGRAM_EMBEDDING = {
     "model": os.environ.get("EMBEDDING_MODEL", "all-MiniLM-L6-v2"),
     "base_url": os.environ.get("OPENAI_BASE_URL") or None,
     "api_key": os.environ.get("OPENAI_API_KEY") or None,
-    "timeout_seconds": float(os.environ.get("EMBEDDING_TIMEOUT_SECONDS", "10")),
-    "threads": int(os.environ.get("EMBEDDING_THREADS", "0")) or None,  # None: one, more in commands
+    "timeout_seconds": _seconds("EMBEDDING_TIMEOUT_SECONDS", 10),
+    "threads": _whole("EMBEDDING_THREADS", 0, highest=256) or None,  # None: one, more in commands
 }
 
 # Language models: any endpoint that speaks OpenAI's chat protocol, used only if one is configured.
@@ -354,8 +375,8 @@ ENGRAM_LLM: dict[str, Any] = {
     "model": os.environ.get("ENGRAM_MODEL", "gpt-4o-mini"),
     "base_url": os.environ.get("OPENAI_BASE_URL") or None,
     "api_key": os.environ.get("OPENAI_API_KEY") or None,
-    "timeout_seconds": float(os.environ.get("ENGRAM_MODEL_TIMEOUT_SECONDS", "30")),
-    "total_seconds": float(os.environ.get("ENGRAM_MODEL_TOTAL_SECONDS", "90")),
+    "timeout_seconds": _seconds("ENGRAM_MODEL_TIMEOUT_SECONDS", 30),
+    "total_seconds": _seconds("ENGRAM_MODEL_TOTAL_SECONDS", 90),
     "prices": _PRICES | _own_prices(),
     "default_price": (2.50, 10.00),
 }
@@ -462,11 +483,16 @@ X_FRAME_OPTIONS = "DENY"
 SECURE_CONTENT_TYPE_NOSNIFF = True
 if IS_PRODUCTION:
     SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = True
-    SECURE_SSL_REDIRECT = os.environ.get("ENGRAM_SSL_REDIRECT", "1") == "1"
-    SECURE_HSTS_SECONDS = int(os.environ.get("ENGRAM_HSTS_SECONDS", "31536000"))
+    SECURE_SSL_REDIRECT = _is_on("ENGRAM_SSL_REDIRECT")
+    SECURE_HSTS_SECONDS = _whole("ENGRAM_HSTS_SECONDS", 31_536_000, highest=2**31)
     SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = True
     SECURE_REDIRECT_EXEMPT = ["^healthz$", "^readyz$", "^metrics$"]
 
+_LOG_LEVEL = os.environ.get("ENGRAM_LOG_LEVEL") or "INFO"
+if _LOG_LEVEL not in {"DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}:
+    raise ImproperlyConfigured(
+        f"ENGRAM_LOG_LEVEL must be DEBUG, INFO, WARNING, ERROR or CRITICAL, not {_LOG_LEVEL!r}"
+    )
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -478,7 +504,7 @@ LOGGING = {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "events": {"class": "logging.StreamHandler", "formatter": "bare"},
     },
-    "root": {"handlers": ["stderr"], "level": os.environ.get("ENGRAM_LOG_LEVEL", "INFO")},
+    "root": {"handlers": ["stderr"], "level": _LOG_LEVEL},
     "loggers": {
         # JSON lines, made by engram/kernel/telemetry.py.
         "engram.events": {"handlers": ["events"], "propagate": False},

@@ -84,8 +84,10 @@ class Conflict(WorkspaceModel):
     # Lineages that disagree with the members and are not listed: a card lists so many memories.
     unlisted = ArrayField(models.UUIDField(), default=list, db_default=[])
     version = models.PositiveIntegerField(default=1)
+    # Accounts are deleted outside of any workspace, where these rows cannot be seen: the database
+    # clears the reference (migration 0009).
     assignee = models.ForeignKey(
-        settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+"
+        settings.AUTH_USER_MODEL, models.DO_NOTHING, null=True, blank=True, related_name="+"
     )
     is_lapsed = models.BooleanField(default=False)  # closed because its memories went away
     lapse_reason = models.CharField(max_length=10, choices=LapseReason.choices, blank=True)

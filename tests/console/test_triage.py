@@ -8,6 +8,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -221,6 +222,20 @@ def test_comment_and_assignment_show_on_the_card(tenant: Tenant, member: Member)
     assert "&lt;b&gt;Ask&lt;/b&gt; the platform team" in html
     assert "for reviewer-person" in html
     assert client.post(f"{where}assign/", {"assignee": "nobody"}).status_code == 422
+
+
+def test_an_account_that_a_card_is_assigned_to_can_be_deleted(
+    tenant: Tenant, member: Member
+) -> None:
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    where = f"/console/conflicts/{card.pk}/"
+    client.post(f"{where}assign/", {"assignee": "reviewer-person"})
+    User.objects.get(username="reviewer-person").delete()
+    connection.check_constraints()
+    with in_workspace(tenant.workspace):
+        assert Conflict.objects.get(pk=card.pk).assignee_id is None
+    assert "for reviewer-person" not in page(member("admin"), where)
 
 
 @pytest.mark.parametrize("role", ["reader", "agent"])
