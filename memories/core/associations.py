@@ -68,7 +68,7 @@ def rarity(named: int, memories: int) -> float:
 
 def out_of_memory(links: Weights) -> dict[Node, float]:
     """Return the weights of a memory's links, at most 1 together."""
-    total = max(LEAK, sum(links[node] for node in sorted(links)))
+    total = max(LEAK, math.fsum(links.values()))
     return {node: weight / total for node, weight in links.items()}
 
 
@@ -99,7 +99,7 @@ def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dic
 
 
 def _scaled(weights: Mapping[Node, float], to: float) -> dict[Node, float]:
-    total = sum(weights[node] for node in sorted(weights))
+    total = math.fsum(weights.values())
     return {node: to * weight / total for node, weight in weights.items()} if total > 0 else {}
 
 

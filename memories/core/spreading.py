@@ -7,14 +7,18 @@
 `kept` are the most active nodes of a step; the rest of its mass is lost. The weights of the links
 of a node add up to at most 1, so mass is never made: each step moves at most `damping` of the mass
 of the step before, in any graph, with cycles too. A walk reads the links of at most
-`steps · frontier` nodes, however many there are. Sums are taken in the order of the nodes, so that
-the result does not depend on the order of rows.
+`steps · frontier` nodes, however many there are. Sums are rounded once (`math.fsum`), so that the
+result does not depend on the order of rows.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from heapq import nsmallest
+from math import fsum
+from types import MappingProxyType
 from typing import NamedTuple
 
 EPSILON = 1e-9  # a sum of weights may exceed 1 by so much
@@ -29,6 +33,7 @@ class Node(NamedTuple):
 
 Weights = Mapping[Node, float]
 LinksOf = Callable[[Collection[Node]], Mapping[Node, Weights]]
+_NO_LINKS: Weights = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,19 +82,7 @@ def spread(
     for step in range(steps):
         if not kept:
             break
-        links = links_of(list(kept))
-        arrived: dict[Node, float] = {}
-        before: dict[Node, tuple[float, Node]] = {}
-        for node in sorted(kept):
-            weights = links.get(node, {})
-            _check(weights)
-            for target in sorted(weights):
-                mass = damping * kept[node] * weights[target]
-                if mass <= 0:
-                    continue
-                arrived[target] = arrived.get(target, 0.0) + mass
-                if target not in before or mass > before[target][0]:
-                    before[target] = (mass, node)
+        arrived, before = _move(kept, links_of(list(kept)), damping)
         found._before.append(before)
         for node, mass in arrived.items():
             found.activation[node] = found.activation.get(node, 0.0) + mass
@@ -97,6 +90,26 @@ def spread(
                 found._best[node] = (before[node][0], step)
         kept = _most_active(arrived, frontier)
     return found
+
+
+def _move(
+    kept: Weights, links: Mapping[Node, Weights], damping: float
+) -> tuple[dict[Node, float], dict[Node, tuple[float, Node]]]:
+    """Move mass along links; return what arrived, and the largest part of it with its origin."""
+    parts: dict[Node, list[float]] = defaultdict(list)
+    before: dict[Node, tuple[float, Node]] = {}
+    for node, own in kept.items():
+        weights = links.get(node, _NO_LINKS)
+        _check(weights)
+        for target, weight in weights.items():
+            mass = damping * own * weight
+            if mass <= 0:
+                continue
+            parts[target].append(mass)
+            known = before.get(target)
+            if known is None or mass > known[0] or (mass == known[0] and node < known[1]):
+                before[target] = (mass, node)
+    return {target: fsum(masses) for target, masses in parts.items()}, before
 
 
 def _check(weights: Weights) -> None:
@@ -107,5 +120,5 @@ def _check(weights: Weights) -> None:
 def _most_active(mass: Weights, most: int) -> dict[Node, float]:
     """Return the nodes with the most mass, ties by node; those without mass are left out."""
     positive = [node for node, own in mass.items() if own > 0]
-    best = sorted(positive, key=lambda node: (-mass[node], node))[:most]
+    best = nsmallest(most, positive, key=lambda node: (-mass[node], node))
     return {node: mass[node] for node in best}
