@@ -207,6 +207,10 @@ def test_the_admin_changes_tests_renews_and_deletes(tenant: Tenant, member: Memb
     )
     client.post(f"{HOOKS}{endpoint.pk}/change/", body | {"is_enabled": "on"})
     assert stored(endpoint).is_enabled
+    html = client.get(f"{HOOKS}{endpoint.pk}/change/").content.decode()
+    for name in ("send_test", "replace_secret", "remove"):  # also on the page of the webhook
+        assert f'<button name="action" value="{name}">' in html
+    assert f"{SENT}?webhook={endpoint.pk}" in html
     assert "1 test event queued" in act(client, HOOKS, "send_test", endpoint.pk).content.decode()
     assert [row.kind for row in rows(tenant.workspace)] == ["webhook.test"]
     act(client, HOOKS, "replace_secret", endpoint.pk, confirmed=False)
