@@ -205,7 +205,8 @@ class UseCounter:
     request.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, interval: timedelta = USE_FLUSH_INTERVAL) -> None:
+        self._interval = interval
         self._lock = threading.Lock()
         self._waiting: dict[UUID, _Uses] = {}  # longest waiting first
         self._written_at: dict[UUID, datetime] = {}
@@ -229,7 +230,7 @@ class UseCounter:
 
         def is_due(key_id: UUID) -> bool:
             written_at = self._written_at.get(key_id)
-            return written_at is None or now - written_at >= USE_FLUSH_INTERVAL
+            return written_at is None or now - written_at >= self._interval
 
         others = (waiting for waiting in self._waiting if waiting != key_id)
         return {key for key in (key_id, *islice(others, 1)) if is_due(key)}
