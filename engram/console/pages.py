@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib.auth import logout
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
@@ -14,7 +15,7 @@ from engram.console import feed
 from engram.console.overview import overview
 from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role
-from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.pages import has_role, member_page, return_address, staff_of
 
 FEED_ROWS = 30
 
@@ -69,7 +70,7 @@ def switch(request: HttpRequest) -> HttpResponse:
     for workspace in staff.choices if staff is not None else ():
         if str(workspace.pk) == chosen:
             choose_workspace(request, workspace, timezone.now())
-    return redirect("console:dashboard")
+    return redirect(return_address(request, reverse("console:dashboard")))
 
 
 @require_POST

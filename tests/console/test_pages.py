@@ -91,7 +91,13 @@ def test_member_of_several_workspaces_switches(
     user = User.objects.get(username="reader-person")
     Membership.objects.create(workspace=neighbour.workspace, user=user, role="reader")
     assert QUESTION not in client.get("/console/triage/").content.decode()
-    client.post("/console/switch/", {"workspace": str(neighbour.workspace.pk)})
+    change = f"/admin/kernel/workspace/{neighbour.workspace.pk}/change/"
+    assert "Switch to this workspace" in client.get(change).content.decode()
+    chosen = {"workspace": str(neighbour.workspace.pk)}
+    answer = client.post("/console/switch/", chosen | {"back": "https://example.com/"})
+    assert answer.headers["Location"] == "/"
+    assert client.post("/console/switch/", chosen | {"back": change}).headers["Location"] == change
+    assert "Switch to this workspace" not in client.get(change).content.decode()
     assert QUESTION in client.get("/console/triage/").content.decode()
 
 
