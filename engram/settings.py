@@ -27,11 +27,14 @@ IS_PRODUCTION = ENVIRONMENT == "production"
 DEBUG = os.environ.get("ENGRAM_DEBUG") == "1" and not IS_PRODUCTION
 ENGRAM_HOME = Path(os.environ.get("ENGRAM_HOME", BASE_DIR / ".engram")).expanduser().resolve()
 
+_WHOLE = re.compile(r"[0-9]{1,12}")
+_DECIMAL = re.compile(r"[0-9]{1,4}(\.[0-9]{1,6})?")
+
 
 def _whole(variable: str, default: int, highest: int, lowest: int = 0) -> int:
     """Return the whole number that a variable holds."""
     value = os.environ.get(variable) or str(default)
-    if not (re.fullmatch(r"[0-9]{1,12}", value) and lowest <= int(value) <= highest):
+    if not (_WHOLE.fullmatch(value) and lowest <= int(value) <= highest):
         raise ImproperlyConfigured(
             f"{variable} must be a whole number from {lowest} to {highest}, not {value!r}"
         )
@@ -41,7 +44,7 @@ def _whole(variable: str, default: int, highest: int, lowest: int = 0) -> int:
 def _seconds(variable: str, default: int) -> float:
     """Return the seconds that a variable holds: more than none, an hour at most."""
     value = os.environ.get(variable) or str(default)
-    if not (re.fullmatch(r"[0-9]{1,4}(\.[0-9]{1,6})?", value) and 0 < float(value) <= 3600):
+    if not (_DECIMAL.fullmatch(value) and 0 < float(value) <= 3600):
         raise ImproperlyConfigured(f"{variable} must be seconds up to 3600, not {value!r}")
     return float(value)
 
