@@ -26,7 +26,8 @@ from memories.core.objections import objection
 from memories.core.quoting import quote_line
 from memories.core.text import terms
 from predictor.core.features import token_buckets
-from predictor.core.offline_judge import JudgedNote, Rarity, judge, pieces, spoken_text
+from predictor.core.offline_judge import JudgedNote, Rarity, judge
+from predictor.core.talk import read_talk
 from tests.growth import FACTOR, MOST_GROWTH, growth
 
 LONGEST = 8000
@@ -67,9 +68,9 @@ def fact(number: int, content: str) -> Fact:
 
 def judged(text: str) -> object:
     note = JudgedNote(text, np.ones((1, 4), np.float32) / 2)
-    said = spoken_text(f"User: {text}", [text, f"{text} again"])
-    vectors = np.ones((len(pieces(said)), 4), np.float32) / 2
-    return judge([note], said, vectors, Rarity({}, 10))
+    talk = read_talk(f"User: {text}", [text, f"{text} again"])
+    vectors = np.ones((len(talk.pieces), 4), np.float32) / 2
+    return judge([note], talk, vectors, Rarity({}, 10))
 
 
 # Each takes two texts of one construction.

@@ -19,9 +19,8 @@ from predictor.core.offline_judge import (
     JudgedNote,
     Rarity,
     judge,
-    pieces,
-    spoken_text,
 )
+from predictor.core.talk import read_talk
 from predictor.models import JudgeKind
 from predictor.services.judging.pool import JudgingPool
 from predictor.services.judging.settle import JudgeVerdict
@@ -36,12 +35,11 @@ def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") ->
         When texts cannot be embedded.
     """
     model = workspace.embedding_model
-    text = spoken_text(pool.session.transcript, pool.contents)
+    talk = read_talk(pool.session.transcript, pool.contents)
     with in_workspace(workspace):
-        rarity = _rarity([text, *pool.contents])
+        rarity = _rarity([talk.text, *pool.contents])
         known = _vectors([i for i in pool.ids if i not in pool.reworded], model)
-    parts = pieces(text)
-    vectors = embed(parts, model) if parts else np.zeros((0, 0), dtype=np.float32)
+    vectors = embed(talk.pieces, model) if talk.pieces else np.zeros((0, 0), dtype=np.float32)
     missing = [n for n, i in enumerate(pool.ids) if i not in known]
     fresh = embed_windows([pool.contents[n] for n in missing], model)
     known |= {pool.ids[n]: windows for n, windows in zip(missing, fresh, strict=True)}
@@ -49,7 +47,7 @@ def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") ->
         JudgedNote(content, known[i]) for i, content in zip(pool.ids, pool.contents, strict=True)
     ]
     return JudgeVerdict(
-        scores=judge(notes, text, vectors, rarity),
+        scores=judge(notes, talk, vectors, rarity, pool.session.context),
         ids=pool.ids,
         kind=JudgeKind.OFFLINE,
         version=OFFLINE_VERSION,

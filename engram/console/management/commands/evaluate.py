@@ -22,6 +22,7 @@ from engram.console.evaluation import (
     drift,
     extraction,
     histories,
+    judging,
     matrix,
     pairs,
     predictor,
@@ -89,6 +90,12 @@ FILE_MODES: dict[str, FileMode] = {
         lambda path: len(drift.read(path)),
         "PAIRS",
         "does a changed note flag the memories that it no longer carries?",
+    ),
+    "judge": FileMode(
+        judging.run,
+        lambda path: len(judging.read(path)),
+        "SESSIONS",
+        "does the judge tell which memories a session was about, better than a plain cosine?",
     ),
     "extraction": FileMode(
         extraction.measure,
