@@ -12,6 +12,9 @@ some word with every prompt. So a prompt matches a memory when
    words only raises the number that must be shared. One distinctive word is enough for a memory of
    at most sixty terms.
 
+A prompt that repeats a memory matches it, however common its words are: the memory's index terms,
+three at least, stand in the prompt one after the other.
+
 The number of memories with a word does not show that the word is small talk: "thanks" is
 distinctive where one memory has it. That is why a match by a single word reaches at most five
 memories a prompt and counts once a session, however many prompts repeat it: it raises a label to
@@ -34,6 +37,7 @@ DISTINCTIVE_LENGTH = 60  # most index terms of a memory that one such word match
 SHARED_LEAST = 2
 SHARED_OF_LENGTH = 0.05
 SHARED_MOST = 12  # whatever the length
+REPEATED_LEAST = 3  # index terms of a memory whose repetition counts
 HITS_MAX = 20  # memories that one prompt matches, the best
 
 
@@ -42,6 +46,7 @@ class Match(Enum):
 
     SINGLE = "one distinctive word"
     SEVERAL = "several rare terms"
+    REPEATED = "its own words"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,3 +99,14 @@ def match_prompt(prompt: PromptTerms, shared: Collection[str], length: int) -> M
     if words and len(shared) >= least:
         return Match.SEVERAL
     return Match.SINGLE if length <= DISTINCTIVE_LENGTH and prompt.distinctive in words else None
+
+
+def repeats(prompt: Sequence[str], memory: Sequence[str]) -> bool:
+    """Return whether a prompt has the index terms of a memory one after the other.
+
+    Parameters
+    ----------
+    prompt, memory : `memories.core.text.tokens`, in the order of the text.
+    """
+    is_long_enough = len(memory) >= REPEATED_LEAST
+    return is_long_enough and f" {' '.join(memory)} " in f" {' '.join(prompt)} "

@@ -149,6 +149,23 @@ def test_a_word_that_half_of_the_memories_hold_matches_none_of_them(tenant: Tena
     assert hits(tenant) == {}
 
 
+def test_a_prompt_that_repeats_a_memory_matches_it_however_common_its_words(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    text = "The deploy waits for the green build."
+    remember(neighbour, text)
+    for service in "abcdefgh":
+        remember(tenant, f"The deploy of service {service} waits until its green build is there.")
+    said, forgotten = remember(tenant, text), remember(tenant, "A green build waits, deploys wait.")
+    forget(tenant.workspace, [forgotten], actor=AGENT, now=NOW)
+    begin(tenant)
+    assert not ask(tenant, "Does a build wait, and which deploys are green today?").hits
+    for prompted in (f"As you wrote: {text} Is that so?", "The deploy waits for a green build!"):
+        assert [hit.memory.id for hit in ask(tenant, prompted).hits] == [said]
+    assert hits(tenant)[said][1] == 2
+    assert not ask(tenant, "A green build waits, deploys wait.").hits
+
+
 def test_one_word_repeated_counts_once_a_session(tenant: Tenant) -> None:
     """Small talk that one memory happens to hold, in as many wordings as there are."""
     thanks = remember(tenant, "The office says thanks with cake.")

@@ -114,8 +114,11 @@ def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
     )
 
 
-def by_words(recallable: Rows[Memory], vocabulary: Vocabulary, limit: int) -> list[UUID]:
-    """Return the best memories by BM25 over the rarest terms of the query, best first."""
+def terms_to_read(vocabulary: Vocabulary) -> list[str]:
+    """Return the rarest terms that some memory has, with at most `POSTINGS_READ` postings in all.
+
+    The rarest is always one of them.
+    """
     read: list[str] = []
     total = 0
     for term in vocabulary.terms:
@@ -125,6 +128,13 @@ def by_words(recallable: Rows[Memory], vocabulary: Vocabulary, limit: int) -> li
         if frequency:
             read.append(term)
             total += frequency
+    return read
+
+
+def by_words(recallable: Rows[Memory], vocabulary: Vocabulary, limit: int) -> list[UUID]:
+    """Return the best memories by BM25 over the rarest terms of the query, best first."""
+    read = terms_to_read(vocabulary)
+    total = sum(vocabulary.frequencies[term] for term in read)
     if not read:
         return []
     wanted = limit + SPARE

@@ -1,21 +1,32 @@
-"""Find the recallable memories that share rare words with a prompt, and lock them."""
+"""Find the recallable memories that a prompt shares rare words with or repeats, and lock them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 from uuid import UUID
 
 from engram.kernel.binary import binary_cursor, pack_ids
+from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
-from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms
+from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms, repeats
 from memories.core.relevance import CALIBRATIONS, Evidence
-from memories.core.text import terms
-from memories.services.index.postings import GAIN, POSTINGS, bm25_parameters, vocabulary_of
+from memories.core.text import terms, tokens
+from memories.services.index.postings import (
+    GAIN,
+    POSTINGS,
+    POSTINGS_READ,
+    Vocabulary,
+    bm25_parameters,
+    terms_to_read,
+    vocabulary_of,
+)
 from memories.services.recall.query import Query, select_recallable
 
 READ_MAX = 200  # best matches by words that are examined
+REPEATED_MAX = 20  # best matches by words that the prompt may repeat
 POSTINGS_A_TERM = 1000  # the highest-weighted per term
 
 _SHARERS = f"""
@@ -23,6 +34,17 @@ _SHARERS = f"""
     FROM {POSTINGS}
     GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
     ORDER BY 4 DESC, 1 LIMIT %(limit)s
+"""  # noqa: S608  placeholders only
+_BEST = f"""
+    SELECT best.memory_id, content, best.score
+    FROM (
+        SELECT posting.memory_id, sum({GAIN}) AS score
+        FROM {POSTINGS}
+        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
+    ) AS best
+    CROSS JOIN LATERAL (
+        SELECT content FROM memories_memory WHERE id = best.memory_id AND {{condition}} OFFSET 0
+    ) AS memory
 """  # noqa: S608  placeholders only
 # The first of `ids` that are recallable, locked in the order of their ids, as all writers do. What
 # another transaction hides while this one waits for the lock is returned as not recallable.
@@ -59,10 +81,12 @@ def lock_matches(text: str, now: datetime, *, least: float) -> dict[UUID, Matche
 
     A match by a single word needs the relevance `least` as well.
     """
-    found = _match(text, least)
+    condition = select_recallable(Query(""), now).condition
+    vocabulary = vocabulary_of(terms(text))
+    found = _by_rare_terms(vocabulary, least) | _repeated(text, vocabulary, condition)
     if not found:
         return {}
-    condition = select_recallable(Query(""), now).condition
+    found = dict(sorted(found.items(), key=lambda item: (-item[1].score, item[0])))
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(
             _LOCK.format(condition=condition.sql),
@@ -73,8 +97,7 @@ def lock_matches(text: str, now: datetime, *, least: float) -> dict[UUID, Matche
     return {i: MatchedMemory._make((*locked[i], *how)) for i, how in found.items() if i in locked}
 
 
-def _match(text: str, least: float) -> dict[UUID, _Found]:
-    vocabulary = vocabulary_of(terms(text))
+def _by_rare_terms(vocabulary: Vocabulary, least: float) -> dict[UUID, _Found]:
     prompted = prompt_terms(vocabulary.terms, vocabulary.frequencies, vocabulary.memories)
     if not prompted.words:
         return {}
@@ -82,18 +105,39 @@ def _match(text: str, least: float) -> dict[UUID, _Found]:
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(_SHARERS, bm25_parameters(vocabulary, prompted.terms) | limits)
         rows = cursor.fetchall()
-    shares = bm25.share(
-        {row[0]: row[3] for row in rows},
-        vocabulary.terms,
-        vocabulary.frequencies,
-        vocabulary.memories,
-    )
+    relevance = _relevance({row[0]: row[3] for row in rows}, vocabulary)
     found = {}
     for memory_id, shared, length, score in rows:
         by = match_prompt(prompted, shared, length)
-        relevance = CALIBRATIONS[Evidence.WORDS].relevance(
-            shares[memory_id], memories=vocabulary.memories, terms=len(vocabulary.terms)
-        )
-        if by is Match.SEVERAL or (by is Match.SINGLE and relevance >= least):
-            found[memory_id] = _Found(score, by, relevance)
+        if by is Match.SEVERAL or (by is Match.SINGLE and relevance[memory_id] >= least):
+            found[memory_id] = _Found(score, by, relevance[memory_id])
     return found
+
+
+def _repeated(text: str, vocabulary: Vocabulary, condition: Condition) -> dict[UUID, _Found]:
+    """Return the memories whose words stand in the prompt as they are, common words or not."""
+    read = terms_to_read(vocabulary)
+    if not read:
+        return {}
+    limits = {"postings": POSTINGS_READ, "limit": REPEATED_MAX}
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(
+            _BEST.format(condition=condition.sql),
+            condition.parameters | bm25_parameters(vocabulary, read) | limits,
+        )
+        rows = cursor.fetchall()
+    said = list(tokens(text))
+    rows = [row for row in rows if repeats(said, list(tokens(row[1])))]
+    relevance = _relevance({row[0]: row[2] for row in rows}, vocabulary)
+    return {i: _Found(score, Match.REPEATED, relevance[i]) for i, _, score in rows}
+
+
+def _relevance(scores: Mapping[UUID, float], vocabulary: Vocabulary) -> dict[UUID, float]:
+    """Return how probably memories are relevant, by their BM25 scores."""
+    size, asked = vocabulary.memories, vocabulary.terms
+    shares = bm25.share(scores, asked, vocabulary.frequencies, size)
+    calibration = CALIBRATIONS[Evidence.WORDS]
+    return {
+        i: calibration.relevance(share, memories=size, terms=len(asked))
+        for i, share in shares.items()
+    }
