@@ -116,7 +116,7 @@ ENGRAM_WEBHOOK_NETWORKS = _networks("ENGRAM_WEBHOOK_NETWORKS")
 def _public_url() -> str:
     """Return the address of this installation in links that it sends, without a closing slash."""
     host = next((host for host in ALLOWED_HOSTS if not host.startswith((".", "*"))), "localhost")
-    default = f"https://{host}" if IS_PRODUCTION else f"http://localhost:{ENGRAM_PORT}"
+    default = f"https://{host}" if IS_PRODUCTION else f"http://127.0.0.1:{ENGRAM_PORT}"
     url = os.environ.get("ENGRAM_PUBLIC_URL") or default
     parts = urlsplit(url)
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment:

@@ -101,7 +101,7 @@ def test_a_digest_by_mail_says_what_is_open_and_links_the_card(
     assert mail.message.get_content_type() == "text/plain"
     assert mail.message["Auto-Submitted"] == "auto-generated"
     assert "  Conflicts: 1, the oldest since" in mail.text
-    assert f"http://localhost:8000/console/inbox/?item=conflicts:{card.pk}" in mail.text
+    assert f"http://127.0.0.1:8000/console/inbox/?item=conflicts:{card.pk}" in mail.text
     for text in (old.content, new.content, card.question):
         assert text not in mail.text
     [row] = mails_of(tenant.workspace)
@@ -154,13 +154,13 @@ def test_webhooks_that_chose_digests_are_told_ids_and_links(tenant: Tenant) -> N
     [(_, body, _)] = send(tenant.workspace, HOUR, Answer(200, ""))
     told = json.loads(body)
     assert (told["type"], told["data"]["open"]) == (DIGEST, {"conflicts": 1})
-    assert told["data"]["link"] == "http://localhost:8000/console/inbox/"
+    assert told["data"]["link"] == "http://127.0.0.1:8000/console/inbox/"
     [item] = told["data"]["items"]
     assert item == {
         "source": "conflicts",
         "id": str(card.pk),
         "severity": card.severity,
-        "link": f"http://localhost:8000/console/inbox/?item=conflicts:{card.pk}",
+        "link": f"http://127.0.0.1:8000/console/inbox/?item=conflicts:{card.pk}",
     }
     assert old.content not in body.decode()
     with in_workspace(tenant.workspace):

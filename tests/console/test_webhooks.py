@@ -140,7 +140,7 @@ def test_a_delivery_is_signed_as_the_documentation_verifies_it(
             "workspace": {"id": str(tenant.workspace.pk), "slug": tenant.workspace.slug},
             "event": told.seq,
             "object": {"type": "conflict", "id": str(UUID(int=7))},
-            "link": f"http://localhost:8000/console/conflicts/{UUID(int=7)}/",
+            "link": f"http://127.0.0.1:8000/console/conflicts/{UUID(int=7)}/",
         },
     }
     assert (delivery.status, delivery.status_code, delivery.note) == ("delivered", 200, "ok")
