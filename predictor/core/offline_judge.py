@@ -1,4 +1,4 @@
-"""Judge memories without a language model, by embeddings and shared words of the transcript's end.
+"""Judge memories without a language model, by embeddings and words that it shares with the talk.
 
     relevance = focus · said · max(quoted, 0.55 · all + 0.35 · own + 0.1 · part(share, 0, 0.5))
     all    = part(mean over pieces of the cosine, 0.05, 0.25)

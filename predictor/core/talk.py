@@ -1,4 +1,4 @@
-"""Read the end of a transcript for the judge that needs no model: who said which pieces."""
+"""Read a transcript for the judge that needs no model: who said which pieces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from itertools import accumulate, pairwise
 from typing import Final
 
 from memories.core.extraction.turns import read_turns
-from predictor.core.judging import tail
+from predictor.core.excerpt import excerpt
+from predictor.core.judging import TAIL_CHARS, cut_note
 
 COPY_CHARS: Final = 24  # without spaces; a shorter copy may be a coincidence
 LIST_NOTES: Final = 3
@@ -42,15 +43,15 @@ class Talk:
 
 
 def read_talk(transcript: str, contents: Sequence[str]) -> Talk:
-    """Read the end of a transcript, without a pasted list of the notes.
+    """Read a transcript, of a long one an excerpt, without a pasted list of the notes.
 
     Three or more notes copied one after another are what the assistant was given; a single quoted
     note was used.
     """
-    end = tail(transcript)
-    for start, stop in reversed(_find_lists(end, sorted(_find_copies(end, contents)))):
-        end = f"{end[:start]} {end[stop:]}"
-    said = [(turn.role == "assistant", end[turn.start : turn.end]) for turn in read_turns(end)]
+    read = excerpt(transcript, [cut_note(content) for content in contents], most=TAIL_CHARS)
+    for start, stop in reversed(_find_lists(read, sorted(_find_copies(read, contents)))):
+        read = f"{read[:start]} {read[stop:]}"
+    said = [(turn.role == "assistant", read[turn.start : turn.end]) for turn in read_turns(read)]
     found = [(is_own, piece) for is_own, text in said for piece in cut_pieces(text)]
     found = _at_most(MAX_PIECES, found)
     has_own = any(is_own for is_own, _ in found)

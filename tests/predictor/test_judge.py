@@ -562,11 +562,15 @@ def test_who_waits_for_a_model_waits_in_its_own_queue() -> None:
     assert queue(judging_due.JUDGE_TASK) == "engram"
 
 
-def test_a_long_transcript_is_judged_by_its_end(tenant: Tenant, model: ModelServer) -> None:
+def test_of_a_long_transcript_the_model_reads_what_speaks_of_the_notes_and_the_end(
+    tenant: Tenant, model: ModelServer
+) -> None:
     commit_story(tenant)
     begin(tenant)
-    end(tenant, transcript="CANARY " * 50_000 + STORY.transcript)
+    talk = "".join(f"user: And day {n}?\nassistant: Sunny, we swam.\n" for n in range(2_000))
+    end(tenant, transcript=f"{talk}{STORY.transcript}\n{talk}user: Bye.")
     judge_all(tenant)
     told = json.loads(model.requests[0].body["messages"][1]["content"].split("\n")[-1])
-    assert len(told["conversation"]) == 4000
-    assert told["conversation"].endswith("watering at two o'clock.")
+    assert 11_000 < len(told["conversation"]) <= 12_000
+    assert "watering at two o'clock." in told["conversation"]
+    assert told["conversation"].endswith("user: Bye.")

@@ -40,12 +40,12 @@ class VerdictShape(BaseModel):
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
+    reasoning: str  # first, as a model writes in this order
+    relevance: list[NoteShape]
     overall: float
     confidence: float
-    relevance: list[NoteShape]
     missing_topics: list[str]
     novel_context_count: int
-    reasoning: str
 
     def verdict(self) -> JudgeScores:
         """Return the scores, relevance in the order of the notes' numbers."""
