@@ -545,12 +545,7 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "6px",
     "STYLES": ["engram.console.navigation.admin_style"],
-    "ENVIRONMENT": "engram.console.navigation.environment_badge",
-    "SIDEBAR": {
-        "show_search": False,
-        "show_all_applications": False,
-        "navigation": "engram.console.navigation.admin_sidebar",
-    },
+    "SCRIPTS": ["engram.console.navigation.admin_script"],
     "COLORS": {
         "base": {
             "50": "oklch(97.7% 0.004 230)",

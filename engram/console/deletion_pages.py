@@ -25,10 +25,12 @@ def deletions(request: HttpRequest) -> HttpResponse:
     if not request.user.is_superuser:
         rows = rows.filter(caller=f"user:{request.user.pk}")
     shown = list(rows[:MOST])
+    has_workspace = getattr(request, "staff_workspace", None) is not None
     context = {
+        "frame": "console/base.html" if has_workspace else "console/plain.html",
         "deletions": shown,
         "most": MOST,
         "is_running": any(row.due_at is not None for row in shown),
-        "has_workspace": getattr(request, "staff_workspace", None) is not None,
+        "has_workspace": has_workspace,
     }
     return render(request, "console/deletions.html", context)

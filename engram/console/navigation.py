@@ -1,207 +1,260 @@
-"""The entries of the admin's and the console's sidebars."""
+"""The places of the sidebar and their tabs, the same in the console and the admin."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from django.conf import settings
 from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import reverse
 
 from engram.console.inbox.queue import tallies_for
-from engram.kernel.middleware import StaffWorkspace, zone_of
+from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Role
+
+HOME = "console:dashboard"
+OF_WORKSPACE = "admin:kernel_workspace_change"  # the route takes the current workspace's id
 
 
 @dataclass(frozen=True, slots=True)
-class NavItem:
-    """One entry: its route, line icon, and the admin's symbol of the same meaning."""
+class Tab:
+    """One page of a place: its route, and who may open it (`needs` None: superusers only)."""
 
     title: str
     route: str
-    icon: str
-    symbol: str
-    needs: Role = Role.READER
-    also: str = ""
-    waits: str = ""  # the inbox source whose pending items are counted, or `inbox`: all
+    needs: Role | None = Role.READER
     is_for_superusers: bool = False
+    also: tuple[str, ...] = ()  # paths of further pages that belong to it
+    waits: str = ""  # the inbox source whose pending items are counted, or `inbox`: all
 
 
-def _count_waiting(request: HttpRequest, place: NavItem) -> int | None:
-    """Return the number of pending items of an entry; None if it has no counter."""
-    if not place.waits:
-        return None
-    tallies = tallies_for(request)
-    if place.waits == "inbox":
-        return sum(tally.count for tally in tallies.values())
-    return tallies[place.waits].count if place.waits in tallies else 0
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One entry of the sidebar: its line icon and its pages."""
+
+    title: str
+    icon: str
+    tabs: tuple[Tab, ...]
 
 
-PLACES: tuple[tuple[str, tuple[NavItem, ...]], ...] = (
-    (
-        "",
+PLACES: tuple[Place, ...] = (
+    Place("Home", "dashboard", (Tab("Home", HOME),)),
+    Place(
+        "Inbox",
+        "triage",
         (
-            NavItem("Dashboard", "console:dashboard", "dashboard", "dashboard"),
-            NavItem("Inbox", "console:inbox", "triage", "inbox", waits="inbox"),
-            NavItem("Triage", "console:triage", "conflicts", "rule", waits="conflicts"),
+            Tab("Inbox", "console:inbox", waits="inbox"),
+            Tab("Triage", "console:triage", waits="conflicts"),
+            Tab("Conflicts", "console:conflicts", also=("/admin/conflicts/conflict/",)),
+            Tab(
+                "Reviews", "admin:memories_review_changelist", needs=Role.AGENT, waits="reviews"
+            ),
         ),
     ),
-    (
-        "Knowledge",
+    Place("Memories", "memories", (Tab("Memories", "admin:memories_memory_changelist"),)),
+    Place("Questions", "ask", (Tab("Questions", "console:questions"),)),
+    Place("Notes", "notes", (Tab("Notes", "console:notes", also=("/admin/memories/note/",)),)),
+    Place(
+        "Detective",
+        "runs",
         (
-            NavItem("Memories", "admin:memories_memory_changelist", "memories", "layers"),
-            NavItem(
-                "Notes", "console:notes", "notes", "article", also="/admin/memories/note/"
+            Tab("Overview", "console:detective"),
+            Tab("Runs", "admin:conflicts_detectionrun_changelist"),
+            Tab(
+                "Gate",
+                "console:gate",
+                also=("/admin/memories/merge/", "/admin/memories/mergesuggestion/"),
             ),
-            NavItem(
-                "Prediction errors", "admin:memories_predictionerror_changelist", "notes",
-                "difference",
-            ),
-            NavItem("Questions", "console:questions", "ask", "quiz"),
-            NavItem(
-                "Conflicts", "console:conflicts", "conflicts", "call_split",
-                also="/admin/conflicts/conflict/",
-            ),
-            NavItem(
-                "Reviews", "admin:memories_review_changelist", "talk", "how_to_reg",
-                needs=Role.AGENT, waits="reviews",
-            ),
-            NavItem("Gate", "console:gate", "merge", "merge"),
-            NavItem(
-                "Detective", "console:detective", "runs", "radar",
-                also="/admin/conflicts/detectionrun/",
-            ),
-            NavItem(
-                "Janitor", "admin:memories_janitorrun_changelist", "broom", "cleaning_services"
-            ),
-            NavItem("History", "admin:kernel_event_changelist", "events", "history"),
+            Tab("Janitor", "admin:memories_janitorrun_changelist"),
+            Tab("What if", "console:replay", needs=Role.REVIEWER),
         ),
     ),
-    (
+    Place(
         "Learning",
+        "training",
         (
-            NavItem("Sessions", "admin:memories_session_changelist", "session", "forum"),
-            NavItem("Judgements", "admin:predictor_judgement_changelist", "judge", "gavel"),
-            NavItem("Comparisons", "admin:predictor_comparison_changelist", "ranker", "balance"),
-            NavItem(
-                "Trainings", "admin:predictor_training_changelist", "training", "model_training"
-            ),
-            NavItem(
-                "Model versions", "admin:predictor_modelversion_changelist", "model",
-                "deployed_code",
-            ),
+            Tab("Sessions", "admin:memories_session_changelist"),
+            Tab("Judgements", "admin:predictor_judgement_changelist"),
+            Tab("Comparisons", "admin:predictor_comparison_changelist"),
+            Tab("Trainings", "admin:predictor_training_changelist"),
+            Tab("Model versions", "admin:predictor_modelversion_changelist"),
         ),
     ),
-    (
-        "Workspace",
+    Place(
+        "Activity",
+        "events",
         (
-            NavItem("Keys", "admin:kernel_apikey_changelist", "keys", "key", needs=Role.ADMIN),
-            NavItem(
-                "Members", "admin:kernel_membership_changelist", "people", "group",
-                needs=Role.ADMIN,
-            ),
-            NavItem(
-                "Invitations", "admin:kernel_invitation_changelist", "people", "mail",
-                needs=Role.ADMIN,
-            ),
-            NavItem(
-                "Webhooks", "admin:console_webhookendpoint_changelist", "link", "webhook",
-                needs=Role.ADMIN,
-            ),
-            NavItem(
-                "Deliveries", "admin:console_webhookdelivery_changelist", "up", "send",
-                needs=Role.ADMIN,
-            ),
-            NavItem("Digest", "console:digest", "clock", "schedule_send"),
-            NavItem("Workspaces", "admin:kernel_workspace_changelist", "workspaces", "domain"),
-            NavItem(
-                "Users", "admin:auth_user_changelist", "people", "person", is_for_superusers=True
-            ),
-            NavItem(
-                "Failed sign-ins", "admin:axes_accessattempt_changelist", "leave", "lock",
-                is_for_superusers=True,
-            ),
-            NavItem("API docs", "console:api-docs", "docs", "description"),
+            Tab("History", "admin:kernel_event_changelist"),
+            Tab("Prediction errors", "admin:memories_predictionerror_changelist"),
+        ),
+    ),
+    Place(
+        "Settings",
+        "settings",
+        (
+            Tab("Workspace", OF_WORKSPACE),
+            Tab("Keys", "admin:kernel_apikey_changelist", needs=Role.ADMIN),
+            Tab("Members", "admin:kernel_membership_changelist", needs=Role.ADMIN),
+            Tab("Invitations", "admin:kernel_invitation_changelist", needs=Role.ADMIN),
+            Tab("Webhooks", "admin:console_webhookendpoint_changelist", needs=Role.ADMIN),
+            Tab("Deliveries", "admin:console_webhookdelivery_changelist", needs=Role.ADMIN),
+            Tab("Digest", "console:digest"),
+            Tab("Retention", "console:retention", needs=Role.REVIEWER),
+            Tab("Deletions", "console:deletions", needs=Role.ADMIN, is_for_superusers=True),
+            Tab("API docs", "console:api-docs"),
+        ),
+    ),
+)  # fmt: skip
+# The tables behind all of this, for operators: what no place above has belongs here.
+ADMINISTRATION = Place(
+    "Administration",
+    "table",
+    (
+        Tab("All tables", "admin:index", needs=Role.ADMIN, is_for_superusers=True),
+        Tab(
+            "Workspaces", "admin:kernel_workspace_changelist", needs=Role.ADMIN,
+            is_for_superusers=True,
+        ),
+        Tab("Users", "admin:auth_user_changelist", needs=None, is_for_superusers=True),
+        Tab(
+            "Failed sign-ins", "admin:axes_accessattempt_changelist", needs=None,
+            is_for_superusers=True,
         ),
     ),
 )  # fmt: skip
 
 
-def _is_shown(request: HttpRequest, place: NavItem) -> bool:
+@dataclass(frozen=True, slots=True)
+class ShownTab:
+    """A tab that the person may open; `count` is None without a counter."""
+
+    title: str
+    link: str
+    waits: str
+    count: int | None
+    is_current: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownPlace:
+    """A place with the tabs that the person may open; its link is that of the first."""
+
+    title: str
+    icon: str
+    tabs: tuple[ShownTab, ...]
+
+    @property
+    def first(self) -> ShownTab:
+        """Return the tab that the entry of the sidebar leads to."""
+        return self.tabs[0]
+
+    @property
+    def current(self) -> str:
+        """Return the value of `aria-current` of the place's entry, "" when one is elsewhere."""
+        if self.first.is_current:
+            return "page"
+        return "true" if any(tab.is_current for tab in self.tabs) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """The sidebar of a page, and the place where the page is (None: nowhere in it)."""
+
+    places: tuple[ShownPlace, ...]
+    administration: ShownPlace | None
+    here: ShownPlace | None
+
+    @property
+    def title(self) -> str:
+        """Return the name of the current tab, "" where the page is in none."""
+        tabs = self.here.tabs if self.here else ()
+        return next((tab.title for tab in tabs if tab.is_current), "")
+
+
+def shell_of(request: HttpRequest) -> Shell:
+    """Return the sidebar and tabs of a request, with the current ones marked.
+
+    The counts are those of the inbox, read once a request.
+    """
+    current = _find_current(request)
+    shown = [_show(request, place, current) for place in (*PLACES, ADMINISTRATION)]
+    found = [place for place in shown if place is not None]
+    here = next((place for place in found if place.current), None)
+    is_last = bool(found) and found[-1].title == ADMINISTRATION.title
+    return Shell(tuple(found[:-1] if is_last else found), found[-1] if is_last else None, here)
+
+
+def _show(request: HttpRequest, place: Place, current: Tab | None) -> ShownPlace | None:
+    tabs = tuple(
+        ShownTab(
+            tab.title, _link(request, tab), tab.waits, _count_waiting(request, tab), tab == current
+        )
+        for tab in place.tabs
+        if _is_shown(request, tab)
+    )
+    return ShownPlace(place.title, place.icon, tabs) if tabs else None
+
+
+def _is_shown(request: HttpRequest, tab: Tab) -> bool:
+    if tab.is_for_superusers and request.user.is_superuser:
+        return True
+    staff = _staff(request)
+    return staff is not None and tab.needs is not None and staff.actor.role.includes(tab.needs)
+
+
+def _staff(request: HttpRequest) -> StaffWorkspace | None:
     staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
-    if place.is_for_superusers:
-        return request.user.is_superuser
-    return staff is not None and staff.actor.role.includes(place.needs)
+    return staff
 
 
-def console_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the groups of the console's sidebar, with the current entry marked."""
-    groups = []
-    for title, places in PLACES:
-        items = [
-            {
-                "title": place.title,
-                "link": reverse(place.route),
-                "icon": place.icon,
-                "count": _count_waiting(request, place),
-                "waits": place.waits,
-                "is_current": _is_current(request, place),
-            }
-            for place in places
-            if _is_shown(request, place)
-        ]
-        if items:
-            groups.append({"title": title, "items": items})
-    return groups
+def _link(request: HttpRequest, tab: Tab) -> str:
+    staff = _staff(request)
+    if tab.route == OF_WORKSPACE and staff is not None:
+        return reverse(tab.route, args=[staff.workspace.pk])
+    return reverse(tab.route)
 
 
-def _is_current(request: HttpRequest, place: NavItem) -> bool:
-    link = reverse(place.route)
-    prefixes = tuple(prefix for prefix in (link, place.also) if prefix not in {"", "/"})
-    return request.path == link or request.path.startswith(prefixes)
+def _count_waiting(request: HttpRequest, tab: Tab) -> int | None:
+    """Return the number of pending items of a tab; None if it has no counter."""
+    if not tab.waits:
+        return None
+    tallies = tallies_for(request)
+    if tab.waits == "inbox":
+        return sum(tally.count for tally in tallies.values())
+    return tallies[tab.waits].count if tab.waits in tallies else 0
 
 
-def admin_sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the same entries in the format of the admin's theme."""
-    groups = []
-    for title, places in PLACES:
-        items: list[dict[str, Any]] = []
-        for place in places:
-            if not _is_shown(request, place):
-                continue
-            link = reverse(place.route)
-            item = {
-                "title": place.title,
-                "icon": place.symbol,
-                "link": link,
-                "active": _is_current(request, place),
-            }
-            if count := _count_waiting(request, place):
-                item |= {"badge": str(count), "badge_variant": "primary"}
-            items.append(item)
-        if items:
-            groups.append({"title": title, "separator": bool(title), "items": items})
-    return groups
+def _find_current(request: HttpRequest) -> Tab | None:
+    """Return the tab to which the page belongs: the one of the longest path that it begins with."""
+    tabs = [tab for place in (*PLACES, ADMINISTRATION) for tab in place.tabs]
+    fits = [
+        (len(prefix), index)
+        for index, tab in enumerate(tabs)
+        if _is_shown(request, tab)
+        for prefix in _prefixes(request, tab)
+        if request.path == prefix or (prefix != "/" and request.path.startswith(prefix))
+    ]
+    return tabs[max(fits)[1]] if fits else None
 
 
-def environment_badge(request: HttpRequest) -> list[str]:
-    """Return the label by the admin's title: the workspace and its zone, or the environment."""
-    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
-    colour = "danger" if settings.IS_PRODUCTION else "info"
-    if staff is None:
-        return [settings.ENVIRONMENT, colour]
-    # Of a zone such as America/Argentina/Buenos_Aires the place: narrow screens have no more room.
-    place = str(zone_of(staff.workspace)).rpartition("/")[2].replace("_", " ")
-    return [f"{staff.workspace.name} · {place}", colour]
+def _prefixes(request: HttpRequest, tab: Tab) -> Sequence[str]:
+    link = _link(request, tab)
+    # All pages of the current workspace's row: its form, and its deletion.
+    own = link.removesuffix("change/") if tab.route == OF_WORKSPACE else link
+    return (own, *tab.also)
 
 
 def site_icon(request: HttpRequest) -> str:
-    """Return Engram's logo, for the admin's sidebar and the browser tab."""
+    """Return Engram's logo, for the browser tab of the admin."""
     return static("console/mark.svg")
 
 
 def admin_style(request: HttpRequest) -> str:
     """Return the URL of the stylesheet shared by the console and the admin."""
     return static("console/console.css")
+
+
+def admin_script(request: HttpRequest) -> str:
+    """Return the URL of the script of the sidebar's switches."""
+    return static("console/theme.js")

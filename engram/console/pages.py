@@ -1,21 +1,25 @@
-"""Pages across apps: dashboard, choice of workspace, sign-out, API description."""
+"""Pages across apps: home, choice of workspace, sign-out, API description."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib.auth import logout
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from engram.console import feed
+from engram.console.changes import changes_since
+from engram.console.diagnostics.diagnose import diagnose
+from engram.console.needs import needs_of
 from engram.console.overview import overview
 from engram.kernel.chosen import choose_workspace
-from engram.kernel.models import Role
+from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, return_address, staff_of
+from engram.kernel.visits import note_visit
 
 FEED_ROWS = 30
 
@@ -23,13 +27,12 @@ FEED_ROWS = 30
 @require_safe
 @member_page()
 def dashboard(request: HttpRequest) -> HttpResponse:
-    """Show the dashboard."""
-    numbers = overview(timezone.now())
+    """Show the home page."""
     return render(
         request,
-        "console/dashboard.html",
+        "console/home/home.html",
         {
-            "numbers": numbers,
+            **_figures(request, has_health=True),
             "feed": feed.latest(FEED_ROWS),
             "seq": feed.last_seq(),
             "icons": ("memories", "alert", "undo", "check", "clock", "talk", "keys", "events"),
@@ -42,24 +45,31 @@ def dashboard(request: HttpRequest) -> HttpResponse:
 @require_safe
 @member_page()
 def numbers(request: HttpRequest) -> HttpResponse:
-    """Return the dashboard's figures, for live updates."""
-    now = overview(timezone.now())
-    run = now.last_run
-    body: dict[str, Any] = {
-        "memories": now.memories,
-        "open_conflicts": now.open_conflicts,
-        "resolved": now.resolved,
-        "commits_today": now.commits_today,
-        "queue_depth": now.queue_depth,
-        "queue_lag_seconds": now.queue_lag_seconds,
-        "model_depth": now.model_depth,
-        "last_run_at": run.created_at.isoformat() if run else None,
-        "last_run_status": run.status if run else None,
-        "spark_line": now.sparkline.line,
-        "spark_area": now.sparkline.area,
-        "spark_peak": now.sparkline.peak,
+    """Return the figures of the home page as HTML, for live updates; the health when asked for."""
+    context = _figures(request, has_health=request.GET.get("health") == "1")
+    return render(request, "console/home/_figures.html", context)
+
+
+def _figures(request: HttpRequest, *, has_health: bool) -> dict[str, Any]:
+    """Read the figures; whoever reads them is here (`engram.kernel.visits`)."""
+    staff, now = staff_of(request), timezone.now()
+    seen_at = note_visit(staff.workspace, int(staff.actor.id), now)
+    is_readable = _has_readable_settings(staff.workspace)
+    return {
+        "numbers": overview(staff.workspace, now, has_settings=is_readable),
+        "needs": needs_of(request),
+        "changes": changes_since(seen_at, staff.actor, now),
+        "diagnosis": diagnose(staff.workspace, now=now) if has_health and is_readable else None,
+        "has_settings": is_readable,
     }
-    return JsonResponse(body)
+
+
+def _has_readable_settings(workspace: Workspace) -> bool:
+    """Return whether the stored settings are valid: another release may know other time zones."""
+    try:
+        return workspace.config is not None
+    except ValueError:
+        return False
 
 
 @require_POST

@@ -15,6 +15,7 @@ from unfold.sites import UnfoldAdminSite
 class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
     """Admin site for workspace members; autocompletes only fields that a form uses."""
 
+    index_title = "All tables"
     # Any active account may sign in, for example to open an invitation.
     login_form = AuthenticationForm
 

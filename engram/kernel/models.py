@@ -96,6 +96,9 @@ class Membership(models.Model):
     role = models.CharField(max_length=10, choices=Role.choices, default=Role.REVIEWER)
     created_at = models.DateTimeField(auto_now_add=True)
     chosen_at = models.DateTimeField(null=True, editable=False)  # when the person last chose it
+    # When the person was last here, and when the visit before the present one ended (`visits.py`).
+    seen_at = models.DateTimeField(null=True, editable=False)
+    seen_before_at = models.DateTimeField(null=True, editable=False)
 
     class Meta:
         ordering = ["workspace__slug"]

@@ -12,8 +12,10 @@ function remembered() {
   }
 }
 
+// The admin's theme switches by its own state, which it keeps under the same key.
 function apply(theme) {
-  if (theme === "auto") delete root.dataset.theme;
+  if (root.hasAttribute("x-data")) globalThis.Alpine?.$data(root).switchTheme(theme);
+  else if (theme === "auto") delete root.dataset.theme;
   else root.dataset.theme = theme;
 }
 
@@ -38,6 +40,8 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   }
   mark();
+  const tab = document.querySelector(".section [aria-current]");
+  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
   for (const select of document.querySelectorAll("select[data-submits]")) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }

@@ -131,12 +131,12 @@ def test_nothing_of_the_story_waits_for_a_worker(demo: Workspace) -> None:
         assert not Memory.objects.exclude(pk__in=read).exists()
 
 
-def test_dashboard_counts_what_the_story_left(demo: Workspace) -> None:
+def test_the_home_page_counts_what_the_story_left(demo: Workspace) -> None:
     with in_workspace(demo):
-        shown = overview(NOW)
+        shown = overview(demo, NOW)
         assert shown.memories == Memory.objects.recallable(NOW).count()
         assert shown.open_conflicts == Conflict.objects.filter(status="open").count()
-        assert (shown.queue_depth, shown.is_empty) == (0, False)
+        assert (shown.detection.depth, shown.is_empty) == (0, False)
         assert (
             shown.commits_today == Observation.objects.filter(created_at__date=NOW.date()).count()
         )

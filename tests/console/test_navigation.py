@@ -1,4 +1,4 @@
-"""The sidebar: the same places in the console and the admin, by role, the current one marked."""
+"""The sidebar and its tabs: one for the console and the admin, by role, the current ones marked."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib.auth.models import User
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
+from engram.kernel.models import Role
 from tests.conftest import Tenant
+from tests.console.cards import disagree, remember
 
 Member = Callable[[str], Client]
+PLACES = [
+    "Home", "Inbox", "Memories", "Questions", "Notes", "Detective", "Learning", "Activity",
+    "Settings",
+]  # fmt: skip
 LEARNING = {
     "Sessions": ("/admin/memories/session/", "A session begins when an agent asks"),
     "Judgements": ("/admin/predictor/judgement/", "When a session ends with a transcript"),
@@ -18,35 +27,182 @@ LEARNING = {
     "Trainings": ("/admin/predictor/training/", "After ten scored sessions"),
     "Model versions": ("/admin/predictor/modelversion/", "Every training that passes its gates"),
 }
+SIGN_IN = "/admin/login/"
+FOR_ADMINS = ["Keys", "Members", "Invitations", "Webhooks", "Deliveries"]
 
 
-def test_what_is_learned_has_its_place_beside_what_it_is_learned_from(
+def side_of(html: str) -> str:
+    """Return the sidebar's HTML."""
+    start = html.index('<aside class="side"')
+    return html[start : html.index("</aside>", start)]
+
+
+def entries_of(html: str) -> dict[str, str]:
+    """Return the links of the sidebar by their titles."""
+    nav = re.search(r"<nav.*</nav>", side_of(html), re.DOTALL)
+    assert nav is not None
+    found = re.findall(r'<a href="([^"]+)".*?</svg><span>([^<]+)', nav[0], re.DOTALL)
+    return {title: link for link, title in found}
+
+
+def tabs_of(html: str) -> dict[str, str]:
+    """Return the links of the tabs by their titles."""
+    nav = re.search(r'<nav class="section".*?</nav>', html, re.DOTALL)
+    found = re.findall(r'<a href="([^"]+)"[^>]*>([^<]+?) *<', nav[0]) if nav else []
+    return {title: link for link, title in found}
+
+
+def marked(html: str) -> tuple[list[str], list[str]]:
+    """Return the titles that are marked as current, in the sidebar and among the tabs."""
+    side = re.findall(r'aria-current="\w+">.*?</svg><span>([^<]+)', side_of(html), re.DOTALL)
+    nav = re.search(r'<nav class="section".*?</nav>', html, re.DOTALL)
+    tabs = re.findall(r'aria-current="page">([^<]+?) *<', nav[0]) if nav else []
+    return side, tabs
+
+
+def test_there_are_nine_places_and_a_drawer_for_who_administers(
     tenant: Tenant, member: Member
 ) -> None:
-    html = member("reader").get("/").content.decode()
-    group = html[html.index(">Learning<") : html.index(">Workspace<")]
-    links = re.findall(r'<a href="([^"]+)".*?</svg>\s*(?:<span[^>]*>)?([^<]+)', group, re.DOTALL)
-    assert {title.strip(): link for link, title in links} == {
-        title: link for title, (link, _) in LEARNING.items()
+    shown = {role: list(entries_of(member(role).get("/").content.decode())) for role in Role.values}
+    assert shown == {
+        "reader": PLACES,
+        "agent": PLACES,
+        "reviewer": PLACES,
+        "admin": [*PLACES, "Administration"],
     }
 
 
-@pytest.mark.parametrize("title", LEARNING)
-def test_a_place_is_marked_and_says_what_comes_there(
-    tenant: Tenant, member: Member, title: str
+@pytest.mark.parametrize("role", Role.values)
+def test_console_and_admin_have_the_same_sidebar(tenant: Tenant, member: Member, role: str) -> None:
+    client = member(role)
+
+    def unmarked(path: str) -> str:
+        side = re.sub(r' aria-current="\w+"', "", side_of(client.get(path).content.decode()))
+        return re.sub(r'name="csrfmiddlewaretoken" value="\w+"', "", side)
+
+    assert unmarked("/") == unmarked("/admin/memories/memory/") == unmarked("/console/gate/")
+
+
+@pytest.mark.parametrize("role", Role.values)
+def test_whatever_is_shown_to_a_role_opens_and_is_marked(
+    tenant: Tenant, member: Member, role: str
 ) -> None:
-    link, empty = LEARNING[title]
-    answer = member("reader").get(link)
+    client = member(role)
+    entries = entries_of(client.get("/").content.decode())
+    seen = {}
+    for place, link in entries.items():
+        html = client.get(link).content.decode()
+        tabs = tabs_of(html) or {place: link}
+        assert next(iter(tabs.values())) == link
+        for tab, path in tabs.items():
+            answer = client.get(path)
+            assert answer.status_code == 200, path
+            if path == "/api/docs/":  # a page of its own, for everybody
+                continue
+            expected = ([place], [tab] if len(tabs) > 1 else [])
+            assert marked(answer.content.decode()) == expected, path
+            seen[tab] = path
+    hidden = set(FOR_ADMINS) - set(seen)
+    assert hidden == (set() if role == "admin" else set(FOR_ADMINS))
+    assert ("Reviews" in seen) == (role != "reader")
+    assert ("Retention" in seen) == (role in {"reviewer", "admin"})
+    assert "Users" not in seen
+
+
+def test_what_is_not_shown_is_refused(tenant: Tenant, member: Member) -> None:
+    admin, reader = member("admin"), member("reader")
+    settings = entries_of(admin.get("/").content.decode())["Settings"]
+    tabs = tabs_of(admin.get(settings).content.decode())
+    assert {title: reader.get(tabs[title]).status_code for title in FOR_ADMINS} == dict.fromkeys(
+        FOR_ADMINS, 403
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "place", "tab"),
+    [
+        ("/admin/conflicts/conflict/", "Inbox", "Conflicts"),
+        ("/admin/memories/mergesuggestion/", "Detective", "Gate"),
+        ("/admin/memories/merge/", "Detective", "Gate"),
+        ("/admin/memories/note/", "Notes", ""),
+        ("/admin/kernel/apikey/add/", "Settings", "Keys"),
+        ("/admin/kernel/workspace/", "Administration", "Workspaces"),
+        ("/admin/kernel/workspace/{own}/delete/", "Settings", "Workspace"),
+        ("/admin/password_change/", "Administration", "All tables"),
+        ("/console/conflicts/{card}/", "Inbox", "Conflicts"),
+    ],
+)
+def test_pages_below_a_tab_belong_to_it(
+    tenant: Tenant, member: Member, path: str, place: str, tab: str
+) -> None:
+    _, _, card = disagree(tenant.workspace)
+    answer = member("admin").get(path.format(own=tenant.workspace.pk, card=card.pk))
     assert answer.status_code == 200
-    assert empty in answer.content.decode()
-    places = [item for group in answer.context["sidebar_navigation"] for item in group["items"]]
-    assert [str(item["title"]) for item in places if item["active"]] == [title]
+    assert marked(answer.content.decode()) == ([place], [tab] if tab else [])
 
 
-def test_every_place_of_a_reader_opens(tenant: Tenant, member: Member) -> None:
-    reader = member("reader")
-    html = reader.get("/").content.decode()
-    side = html[html.index('class="side') : html.index("<main")]
-    links = set(re.findall(r'href="(/[^"]*)"', side))
-    assert len(links) > 12
-    assert {link: reader.get(link).status_code for link in links} == dict.fromkeys(links, 200)
+@pytest.mark.parametrize("title", LEARNING)
+def test_a_tab_says_what_comes_there(tenant: Tenant, member: Member, title: str) -> None:
+    link, empty = LEARNING[title]
+    html = member("reader").get(link).content.decode()
+    assert empty in html
+    assert tabs_of(html) == {title: link for title, (link, _) in LEARNING.items()}
+
+
+def test_the_same_counts_stand_everywhere(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
+    client = member("reviewer")
+    counts = client.get("/console/inbox/counts/").json()
+    assert (counts["inbox"], counts["conflicts"]) == (1, 1)
+    for path in ("/", "/console/inbox/", "/console/triage/", "/admin/memories/review/"):
+        html = client.get(path).content.decode()
+        shown = re.findall(r'data-count="(\w+)">(\d+)<', html)
+        assert ("inbox", "1") in shown, path
+        assert {(name, str(counts[name])) for name, _ in shown} == set(shown), path
+
+
+def test_counting_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:
+    client = member("reviewer")
+    client.get("/admin/memories/review/")
+    with CaptureQueriesContext(connection) as none:
+        client.get("/admin/memories/review/")
+    disagree(tenant.workspace)
+    for number in range(10):
+        remember(tenant.workspace, f"Part {number} is made of item{number}.")
+    with CaptureQueriesContext(connection) as some:
+        client.get("/admin/memories/review/")
+    assert len(some) == len(none)
+
+
+def test_superusers_without_a_workspace_reach_what_is_for_them(db: None) -> None:
+    client = Client()
+    client.force_login(User.objects.create_superuser("root-ish", password="x"))
+    html = client.get("/admin/auth/user/").content.decode()
+    assert list(entries_of(html)) == ["Settings", "Administration"]
+    assert marked(html) == (["Administration"], ["Users"])
+    assert list(tabs_of(html)) == ["All tables", "Workspaces", "Users", "Failed sign-ins"]
+    assert client.get(entries_of(html)["Settings"]).status_code == 200  # deletions
+
+
+def test_the_theme_switch_and_sign_out_are_on_every_page(tenant: Tenant, member: Member) -> None:
+    client = member("reader")
+    for path in ("/", "/admin/memories/memory/"):
+        side = side_of(client.get(path).content.decode())
+        assert re.findall(r'data-theme-choice="(\w+)"', side) == ["light", "dark", "auto"]
+        assert 'action="/console/sign-out/"' in side
+        assert "reader-person" in side
+
+
+def test_pages_load_the_fonts_that_are_installed_and_nothing_else(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("reader")
+    for caller, path in ((client, "/"), (client, "/admin/memories/memory/"), (Client(), SIGN_IN)):
+        html = caller.get(path).content.decode()
+        assert "unfold/fonts/inter/styles.css" in html
+        assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
+
+
+def test_the_sign_in_page_says_what_engram_is(db: None) -> None:
+    html = Client().get(SIGN_IN).content.decode()
+    assert "Engram is a memory for AI agents." in html

@@ -1,4 +1,4 @@
-"""Doors and frames: signing in and out, switching, the dashboard, error pages, policies."""
+"""Doors and frames: signing in and out, switching, error pages, policies."""
 
 from __future__ import annotations
 
@@ -7,16 +7,13 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.urls import get_resolver
 
-from engram.console.overview import sparkline
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
-from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
+from tests.console.cards import QUESTION, disagree
 
 Member = Callable[[str], Client]
 PAGES = [
@@ -42,45 +39,6 @@ def test_somebody_without_workspace_is_told_what_to_do(db: None, path: str) -> N
     answer = client.get(path, follow=True)
     assert answer.redirect_chain == [("/console/no-workspace/", 302)]
     assert "create_workspace NAME --admin lost" in answer.content.decode()
-
-
-def test_dashboard_of_an_empty_workspace_shows_the_first_commit(
-    tenant: Tenant, member: Member
-) -> None:
-    html = member("reader").get("/").content.decode()
-    assert "Commit the first memory" in html
-    assert "curl http://testserver/api/v1/memories" in html
-
-
-def test_dashboard_counts_and_tells(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
-    disagree(neighbour.workspace)
-    disagree(tenant.workspace)
-    client = member("reader")
-    html = client.get("/").content.decode()
-    assert re.findall(r'class="value" data-number="\w+">(\d+)<', html) == ["2", "1", "2", "2"]
-    assert [html.count(text) for text in (QUESTION, OLD, NEW)] == [1, 1, 1]
-    numbers = client.get("/console/numbers/").json()
-    assert (numbers["memories"], numbers["open_conflicts"], numbers["queue_depth"]) == (2, 1, 2)
-
-
-def test_dashboard_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:
-    disagree(tenant.workspace)
-    client = member("reader")
-    client.get("/")
-    with CaptureQueriesContext(connection) as one:
-        client.get("/")
-    for number in range(20):
-        remember(tenant.workspace, f"Part {number} is made of item{number}.")
-    with CaptureQueriesContext(connection) as many:
-        client.get("/")
-    assert len(many) == len(one)
-
-
-def test_sparkline_spans_the_box_and_keeps_zeros_down() -> None:
-    drawn = sparkline([0, 4, 2])
-    assert drawn.line == "M0.0 53.0L120.0 3.0L240.0 28.0"
-    assert drawn.peak == 4
-    assert sparkline([0, 0]).line == "M0.0 53.0L240.0 53.0"
 
 
 def test_member_of_several_workspaces_switches(
@@ -240,6 +198,6 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
     }  # fmt: skip
 
 
-def test_console_itself_leads_to_the_dashboard(member: Member) -> None:
+def test_console_itself_leads_home(member: Member) -> None:
     answer = member("reader").get("/console/")
     assert (answer.status_code, answer["Location"]) == (302, "/")

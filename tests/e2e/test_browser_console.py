@@ -226,7 +226,8 @@ def test_narrow_screen_has_the_menu_and_the_verdicts(
     _, _, card = contradict(service, subject)
     page = visit(viewport=NARROW, has_touch=True).sign_in("/")
     page.locator(".topbar summary").tap()
-    page.locator(".topbar").get_by_role("link", name="Triage").tap()
+    page.locator(".topbar").get_by_role("link", name="Inbox").tap()
+    page.locator(".section").get_by_role("link", name="Triage").tap()
     expect(page.locator("[data-card]")).to_be_visible()  # else the tap's visit ends the next one
     page.goto(f"{TRIAGE}?card={card}")
     page.get_by_role("button", name="Both are valid").tap()

@@ -166,7 +166,7 @@ def test_arrivals_of_any_kind_are_counted_and_nothing_moves(
     ask_for_review(service, f"{subject}three")
     expect(page.get_by_role("button", name="2 new · show")).to_be_visible()
     expect(page.get_by_label("Note for the record")).to_have_value("half a thought")
-    badge = page.locator(".side [data-count=reviews]")
+    badge = page.locator(".section [data-count=reviews]")
     expect(badge).to_have_text(str(count(service, "reviews")))
     assert shown(page) == before
     page.get_by_label("Note for the record").blur()

@@ -15,7 +15,7 @@ from conflicts.services.detection.runs import summarise_runs
 from engram.console.diagnostics.domain import Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
-from engram.kernel import embedding, heartbeat, llm
+from engram.kernel import embedding, heartbeat, labels, llm
 from engram.kernel.models import ModelSpend, StageError, Workspace
 from memories.models import Memory, Session
 from memories.services.gate.metrics import GateMetrics, measure_gate
@@ -183,7 +183,11 @@ def detection(workspace: Workspace, *, now: datetime) -> Domain:
     runs = summarise_runs(since=now - DAY, now=now)
     last = DetectionRun.objects.order_by("-created_at").values_list("created_at", flat=True).first()
     score = 1.0 - (runs.failed / runs.runs if runs.runs else 0.0)
-    text = f"{runs.runs} runs in a day, {runs.failed} of them failed." if runs.runs else "No runs."
+    text = (
+        f"{labels.Count(runs.runs):run} in a day, {runs.failed} of them failed."
+        if runs.runs
+        else "No runs."
+    )
     if runs.lag_p95 is not None and runs.lag_p95 > LAGS[0][0]:
         score, text = score - 0.2, f"{text} Memories wait for up to {_span(runs.lag_p95)}."
     if set_aside:

@@ -42,6 +42,7 @@ class CalibrationSource(Source):
 
     name = "calibration"
     title = "How useful?"
+    noun = "rating"
     icon = "check"
     template = "console/inbox/calibration.html"
     teaches = (

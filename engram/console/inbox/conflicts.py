@@ -26,6 +26,7 @@ class ConflictSource(Source):
 
     name = "conflicts"
     title = "Conflicts"
+    noun = "conflict"
     icon = "conflicts"
     template = "conflicts/_card.html"
     teaches = "Two memories cannot both be true: say which one holds."

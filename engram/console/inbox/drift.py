@@ -57,6 +57,7 @@ class DriftSource(Source):
 
     name = "drift"
     title = "Still true?"
+    noun = "memory in doubt|memories in doubt"
     icon = "notes"
     template = "console/inbox/drift.html"
     teaches = (

@@ -30,6 +30,7 @@ class MutingSource(Source):
 
     name = "mutings"
     title = "Mute?"
+    noun = "rule to mute|rules to mute"
     icon = "pause"
     template = "console/inbox/muting.html"
     teaches = (

@@ -32,6 +32,7 @@ class RefusalSource(Source):
 
     name = "refusals"
     title = "Keep it?"
+    noun = "refused statement"
     icon = "memories"
     template = "console/inbox/refusal.html"
     teaches = (

@@ -50,6 +50,7 @@ class ReviewSource(Source):
 
     name = "reviews"
     title = "Reviews"
+    noun = "review"
     icon = "talk"
     template = "console/inbox/review.html"
     teaches = "An agent asks for what it may not do alone, such as replacing what a user stated."

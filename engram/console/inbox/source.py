@@ -120,6 +120,7 @@ class Source(ABC):
 
     name: ClassVar[str]
     title: ClassVar[str]
+    noun: ClassVar[str]  # of one item, or of one and of many, as `kernel.labels.Count` takes it
     icon: ClassVar[str]
     template: ClassVar[str]
     teaches: ClassVar[str]  # when something of this kind appears

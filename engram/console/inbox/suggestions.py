@@ -40,6 +40,7 @@ class SuggestionSource(Source):
 
     name = "suggestions"
     title = "The same?"
+    noun = "duplicate"
     icon = "merge"
     template = "console/inbox/suggestion.html"
     teaches = "Two memories probably say the same: merge them, or keep them apart for good."

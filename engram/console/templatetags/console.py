@@ -12,8 +12,9 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from engram.console.icons import PATHS
-from engram.console.navigation import console_sidebar
+from engram.console.navigation import Shell, shell_of
 from engram.console.wording import words_for
+from engram.kernel.labels import Count
 from engram.kernel.models import Event
 from memories.models import Provenance
 
@@ -34,10 +35,10 @@ def icon(name: str, css: str = "icon") -> SafeString:
 
 
 @register.simple_tag(takes_context=True)
-def sidebar(context: dict[str, Any]) -> list[dict[str, Any]]:
-    """Return the groups of the sidebar."""
+def shell(context: dict[str, Any]) -> Shell:
+    """Return the sidebar and the tabs of the page."""
     request: HttpRequest = context["request"]
-    return console_sidebar(request)
+    return shell_of(request)
 
 
 @register.filter
@@ -84,6 +85,19 @@ def duration(seconds: float | None) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.1f} s" if seconds < MINUTE else _span(seconds)
+
+
+@register.filter
+def chip_tone(label: str | None) -> str:
+    """Return the class of a chip that means the same as a label of the admin's theme."""
+    tones = {"success": "good", "danger": "bad", "warning": "warn", "info": "accent"}
+    return tones.get(label or "", "accent" if label == "primary" else "")
+
+
+@register.filter
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun in the right form (`engram.kernel.labels.Count`)."""
+    return f"{Count(number):{noun}}"
 
 
 @register.filter

@@ -108,7 +108,7 @@ def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
         is_serving=may_serve,
         failures=failures if is_open else 0,
     )
-    awaited = _next_training(state, config, now)
+    awaited = next_training(state, config, now)
     if unread := describe_unreadable_base(workspace.embedding_model):
         awaited = replace(awaited, says=f"{awaited.says} {unread}")
     return PredictorStatus(
@@ -156,7 +156,8 @@ def _reason(
     return " ".join(sentences)
 
 
-def _next_training(state: PredictorState, config: WorkspaceSettings, now: datetime) -> NextTraining:
+def next_training(state: PredictorState, config: WorkspaceSettings, now: datetime) -> NextTraining:
+    """Return when the next training is due; called inside the workspace."""
     lease = training_lease()
     due_since, reason = lease.due_at, lease.reason
     if holder := lease.living_holder(now):

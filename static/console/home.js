@@ -5,7 +5,8 @@ const feed = document.querySelector("[data-feed]");
 const pulse = document.querySelector("[data-pulse]");
 const pauseButton = document.querySelector("[data-pause]");
 const heldLabel = document.querySelector("[data-held]");
-const tiles = document.querySelector("[data-numbers]");
+const figures = document.querySelector("[data-figures]");
+const HEALTH_MS = 60_000;
 const shown = new Set([...feed.querySelectorAll("[data-seq]")].map((row) => Number(row.dataset.seq)));
 let held = [];
 let isPaused = false;
@@ -23,13 +24,15 @@ function zoneOfPage() {
 }
 
 const zone = zoneOfPage();
+// The form of dates and hours on all pages, whatever the browser's language is.
+const FORM = "en-GB";
 
 // The hour of what happened today, else the day.
 function clock(at) {
   const moment = new Date(at);
-  return moment.toLocaleDateString([], zone) === new Date().toLocaleDateString([], zone)
-    ? moment.toLocaleTimeString([], { ...zone, hour: "2-digit", minute: "2-digit" })
-    : moment.toLocaleDateString([], { ...zone, day: "numeric", month: "short" });
+  return moment.toLocaleDateString(FORM, zone) === new Date().toLocaleDateString(FORM, zone)
+    ? moment.toLocaleTimeString(FORM, { ...zone, hour: "2-digit", minute: "2-digit" })
+    : moment.toLocaleDateString(FORM, { ...zone, day: "numeric", month: "short" });
 }
 
 function element(tag, css, text) {
@@ -60,7 +63,7 @@ function row({ seq, at, data }) {
   }
   const time = element("time", "", clock(at));
   time.dateTime = at;
-  time.title = new Date(at).toLocaleString([], zone);
+  time.title = new Date(at).toLocaleString(FORM, zone);
   made.append(glyph, told, time);
   return made;
 }
@@ -92,42 +95,45 @@ function refreshSoon() {
   timer ??= setTimeout(refresh, 800);
 }
 
+let isHealthDue = false;
+
 async function refresh() {
   clearTimeout(timer);
   timer = undefined;
   if (isPaused || document.hidden) return;
-  let numbers;
+  // What is not healthy is looked at with the other figures, until it is.
+  const wantsHealth = isHealthDue || !document.querySelector("#health .chip.good");
+  let html;
   try {
-    const answer = await fetch(tiles.dataset.numbers, { headers: { Accept: "application/json" } });
-    if (!answer.ok) return;
-    numbers = await answer.json();
+    const answer = await fetch(`${figures.dataset.figures}${wantsHealth ? "?health=1" : ""}`);
+    if (!answer.ok || answer.redirected) return;
+    html = await answer.text();
   } catch {
     return; // The pulse says that we are not connected.
   }
-  for (const place of document.querySelectorAll("[data-number]")) {
-    place.textContent = numbers[place.dataset.number] ?? "–";
-  }
+  if (wantsHealth) isHealthDue = false;
+  exchange(new DOMParser().parseFromString(html, "text/html"));
   refreshCounts();
-  const lag = numbers.queue_lag_seconds;
-  const waiting = numbers.model_depth;
-  const idle = waiting ? `${waiting} wait for the model` : "the detective is up to date";
-  document.querySelector("[data-lag]").textContent =
-    lag === null ? idle : `oldest waits ${Math.round(lag)} s`;
-  document.querySelector("[data-spark-line]").setAttribute("d", numbers.spark_line);
-  document.querySelector("[data-spark-area]").setAttribute("d", numbers.spark_area);
-  const last = document.querySelector("[data-last-run]");
-  last.dataset.lastRun = numbers.last_run_at ?? "";
-  showAges();
 }
 
-function showAges() {
-  const last = document.querySelector("[data-last-run]");
-  if (!last.dataset.lastRun) return;
-  const seconds = (Date.now() - new Date(last.dataset.lastRun)) / 1000;
-  if (seconds < 86_400) {
-    last.textContent =
-      seconds < 60 ? "just now" : seconds < 3600 ? `${Math.floor(seconds / 60)} min ago` : `${Math.floor(seconds / 3600)} h ago`;
+// Exchanges the parts that have changed; whoever has the focus within one keeps it.
+function exchange(read) {
+  for (const part of read.querySelectorAll("[id]")) {
+    const old = figures.querySelector(`#${CSS.escape(part.id)}`);
+    if (!old || old.isEqualNode(part)) continue;
+    const focused = old.contains(document.activeElement) ? document.activeElement : null;
+    old.replaceWith(document.adoptNode(part));
+    const again = part.matches("a") ? part : part.querySelector(`a[href="${CSS.escape(focused?.getAttribute("href") ?? "")}"]`);
+    if (focused) again?.focus({ preventScroll: true });
   }
+  showTitle();
+}
+
+const title = document.title.replace(/^\(\d+\) /, "");
+
+function showTitle() {
+  const waiting = Number(document.getElementById("needs").dataset.waiting);
+  document.title = waiting ? `(${waiting}) ${title}` : title;
 }
 
 function show() {
@@ -149,7 +155,7 @@ pauseButton.addEventListener("click", () => {
 
 for (const time of feed.querySelectorAll("time")) {
   time.textContent = clock(time.dateTime);
-  time.title = new Date(time.dateTime).toLocaleString([], zone);
+  time.title = new Date(time.dateTime).toLocaleString(FORM, zone);
 }
 new Live({
   seq: Number(feed.dataset.seq),
@@ -162,4 +168,4 @@ new Live({
   onTruncated: () => location.reload(),
 });
 setInterval(refresh, 15_000);
-setInterval(showAges, 20_000);
+setInterval(() => (isHealthDue = true), HEALTH_MS);

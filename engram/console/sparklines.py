@@ -1,0 +1,42 @@
+"""Small line charts as SVG paths: 240 wide, 56 high, unknown values left open."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+WIDTH, HEIGHT = 240, 56
+
+
+@dataclass(frozen=True, slots=True)
+class Sparkline:
+    """Values from left to right as SVG paths, scaled to the largest; None is unknown."""
+
+    values: tuple[float | None, ...]
+    line: str
+    area: str
+
+    @property
+    def peak(self) -> float:
+        """Return the largest known value; 0 without any."""
+        return max((value for value in self.values if value is not None), default=0)
+
+
+def sparkline(values: Sequence[float | None]) -> Sparkline:
+    """Draw values; the area is filled only where all of them are known."""
+    peak = max((value for value in values if value is not None), default=0) or 1
+    step = WIDTH / max(len(values) - 1, 1)
+    drawn: list[str] = []
+    is_open = False
+    for index, value in enumerate(values):
+        if value is None:
+            is_open = False
+            continue
+        x, y = round(index * step, 1), round(HEIGHT - 3 - (HEIGHT - 6) * value / peak, 1)
+        # A point whose neighbours are unknown is a line to itself, which round caps make a dot.
+        drawn.append(f"L{x} {y}" if is_open else f"M{x} {y}L{x} {y}")
+        is_open = True
+    line = "".join(drawn)
+    is_whole = bool(values) and None not in values
+    area = f"{line}L{WIDTH} {HEIGHT}L0 {HEIGHT}Z" if is_whole else ""
+    return Sparkline(tuple(values), line, area)

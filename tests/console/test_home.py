@@ -1,0 +1,250 @@
+"""The home page: what needs the person, live figures, what changed meanwhile, health."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from conflicts.models import DetectionRun
+from conflicts.services.detection.detect import detect_due
+from engram.console.changes import LONGEST, changes_since
+from engram.console.inbox import queue, registry
+from engram.console.inbox.source import WaitingCount
+from engram.console.overview import overview
+from engram.console.sparklines import sparkline
+from engram.kernel.actors import Actor
+from engram.kernel.history import record
+from engram.kernel.models import Membership, Role
+from engram.kernel.tenancy import in_workspace
+from engram.kernel.visits import GRAIN, PAUSE, note_visit
+from memories.models import RecallDay
+from predictor.models import PredictorState, Training, TrainingLease
+from predictor.services.status.progress import training_progress
+from tests.conftest import NOW, Tenant
+from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
+
+Member = Callable[[str], Client]
+MINUTE = timedelta(minutes=1)
+
+
+def figures_of(html: str) -> dict[str, str]:
+    return dict(re.findall(r'data-number="(\w+)">(\d+)<', html))
+
+
+def needs_in(html: str) -> tuple[str, list[str]]:
+    """Return the sentence about what waits, and its parts."""
+    section = html[html.index('id="needs"') : html.index("</section>", html.index('id="needs"'))]
+    title = re.search(r'id="needs-title">(?:<svg.*?</svg>)?\s*([^<]+)<', section, re.DOTALL)
+    assert title is not None
+    return title[1], re.findall(r'<li><a href="[^"]+">.*?</svg>([^<]+)</a>', section, re.DOTALL)
+
+
+def test_an_empty_workspace_is_shown_its_first_commit(tenant: Tenant, member: Member) -> None:
+    html = member("admin").get("/").content.decode()
+    assert "Commit the first memory" in html
+    assert "curl http://testserver/api/v1/memories" in html
+    assert needs_in(html) == ("Nothing needs you", [])
+    assert "<title>Home · Engram</title>" in html
+    assert set(figures_of(html).values()) == {"0"}
+
+
+def test_what_is_counted_and_told_is_of_this_workspace(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    disagree(neighbour.workspace)
+    disagree(tenant.workspace)
+    client = member("reviewer")
+    html = client.get("/").content.decode()
+    expected = {"memories": "2", "commits": "2", "recalls": "0", "queue": "2"}
+    assert figures_of(html) == expected
+    assert [html.count(text) for text in (QUESTION, OLD, NEW)] == [1, 1, 1]
+    assert "Commit the first memory" not in html
+    live = client.get("/console/numbers/").content.decode()
+    assert figures_of(live) == expected
+    assert needs_in(live) == needs_in(html) == ("1 item needs you", ["1 conflict"])
+
+
+def test_what_needs_one_is_counted_as_in_the_inbox_with_plurals(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waiting = {"conflicts": 9, "reviews": 1, "suggestions": 17, "calibration": 28, "drift": 2}
+    counted = {
+        source.name: WaitingCount(waiting.get(source.name, 0)) for source in registry.SOURCES
+    }
+    monkeypatch.setattr(queue, "tallies", lambda _sources, _now: counted)
+    html = member("reviewer").get("/").content.decode()
+    assert needs_in(html) == (
+        "57 items need you",
+        ["9 conflicts", "1 review", "2 memories in doubt", "17 duplicates", "28 ratings"],
+    )
+    assert "<title>(57) Home · Engram</title>" in html
+    assert 'href="/console/inbox/?source=suggestions"' in html
+    assert 'data-count="inbox">57<' in html
+
+
+@pytest.mark.parametrize("role", [Role.READER, Role.AGENT])
+def test_who_may_not_decide_is_told_who_is_waited_for(
+    tenant: Tenant, member: Member, role: Role
+) -> None:
+    disagree(tenant.workspace)
+    html = member(role.value).get("/").content.decode()
+    assert needs_in(html) == ("1 item waits for a reviewer", ["1 conflict"])
+    assert "<title>Home · Engram</title>" in html
+    assert 'data-waiting="0"' in html
+
+
+@pytest.mark.parametrize("path", ["/", "/console/numbers/", "/console/numbers/?health=1"])
+def test_home_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member, path: str) -> None:
+    disagree(tenant.workspace)
+    client = member("reviewer")
+    client.get("/")
+    with CaptureQueriesContext(connection) as one:
+        client.get(path)
+    for number in range(20):
+        remember(tenant.workspace, f"Part {number} is made of item{number}.")
+    with CaptureQueriesContext(connection) as many:
+        client.get(path)
+    assert len(many) == len(one)
+
+
+def test_every_figure_is_marked_with_its_time(tenant: Tenant, member: Member) -> None:
+    client = member("reader")
+    html = client.get("/").content.decode()
+    assert re.search(r'Figures of <time id="as-of" datetime="[^"]+">\d\d:\d\d:\d\d</time>', html)
+    health = html[html.index('id="health"') : html.index("</section>", html.index('id="health"'))]
+    assert re.search(r"<time [^>]+>\d\d:\d\d:\d\d</time>", health)
+    assert len(re.findall(r"<li class=", health)) == 8
+    assert 'id="health"' not in client.get("/console/numbers/").content.decode()
+
+
+def test_sparklines_span_the_box_and_leave_the_unknown_open() -> None:
+    drawn = sparkline([0, 4, 2])
+    assert drawn.line == "M0.0 53.0L0.0 53.0L120.0 3.0L240.0 28.0"
+    assert (drawn.peak, drawn.area) == (4, f"{drawn.line}L240 56L0 56Z")
+    assert sparkline([0, 0]).line == "M0.0 53.0L0.0 53.0L240.0 53.0"
+    open_line = sparkline([None, 2.0, None, 1.0])
+    assert open_line.line == "M80.0 3.0L80.0 3.0M240.0 28.0L240.0 28.0"
+    assert (open_line.peak, open_line.area) == (2.0, "")
+    assert (sparkline([None]).line, sparkline([None]).peak) == ("", 0)
+
+
+def test_recalls_are_counted_by_day_and_before_they_are_counted(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
+        RecallDay.objects.create(workspace=tenant.workspace, day=NOW.date(), recalls=3)
+        yesterday = NOW.date() - timedelta(days=1)
+        RecallDay.objects.create(workspace=tenant.workspace, day=yesterday, recalls=5)
+        shown = overview(tenant.workspace, NOW).recalls
+        assert (shown.today, shown.sparkline.values) == (3, (*[0] * 12, 5, 3))
+    remember(tenant.workspace, "The kiln fires at 1240 degrees.")
+    tenant.reader.post("memories/recall", {"query": "kiln"})
+    with in_workspace(tenant.workspace):
+        assert overview(tenant.workspace, timezone.now()).recalls.today == 1
+
+
+def test_detection_shows_what_was_read_and_how_long_it_waited(tenant: Tenant) -> None:
+    tenant.agent.post("memories", {"content": "The kiln fires at 1240 degrees."})
+    with in_workspace(tenant.workspace):
+        waiting = overview(tenant.workspace, timezone.now()).detection
+        assert (waiting.depth, waiting.last_run, waiting.lag_median) == (1, None, None)
+        assert waiting.waits_seconds is not None
+        assert set(waiting.lag.values) == {None}
+    detect_due(tenant.workspace, clock=timezone.now)
+    with in_workspace(tenant.workspace):
+        done = overview(tenant.workspace, timezone.now()).detection
+        run = DetectionRun.objects.get()
+        assert (done.depth, done.waits_seconds, done.last_run) == (0, None, run)
+        assert sum(value or 0 for value in done.read.values) == 1
+        assert done.lag.peak == done.lag_median == run.lag_seconds
+
+
+def test_the_way_to_the_next_training_is_shown(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
+        first = training_progress(tenant.workspace, now=NOW)
+        assert (first.share, first.done, first.wanted) == (0.0, 0, 10)
+        PredictorState.objects.create(workspace=tenant.workspace, scored_sessions=7, updated_at=NOW)
+        on_the_way = training_progress(tenant.workspace, now=NOW)
+        assert (on_the_way.share, on_the_way.done, on_the_way.wanted) == (0.7, 7, 10)
+        TrainingLease.objects.create(workspace=tenant.workspace, due_at=NOW, reason="first")
+        assert training_progress(tenant.workspace, now=NOW).share == 1.0
+        running = Training.objects.create(
+            workspace=tenant.workspace, reason="first", started_at=NOW, progress=0.4
+        )
+        TrainingLease.objects.update(holder=running.pk, heartbeat_at=NOW)
+        shown = training_progress(tenant.workspace, now=NOW)
+        assert (shown.awaited.is_running, shown.share) == (True, 0.4)
+    tenant.workspace.settings = {"predictor_mode": "off"}
+    tenant.workspace.save()
+    tenant.workspace.read_settings()
+    with in_workspace(tenant.workspace):
+        TrainingLease.objects.all().delete()
+        assert training_progress(tenant.workspace, now=NOW).share is None
+
+
+def test_a_visit_ends_after_a_pause_and_the_next_begins_there(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    member("reader")
+    user = User.objects.get(username="reader-person")
+    Membership.objects.create(workspace=neighbour.workspace, user=user, role=Role.READER)
+
+    def visit(at: datetime) -> datetime | None:
+        return note_visit(tenant.workspace, user.pk, at)
+
+    start = datetime(2026, 5, 4, 9, tzinfo=UTC)
+    assert visit(start) is None
+    assert visit(start + 10 * MINUTE) is None  # the first visit goes on
+    left = start + 10 * MINUTE
+    assert visit(left + PAUSE) == left
+    assert visit(left + PAUSE + GRAIN / 2) == left  # also when the page is loaded again
+    assert visit(left + PAUSE + 5 * MINUTE) == left
+    assert visit(left + PAUSE + 5 * MINUTE + PAUSE) == left + PAUSE + 5 * MINUTE
+    other = Membership.objects.get(workspace=neighbour.workspace, user=user)
+    assert (other.seen_at, other.seen_before_at) == (None, None)
+    assert note_visit(tenant.workspace, 0, start) is None
+
+
+def test_what_others_changed_since_is_told_and_own_work_is_not(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    me = Actor(kind="user", id="7", label="me", role=Role.REVIEWER)
+    disagree(neighbour.workspace)
+    since = timezone.now()
+    disagree(tenant.workspace)
+    with in_workspace(tenant.workspace):
+        now = timezone.now()
+        record("memory.forgotten", of=("memory", "1"), actor=me, now=now)
+        told = changes_since(since, me, now)
+        assert [change.words for change in told.told] == ["2 commits", "1 conflict found"]
+        assert told.told[0].url == "/admin/kernel/event/?q=memory.committed"
+        stranger = Actor(kind="user", id="8", label="other", role=Role.REVIEWER)
+        assert "1 memory forgotten" in [
+            change.words for change in changes_since(since, stranger, now).told
+        ]
+        assert changes_since(now, me, now).told == ()
+        long_ago = changes_since(now - LONGEST - MINUTE, me, now)
+        assert (long_ago.is_cut, long_ago.since) == (True, now - LONGEST)
+        with CaptureQueriesContext(connection) as asked:
+            changes_since(since, me, now)
+        assert len(asked) == 1
+
+
+def test_the_page_says_what_changed_after_a_pause(tenant: Tenant, member: Member) -> None:
+    client = member("reader")
+    first = client.get("/").content.decode()
+    assert "This is your first visit." in first
+    Membership.objects.filter(user__username="reader-person").update(
+        seen_at=timezone.now() - 2 * PAUSE
+    )
+    assert "Nobody else has changed anything." in client.get("/").content.decode()
+    remember(tenant.workspace, "The kiln fires at 1240 degrees.")
+    live = client.get("/console/numbers/").content.decode()
+    assert ">1 commit</a>" in live
+    assert ">1 commit</a>" in client.get("/").content.decode()

@@ -1,0 +1,220 @@
+"""The sidebar, the tabs and the home page in front of people: wide, narrow, dark, by keyboard."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.e2e.browser import LOWEST_CONTRAST, WIDE, press
+from tests.e2e.conftest import Visit
+from tests.e2e.service import Service, contradict
+from tests.homes import eventually
+
+pytestmark = pytest.mark.browser
+
+PHONE = {"width": 390, "height": 844}
+MEMORIES = "/admin/memories/memory/"
+PLACES = [
+    "Home", "Inbox", "Memories", "Questions", "Notes", "Detective", "Learning", "Activity",
+    "Settings", "Administration",
+]  # fmt: skip
+LOOKS = """
+(selector) => {
+  const style = getComputedStyle(document.querySelector(selector));
+  const box = document.querySelector(selector).getBoundingClientRect();
+  return [style.fontFamily, style.color, style.backgroundColor, style.fontSize, box.x, box.width];
+}
+"""
+
+
+def entries(page: Page) -> Locator:
+    """Return the links of the places of a wide screen."""
+    return page.locator(".side .nav a")
+
+
+def tabs(page: Page) -> list[str]:
+    """Return the addresses of the tabs of the page's place; its own where it has none."""
+    found: list[str] = page.locator(".section a").evaluate_all(
+        "links => links.map(link => link.getAttribute('href'))"
+    )
+    return found or [page.evaluate("location.pathname")]
+
+
+def width_over(page: Page) -> int:
+    over: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return over
+
+
+def test_name_theme_and_sign_out_are_in_sight_without_scrolling(
+    service: Service, visit: Visit
+) -> None:
+    page = visit().sign_in("/")
+    for path in ("/", MEMORIES, "/console/gate/", "/admin/"):
+        page.goto(path)
+        side = page.locator(".side")
+        assert side.evaluate("side => side.scrollHeight <= side.clientHeight"), path
+        for shown in (
+            side.get_by_text(service.person),
+            side.get_by_role("button", name="Dark"),
+            side.get_by_role("button", name="Sign out"),
+            entries(page).last,
+        ):
+            expect(shown).to_be_in_viewport(ratio=1)
+
+
+def test_console_and_admin_are_one_product(service: Service, visit: Visit) -> None:
+    page = visit().sign_in("/")
+    parts = (".side", ".side .nav a:not([aria-current])", ".side .brand", ".side .who strong")
+    console = [page.evaluate(LOOKS, part) for part in parts]
+    assert [name.split("\n")[0] for name in entries(page).all_inner_texts()] == PLACES
+    page.goto(MEMORIES)
+    assert [page.evaluate(LOOKS, part) for part in parts] == console
+    assert [name.split("\n")[0] for name in entries(page).all_inner_texts()] == PLACES
+    assert page.evaluate("document.fonts.ready.then(() => document.fonts.check('16px Inter'))")
+    fonts = "getComputedStyle(document.body).fontFamily.split(',')[0].replaceAll('\"', '')"
+    assert page.evaluate(fonts) == "Inter"
+    page.goto("/")
+    assert page.evaluate(fonts) == "Inter"
+
+
+@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
+def test_every_tab_opens_fits_and_complains_of_nothing(
+    service: Service, visit: Visit, subject: str, viewport: dict[str, int]
+) -> None:
+    contradict(service, f"{subject}{viewport['width']}")
+    person = visit(viewport=viewport)
+    page = person.sign_in("/")
+    links = entries(page).evaluate_all("links => links.map(link => link.getAttribute('href'))")
+    seen = []
+    for link in links:
+        page.goto(link)
+        for tab in tabs(page):
+            answer = page.goto(tab)
+            assert answer is not None
+            assert (tab, answer.status, width_over(page)) == (tab, 200, 0)
+            page.wait_for_load_state("networkidle")
+            seen.append(tab)
+    assert len(seen) > 25
+    assert person.complaints == []
+
+
+def test_the_menu_of_a_phone_leads_to_a_tab(service: Service, visit: Visit) -> None:
+    page = visit(viewport=PHONE, has_touch=True).sign_in("/")
+    for start in ("/", MEMORIES):
+        page.goto(start)
+        expect(page.locator(".side")).to_be_hidden()
+        page.locator(".topbar summary").tap()
+        expect(page.locator(".topbar").get_by_role("button", name="Sign out")).to_be_visible()
+        page.locator(".topbar").get_by_role("link", name="Settings").tap()
+        page.locator(".section").get_by_role("link", name="Deletions").tap()
+        expect(page.get_by_role("heading", name="Deleted workspaces")).to_be_visible()
+        expect(page.locator(".topbar summary")).to_contain_text("Deletions")
+        expect(page.locator(".section [aria-current=page]")).to_be_in_viewport(ratio=1)
+
+
+def test_the_keyboard_reaches_places_and_tabs(service: Service, visit: Visit) -> None:
+    page = visit().sign_in("/")
+    for start in ("/", MEMORIES):
+        page.goto(start)
+        focused = page.locator(":focus")
+        press(page, "Tab")
+        expect(focused).to_have_text("Skip to content")
+        expect(focused).to_be_in_viewport(ratio=1)
+        for _ in range(30):
+            press(page, "Tab")
+            if focused.inner_text().startswith("Learning"):
+                break
+        assert focused.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
+        press(page, "Enter")
+        page.wait_for_url("**/admin/memories/session/")
+        expect(page.locator(".section [aria-current=page]")).to_have_text("Sessions")
+        expect(page.locator(".side [aria-current]")).to_have_text("Learning")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_shell_and_home_have_contrast(
+    service: Service, visit: Visit, subject: str, scheme: str
+) -> None:
+    contradict(service, f"{subject}{scheme}")
+    for viewport in (WIDE, PHONE):
+        page = visit(color_scheme=scheme, viewport=viewport).sign_in("/")
+        for path in ("/", "/console/deletions/", "/console/digest/"):
+            page.goto(path)
+            if viewport is PHONE:
+                page.locator(".topbar summary").click()
+            ratio, where = page.evaluate(LOWEST_CONTRAST)
+            assert ratio >= 4.5, f"{path}: {ratio:.2f} at {where}"
+
+
+def test_a_theme_chosen_in_the_admin_is_the_theme_of_the_console(
+    service: Service, visit: Visit
+) -> None:
+    page = visit(color_scheme="light").sign_in(MEMORIES)
+    page.locator(".side").get_by_role("button", name="Dark").click()
+    expect(page.locator("html")).to_have_class(re.compile(r"\bdark\b"))
+    page.goto("/")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    page.locator(".side").get_by_role("button", name="Light").click()
+    page.goto(MEMORIES)
+    expect(page.locator("html")).to_have_class(re.compile(r"\blight\b"))
+    expect(page.locator(".side").get_by_role("button", name="Light")).to_have_attribute(
+        "aria-pressed", "true"
+    )
+
+
+def waiting(service: Service) -> int:
+    """Return how many items wait, by the API."""
+    return int(service.call("reviewer", "inbox")[1]["count"])
+
+
+def test_home_says_live_what_needs_one(service: Service, visit: Visit, subject: str) -> None:
+    person = visit()
+    page = person.sign_in("/")
+    expect(page.locator("[data-pulse]")).to_have_text("live")
+    _, _, card = contradict(service, subject)
+    number = waiting(service)
+    needs = page.locator("#needs")
+    verb = "item needs" if number == 1 else "items need"
+    expect(needs).to_contain_text(f"{number} {verb} you")
+    expect(page).to_have_title(f"({number}) Home · Engram")
+    expect(page.locator(".side [data-count=inbox]")).to_have_text(str(number))
+    expect(page.locator("#figure-commits .value")).not_to_have_text("0")
+    start = needs.get_by_role("link", name="Start")
+    start.focus()
+    service.call("reviewer", f"conflicts/{card}/resolve", {"verdict": "both_valid"})
+    assert eventually(lambda: waiting(service) == number - 1)
+    if number > 1:
+        expect(page).to_have_title(f"({number - 1}) Home · Engram")
+        expect(needs.get_by_role("link", name="Start")).to_be_focused()
+    else:
+        expect(needs).to_contain_text("Nothing needs you")
+        expect(page).to_have_title("Home · Engram")
+    before = page.locator("#as-of").inner_text()
+    expect(page.locator("#as-of")).not_to_have_text(before)  # read again every fifteen seconds
+    assert person.complaints == []
+
+
+def test_start_leads_to_the_first_item(service: Service, visit: Visit, subject: str) -> None:
+    contradict(service, subject)
+    page = visit(viewport=PHONE).sign_in("/")
+    page.locator("#needs").get_by_role("link", name="Start").click()
+    expect(page.locator("[data-card]")).to_be_visible()
+
+
+def test_pages_show_their_figures_and_lists_without_scripts(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    service.call("agent", "memories", {"content": f"The {subject} door is oak."})
+    for viewport in (WIDE, PHONE):
+        page = visit(java_script_enabled=False, viewport=viewport).sign_in("/")
+        expect(page.locator("#figure-memories .value")).not_to_have_text("0")
+        expect(page.locator("#as-of")).to_be_visible()
+        expect(page.locator("#health li")).to_have_count(8)
+        expect(page.locator("[data-feed]")).to_contain_text(f"The {subject} door is oak.")
+        page.goto(MEMORIES)
+        expect(page.get_by_text(f"The {subject} door is oak.").first).to_be_visible()
+        assert width_over(page) == 0
