@@ -14,6 +14,7 @@ from memories.api import (
     memories,
     notes,
     recall,
+    reports,
     reviews,
     sessions,
 )
@@ -118,6 +119,7 @@ urlpatterns = [
         janitor.JanitorActionUndo.as_view(),
         name="janitor-action-undo",
     ),
+    path("session-reports", reports.SessionReports.as_view(), name="session-reports"),
     path("sessions", sessions.Sessions.as_view(), name="sessions"),
     path(
         "sessions/<session:session_key>/prompts",

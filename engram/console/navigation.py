@@ -53,7 +53,14 @@ PLACES: tuple[Place, ...] = (
         ),
     ),
     Place("Memories", "memories", (Tab("Memories", "admin:memories_memory_changelist"),)),
-    Place("Questions", "ask", (Tab("Questions", "console:questions"),)),
+    Place(
+        "Questions",
+        "ask",
+        (
+            Tab("Questions", "console:questions"),
+            Tab("Missing", "admin:memories_reportitem_changelist"),
+        ),
+    ),
     Place("Notes", "notes", (Tab("Notes", "console:notes", also=("/admin/memories/note/",)),)),
     Place(
         "Detective",

@@ -79,6 +79,9 @@ class PredictorFieldsSerializer(_Shape):
     comparisons = serializers.IntegerField(
         help_text="The number of comparisons in the success rate."
     )
+    judged_by = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Judged sessions by kind of judge."
+    )
     alpha = serializers.FloatField()
     drift_resets = serializers.IntegerField()
     last_training = LastTrainingSerializer(allow_null=True)

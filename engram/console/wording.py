@@ -91,6 +91,7 @@ WORDS: Final[dict[str, str]] = {
     "session.imported": "Conversation imported",
     "session.judged": "Session judged",
     "session.prompted": "Prompt sent",
+    "session.reported": "Agent said what it used",
     "session.started": "Session started",
     "session.transcript_taken": "Transcript taken",
     "training.finished": "Training finished",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+from uuid import UUID
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
@@ -18,6 +20,7 @@ from engram.kernel.pages import staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import Session, State
 from memories.models.session import SessionState
+from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
 
 
@@ -117,14 +120,26 @@ class SessionAdmin(RoleAdmin):
             raise Http404
         now = timezone.now()
         records = session.candidates.select_related("memory").order_by("rank", "pk")
+        rows = [
+            (row, None if row.memory.state(now) != State.ACTIVE else row.memory.content)
+            for row in records
+        ]
         context = {
             **self.admin_site.each_context(request),
             "title": "Session",
             "opts": self.opts,
             "session": session,
-            "rows": [
-                (row, None if row.memory.state(now) != State.ACTIVE else row.memory.content)
-                for row in records
-            ],
+            "report": _report_of(session, {row.memory_id: content for row, content in rows}),
+            "rows": rows,
         }
         return TemplateResponse(request, "admin/memories/session/detail.html", context)
+
+
+def _report_of(session: Session, contents: Mapping[UUID, str | None]) -> dict[str, Any] | None:
+    """Return a session's report with the texts of its memories; None where they are hidden."""
+    report = present_report(session)
+    if report is None:
+        return None
+    used = [(i, contents.get(UUID(i)), value) for i, value in report["used"].items()]
+    wrong = [(one["memory"], contents.get(UUID(one["memory"])), one) for one in report["wrong"]]
+    return report | {"used": used, "wrong": wrong}

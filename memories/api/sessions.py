@@ -22,6 +22,7 @@ from engram.kernel.throttling import CHARS_A_WRITE
 from memories.models import Session
 from memories.models.session import SessionState
 from memories.serializers import session as shapes
+from memories.serializers.report import report_of
 from memories.services.extraction.queue import demand_is_on, queue_of_session
 from memories.services.sessions.access import NO_SUCH_SESSION
 from memories.services.sessions.end import end_session
@@ -112,7 +113,8 @@ class SessionDetail(WorkspaceView):
     @extend_schema(parameters=[KEY], responses=shapes.SessionDetailSerializer)
     def get(self, request: Request, session_key: str) -> Response:
         """Show a session with all its records; ranked ones come first."""
-        session = Session.objects.filter(session_key=session_key).with_counts().first()
+        found = Session.objects.filter(session_key=session_key).with_counts()
+        session = found.select_related("report").first()
         if session is None:
             raise MissingError(NO_SUCH_SESSION)
         rows = list(session.candidates.select_related("memory").order_by("rank", "pk"))
@@ -178,19 +180,30 @@ class SessionEnd(WorkspaceView):
     def post(self, request: Request, session_key: str) -> Response:
         """End a session; it is judged in the background.
 
+        `used`, `wrong` and `missing` are what the agent says of its session: they need no
+        transcript. `used` and `wrong` name memories that the session was given, at its start or as
+        matches of a prompt, and that can be recalled; 422 otherwise, and nothing is stored.
+
         With `extract` its transcript is also turned into memories: `GET /jobs/{id}` says what came
         of it. The same call again returns the same job; 422 when there is no transcript.
 
-        403 when another key started it, unless the caller is a reviewer.
+        The same call again changes nothing; 409 with another transcript or report. 403 when
+        another key started the session, unless the caller is a reviewer without a report.
         """
         sent = validate_body(shapes.EndSerializer, request).validated_data
         share = CHARS_A_WRITE if sent["extract"] else TRANSCRIPT_CHARS_A_WRITE
-        self.charge([sent["transcript"]], chars_a_write=share)
+        report = report_of(sent)
+        self.charge([sent["transcript"], *report.texts], chars_a_write=share)
         now = timezone.now()
         if sent["extract"]:
             demand_is_on(self.workspace)
         session = end_session(
-            self.workspace, session_key, sent["transcript"], actor=self.actor, now=now
+            self.workspace,
+            session_key,
+            sent["transcript"],
+            actor=self.actor,
+            now=now,
+            report=report,
         )
         job = (
             queue_of_session(self.workspace, session_key, actor=self.actor, now=now)

@@ -45,6 +45,7 @@ from memories.models.record import (
     RecallRecord,
     Revision,
 )
+from memories.models.report import ReportItem, ReportKind, SessionReport
 from memories.models.review import Review, ReviewKind, ReviewStatus
 from memories.models.session import CandidateSource, Session, SessionCandidate
 
@@ -90,6 +91,8 @@ __all__ = [
     "RecallRecord",
     "RefusalDecision",
     "Relation",
+    "ReportItem",
+    "ReportKind",
     "Resolution",
     "Review",
     "ReviewKind",
@@ -97,6 +100,7 @@ __all__ = [
     "Revision",
     "Session",
     "SessionCandidate",
+    "SessionReport",
     "State",
     "SuggestionStatus",
     "TermCount",

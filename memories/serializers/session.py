@@ -12,9 +12,10 @@ from rest_framework import serializers
 
 from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
-from memories.core.briefing import EXCERPT_MAX_CHARS
+from memories.core.briefing import AT_END, EXCERPT_MAX_CHARS
 from memories.models import CandidateSource, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
+from memories.serializers.report import AgentReportSerializer, ReportSerializer, present_report
 from memories.services.disputes import Dispute
 from memories.services.sessions.candidates import CONSTRAINTS_READ
 from memories.services.sessions.offer import StartedSession
@@ -136,6 +137,7 @@ class StartedSerializer(serializers.Serializer[Any]):
         "any case.",
     )
     decided_since = DecidedSerializer(many=True)
+    at_end = serializers.CharField(help_text="What to send when the session ends, in one line.")
     text = serializers.CharField(
         help_text="The whole response as text to paste into a prompt; memories are quoted."
     )
@@ -186,8 +188,12 @@ class FeedbackGivenSerializer(serializers.Serializer[Any]):
     value = serializers.FloatField()
 
 
-class EndSerializer(serializers.Serializer[Any]):
-    """The body that ends a session."""
+class EndSerializer(ReportSerializer):
+    """The body that ends a session.
+
+    `used`, `wrong` and `missing` are the agent's report. A session takes one, from the key that
+    started it, until it is judged.
+    """
 
     transcript = Text(
         max_length=TRANSCRIPT_MAX_CHARS,
@@ -282,6 +288,11 @@ class SessionDetailSerializer(SessionSerializer):
     phase = serializers.CharField()
     model_version = serializers.IntegerField(allow_null=True)
     no_opinion_reason = serializers.CharField()
+    report = AgentReportSerializer(
+        source="reported",
+        allow_null=True,
+        help_text="What its agent said at the end; null: nothing.",
+    )
     records = CandidateSerializer(many=True)
 
 
@@ -307,6 +318,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
         "status_line": started.session.status_line,
         "reason": started.session.reason,
         "decided_since": [asdict(one) for one in started.decided],
+        "at_end": AT_END,
         "text": started.text,
     }
 
@@ -347,5 +359,6 @@ def present_detail(
 ) -> dict[str, Any]:
     """Return the JSON of a session with its records."""
     session.records = rows  # type: ignore[attr-defined]
+    session.reported = present_report(session)  # type: ignore[attr-defined]
     shown: dict[str, Any] = SessionDetailSerializer(session, context={"now": now}).data
     return shown

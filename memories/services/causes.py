@@ -136,16 +136,16 @@ SESSION_ENDED = Cause(
 OTHER_TRANSCRIPT = Cause(
     "session-ended-otherwise",
     409,
-    "The session has ended with another transcript",
-    "The session was ended before with another transcript.",
-    "Nothing; the first transcript is kept.",
+    "The session has ended otherwise",
+    "The session was ended before with another transcript, or with another report.",
+    "Nothing; the first transcript and the first report are kept.",
 )
 SESSION_JUDGED = Cause(
     "session-judged",
     409,
     "The session is judged",
     "The session was judged, and its records are final.",
-    "Nothing; feedback is taken until then.",
+    "Nothing; feedback and reports are taken until then.",
 )
 EXTRACTION_OFF = Cause(
     "extraction-off",

@@ -75,7 +75,10 @@ class JudgementAdmin(OfSessionAdmin):
         "is_flat",
     ]
     ordering = ["-due_at", "-id"]
-    empty_text = "When a session ends with a transcript, it is judged; the judgements appear here."
+    empty_text = (
+        "When a session ends with a transcript, or its agent says what it used, it is judged; the"
+        " judgements appear here."
+    )
 
     overall_figure = figure_column("overall", "overall", ".2f")
     confidence_figure = figure_column("confidence", "sure", ".2f")

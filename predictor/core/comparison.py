@@ -24,6 +24,7 @@ NOT_TRAINED = "not trained"
 NO_POSITIVE = "no positive"
 LOW_CONFIDENCE = "low confidence"
 FLAT = "flat"
+SHOWN_ONLY = "only shown memories judged"
 NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor did not rank the session
 
 
@@ -56,6 +57,7 @@ def compare(
     *,
     confidence: float,
     is_trained: bool,
+    is_of_shown: bool = False,
 ) -> RankingComparison:
     """Compare two rankings, best first, over the judged ids.
 
@@ -65,8 +67,11 @@ def compare(
     relevance : the judge's relevance by id; gains are clamped to [0, 1].
     confidence : the judge's, in [0, 1]; below 0.6 the comparison is void.
     is_trained : whether the scores came from a trained model.
+    is_of_shown : whether only what was shown to the session was judged: then the comparison is
+        void, because the ranking that chose it would be compared on its own choice.
     """
     reason = _void_reason(predictor_ranked, relevance, confidence, is_trained)
+    reason = reason or (SHOWN_ONLY if is_of_shown else "")
     if not any(gain > 0 for gain in relevance.values()):
         return RankingComparison("void", reason)
     baseline = ndcg(baseline_ranked, relevance, TOP)

@@ -5,7 +5,10 @@ The rules, in order:
 1. A memory that was merged or culled since has no label.
 2. *raw* is the judge's relevance. A memory neither judged nor injected is presumed negative: 0.25
    when its cosine to the session's context is above 0.6, else 0.
-3. The agent's feedback, when given, replaces raw and rule 4.
+   Of a memory that the judge had to tell about and did not, nothing is known.
+3. The agent's feedback, when given, replaces raw and rule 4. So does what the agent said at the end
+   of how much it used the memory: `weight` of that and the rest of the judge's relevance, all of it
+   where the judge has none.
 4. Text matches of prompts. Injected and matched: +0.1, at most 1. Injected, never matched, in a
    session scored below 0.3: -0.1, at least -0.1. Not injected: matched once at least 0.3, matched
    twice or more at least 0.6, named by the judge as missing at least 0.7.
@@ -39,6 +42,9 @@ SUPERSEDED = -0.3
 FORGOTTEN = -0.5
 NEGATIVES_A_POSITIVE = 3
 
+JUDGED = "judged"
+USED = "use reported by the agent"
+UNKNOWN = "not known"
 PRESUMED = "presumed irrelevant"
 PRESUMED_SOFT = "presumed: near the context"
 
@@ -52,8 +58,11 @@ class Evidence:
     relevance : the judge's, in [0, 1]; None when it was not judged.
     feedback : the agent's, in [-1, 1]; None when none was given.
     cosine : to the session's context; None when either has no vector.
+    used : how much the agent said that it used the memory, in [0, 1]; None when it did not say.
+    weight : of `used` against `relevance`, in [0, 1].
+    is_unjudged : whether it was the judge's to tell about, and no judge that counts did.
     superseded : whether it was superseded after the session began, by a person or by a provenance
-        class of at least the same weight.
+        class of at least the same weight, and not by the session itself.
     is_withdrawn : whether it was merged or culled.
     """
 
@@ -61,6 +70,9 @@ class Evidence:
     was_injected: bool = False
     hit_count: int = 0
     feedback: float | None = None
+    used: float | None = None
+    weight: float = 1.0
+    is_unjudged: bool = False
     is_named_missing: bool = False
     cosine: float | None = None
     superseded: bool = False
@@ -92,8 +104,11 @@ def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
     if evidence.feedback is not None:
         value = min(1.0, max(-1.0, evidence.feedback))
         reasons.append("agent feedback")
-    elif raw is not None:
-        value, matched = _adjust(raw, evidence, session_score)
+    elif evidence.used is not None:
+        value = blend(evidence.used, evidence.relevance, evidence.weight)
+        reasons.append(USED)
+    elif raw is not None or _is_known_by_words(evidence):
+        value, matched = _adjust(raw or 0.0, evidence, session_score)
         reasons += matched
     if evidence.superseded:
         value = min(SUPERSEDED, value if value is not None else SUPERSEDED)
@@ -102,6 +117,16 @@ def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
         value = min(FORGOTTEN, value if value is not None else FORGOTTEN)
         reasons.append("forgotten by a person")
     return AdjustedLabel(raw, value, tuple(reasons))
+
+
+def blend(used: float, relevance: float | None, weight: float) -> float:
+    """Return the agent's word on a memory's use, with what the judge says where it says something.
+
+    Both are in [0, 1], and so is the result.
+    """
+    if relevance is None:
+        return min(1.0, max(0.0, used))
+    return min(1.0, max(0.0, weight * used + (1.0 - weight) * relevance))
 
 
 def sample_labels(labels: Mapping[Id, AdjustedLabel], rng: np.random.Generator) -> set[Id]:
@@ -126,12 +151,20 @@ def is_flat(relevances: Iterable[float]) -> bool:
 
 def _raw(evidence: Evidence) -> tuple[float | None, str]:
     if evidence.relevance is not None:
-        return min(1.0, max(0.0, evidence.relevance)), "judged"
+        return min(1.0, max(0.0, evidence.relevance)), JUDGED
+    if evidence.is_unjudged:
+        return None, UNKNOWN
     if evidence.was_injected:
         return None, ""  # injected but not judged: not presumed negative
     if evidence.cosine is not None and evidence.cosine > SOFT_COSINE:
         return SOFT_LABEL, PRESUMED_SOFT
     return 0.0, PRESUMED
+
+
+def _is_known_by_words(evidence: Evidence) -> bool:
+    """Return whether prompts or topics tell of a memory that was not shown and not judged."""
+    is_told = evidence.hit_count > 0 or evidence.is_named_missing
+    return evidence.is_unjudged and is_told and not evidence.was_injected
 
 
 def _adjust(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:

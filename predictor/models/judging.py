@@ -26,6 +26,7 @@ class JudgeStatus(models.TextChoices):
 class JudgeKind(models.TextChoices):
     """Kind of the judge."""
 
+    AGENT = "agent", "The agent of the session"
     MODEL = "model", "A language model"
     OFFLINE = "offline", "Embeddings and shared words"
 

@@ -59,6 +59,14 @@ class InspectedSerializer(RankedSerializer):
     is_blind = serializers.BooleanField()
 
 
+class AgentsWeightSerializer(serializers.Serializer[Any]):
+    """How much the word of the session's agent weighs, by its key's record with people."""
+
+    weight = serializers.FloatField(help_text="Against the judge's, 0 to 1.")
+    agreed = serializers.IntegerField(help_text="Statements on which people agreed with the key.")
+    checked = serializers.IntegerField(help_text="Statements that people have checked.")
+
+
 class JudgementSerializer(serializers.Serializer[Any]):
     """The judge's answer for the session.
 
@@ -77,6 +85,9 @@ class JudgementSerializer(serializers.Serializer[Any]):
     missing_topics = serializers.ListField(child=serializers.CharField())
     novel_context_count = serializers.IntegerField()
     reasoning = serializers.CharField(allow_blank=True)
+    agent = AgentsWeightSerializer(
+        allow_null=True, help_text="Null: the agent did not say what it used."
+    )
     withheld = serializers.ChoiceField(WITHHELD)
     judged_at = serializers.DateTimeField(allow_null=True)
     due_since = serializers.DateTimeField()
@@ -212,6 +223,7 @@ def present_judgement(record: SessionRecord) -> Any:
     reasoning = judgement.raw.get("reasoning", "") if isinstance(judgement.raw, dict) else ""
     shown["missing_topics"] = judgement.missing_topics if is_shown else []
     shown["reasoning"] = str(reasoning) if is_shown else ""
+    shown["agent"] = judgement.raw.get("agent") if isinstance(judgement.raw, dict) else None
     shown["withheld"] = record.withheld
     return JudgementSerializer(shown).data
 

@@ -9,8 +9,9 @@ from rest_framework import serializers
 
 from engram.kernel.answers import fields_of
 from predictor.core.governance import Governor, Phase
-from predictor.models import ModelVersion
+from predictor.models import JudgeKind, ModelVersion
 from predictor.services.status.status import Breaker, NextTraining, PredictorStatus
+from predictor.services.status.track_record import JudgedBy
 
 MODES = ("off", "collect", "on")
 
@@ -100,6 +101,15 @@ class ThresholdsSerializer(serializers.Serializer[Any]):
     drift_limit = serializers.FloatField()
 
 
+@fields_of(JudgedBy)
+class JudgedBySerializer(serializers.Serializer[Any]):
+    """The sessions that one kind of judge has judged."""
+
+    judge = serializers.ChoiceField(JudgeKind.choices)
+    sessions = serializers.IntegerField()
+    void = serializers.IntegerField(help_text="Those of which nothing is learned.")
+
+
 class PredictorSettingsSerializer(serializers.Serializer[Any]):
     """The workspace's settings of the predictor."""
 
@@ -133,6 +143,7 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
     label_count = serializers.IntegerField(
         source="labels", help_text="Labelled pairs of session and memory that can be trained on."
     )
+    judged_by = JudgedBySerializer(many=True, help_text="Judged sessions by kind of judge.")
     drift_resets = serializers.IntegerField(source="governor.drift_resets")
     model = ServedModelSerializer(allow_null=True)
     trained_at = serializers.DateTimeField(

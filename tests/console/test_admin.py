@@ -39,6 +39,7 @@ LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
     "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS, INVITATIONS,
     WEBHOOKS, DELIVERIES, "/admin/kernel/workspace/", "/admin/memories/session/",
+    "/admin/memories/reportitem/",
 ]  # fmt: skip
 ADMINS_ONLY = {KEYS, MEMBERS, INVITATIONS, WEBHOOKS, DELIVERIES}
 
@@ -56,7 +57,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
         "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
         "memories.MergeSuggestion", "memories.Note",
-        "memories.PredictionError", "memories.Review", "memories.Session",
+        "memories.PredictionError", "memories.ReportItem", "memories.Review", "memories.Session",
         "conflicts.Conflict", "console.WebhookDelivery", "console.WebhookEndpoint",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",
         "predictor.Training", "predictor.ModelVersion",

@@ -295,6 +295,24 @@ async def test_a_session_key_of_any_letters_leads_to_its_session(tenant: Tenant)
         assert answer["session_key"] == key
 
 
+async def test_the_end_takes_what_a_model_used_and_what_was_wrong(tenant: Tenant) -> None:
+    async with opened() as door, door.client(tenant.agent) as client:
+        told = {"content": "The kiln fires at 1240 degrees."}
+        memory = said(await client.call_tool("remember", told))["id"]
+        run = {"session_key": "run", "context": "At how many degrees does the kiln fire?"}
+        started = said(await client.call_tool("session", {"action": "start", **run}))
+        assert started["memory_ids"] == [memory]
+        assert "`used`" in started["at_end"]
+        end = {"action": "end", "session_key": "run", "missing": ["Who fires the kiln?"]}
+        other = await client.call_tool("session", end | {"used": {str(uuid4()): 1}})
+        assert other.is_error
+        wrong = [{"memory": memory, "reason": "1260 since May"}]
+        done = await client.call_tool("session", end | {"used": {memory: 0.2}, "wrong": wrong})
+        assert said(done)["session_key"] == "run"
+        drift = said(await client.call_tool("questions", {"about": "drift"}))
+        assert "1260 since May" in str(drift)
+
+
 async def test_prompts_and_resources_show_the_brief_and_the_open_questions(tenant: Tenant) -> None:
     _, newer, card = await thread(disagree, tenant.workspace)
     await thread(_put, tenant, "work/rate limits.md", "# Limits\n\nSee the gateway.")

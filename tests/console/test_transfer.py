@@ -44,6 +44,7 @@ SOUNDS_SECRET = re.compile(r"secret|token(?!s$)|passw|digest|credential|private|
 NO_SECRETS = {
     "memories.Session.prompt_digests": "of texts",
     "memories.Session.transcript_digest": "of a text",
+    "memories.SessionReport.digest": "of texts and ids",
     "memories.ImportProgress.file_digest": "of a file",
     "memories.NoteLink.key": "the name that a link gives",
     "memories.NoteName.key": "the name of a note",

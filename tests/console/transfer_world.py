@@ -52,6 +52,9 @@ from memories.models import (
     JanitorRun,
     Memory,
     RecallRecord,
+    ReportItem,
+    Session,
+    SessionReport,
 )
 from predictor.models import TrainingLease
 from tests.conftest import NOW
@@ -104,6 +107,12 @@ def _rest(key: ApiKey, person: User) -> None:
     AskedAnswers.objects.create(memory=other, content_hash=other.content_hash, failures=1)
     CoRecall.objects.create(first=one, second=other, weight=1.5, since=NOW, reinforced_at=NOW)
     RecallRecord.objects.create(memory_ids=[one.pk], at=NOW)
+    session = Session.objects.order_by("pk")[0]
+    SessionReport.objects.create(session=session, digest="d" * 64, created_at=NOW)
+    said = {"session": session, "created_at": NOW, "position": 0}
+    ReportItem.objects.create(kind="used", memory=one, value=0.1 + 0.2, **said)
+    ReportItem.objects.create(kind="wrong", memory=one, text=ODD, text_hash="e" * 64, **said)
+    ReportItem.objects.create(kind="missing", text=ODD, text_hash="e" * 64, **said)
     DetectionDue.objects.create(memory=one, since=NOW)
     job = Job.objects.create(
         kind="extraction", status=JobStatus.DONE, caller=f"key:{key.pk}", role=Role.AGENT, key=key,

@@ -43,6 +43,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "limit": "written without a fraction: 8.0 is an integer to JSON Schema",
     "memory_ids": "stored memories, two at least",
     "metadata": "bounded in bytes",
+    "missing": "of visible characters",
     "muted_rules": "names of rules",
     "note_version": "goes with a path",
     "observation_id": "of this memory",
@@ -65,9 +66,11 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "ttl_seconds": "together with expires_at",
     "until": "to come",
     "url": "of a public address",
+    "used": "memories that the session was given",
     "updated_since": "a time that exists",
     "verdict": "goes with what it keeps",
     "weeks": "or since",
+    "wrong": "memories that the session was given",
 }
 
 

@@ -97,6 +97,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "notes": {"get": "reader"},
     "notes/<note:note_path>": {"get": "reader", "put": "agent", "delete": "agent"},
     "context": {"post": "reader"},
+    "session-reports": {"get": "reader"},
     "sessions": {"get": "reader", "post": "agent"},
     "sessions/<session:session_key>": {"get": "reader", "delete": "admin"},
     "sessions/<session:session_key>/prompts": {"post": "agent"},

@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
-from memories.core.briefing import DECIDED, NOTES
+from memories.core.briefing import AT_END, DECIDED, NOTES
 from memories.core.content import normalise_quote
 from memories.models import Memory, Observation, Session, SessionCandidate
 from memories.services.sessions.end import close_idle
@@ -87,6 +87,7 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
         "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
         "reason": "",
         "decided_since": [],
+        "at_end": AT_END,
         "text": f'{NOTES}\n- constraint: "Never feed Biscuit."\n- "{DOG}"',
     }
     again = start(tenant, status=200, context="something else", k=1)

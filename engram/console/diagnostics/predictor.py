@@ -96,6 +96,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         "min_sessions": config.min_training_sessions,
         "success_rate": state.success_rate,
         "comparisons": track_record.comparison_count(),
+        "judged_by": {one.judge: one.sessions for one in track_record.judged_by()},
         "alpha": state.alpha,
         "drift_resets": state.drift_resets,
         "last_training": track_record.last_training(),

@@ -295,6 +295,7 @@ def of_session(data: Mapping[str, Any], url: str) -> Fields:
             disputed=[one["id"] for one in data["memories"] if one["disputed"]],
             constraints_left_out=data["constraints_left_out"],
             reason=data["reason"],
+            at_end=data["at_end"],
         )
     if "memories" not in data:
         return filled(**data)

@@ -224,7 +224,9 @@ TOOLS = (
         "Tell about your run, so that the right memories come first next time. start once, with "
         "session_key and context: returns text to read. prompt with each message of the user: "
         "returns memories that match. feedback: memory_id and value, -1 (misled) to 1 (helped). "
-        "end with transcript; extract turns it into memories. Not needed for one question. "
+        "end with used (id of a memory you were given: 0 to 1), wrong (memory and reason of those "
+        "that are false by now), missing (what you had to find out), transcript; extract turns it "
+        "into memories. Not needed for one question. "
         'Example: {"action": "start", "session_key": "run-42", "context": "send invoices"}',
         {
             "action": choice("start", "prompt", "feedback", "end"),
@@ -237,6 +239,9 @@ TOOLS = (
             "prompt": TEXT,
             "memory_id": TEXT,
             "value": NUMBER,
+            "used": {"type": "object"},
+            "wrong": {"type": "array", "items": {"type": "object"}},
+            "missing": TEXTS,
             "transcript": TEXT,
             "extract": FLAG,
         },

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -59,26 +59,32 @@ def record_signal(
         held = Memory.objects.recallable(now).select_for_update(no_key=True)
         if not held.filter(pk=memory_id).exists():
             raise MissingError("There is no such memory that can be recalled.")
-        [error_id] = upsert(
-            _SIGNAL,
-            {
-                "id": next_id(),
-                "type": ErrorType.MEMORY_EXTERNAL_SIGNAL.value,
-                "memory": memory_id,
-                "source": source,
-                "context": as_json({"evidence": signal.evidence, "by": actor.label}),
-                "weight": signal.weight,
-            },
-            now,
-        )
-        record(
-            SIGNALLED,
-            of=("memory", memory_id),
-            actor=actor,
-            now=now,
-            data={"error": str(error_id), "source": source, "weight": signal.weight},
-        )
+        error_id = store_signal(memory_id, replace(signal, source=source), actor=actor, now=now)
         return PredictionError.objects.select_related("memory").get(pk=error_id)
+
+
+def store_signal(memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime) -> UUID:
+    """Store a signal about a memory that the caller has locked; return the prediction error."""
+    [error_id] = upsert(
+        _SIGNAL,
+        {
+            "id": next_id(),
+            "type": ErrorType.MEMORY_EXTERNAL_SIGNAL.value,
+            "memory": memory_id,
+            "source": signal.source,
+            "context": as_json({"evidence": signal.evidence, "by": actor.label}),
+            "weight": signal.weight,
+        },
+        now,
+    )
+    record(
+        SIGNALLED,
+        of=("memory", memory_id),
+        actor=actor,
+        now=now,
+        data={"error": str(error_id), "source": signal.source, "weight": signal.weight},
+    )
+    return error_id
 
 
 def _name_of(source: str) -> str:

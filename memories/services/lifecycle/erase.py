@@ -38,6 +38,7 @@ from memories.services.locks import lock
 from memories.services.review.ask import flag_derived
 from memories.services.sessions.erase import erase_quotes, pieces_of
 from memories.services.sessions.erase_extracted import erase_extracted
+from memories.services.sessions.reported import erase_reported
 from memories.signals import memories_erased
 
 
@@ -88,6 +89,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         # receivers of the signal find its rows, or it waits and then finds the transcript erased.
         sessions = erase_quotes(wordings.quoted_in, wordings.texts)
         erase_extracted(wordings.quoted_in, pieces_of(wordings.texts))
+        erase_reported(ids, wordings.quoted_in, pieces_of(wordings.texts))
         answering = erase_answers(ids, wordings.hashes)
         memories_erased.send(
             Memory,

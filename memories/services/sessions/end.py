@@ -1,4 +1,4 @@
-"""End sessions: store the transcript for the judge and send the signal."""
+"""End sessions: store the transcript and the agent's report, and send the signal."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from memories.services.causes import OTHER_TRANSCRIPT
-from memories.services.sessions.access import lock_session, own_session
+from memories.services.locks import lock
+from memories.services.sessions.access import demand_own_session, lock_session, own_session
+from memories.services.sessions.report import NOTHING, Report, is_new_report, store_report
 from memories.signals import session_ended
 
 IDLE_FOR = timedelta(hours=24)
@@ -26,33 +28,66 @@ NOTHING_SAID = hashlib.sha256(b"").hexdigest()
 
 @retry_on_collision
 def end_session(
-    workspace: Workspace, session_key: str, transcript: str, *, actor: Actor, now: datetime
+    workspace: Workspace,
+    session_key: str,
+    transcript: str,
+    *,
+    actor: Actor,
+    now: datetime,
+    report: Report = NOTHING,
 ) -> Session:
     """End a session; the same call again changes nothing, another transcript is refused.
 
     A credential in the transcript is replaced by a marker. Reviewers may end sessions of others,
-    for example when the key is lost.
+    for example when the key is lost; a report is taken from the key that started it only.
 
     A session that was closed as idle, or ended without a transcript, accepts its transcript once,
-    as if it had been ended with it.
+    as if it had been ended with it; one that ended without a report accepts its report until it is
+    judged.
+
+    Raises
+    ------
+    InvalidError
+        When the report names memories that the session was not given or that are hidden by now.
+    StaleError
+        When it has ended with another transcript or report, or a report comes after the judge.
     """
     with in_workspace(workspace):
-        session = (
-            lock_session(session_key) if actor.is_reviewer else own_session(session_key, actor)
-        )
-        digest = hashlib.sha256(transcript.encode()).hexdigest()
-        if session.ended_at is not None and not session.is_abandoned:
-            if session.transcript_digest == digest:
-                return session
-            # Compared by digest, because an erased transcript is empty.
-            if session.transcript_digest != NOTHING_SAID:
-                raise StaleError(
-                    "This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT
-                )
+        if report:
+            demand_own_session(session_key, actor)
+        memories = lock(report.memory_ids) if report else []  # locked before sessions
+        is_own = report or not actor.is_reviewer
+        session = own_session(session_key, actor) if is_own else lock_session(session_key)
+        is_new_end = _is_new_end(session, transcript, has_report=bool(report))
+        is_reported = is_new_report(session, report)
+        if not is_new_end and not is_reported:
+            return session
+        if is_reported:
+            store_report(session, report, memories, actor=actor, now=now)
+        if not is_new_end:
+            session_ended.send(Session, session=session, now=now)
+            return session
         kept, _ = without_credentials(transcript)
-        session.transcript, session.transcript_digest = kept, digest
+        session.transcript = kept
+        session.transcript_digest = hashlib.sha256(transcript.encode()).hexdigest()
         session.is_abandoned = False
         return _end(session, actor=actor, now=now)
+
+
+def _is_new_end(session: Session, transcript: str, *, has_report: bool) -> bool:
+    """Return whether the call ends the session or brings its transcript; refuse another one.
+
+    A report may come alone after the transcript.
+    """
+    if session.ended_at is None or session.is_abandoned:
+        return True
+    # Compared by digest, because an erased transcript is empty.
+    digest = hashlib.sha256(transcript.encode()).hexdigest()
+    if session.transcript_digest == digest or (has_report and not transcript):
+        return False
+    if session.transcript_digest != NOTHING_SAID:
+        raise StaleError("This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT)
+    return True
 
 
 def idle_sessions(now: datetime) -> QuerySet[Session]:

@@ -19,6 +19,7 @@ from memories.services.locks import lock
 from memories.services.pieces import may_quote
 from memories.services.sessions.access import lock_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
+from memories.services.sessions.reported import erase_reasons_of
 from memories.signals import session_erased
 
 # Texts are compared as `letters()` folds them, rows hold them as they were sent. A piece leaves out
@@ -54,6 +55,7 @@ def delete_session(workspace: Workspace, session_key: str, *, actor: Actor, now:
             data=data,
         )
         erase_extracted_of(session_key)
+        erase_reasons_of(session)
         StageError.objects.filter(session_key=session_key).delete()
         session_erased.send(Session, session=session, now=now)
         session.delete()

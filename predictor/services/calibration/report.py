@@ -1,17 +1,26 @@
 """Report the judge's agreement with people, over the newest labels and by judge and month.
 
-Only first labels count: a second label of an item may be influenced by the judge's relevance.
+What agents said at the end of their sessions is one more judge, beside those in the total. Only
+first labels count: a second label of an item may be influenced by the judge's relevance.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from memories.models import ReportItem, ReportKind
 from predictor.core.calibration import CalibrationReport, RatedMemory, compare_labels
-from predictor.models import CalibrationItem, CalibrationSample, Judgement, JudgeStatus
+from predictor.core.trust import AGENT_VERSION
+from predictor.models import (
+    CalibrationItem,
+    CalibrationSample,
+    JudgeKind,
+    Judgement,
+    JudgeStatus,
+)
 from predictor.services.calibration.calibrate import count_waiting
 
 MONTHS_SHOWN = 24
@@ -51,18 +60,13 @@ class _Labelled:
 def calibration_of(*, now: datetime) -> JudgeAgreement:
     """Return the judge's agreement with people's blind labels."""
     answered = CalibrationItem.objects.exclude(labelled_at=None)
+    first = answered.filter(label__isnull=False, is_relabelled=False)
+    items = list(first.order_by("-labelled_at", "pk")[:NEWEST])
     labelled = [
-        _Labelled(
-            RatedMemory(session, float(label or 0), relevance), (kind, version), f"{at:%Y-%m}"
-        )
-        for session, label, relevance, kind, version, at in answered.exclude(label=None)
-        .filter(is_relabelled=False)
-        .order_by("-labelled_at", "pk")
-        .values_list(
-            "session_id", "label", "judge_relevance", "judge_kind", "judge_version", "labelled_at"
-        )[:NEWEST]
+        _labelled(item, item.judge_relevance, (item.judge_kind, item.judge_version))
+        for item in items
     ]
-    judges = _by_judge(labelled)
+    judges = _by_judge([*labelled, *_by_agents(items)])
     return JudgeAgreement(
         report=_report(labelled),
         judges=judges,
@@ -72,6 +76,24 @@ def calibration_of(*, now: datetime) -> JudgeAgreement:
         relabelled=answered.filter(is_relabelled=True, label__isnull=False).count(),
         last_drawn_at=CalibrationSample.objects.values_list("drawn_at", flat=True).first(),
     )
+
+
+def _labelled(item: CalibrationItem, said: float, judge: tuple[str, str]) -> _Labelled:
+    pair = RatedMemory(item.session_id, item.label or 0.0, said)
+    return _Labelled(pair, judge, f"{item.labelled_at:%Y-%m}")
+
+
+def _by_agents(items: Sequence[CalibrationItem]) -> list[_Labelled]:
+    """Return what the agents of these sessions said of the same memories, beside the judge."""
+    beside = {(i.session_id, i.memory_id): i for i in items if i.judge_kind != JudgeKind.AGENT}
+    checked = CalibrationItem.objects.exclude(labelled_at=None).order_by().values("session")
+    said = ReportItem.objects.filter(kind=ReportKind.USED, session__in=checked).order_by("pk")
+    agent = JudgeKind.AGENT.value, AGENT_VERSION
+    return [
+        _labelled(beside[s, m], value or 0.0, agent)
+        for s, m, value in said.values_list("session_id", "memory_id", "value")
+        if m and (s, m) in beside
+    ]
 
 
 def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:

@@ -20,7 +20,7 @@ from predictor.core.judging import (
 )
 from predictor.models import JudgeKind
 from predictor.services.judging.pool import JudgingPool
-from predictor.services.judging.settle import JudgeVerdict
+from predictor.services.judging.verdict import JudgeVerdict
 
 BASE_OUTPUT_TOKENS = 1024
 OUTPUT_TOKENS_A_NOTE = 24

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 
 from django.db.models import Avg, Count, DurationField, ExpressionWrapper, F, Q
 
-from predictor.models import JudgeStatus, Label
+from predictor.models import JudgeKind, JudgeStatus, Label
 
 YOUNG = timedelta(days=7)
 OLD = timedelta(days=30)
@@ -81,6 +81,7 @@ def _mean_of_age(since: datetime, until: datetime):  # type: ignore[no-untyped-d
     judged = Label.objects.filter(
         relevance__isnull=False,
         session__judgement__status=JudgeStatus.DONE,
+        session__judgement__kind__in=[JudgeKind.MODEL, JudgeKind.OFFLINE],
         session__judgement__judged_at__gt=since,
         session__judgement__judged_at__lte=until,
     )

@@ -20,6 +20,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Session
 from predictor.core.judging import is_judgeable
 from predictor.models import Judgement, JudgeStatus
+from predictor.services.judging.agents_word import has_word
 from predictor.services.state import lock_state
 
 JUDGE_TASK = "predictor.judge_workspace"
@@ -55,11 +56,12 @@ def note_ended(sender: Any, *, session: Session, now: datetime, **_: Any) -> Non
     """Queue a session for judging, in the transaction that ends it; not in the mode `off`.
 
     A session closed as idle has no transcript to judge; it is queued when the transcript arrives.
+    One of which the agent said what it used needs none.
     """
     workspace = session.workspace
     if workspace.config.predictor_mode == "off":
         return
-    if not is_judgeable(session.transcript):
+    if not is_judgeable(session.transcript) and not has_word(session):
         Judgement.objects.get_or_create(
             session=session,
             defaults={

@@ -20,12 +20,15 @@ from engram.kernel.lease import renewing
 from engram.kernel.llm import ModelError, UnavailableError, Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from predictor.core.judging import is_judgeable
 from predictor.models import Judgement
 from predictor.services.judging import due
+from predictor.services.judging.agents_word import AgentsWord, judge_by_agent, read_word
 from predictor.services.judging.ask_judge import CappedError, ask_judge
 from predictor.services.judging.offline import judge_offline
 from predictor.services.judging.pool import JudgingPool, read_pool
-from predictor.services.judging.settle import JudgeVerdict, settle
+from predictor.services.judging.settle import settle
+from predictor.services.judging.verdict import JudgeVerdict
 
 log = logging.getLogger(__name__)
 
@@ -100,23 +103,32 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
     ):
         with in_workspace(workspace):
             pool = read_pool(judgement.session_id)
+            word = pool and _word_alone(pool)
         if pool is None:
             return False
         if not pool.ids:
             due.skip(judgement, due.NO_MEMORIES, now=clock())
             return False
-        asks = due.is_by_model(workspace)
-        verdict = (
-            _ask(workspace, judgement, pool, clock=clock)
-            if asks
-            else judge_offline(workspace, pool)
-        )
+        if word:
+            verdict = judge_by_agent(word)
+        elif due.is_by_model(workspace):
+            verdict = _ask(workspace, judgement, pool, clock=clock)
+        else:
+            verdict = judge_offline(workspace, pool)
         assert judgement.holder is not None  # noqa: S101  `acquire` has set it
         # A collision repeats the writing only: the model's answer is kept.
         settled = retry_on_collision(settle)(
             workspace, judgement.session_id, judgement.holder, verdict, now=clock()
         )
         return settled is not None
+
+
+def _word_alone(pool: JudgingPool) -> AgentsWord | None:
+    """Return what the agent said where there is too little of a transcript to judge."""
+    if is_judgeable(pool.session.transcript):
+        return None
+    word = read_word(pool.session, list(pool.session.candidates.all()))
+    return word or None
 
 
 def _ask(

@@ -22,13 +22,16 @@ from memories.models import (
     Memory,
     Merge,
     Provenance,
+    ReportItem,
+    ReportKind,
     Session,
     SessionCandidate,
 )
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons
+from predictor.core.comparison import TOP
 from predictor.core.labels import Evidence, label
-from predictor.models import Label
+from predictor.models import JudgeKind, Label
 
 SETTLED_AFTER = timedelta(days=7)
 REGRETTED_WITHIN = timedelta(hours=24)  # of being injected
@@ -43,6 +46,7 @@ class MemoryOutcome:
     """Later changes of a memory that affect labels."""
 
     superseded_at: datetime | None = None  # by a person, or by a class of at least the same weight
+    superseded_in: tuple[str, UUID | None] = ("", None)  # session key and key of the successor
     forgotten_at: datetime | None = None  # by a person
     withdrawn_at: datetime | None = None  # merged or culled
 
@@ -56,16 +60,20 @@ def read_outcomes(memories: Collection[Memory]) -> dict[UUID, MemoryOutcome]:
         return found
     by_person = _by_person([*superseded, *forgotten])
     merged = _merged_ids([m.id for m in superseded])
-    trust = _trust([m.superseded_by_id for m in superseded if m.superseded_by_id])
+    successors = _successors([m.superseded_by_id for m in superseded if m.superseded_by_id])
     for memory in superseded:
         outcome = found.get(memory.id, MemoryOutcome())
         if memory.id in merged:
             found[memory.id] = replace(outcome, withdrawn_at=memory.superseded_at)
         elif (
             (memory.id, SUPERSEDED) in by_person
-            or trust.get(memory.superseded_by_id, 0) >= Provenance(memory.provenance).trust
+            or _trust_of(successors.get(memory.superseded_by_id)) >= _trust_of(memory)
         ):  # fmt: skip
-            found[memory.id] = replace(outcome, superseded_at=memory.superseded_at)
+            successor = successors.get(memory.superseded_by_id)
+            written_in = (successor.session_key, successor.key_id) if successor else ("", None)
+            found[memory.id] = replace(
+                outcome, superseded_at=memory.superseded_at, superseded_in=written_in
+            )
     for memory in forgotten:
         if (memory.id, FORGOTTEN) in by_person:
             outcome = found.get(memory.id, MemoryOutcome())
@@ -102,9 +110,28 @@ def _merged_ids(ids: Collection[UUID]) -> set[UUID]:
     return set(merges.order_by().values_list("absorbed_id", flat=True))
 
 
-def _trust(ids: Collection[UUID]) -> dict[UUID | None, int]:
-    rows = Memory.objects.filter(pk__in=ids).order_by().values_list("pk", "provenance")
-    return {pk: Provenance(provenance).trust for pk, provenance in rows}
+def _successors(ids: Collection[UUID]) -> dict[UUID | None, Memory]:
+    rows = Memory.objects.filter(pk__in=ids).order_by()
+    return {row.pk: row for row in rows.only("pk", "provenance", "session_key", "key")}
+
+
+def _trust_of(memory: Memory | None) -> int:
+    return 0 if memory is None else Provenance(memory.provenance).trust
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the agent said of a memory's use, 0..1, and how much that weighs against the judge's.
+
+    `is_judge`: the agent's word is the verdict that the session is learned from.
+    """
+
+    used: float | None = None
+    weight: float = 1.0
+    is_judge: bool = False
+
+
+NOTHING_SAID = Said()
 
 
 def evidence(
@@ -114,23 +141,40 @@ def evidence(
     *,
     relevance: float | None,
     is_named_missing: bool,
+    said: Said = NOTHING_SAID,
 ) -> Evidence:
-    """Return the evidence about a memory in a session."""
+    """Return the evidence about a memory in a session.
+
+    What the session itself has superseded is not superseded for it: it used the memory so.
+    """
     until = (session.ended_at or session.started_at) + SETTLED_AFTER
     regretted_until = min(until, session.started_at + REGRETTED_WITHIN)
+    own = bool(session.session_key) and outcome.superseded_in == (
+        session.session_key,
+        session.key_id,
+    )
     return Evidence(
-        relevance=relevance,
+        relevance=None if said.is_judge else relevance,
         was_injected=row.was_injected,
         hit_count=row.fts_hit_count,
         feedback=row.feedback,
+        used=said.used,
+        weight=said.weight,
+        is_unjudged=said.is_judge and was_asked_about(row),
         is_named_missing=is_named_missing,
         cosine=row.cosine,
-        superseded=_between(outcome.superseded_at, session.started_at, until),
+        superseded=not own and _between(outcome.superseded_at, session.started_at, until),
         forgotten_by_person_within_24h=_between(
             outcome.forgotten_at, session.started_at, regretted_until
         ),
         is_withdrawn=outcome.withdrawn_at is not None and outcome.withdrawn_at <= until,
     )
+
+
+def was_asked_about(row: SessionCandidate) -> bool:
+    """Return whether a judge of the session would tell about a memory: shown, or in a top ten."""
+    ranks = (row.baseline_rank, row.predictor_rank)
+    return row.was_injected or any(rank is not None and rank <= TOP for rank in ranks)
 
 
 def _between(at: datetime | None, since: datetime, until: datetime) -> bool:
@@ -148,17 +192,17 @@ def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
         memory__in=memory_ids, session__ended_at__gte=now - SETTLED_AFTER
     ).order_by("-session__ended_at", "pk")
     labels = list(
-        found.select_related("session", "session__judgement").defer(
-            "session__transcript", "session__context", "session__judgement__raw"
-        )[:RELABELLED_MAX]
+        found.select_related("session", "session__judgement")
+        .defer("session__transcript", "session__context", "session__judgement__raw")
+        .annotate(agent_weight=F("session__judgement__raw__agent__weight"))[:RELABELLED_MAX]
     )
     if not labels:
         return None
     known = read_outcomes(
         Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content")
     )
-    rows = _candidates(labels)
-    changed = [row for row in labels if _relabel_one(row, rows, known)]
+    rows, used = _candidates(labels), _used(labels)
+    changed = [row for row in labels if _relabel_one(row, rows, known, used)]
     changed.sort(key=lambda row: row.pk)
     Label.objects.bulk_update(changed, ["raw", "final", "reasons", "is_sampled"])
     return len(changed)
@@ -171,10 +215,22 @@ def _candidates(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], SessionCandi
     return {(row.session_id, row.memory_id): row for row in rows.order_by()}
 
 
+def _used(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], float]:
+    """Return what agents said of the use of these memories, by session and memory."""
+    items = ReportItem.objects.filter(
+        kind=ReportKind.USED,
+        session__in={row.session_id for row in labels},
+        memory__in={row.memory_id for row in labels},
+    )
+    values = items.order_by().values_list("session_id", "memory_id", "value")
+    return {(session_id, memory_id): value or 0.0 for session_id, memory_id, value in values}
+
+
 def _relabel_one(
-    known: Label,
+    known: Any,
     rows: Mapping[tuple[UUID, UUID], SessionCandidate],
     outcomes: Mapping[UUID, MemoryOutcome],
+    used: Mapping[tuple[UUID, UUID], float],
 ) -> bool:
     """Recompute a label, without saving it; return whether it changed."""
     row = rows.get((known.session_id, known.memory_id))
@@ -186,6 +242,11 @@ def _relabel_one(
         outcomes.get(known.memory_id, MemoryOutcome()),
         relevance=known.relevance,
         is_named_missing=NAMED_AS_MISSING in known.reasons,
+        said=Said(
+            used=used.get((known.session_id, known.memory_id)),
+            weight=1.0 if known.agent_weight is None else known.agent_weight,
+            is_judge=known.session.judgement.kind == JudgeKind.AGENT,
+        ),
     )
     found = label(now_known, session_score=known.session.judgement.overall or 0.0)
     before = (known.raw, known.final, known.reasons)

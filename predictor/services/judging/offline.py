@@ -23,7 +23,7 @@ from predictor.core.offline_judge import (
 from predictor.core.talk import read_talk
 from predictor.models import JudgeKind
 from predictor.services.judging.pool import JudgingPool
-from predictor.services.judging.settle import JudgeVerdict
+from predictor.services.judging.verdict import JudgeVerdict
 
 
 def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") -> JudgeVerdict:

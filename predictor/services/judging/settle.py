@@ -8,13 +8,13 @@ the verdict and the labels. 3. Compare the two rankings and update the governor 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import numpy as np
 
-from engram.kernel.llm import Usage
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
@@ -30,7 +30,7 @@ from predictor.core.comparison import (
     compare,
 )
 from predictor.core.governance import Governor
-from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, JudgeScores, find_missing
+from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, find_missing
 from predictor.core.labels import MIN_CONFIDENCE, is_flat, label, sample_labels
 from predictor.models import (
     Comparison,
@@ -41,39 +41,23 @@ from predictor.models import (
     PredictorState,
 )
 from predictor.services.calibration.calibrate import draw_when_due
+from predictor.services.judging.agents_word import AgentsWord, judge_by_agent, read_word
 from predictor.services.judging.erase import strip_words
 from predictor.services.judging.events import record_settlement
-from predictor.services.judging.labelling import MemoryOutcome, evidence, read_outcomes
+from predictor.services.judging.labelling import MemoryOutcome, Said, evidence, read_outcomes
 from predictor.services.judging.pool import order_by_rank
+from predictor.services.judging.verdict import JudgeVerdict
 from predictor.services.state import governor_of, lock_state, store_governor
 from predictor.services.training.due import due_reason, note_training_due
 
 
-@dataclass(frozen=True, slots=True)
-class JudgeVerdict:
-    """A judge's scores of the memories `ids`, in the order of the prompt, and the judge's kind.
-
-    `note` is why the offline judge was used although a model is configured.
-    """
-
-    scores: JudgeScores
-    ids: Sequence[UUID]
-    kind: JudgeKind
-    version: str
-    model: str = ""
-    note: str = ""
-    usage: Usage = field(default_factory=Usage)
-    cost_usd: float = 0.0
-
-    @property
-    def relevance(self) -> dict[UUID, float]:
-        """Return the relevance by memory."""
-        return dict(zip(self.ids, self.scores.relevance, strict=True))
-
-
 @dataclass(slots=True)
 class _Case:
-    """A session with the rows that are locked to settle it."""
+    """A session with the rows that are locked to settle it.
+
+    `verdict` is the judge's, by which rankings are compared; `learned` is what labels and trainings
+    take: the agent's word where the judge cannot tell.
+    """
 
     workspace: Workspace
     session: Session
@@ -82,6 +66,8 @@ class _Case:
     memories: Mapping[UUID, Memory]
     rows: Sequence[SessionCandidate]
     verdict: JudgeVerdict
+    learned: JudgeVerdict
+    word: AgentsWord
     is_erased: bool  # something that the judge read was erased while it was running
     now: datetime
 
@@ -146,12 +132,28 @@ def _lock_case(
     # session's lock, so that a running erasing transaction has ended.
     is_emptied = sessions.filter(pk=session_id, transcript="").exists()
     is_erased = is_emptied or any(memory_id not in known for memory_id in verdict.ids)
-    return _Case(workspace, session, judgement, state, known, rows, verdict, is_erased, now)
+    word = read_word(session, rows)
+    learned = _learned(verdict, word)
+    return _Case(
+        workspace, session, judgement, state, known, rows, verdict, learned, word, is_erased, now
+    )
+
+
+def _learned(verdict: JudgeVerdict, word: AgentsWord) -> JudgeVerdict:
+    """Return the verdict to learn from: the agent's word where the judge is unsure or cannot tell.
+
+    So a session of which the agent said something is never void.
+    """
+    reason = _why_void(verdict)
+    if not reason or not word:
+        return verdict
+    own = judge_by_agent(word, note=f"{verdict.kind} judge: {reason}")
+    return replace(own, usage=verdict.usage, cost_usd=verdict.cost_usd)
 
 
 def _store_verdict(case: _Case) -> str:
     """Store the judge's answer; return why the session is void, "" when it is valid."""
-    judgement, verdict, scores = case.judgement, case.verdict, case.verdict.scores
+    judgement, verdict, scores = case.judgement, case.learned, case.learned.scores
     judgement.status = JudgeStatus.DONE
     judgement.kind, judgement.version, judgement.model = (
         verdict.kind,
@@ -163,9 +165,10 @@ def _store_verdict(case: _Case) -> str:
     topics = () if case.is_erased else scores.missing_topics[:MAX_TOPICS]
     judgement.missing_topics = [topic[:TOPIC_CHARS] for topic in topics]
     judgement.novel_context_count = scores.novel_context_count
-    judgement.raw = strip_words(asdict(scores)) if case.is_erased else asdict(scores)
-    judgement.is_flat = is_flat(scores.relevance)
-    judgement.void_reason = _why_void(scores)
+    judgement.raw = _answer_of(case)
+    is_agent = verdict.kind == JudgeKind.AGENT  # it speaks of what it was shown, not of the pool
+    judgement.is_flat = not is_agent and is_flat(scores.relevance)
+    judgement.void_reason = _why_void(verdict)
     judgement.input_tokens += verdict.usage.input_tokens
     judgement.output_tokens += verdict.usage.output_tokens
     judgement.cost_usd += verdict.cost_usd
@@ -177,9 +180,28 @@ def _store_verdict(case: _Case) -> str:
     return judgement.void_reason
 
 
-def _why_void(scores: JudgeScores) -> str:
+def _answer_of(case: _Case) -> dict[str, Any]:
+    """Return the judge's whole answer as JSON, with the weight of the agent's word if it spoke.
+
+    Of a judge whose answer is not learned from the figures are kept.
+    """
+    whole = asdict(case.learned.scores)
+    raw = strip_words(whole) if case.is_erased else whole
+    if case.word.used:
+        raw["agent"] = case.word.as_json
+    if case.learned is not case.verdict:
+        unsure = strip_words(asdict(case.verdict.scores))
+        named = {"kind": case.verdict.kind.value, "version": case.verdict.version}
+        raw["unsure"] = unsure | named | {"memory_ids": [str(i) for i in case.verdict.ids]}
+    return raw
+
+
+def _why_void(verdict: JudgeVerdict) -> str:
+    scores = verdict.scores
     if not scores.relevance:
         return NOTHING_JUDGED
+    if verdict.kind == JudgeKind.AGENT:
+        return ""
     if not scores.confidence >= MIN_CONFIDENCE:
         return LOW_CONFIDENCE
     return FLAT if is_flat(scores.relevance) else ""
@@ -187,14 +209,15 @@ def _why_void(scores: JudgeScores) -> str:
 
 def _store_labels(case: _Case) -> None:
     """Store the label of every recorded memory, and which labels are trained on."""
-    relevance = case.verdict.relevance
+    relevance = case.learned.relevance
     outcomes = read_outcomes(list(case.memories.values()))
     unseen = {
         row.memory_id: case.memories[row.memory_id].content
         for row in case.rows
         if row.memory_id not in relevance and not row.was_injected
     }
-    missing = find_missing(case.judgement.missing_topics, unseen)
+    topics = [*case.word.missing, *case.judgement.missing_topics]
+    missing = find_missing(topics, unseen)
     labels = {
         row.memory_id: label(
             evidence(
@@ -203,8 +226,13 @@ def _store_labels(case: _Case) -> None:
                 outcomes.get(row.memory_id, MemoryOutcome()),
                 relevance=relevance.get(row.memory_id),
                 is_named_missing=row.memory_id in missing,
+                said=Said(
+                    used=case.word.used.get(row.memory_id),
+                    weight=case.word.record.weight,
+                    is_judge=case.learned.kind == JudgeKind.AGENT,
+                ),
             ),
-            session_score=case.verdict.scores.overall,
+            session_score=case.learned.scores.overall,
         )
         for row in case.rows
     }
@@ -245,6 +273,7 @@ def _compare_rankings(case: _Case, *, is_trained: bool) -> RankingComparison:
         {i: worth for i, worth in case.verdict.relevance.items() if i not in always},
         confidence=case.verdict.scores.confidence,
         is_trained=is_trained,
+        is_of_shown=case.verdict.kind == JudgeKind.AGENT,
     )
 
 

@@ -77,6 +77,7 @@ class PredictorStatus:
     is_fitting: bool
     comparisons: int
     labels: int
+    judged_by: tuple[track_record.JudgedBy, ...]
     trained_at: datetime | None
     fully_trained_at: datetime | None
     last_training: dict[str, Any] | None
@@ -121,6 +122,7 @@ def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
         is_fitting=is_fitting,
         comparisons=track_record.comparison_count(),
         labels=track_record.label_count(),
+        judged_by=track_record.judged_by(),
         trained_at=model.created_at if model is not None and model.origin == TRAINED else None,
         fully_trained_at=track_record.fully_trained_at(state),
         last_training=track_record.last_training(),

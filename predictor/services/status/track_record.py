@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import F
+from django.db.models import Count, F, Q
 
 from engram.kernel.models import Event
 from engram.kernel.planning import Among
@@ -16,6 +16,8 @@ from predictor.core.literal_rules import RATE, START
 from predictor.models import (
     Comparison,
     ComparisonOutcome,
+    Judgement,
+    JudgeStatus,
     Label,
     PredictorState,
     Training,
@@ -60,6 +62,24 @@ def label_count() -> int:
     known = Label.objects.filter(is_sampled=True, final__isnull=False)
     # By ids: a join of both tables takes 7 s instead of 0.2 s with 190,000 labels.
     return known.filter(Among(F("session_id"), sessions)).count()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """How many sessions one kind of judge has judged, and how many of them are void."""
+
+    judge: str
+    sessions: int
+    void: int
+
+
+def judged_by() -> tuple[JudgedBy, ...]:
+    """Return the judged sessions by kind of judge, by one query."""
+    done = Judgement.objects.filter(status=JudgeStatus.DONE).order_by("kind")
+    counted = done.values("kind").annotate(
+        sessions=Count("pk"), void=Count("pk", filter=~Q(void_reason=""))
+    )
+    return tuple(JudgedBy(row["kind"], row["sessions"], row["void"]) for row in counted)
 
 
 def last_training() -> dict[str, Any] | None:

@@ -65,12 +65,22 @@ def _session(story: Story) -> None:
         summary="A memory was of use", **key,
     )  # fmt: skip
     send(agent, "GET /sessions/{session_key}", summary="A session that goes on", **key)
-    ended = {"transcript": transcript("billing")}
+    first, second, *_ = [memory["id"] for memory in started["memories"]]
+    ended = {
+        "transcript": transcript("billing"),
+        "used": {first: 0.9, second: 0},
+        "wrong": [{"memory": second, "reason": "It was moved to another shelf in May."}],
+        "missing": ["Who approves a refund above 500 EUR?"],
+    }
     send(
         agent, "POST /sessions/{session_key}/end", ended, summary="The session ends",
         status=202, **key,
     )  # fmt: skip
     send(agent, "GET /sessions", query={"limit": 1}, summary="The newest session")
+    send(
+        agent, "GET /session-reports", query={"kind": "missing"},
+        summary="What no memory said",
+    )  # fmt: skip
 
 
 def _compare(story: Story) -> None:

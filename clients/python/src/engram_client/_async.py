@@ -1464,6 +1464,35 @@ class AsyncSessions:
     def __init__(self, transport: AsyncTransport):
         self._transport = transport
 
+    def reports(
+        self,
+        *,
+        kind: t.Literal["missing", "wrong"] | Unset = UNSET,
+        limit: int | Unset = UNSET,
+        memory_id: str | Unset = UNSET,
+        project: str | Unset = UNSET,
+        q: str | Unset = UNSET,
+        session_key: str | Unset = UNSET,
+        since: datetime | str | Unset = UNSET,
+    ) -> AsyncPages[types.ReportItem, types.PaginatedReportItemList]:
+        """List what agents reported as missing from memory, or as wrong, newest first."""
+        return AsyncPages(
+            self._transport.send,
+            Call[types.PaginatedReportItemList](
+                "GET",
+                "/session-reports",
+                query=asked(
+                    kind=kind,
+                    limit=limit,
+                    memory_id=memory_id,
+                    project=project,
+                    q=q,
+                    session_key=session_key,
+                    since=since,
+                ),
+            ),
+        )
+
     def list(
         self,
         *,
@@ -1528,6 +1557,9 @@ class AsyncSessions:
         self,
         session_key: str,
         *,
+        used: Mapping[str, float] | Unset = UNSET,
+        wrong: Sequence[types.WrongRequest] | Unset = UNSET,
+        missing: Sequence[str] | Unset = UNSET,
         transcript: str | Unset = UNSET,
         extract: bool | Unset = UNSET,
         idempotency_key: str | None = None,
@@ -1537,7 +1569,9 @@ class AsyncSessions:
             Call[types.Ended](
                 "POST",
                 f"/sessions/{segment('session_key', session_key)}/end",
-                body=given(transcript=transcript, extract=extract),
+                body=given(
+                    used=used, wrong=wrong, missing=missing, transcript=transcript, extract=extract
+                ),
                 idempotency_key=idempotency_key or new_key(),
             )
         )
@@ -1880,6 +1914,7 @@ class AsyncWebhooks:
             "session.imported",
             "session.judged",
             "session.prompted",
+            "session.reported",
             "session.started",
             "session.transcript_taken",
             "settings.changed",
@@ -2110,6 +2145,7 @@ class AsyncEngram(AsyncTransport):
             "session.imported",
             "session.judged",
             "session.prompted",
+            "session.reported",
             "session.started",
             "session.transcript_taken",
             "settings.changed",

@@ -127,6 +127,7 @@ Events = t.Literal[
     "session.imported",
     "session.judged",
     "session.prompted",
+    "session.reported",
     "session.started",
     "session.transcript_taken",
     "settings.changed",
@@ -148,7 +149,7 @@ GateRelation = t.Literal["same", "refines", "contradicts", "different"]
 GivenAnswerState = t.Literal["holds", "left", "disputed", "passing"]
 Health = t.Literal["healthy", "degraded", "unhealthy"]
 JobStatus = t.Literal["queued", "running", "done", "failed"]
-JudgeKind = t.Literal["model", "offline"]
+JudgeKind = t.Literal["agent", "model", "offline"]
 JudgeStatus = t.Literal["due", "done", "skipped", "failed"]
 JudgedRelation = t.Literal["same", "refines", "contradicts", "replaces", "different"]
 KeptForKind = t.Literal["sessions", "transcripts", "recalls"]
@@ -209,6 +210,7 @@ RelatedOutcome = t.Literal[
     "noted",
 ]
 Relation = t.Literal["same", "refines", "contradicts", "different"]
+ReportItemKind = t.Literal["wrong", "missing"]
 ReportKeptOutcome = t.Literal["kept", "capped"]
 ReportedOutcome = t.Literal["opened", "joined", "known"]
 ResolutionValue = t.Literal[
@@ -252,6 +254,30 @@ class Agent(t.TypedDict):
     dismissed: Share
     both_valid: int
     agent: str
+
+
+class AgentReport(t.TypedDict):
+    """What the agent reported at the end of its session."""
+
+    at: str
+    used: dict[str, float]
+    wrong: list[AgentReportWrong]
+    missing: list[str | None]
+
+
+class AgentReportWrong(t.TypedDict):
+    """A memory that the agent reported as wrong."""
+
+    memory: str
+    reason: str | None
+
+
+class AgentsWeight(t.TypedDict):
+    """How much the word of the session's agent weighs, by its key's record with people."""
+
+    weight: float
+    agreed: int
+    checked: int
 
 
 class AlsoFound(t.TypedDict):
@@ -1218,6 +1244,14 @@ class Judged(t.TypedDict):
     both_valid: int
 
 
+class JudgedBy(t.TypedDict):
+    """The sessions that one kind of judge has judged."""
+
+    judge: JudgeKind
+    sessions: int
+    void: int
+
+
 class Judgement(t.TypedDict):
     """The judge's answer for the session."""
 
@@ -1232,6 +1266,7 @@ class Judgement(t.TypedDict):
     missing_topics: list[str]
     novel_context_count: int
     reasoning: str
+    agent: AgentsWeight | None
     withheld: Withheld | t.Literal[""]
     judged_at: str | None
     due_since: str
@@ -1834,6 +1869,14 @@ class PaginatedRefusalList(t.TypedDict):
     results: list[Refusal]
 
 
+class PaginatedReportItemList(t.TypedDict):
+    """PaginatedReportItemList."""
+
+    next: t.NotRequired[str | None]
+    previous: t.NotRequired[str | None]
+    results: list[ReportItem]
+
+
 class PaginatedReviewList(t.TypedDict):
     """PaginatedReviewList."""
 
@@ -1941,6 +1984,7 @@ class PredictorFields(t.TypedDict):
     min_sessions: int
     success_rate: float
     comparisons: int
+    judged_by: dict[str, int]
     alpha: float
     drift_resets: int
     last_training: LastTraining | None
@@ -1965,6 +2009,7 @@ class PredictorReset(t.TypedDict):
     evidence: Evidence
     scored_sessions: int
     label_count: int
+    judged_by: list[JudgedBy]
     drift_resets: int
     model: ServedModel | None
     trained_at: str | None
@@ -2004,6 +2049,7 @@ class PredictorStatus(t.TypedDict):
     evidence: Evidence
     scored_sessions: int
     label_count: int
+    judged_by: list[JudgedBy]
     drift_resets: int
     model: ServedModel | None
     trained_at: str | None
@@ -2174,6 +2220,20 @@ class ReplayAnswer(t.TypedDict):
     not_followed: list[str]
     gate: GateReplay
     detection: DetectionReplay
+
+
+class ReportItem(t.TypedDict):
+    """What one agent reported as wrong or missing."""
+
+    id: str
+    kind: ReportItemKind
+    text: str | None
+    memory_id: str | None
+    session_key: str
+    project: str
+    scope: str
+    agent: str
+    created_at: str
 
 
 class ReportKept(t.TypedDict):
@@ -2358,6 +2418,7 @@ class SessionDetail(t.TypedDict):
     phase: str
     model_version: int | None
     no_opinion_reason: str
+    report: AgentReport | None
     records: list[Candidate]
 
 
@@ -2436,6 +2497,7 @@ class Started(t.TypedDict):
     status_line: str
     reason: str
     decided_since: list[Decided]
+    at_end: str
     text: str
     took_ms: float
 
@@ -2717,3 +2779,10 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     retention_transcript_days: t.NotRequired[int | None]
     retention_session_days: t.NotRequired[int | None]
     retention_recall_days: t.NotRequired[int | None]
+
+
+class WrongRequest(t.TypedDict):
+    """A memory that turned out false or outdated."""
+
+    memory: str
+    reason: t.NotRequired[str]
