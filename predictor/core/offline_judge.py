@@ -61,7 +61,7 @@ TOPIC_COUNT: Final = 2
 Floats = NDArray[np.float32]
 _LETTERS = re.compile(r"[^\W_]+")
 _NAMED = re.compile(r"[^\W_][\w.\-/]*")
-_OPENS_SENTENCE = re.compile(r"(?:^|[.!?:;\n])\s*$")
+_ENDS = (".", "!", "?", ":", ";")  # of sentences
 _COURTESIES = frozenset(
     term
     for term in terms(
@@ -157,13 +157,19 @@ def _overlap(content: str, text_terms: Counter[str], rarity: Rarity) -> tuple[fl
     return share, min(1.0, share + FOCUS_TERMS / len(weights))
 
 
+def _opens_sentence(content: str, at: int) -> bool:
+    """Return whether a sentence or a line begins at a word."""
+    before = content[:at].rstrip()
+    return not before or before.endswith(_ENDS) or "\n" in content[len(before) : at]
+
+
 def _said(content: str, mentioned: frozenset[str] | set[str]) -> float:
     """Return 1 for a note whose names and numbers were all mentioned, less for others."""
     words = list(_NAMED.finditer(content))
     capitals = {
         word.start()
         for word in words
-        if word[0][0].isupper() and not _OPENS_SENTENCE.search(content, 0, word.start())
+        if word[0][0].isupper() and not _opens_sentence(content, word.start())
     }
     if len(capitals) > MOST_CAPITALS * len(words):
         capitals = set()
