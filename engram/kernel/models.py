@@ -189,6 +189,7 @@ class ApiKey(WorkspaceModel):
 
     class Meta:
         ordering = ["-created_at"]
+        verbose_name = "API key"
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix}…)"

@@ -92,7 +92,7 @@ function take(event) {
 
 let timer;
 function refreshSoon() {
-  timer ??= setTimeout(refresh, 800);
+  timer ??= setTimeout(refresh, 1500);
 }
 
 let isHealthDue = false;
