@@ -103,4 +103,6 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show the API's description, rendered from its OpenAPI document without network access."""
-    return render(request, "console/api_docs.html")
+    is_member = getattr(request, "staff_workspace", None) is not None
+    frame = "console/base.html" if is_member else "console/open.html"
+    return render(request, "console/api_docs.html", {"frame": frame})

@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 SESSION_SLOT = "engram_workspace"
-PAGE_PREFIXES = ("/admin/", "/console/")
+PAGE_PREFIXES = ("/admin/", "/console/", "/api/docs/")
 
 
 class RequestIdMiddleware:

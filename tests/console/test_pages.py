@@ -149,8 +149,9 @@ def test_admin_and_docs_allow_no_inline_script(tenant: Tenant, member: Member) -
         assert re.findall(r"<script(?![^>]* src=)", answer.content.decode()) == []
 
 
-def test_api_docs_need_no_network(db: None) -> None:
+def test_api_docs_need_no_network_and_no_sign_in(db: None) -> None:
     html = Client().get("/api/docs/").content.decode()
+    assert 'class="side"' not in html
     assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
     assert "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js" in html
 
