@@ -31,6 +31,7 @@ from predictor.models import (
     Judgement,
     Label,
 )
+from predictor.services.calibration.report import calibration_of
 from predictor.services.judging.agents_word import read_record
 from predictor.services.judging.drift import judge_drift
 from predictor.services.training.dataset import gather, usable_judgements
@@ -330,6 +331,21 @@ def test_the_record_of_a_key_is_what_people_found_of_its_own_word(tenant: Tenant
         other = read_record(Session.objects.get(session_key="s2"))
     assert (own.agreed, own.checked, own.weight) == (2, 3, pytest.approx(8 / 11))
     assert (other.agreed, other.checked) == (0, 1)
+
+
+def test_calibration_reports_agents_beside_the_judge(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids)
+    say(tenant, session, {ids[0]: 0.9})
+    check(tenant, session, ids[0], 0.8)
+    check(tenant, session, ids[1], 0.5)
+    with in_workspace(tenant.workspace):
+        found = calibration_of(now=ENDED)
+    assert found.report.n == 2  # people answered about the judge twice
+    assert found.report.mae == pytest.approx(0.15)
+    by_judge = {one.kind: one.report for one in found.judges}
+    assert by_judge.keys() == {"model", "agent"}
+    assert (by_judge["agent"].n, by_judge["agent"].mae) == (1, pytest.approx(0.1))
 
 
 def test_a_bad_record_weighs_less_and_still_counts(tenant: Tenant) -> None:
