@@ -14,7 +14,7 @@ DIRECTIONS = 12
 
 
 class Trees:
-    """Gradient boosting on labels: signals, cosine, effectiveness, project, injected.
+    """Gradient boosting on labels: signals, cosine, effectiveness, baseline, project, injected.
 
     With ``content`` also the first principal coordinates of memory and context. Untrained it is the
     baseline. Its settings were chosen in worlds for tuning.
@@ -49,8 +49,9 @@ class Trees:
 
     def score(self, context: Context, candidates: Candidates) -> NDArray[np.floating]:
         """Return what the trees expect of each candidate."""
+        given = candidates.baseline
         if self._model is None:
-            return candidates.log_effectiveness
+            return candidates.log_effectiveness if given is None else given
         return self._model.predict(self._columns(context, candidates))  # type: ignore[attr-defined]
 
     def _columns(self, context: Context, candidates: Candidates) -> NDArray[np.floating]:
@@ -64,6 +65,7 @@ class Trees:
                 candidates.signals,
                 candidates.embeddings @ embedding,
                 candidates.log_effectiveness,
+                np.zeros(n) if candidates.baseline is None else candidates.baseline,
                 np.full(n, project),
                 injected,
                 of_memory,

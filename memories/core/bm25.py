@@ -30,7 +30,8 @@ Document = TypeVar("Document", bound=Hashable)
 
 def idf(document_frequency: int, n_documents: int) -> float:
     """Return the weight of a term in ``document_frequency`` of ``n_documents``, above 0."""
-    n_with_term = min(max(document_frequency, 0), n_documents)  # counts may lag behind a deletion
+    n_documents = max(n_documents, 0)  # counts may lag behind a deletion
+    n_with_term = min(max(document_frequency, 0), n_documents)
     return math.log(1 + (n_documents - n_with_term + 0.5) / (n_with_term + 0.5))
 
 

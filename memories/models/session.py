@@ -153,8 +153,10 @@ class SessionCandidate(WorkspaceModel):
     session = models.ForeignKey(Session, models.CASCADE, related_name="candidates", db_index=False)
     memory = models.ForeignKey(Memory, models.CASCADE, related_name="+")
     source = models.CharField(max_length=11, choices=CandidateSource.choices)
-    baseline_score = models.FloatField(null=True)
+    baseline_score = models.FloatField(null=True)  # see `memories.core.baseline`
     baseline_rank = models.PositiveSmallIntegerField(null=True)
+    recall_score = models.FloatField(null=True)  # of its context; null: none that can be searched
+    effectiveness = models.FloatField(null=True)  # importance · 0.95^days; null: of an old session
     cosine = models.FloatField(null=True)  # to the session's context
     relevance = models.FloatField(null=True)  # probability; null: not embedded, or no context
     predictor_score = models.FloatField(null=True)

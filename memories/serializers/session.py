@@ -242,6 +242,8 @@ class RankedSerializer(serializers.Serializer[Any]):
     rank = serializers.IntegerField(allow_null=True)
     baseline_rank = serializers.IntegerField(allow_null=True)
     baseline_score = serializers.FloatField(allow_null=True)
+    recall_score = serializers.FloatField(allow_null=True)
+    effectiveness = serializers.FloatField(allow_null=True)
     predictor_rank = serializers.IntegerField(allow_null=True)
     predictor_score = serializers.FloatField(allow_null=True)
     cosine = serializers.FloatField(allow_null=True)

@@ -47,11 +47,14 @@ def check_candidates(candidates: Candidates, native: int) -> None:
     }
     if candidates.is_injected is not None:
         shapes["is_injected"] = (candidates.is_injected.shape, (n,))
+    if candidates.baseline is not None:
+        shapes["baseline"] = (candidates.baseline.shape, (n,))
     for name, (shape, wanted) in shapes.items():
         if shape != wanted:
             raise WidthError(f"{name} of shape {shape} instead of {wanted}")
-    for name in ("signals", "log_effectiveness"):
-        if not np.isfinite(getattr(candidates, name)).all():
+    for name in ("signals", "log_effectiveness", "baseline"):
+        values = getattr(candidates, name)
+        if values is not None and not np.isfinite(values).all():
             raise ScoreError(f"{name} are not finite")
     embedded = candidates.is_embedded
     rows = candidates.embeddings if embedded.all() else candidates.embeddings[embedded]

@@ -60,8 +60,9 @@ class Candidates:
     is_embedded : (n,) bool.
     token_buckets : n arrays of ints in [0, 16384), the hashed words of each memory.
     signals : (n, 12) float, columns as in `SIGNALS`.
-    log_effectiveness : (n,) log of the baseline's score.
+    log_effectiveness : (n,) log of importance · 0.95^days.
     is_injected : (n,) bool, for training only; None when scoring.
+    baseline : (n,) the baseline's scores, in [0, 1]; None where they are unknown.
     """
 
     embeddings: NDArray[np.float32]
@@ -70,6 +71,7 @@ class Candidates:
     signals: NDArray[np.floating]
     log_effectiveness: NDArray[np.floating]
     is_injected: NDArray[np.bool_] | None = None
+    baseline: NDArray[np.floating] | None = None
 
     def __len__(self) -> int:
         return len(self.log_effectiveness)

@@ -41,7 +41,7 @@ def candidates_of(
     vectors: Sequence[NDArray[np.float32] | None],
     contents: Sequence[str],
     signal_rows: NDArray[np.floating],
-    baseline_scores: Sequence[float],
+    effectiveness: Sequence[float],
     width: int,
     is_injected: Sequence[bool] | None = None,
     with_all_words: bool = False,
@@ -52,6 +52,7 @@ def candidates_of(
     ----------
     vectors : unit vectors (width,), None for a memory without one.
     signal_rows : (n, 12), columns as in `SIGNALS`.
+    effectiveness : (n,) importance · 0.95^days.
     with_all_words : hash the words of all memories, from which a first training fits word vectors;
         scoring needs only the words of memories without a vector.
 
@@ -75,7 +76,7 @@ def candidates_of(
             for vector, content in zip(vectors, contents, strict=True)
         ],
         signals=signal_rows,
-        log_effectiveness=log_effectiveness(np.asarray(baseline_scores, dtype=np.float64)),
+        log_effectiveness=log_effectiveness(np.asarray(effectiveness, dtype=np.float64)),
         is_injected=None if is_injected is None else np.array(is_injected, dtype=bool),
     )
 

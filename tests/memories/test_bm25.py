@@ -78,6 +78,7 @@ def test_nothing_to_find_is_an_empty_answer():
 def test_idf_survives_counts_that_lag_behind():
     assert bm25.idf(7, 5) == bm25.idf(5, 5) > 0
     assert bm25.idf(-1, 5) == bm25.idf(0, 5)
+    assert bm25.idf(0, -1) == bm25.idf(3, 0) > 0
 
 
 def test_share_is_one_when_an_average_document_holds_every_term_once():

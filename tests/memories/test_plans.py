@@ -17,6 +17,7 @@ import pytest
 from django.db import connection, transaction
 
 from engram.kernel.binary import prepared_cursor
+from engram.kernel.embedding import QueryReading
 from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import in_workspace
@@ -26,7 +27,7 @@ from memories.services.gate import neighbours
 from memories.services.index import nearest, postings, tokens
 from memories.services.index.search_index import ensure_vector_index
 from memories.services.recall import facts, turns
-from memories.services.sessions import candidates
+from memories.services.sessions import candidates, vectors
 from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
@@ -247,12 +248,16 @@ def test_no_large_table_is_read_whole_for_a_session(full: Tenant) -> None:
             " is_pinned = abs(hashtext(id::text)) % 1000 = 0"
         )
     vector = clustered(1, seed=2)[0]
-    place = SessionPlace("", "team/a", "what now?", vector, MODEL)
+    about = f"what now, {VOCABULARY[0]}?"
+    place = SessionPlace("", "team/a", about, QueryReading(vector, None))
     with explained() as plans, in_workspace(full.workspace):
-        found = candidates_of(place, now=NOW)
+        found = candidates_of(full.workspace, place, now=NOW)
     assert plans.scanned_whole == set()
     assert plans.indexes >= {"memory_standing", "memory_always"}
     assert len(found.facts) <= POOL_MAX
+    assert [score.total for score in found.scores if score.recall] != []
+    with in_workspace(full.workspace):
+        found = candidates_of(full.workspace, SessionPlace("", "team/a"), now=NOW)
     with in_workspace(full.workspace):
         everything = sorted(
             Memory.objects.recallable(NOW),
@@ -314,7 +319,7 @@ def test_kept_plans_of_the_hot_statements_use_indexes_at_100_000_rows(
             candidates._BEST.format(condition=condition): {"memory_standing"},
             candidates._ALWAYS.format(condition=condition): {"memory_always"},
             candidates._FACTS.format(condition=condition): {"memories_memory_pkey"},
-            candidates._VECTORS.format(): {"vector_once_a_window"},
+            vectors._VECTORS.format(): {"vector_once_a_window"},
             neighbours._NEAREST.format(columns="1", condition=condition): {"vector_live"},
         }
         for statement, indexes in hot.items():

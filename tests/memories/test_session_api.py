@@ -67,7 +67,7 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
                 "content": "Never feed Biscuit.",
                 "kind": "constraint",
                 "rank": 1,
-                "score": 1 / 13,
+                "score": 1 / 14,  # it names no dog
                 "source": "effective",
                 "always": True,
                 **UNDISPUTED,
@@ -77,7 +77,7 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
                 "content": DOG,
                 "kind": "semantic",
                 "rank": 2,
-                "score": 1 / 14,
+                "score": 1 / 13,
                 "source": "effective",
                 "always": False,
                 **UNDISPUTED,

@@ -126,7 +126,7 @@ def test_recall_and_sessions_agree_where_a_pin_holds(tenant: Tenant) -> None:
         with in_workspace(tenant.workspace):
             filtered = Memory.objects.filter(match_pins(query), is_pinned=True)
             assert set(filtered.values_list("pk", flat=True)) == expected
-            found = candidates_of(SessionPlace(project, scope, "", None, "none"), now=NOW)
+            found = candidates_of(tenant.workspace, SessionPlace(project, scope), now=NOW)
         leading = {fact.id for fact in found.facts if fact.leads}
         assert leading == expected, (scope, project)
 

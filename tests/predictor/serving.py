@@ -40,6 +40,7 @@ def facts(n: int, *, seed: int = 0, width: int = WIDTH, text_only: int = 0) -> l
             access_count=i,
             is_superseded=False,
             baseline_score=1 / (i + 1),
+            effectiveness=1 / (i + 1),
         )
         for i in range(n)
     ]

@@ -30,7 +30,7 @@ class Baseline:
     """Ranks by the baseline's own scores, and learns nothing."""
 
     def score(self, context, candidates):
-        return np.asarray(candidates.log_effectiveness, dtype=np.float32)
+        return np.asarray(candidates.baseline, dtype=np.float32)
 
     def fit(self, sessions, *, rng):
         pass
@@ -121,8 +121,7 @@ def test_labels_follow_the_truth_and_fall_short_of_it_where_nobody_looked():
     told, shown_gap, unseen_gap = [], [], []
     for one in sessions:
         chosen = one.labelled.candidates
-        rows = np.exp(chosen.log_effectiveness)
-        places = [int(np.argmin(np.abs(one.session.baseline - row))) for row in rows]
+        places = [one.session.baseline.tolist().index(row) for row in chosen.baseline]
         for place, label, injected in zip(
             places, one.labelled.labels, chosen.is_injected, strict=True
         ):
@@ -205,14 +204,14 @@ def test_truth_asks_for_something_relevant():
 
 
 @pytest.mark.parametrize("name", ["habits", "across", "life", "important"])
-def test_untrained_model_ranks_better_than_the_baseline_be_that_weak_or_good(name):
+def test_untrained_model_ranks_better_than_decayed_importance_be_that_weak_or_good(name):
     makers = {"model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng)}
     found = [
         curves.run(TUNING[name], seed, makers, checkpoints=(0,), tests=30)
         for seed in TUNING_SEEDS[:3]
     ]
     own = [one.learned["model"][0] for one in found]
-    assert np.mean(own) > np.mean([one.bounds["baseline"] for one in found])
+    assert np.mean(own) > np.mean([one.bounds["decayed importance"] for one in found])
 
 
 def test_nearness_rises_steeply_and_what_is_no_cosine_is_bounded():

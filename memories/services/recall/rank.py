@@ -43,6 +43,7 @@ class RankRequest:
     model: str
     config: WorkspaceSettings
     now: datetime  # `as_of`, or the present
+    lowers_repetitions: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def _choose_diverse(
     related: Sequence[Factors[UUID]], request: RankRequest
 ) -> list[DiverseItem[UUID]]:
     """Lower memories that repeat a better one; those far behind keep their score."""
-    strength = request.config.diversity
+    strength = request.config.diversity if request.lowers_repetitions else 0.0
     if not strength:
         return [DiverseItem(f.id, f.score, 1.0, None) for f in related]
     head, tail = related[:DIVERSE_MAX], related[DIVERSE_MAX:]

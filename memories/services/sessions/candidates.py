@@ -1,13 +1,13 @@
 """Gather the candidates of a session: at most 100, in any workspace.
 
-The best 50 by the baseline and the best 50 by cosine to the session's context (by words, where the
-context has no vector), memories linked to these, the best of the session's project or scope among
-the workspace's best thousand, and the constraints and pins that apply there.
+What recall finds for the session's context, the best by decayed importance, memories linked to
+these, the best of the session's project or scope among the workspace's best thousand, and the
+constraints and pins that apply there. They are in the order of `memories.core.baseline`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain, zip_longest
@@ -18,20 +18,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engram.kernel.binary import binary_cursor, pack_ids
+from engram.kernel.embedding import QueryReading
+from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Selection
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import current_workspace_id
-from memories.core.baseline import GAIN_A_SECOND, LEAST_IMPORTANCE, order_key
+from memories.core.baseline import (
+    GAIN_A_SECOND,
+    LEAST_IMPORTANCE,
+    BaselineScore,
+    age_days,
+    effectiveness,
+    order_key,
+    score_for_context,
+)
 from memories.core.injection import Always
-from memories.core.relevance import CALIBRATIONS, MAX_TERMS, Evidence, select_for_context
-from memories.core.text import terms, tokens
+from memories.core.relevance import select_for_context
 from memories.models import Memory, Provenance
-from memories.services.index.nearest import nearest
-from memories.services.index.postings import by_words, vocabulary_of
+from memories.services.recall.context import recall_context
 from memories.services.recall.query import Query, select_recallable
+from memories.services.sessions.vectors import cosine_of, read_windows, relevances_of
 
 POOL_MAX = 100
-BEST = 50  # by the baseline, and by cosine
+BEST = 50  # by decayed importance, where the context says nothing
+BEST_BESIDE = 30  # the same, beside what recall finds
 PLACED_MAX, PLACED_AMONG = 10, 1000
 LINKED_MAX = 10
 CONSTRAINTS_MAX = 30
@@ -93,24 +103,24 @@ _FACTS = f"""
     FROM memories_memory WHERE {{condition}} AND id = ANY(%(ids)s::uuid[])
     ORDER BY id FOR KEY SHARE
 """  # noqa: S608  constants only
-_VECTORS = """
-    SELECT memory_id, embedding FROM memories_memoryvector
-    WHERE workspace_id = %(workspace)s AND memory_id = ANY(%(ids)s::uuid[]) AND model = %(model)s
-    ORDER BY memory_id, position
-"""
-_HEADER_BYTES = 4  # of a binary vector: dimension, and two unused bytes
 
 
 @dataclass(frozen=True, slots=True)
 class SessionPlace:
-    """The project, scope and context of a session."""
+    """The project, scope and context of a session.
+
+    `reading` is the embedding of the context; None without one.
+    """
 
     project: str
     scope: str
-    context: str
-    vector: NDArray[np.float32] | None
-    model: str
-    min_relevance: float = 0.0  # the workspace's setting
+    context: str = ""
+    reading: QueryReading | None = None
+
+    @property
+    def vector(self) -> NDArray[np.float32] | None:
+        """Return the unit vector of the context."""
+        return None if self.reading is None else self.reading.vector
 
 
 class CandidateMemory(NamedTuple):
@@ -132,6 +142,7 @@ class SessionCandidates:
     """The candidates in the baseline's order; all sequences have the same order."""
 
     facts: Sequence[CandidateMemory]
+    scores: Sequence[BaselineScore]
     always: Sequence[Always]
     vectors: Sequence[NDArray[np.float32] | None]  # of the first window
     cosines: Sequence[float | None]  # of the nearest window
@@ -140,17 +151,17 @@ class SessionCandidates:
     constraints: Sequence[UUID]  # all that apply here, at most `CONSTRAINTS_READ`
 
 
-def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
+def candidates_of(workspace: Workspace, place: SessionPlace, *, now: datetime) -> SessionCandidates:
     """Return a session's candidates, share-locked until the transaction ends."""
     recallable = select_recallable(Query(""), now)
     parameters = _parameters(place)
     with by_index_in_order():
         ranked = _rows(_BEST, recallable, parameters)
         named = _rows(_ALWAYS, recallable, parameters)
-        best = [memory_id for memory_id, *_ in ranked[:BEST]]
+        found = _recalled(workspace, place, recallable, now)
+        best = [i for i, *_ in ranked[: BEST_BESIDE if found else BEST]]
         size = (ranked[0][3] or 0) if ranked else 0
-        near = _near(recallable, place, size=size)
-        chosen = {*best, *near}
+        chosen = {*best, *found}
         linked = [
             row[0] for row in _rows(_LINKED, recallable, parameters | {"ids": pack_ids(chosen)})
         ]
@@ -158,27 +169,29 @@ def candidates_of(place: SessionPlace, *, now: datetime) -> SessionCandidates:
         constraints = [i for i, must in named if must]
         always: dict[UUID, Always] = dict.fromkeys(constraints[:CONSTRAINTS_MAX], "constraint")
         always.update({i: "pin" for i, must in named if not must})
-        parameters["ids"] = pack_ids(_cap(always, [*of_place, *linked], best, near))
+        parameters["ids"] = pack_ids(_cap(always, [*of_place, *linked], best, found))
         facts = [CandidateMemory._make(row) for row in _rows(_FACTS, recallable, parameters)]
-        windows = _windows(parameters, place.vector)
-    facts.sort(key=lambda f: (-order_key(f.importance, f.observed_at, is_pinned=f.leads), f.id))
+        windows = read_windows(parameters["ids"], workspace.embedding_model, place.vector)
+    scores = {fact.id: _score(fact, found, now) for fact in facts}
+    facts.sort(key=lambda fact: _order(fact, scores[fact.id]))
     vectors = [windows.get(fact.id, []) for fact in facts]
-    cosines = [_cosine(rows, place.vector) for rows in vectors]
-    relevances = _relevances(cosines, memories=size, context=place.context)
+    cosines = [cosine_of(rows, place.vector) for rows in vectors]
+    relevances = relevances_of(cosines, memories=size, context=place.context)
     return SessionCandidates(
         facts=facts,
+        scores=[scores[fact.id] for fact in facts],
         always=[always.get(fact.id, "") for fact in facts],
         vectors=[rows[0] if rows else None for rows in vectors],
         cosines=cosines,
         relevances=relevances,
-        relevant=select_for_context(relevances, least=place.min_relevance),
+        relevant=select_for_context(relevances, least=workspace.config.session_min_relevance),
         constraints=constraints,
     )
 
 
 def constraints_at(project: str, scope: str, *, now: datetime) -> list[UUID]:
     """Return the constraints that apply in a place, at most `CONSTRAINTS_READ`, in their order."""
-    parameters = _parameters(SessionPlace(project, scope, "", None, "")) | {"pins": 0}
+    parameters = _parameters(SessionPlace(project, scope)) | {"pins": 0}
     with by_index_in_order():
         return [i for i, _ in _rows(_ALWAYS, select_recallable(Query(""), now), parameters)]
 
@@ -196,16 +209,28 @@ def _parameters(place: SessionPlace) -> dict[str, Any]:
         "constraints": CONSTRAINTS_READ,
         "pins": PINS_MAX,
         "linked": LINKED_MAX,
-        "model": place.model,
     }
 
 
-def _near(recallable: Selection[Memory], place: SessionPlace, *, size: int) -> Collection[UUID]:
-    """Return the nearest memories to the context, or the best by words if it has no vector."""
-    if place.vector is not None:
-        return nearest(recallable, place.vector, place.model, BEST, size=size)
-    words = terms(place.context)
-    return by_words(recallable, vocabulary_of(words), BEST) if words else ()
+def _recalled(
+    workspace: Workspace, place: SessionPlace, recallable: Selection[Memory], now: datetime
+) -> dict[UUID, float]:
+    """Return what a recall of the context finds; nothing where it says nothing to search for."""
+    if not Query(place.context).is_meaningful:
+        return {}
+    return recall_context(workspace, place.context, place.reading, recallable, now=now)
+
+
+def _score(fact: CandidateMemory, found: Mapping[UUID, float], now: datetime) -> BaselineScore:
+    worth = effectiveness(fact.importance, age_days(fact.observed_at, now), is_pinned=fact.leads)
+    return score_for_context(found.get(fact.id, 0.0) if found else None, worth)
+
+
+def _order(fact: CandidateMemory, score: BaselineScore) -> tuple[Any, ...]:
+    """Return the sort key of the baseline: pins that apply, then by score."""
+    about = 0.0 if score.recall is None else -score.total
+    standing = order_key(fact.importance, fact.observed_at, is_pinned=fact.leads)
+    return (not fact.leads, about, -standing, fact.id)
 
 
 def _cap(
@@ -226,56 +251,3 @@ def _rows(statement: str, recallable: Selection[Memory], parameters: dict[str, A
         cursor.execute(statement.format(condition=condition.sql), condition.parameters | parameters)
         rows: list[Any] = cursor.fetchall()
         return rows
-
-
-def _windows(
-    parameters: dict[str, Any], vector: NDArray[np.float32] | None
-) -> dict[UUID, list[NDArray[np.float32]]]:
-    """Return the window vectors of memories, of one dimension: the context's, if it has a vector.
-
-    Vectors of another dimension or with NaN are ignored.
-    """
-    with binary_cursor(prepares=True) as cursor:
-        cursor.execute(_VECTORS, parameters)
-        written = cursor.fetchall()
-    if not written:
-        return {}
-    width = (len(written[0][1]) - _HEADER_BYTES) // 4 if vector is None else len(vector)
-    fitting = [(i, row) for i, row in written if len(row) == _HEADER_BYTES + 4 * width]
-    joined = b"".join([row[_HEADER_BYTES:] for _, row in fitting])
-    rows = np.frombuffer(joined, ">f4").reshape(len(fitting), width).astype(np.float32)
-    found: dict[UUID, list[NDArray[np.float32]]] = {}
-    for place in np.flatnonzero(np.isfinite(rows).all(axis=1)).tolist():
-        found.setdefault(fitting[place][0], []).append(rows[place])
-    return found
-
-
-def _relevances(
-    cosines: Sequence[float | None], *, memories: int, context: str
-) -> list[float | None]:
-    calibration = CALIBRATIONS[Evidence.CONTEXT]
-    words = _count_terms(context)
-    return [
-        None
-        if cosine is None
-        else calibration.relevance(max(0.0, cosine), memories=memories, terms=words)
-        for cosine in cosines
-    ]
-
-
-def _count_terms(context: str) -> int:
-    """Return the number of distinct index terms, at most `MAX_TERMS`; more do not matter."""
-    found: set[str] = set()
-    for term in tokens(context):
-        found.add(term)
-        if len(found) == MAX_TERMS:
-            break
-    return len(found)
-
-
-def _cosine(
-    rows: Sequence[NDArray[np.float32]], vector: NDArray[np.float32] | None
-) -> float | None:
-    if vector is None or not rows:
-        return None
-    return max(float(row @ vector) for row in rows)

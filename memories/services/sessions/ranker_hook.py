@@ -39,7 +39,8 @@ class CandidateFacts:
     importance: float
     access_count: int  # recalls, without injections
     is_superseded: bool
-    baseline_score: float
+    baseline_score: float  # `total` of `memories.core.baseline`
+    effectiveness: float  # importance · 0.95^days
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,29 +12,29 @@ from random import Random
 from uuid import UUID
 
 from memories.core import injection
-from memories.core.baseline import age_days, effectiveness
+from memories.core.baseline import age_days
 from memories.models import Provenance
 from memories.services.disputes import UNDISPUTED, Dispute
 from memories.services.sessions.candidates import CandidateMemory, SessionCandidates
-from memories.services.sessions.ranker_hook import CandidateFacts, RankerAnswer, RankerRequest
+from memories.services.sessions.ranker_hook import CandidateFacts, RankerAnswer
 from memories.services.sessions.record import CandidateRow
 
 
 def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
     """Return the features of the candidates, in the baseline's order."""
     answer = []
-    for fact, vector in zip(found.facts, found.vectors, strict=True):
-        days = age_days(fact.observed_at, now)
+    for fact, vector, score in zip(found.facts, found.vectors, found.scores, strict=True):
         answer.append(
             CandidateFacts(
                 id=fact.id,
                 content=fact.content,
                 vector=vector,
-                age_days=days,
+                age_days=age_days(fact.observed_at, now),
                 importance=fact.importance,
                 access_count=fact.recall_count,
                 is_superseded=False,  # superseded memories cannot be recalled
-                baseline_score=effectiveness(fact.importance, days, is_pinned=fact.leads),
+                baseline_score=score.total,
+                effectiveness=score.effectiveness,
             )
         )
     return answer
@@ -42,7 +42,6 @@ def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
 
 def rank_candidates(
     found: SessionCandidates,
-    request: RankerRequest,
     answer: RankerAnswer,
     budget: injection.InjectionBudget,
     disputes: Mapping[UUID, Dispute],
@@ -75,8 +74,10 @@ def rank_candidates(
         CandidateRow(
             memory_id=ids[one.id],
             source=one.source,
-            baseline_score=request.candidates[one.id].baseline_score,
+            baseline_score=found.scores[one.id].total,
             baseline_rank=one.baseline_rank,
+            recall_score=found.scores[one.id].recall,
+            effectiveness=found.scores[one.id].effectiveness,
             cosine=found.cosines[one.id],
             relevance=found.relevances[one.id],
             predictor_score=scores.get(one.id),

@@ -22,25 +22,26 @@ _RECORD = """
     WITH recorded AS (
         INSERT INTO memories_sessioncandidate (
             workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
-            cosine, relevance, predictor_score, predictor_rank, fused_score, diversity,
-            final_score, rank, was_injected, is_always, revision, fts_hit_count, signals
+            recall_score, effectiveness, cosine, relevance, predictor_score, predictor_rank,
+            fused_score, diversity, final_score, rank, was_injected, is_always, revision,
+            fts_hit_count, signals
         )
         SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
-            nullif(cosine, 'NaN'), nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'),
-            nullif(predictor_rank, 0),
+            nullif(recall_score, 'NaN'), effectiveness, nullif(cosine, 'NaN'),
+            nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
             fused_score, diversity, final_score, rank, was_injected, is_always, revision, 0,
             (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
         FROM unnest(
             %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
-            %(baseline_rank)b::int[], %(cosine)b::float8[], %(relevance)b::float8[],
-            %(predictor_score)b::float8[],
+            %(baseline_rank)b::int[], %(recall_score)b::float8[], %(effectiveness)b::float8[],
+            %(cosine)b::float8[], %(relevance)b::float8[], %(predictor_score)b::float8[],
             %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
             %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
             %(is_always)b::bool[], %(revision)b::int[]
         ) WITH ORDINALITY AS made (
-            memory_id, source, baseline_score, baseline_rank, cosine, relevance, predictor_score,
-            predictor_rank, fused_score, diversity, final_score, rank, was_injected, is_always,
-            revision, place
+            memory_id, source, baseline_score, baseline_rank, recall_score, effectiveness, cosine,
+            relevance, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
+            was_injected, is_always, revision, place
         )
     ), locked AS MATERIALIZED (
         SELECT id FROM memories_memory
@@ -53,6 +54,8 @@ _RECORD = """
 _PACKED = {
     "f8": (
         "baseline_score",
+        "recall_score",
+        "effectiveness",
         "cosine",
         "relevance",
         "predictor_score",
@@ -89,6 +92,8 @@ class CandidateRow(NamedTuple):
     source: str
     baseline_score: float
     baseline_rank: int
+    recall_score: float | None
+    effectiveness: float
     cosine: float | None
     relevance: float | None
     predictor_score: float | None

@@ -1,8 +1,8 @@
 """Start a session: choose the memories to inject, and record all candidates.
 
-1. Embed the context, outside a transaction. 2. Gather candidates, call the learned ranker, rank. 3.
-Record all candidates, count injections, write the event and send the signal. A known session key
-returns what was injected at its first start, in the present wording.
+1. Embed the context, outside a transaction. 2. Recall it, gather candidates, call the learned
+ranker, rank. 3. Record all candidates, count injections, write the event and send the signal. A
+known session key returns what was injected at its first start, in the present wording.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from random import Random
 from time import perf_counter
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import refuse_credentials, without_credentials
-from engram.kernel.embedding import EmbeddingUnavailableError, UnknownTextError, embed_query
+from engram.kernel.embedding import (
+    EmbeddingUnavailableError,
+    QueryReading,
+    UnknownTextError,
+    read_query,
+)
 from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
@@ -35,6 +37,7 @@ from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_KEY_TAKEN
 from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
 from memories.services.drift.report import report_drift
+from memories.services.recall.query import Query
 from memories.services.sessions.candidates import (
     CandidateMemory,
     SessionCandidates,
@@ -90,8 +93,8 @@ def start_session(
     request = replace(request, context=without_credentials(request.context)[0])
     with before_writing(workspace):
         is_new = not is_known(request.session_key)
-    vector = _embed_context(workspace, request.context, now) if is_new else None
-    started = _start_once(workspace, request, vector, actor=actor, now=now, rng=rng)
+    reading = _read_context(workspace, request.context, now) if is_new else None
+    started = _start_once(workspace, request, reading, actor=actor, now=now, rng=rng)
     if started.is_new:
         telemetry.observe(STAGE, perf_counter() - began, workspace)
     return started
@@ -101,7 +104,7 @@ def start_session(
 def _start_once(
     workspace: Workspace,
     request: SessionRequest,
-    vector: NDArray[np.float32] | None,
+    reading: QueryReading | None,
     *,
     actor: Actor,
     now: datetime,
@@ -113,16 +116,16 @@ def _start_once(
         if is_known(request.session_key):
             return read_started(request.session_key, actor, now)
         # A copy, so that a retry draws the same numbers.
-        return _start(workspace, request, vector, actor=actor, now=now, rng=copy(rng))
+        return _start(workspace, request, reading, actor=actor, now=now, rng=copy(rng))
 
 
-def _embed_context(workspace: Workspace, context: str, now: datetime) -> NDArray[np.float32] | None:
-    """Return the vector of the context; None when it cannot be embedded: words are used instead."""
-    if not context.strip():
+def _read_context(workspace: Workspace, context: str, now: datetime) -> QueryReading | None:
+    """Embed the context; None without one, or when it cannot be embedded: words are used then."""
+    if not Query(context).is_meaningful:
         return None
     model = workspace.embedding_model
     try:
-        return embed_query(context, model)
+        return read_query(context, model)
     except UnknownTextError:
         return None
     except EmbeddingUnavailableError:
@@ -156,28 +159,21 @@ def read_started(session_key: str, actor: Actor, now: datetime) -> StartedSessio
 def _start(
     workspace: Workspace,
     request: SessionRequest,
-    vector: NDArray[np.float32] | None,
+    reading: QueryReading | None,
     *,
     actor: Actor,
     now: datetime,
     rng: Random,
 ) -> StartedSession:
     model = workspace.embedding_model
-    place = SessionPlace(
-        project=request.project,
-        scope=request.scope,
-        context=request.context,
-        vector=vector,
-        model=model,
-        min_relevance=workspace.config.session_min_relevance,
-    )
-    found = candidates_of(place, now=now)
+    place = SessionPlace(request.project, request.scope, request.context, reading)
+    found = candidates_of(workspace, place, now=now)
     before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
     ranker_request = RankerRequest(
         workspace=workspace,
         session_key=request.session_key,
-        context=vector,
+        context=place.vector,
         model=model,
         project=request.project,
         now=now,
@@ -187,8 +183,8 @@ def _start(
     answer = ask_ranker(ranker_request)
     budget = injection.InjectionBudget(request.k, request.budget_chars)
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
-    rows = rank_candidates(found, ranker_request, answer, budget, disputes, rng=rng)
-    session = _session(request, vector, answer, model=model, gap=gap, actor=actor, now=now)
+    rows = rank_candidates(found, answer, budget, disputes, rng=rng)
+    session = _session(request, reading, answer, model=model, gap=gap, actor=actor, now=now)
     session.reason = _reason(found)
     injected = [row for row in rows if row.was_injected]
     started = event(
@@ -250,7 +246,7 @@ def _gap_hours(before: datetime | None, now: datetime) -> float | None:
 
 def _session(
     request: SessionRequest,
-    vector: NDArray[np.float32] | None,
+    reading: QueryReading | None,
     answer: RankerAnswer,
     *,
     model: str,
@@ -264,7 +260,7 @@ def _session(
         scope=request.scope,
         agent=request.agent,
         context=request.context,
-        context_embedding=vector,
+        context_embedding=None if reading is None else reading.vector,
         embedding_model=model,
         caller=actor.caller,
         key_id=actor.key_id,

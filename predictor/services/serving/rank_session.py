@@ -136,7 +136,7 @@ def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict
         vectors=[fact.vector for fact in facts],
         contents=[fact.content for fact in facts],
         signal_rows=rows,
-        baseline_scores=[fact.baseline_score for fact in facts],
+        effectiveness=[fact.effectiveness for fact in facts],
         width=model.width,
     )
     assert model.scorer is not None  # noqa: S101  checked by `_scores`

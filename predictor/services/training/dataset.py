@@ -16,6 +16,7 @@ from uuid import UUID
 
 import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from engram.kernel.middleware import zone_of
@@ -72,7 +73,7 @@ class _Offer(NamedTuple):
     memory_id: UUID
     revision: int
     signals: list[float]
-    baseline_score: float
+    effectiveness: float
     was_injected: bool
     label: float
     relevance: float | None
@@ -167,8 +168,9 @@ def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
         baseline_score__isnull=False,
         signals__len=len(SIGNALS),
     ).order_by("session", "rank", "pk")
-    rows = candidates.values_list(
-        "session_id", "memory_id", "revision", "signals", "baseline_score", "was_injected"
+    # In sessions of earlier releases the effectiveness was the baseline's score.
+    rows = candidates.annotate(worth=Coalesce("effectiveness", "baseline_score")).values_list(
+        "session_id", "memory_id", "revision", "signals", "worth", "was_injected"
     )
     # Nested loops, chosen on statistics from before a large import, took over 20 s.
     with without_nested_loops():
@@ -220,7 +222,7 @@ def _session(
                 vectors=vectors,
                 contents=[memories.wording(offer) or "" for offer in offers],
                 signal_rows=signals,
-                baseline_scores=[offer.baseline_score for offer in offers],
+                effectiveness=[offer.effectiveness for offer in offers],
                 width=memories.width,
                 is_injected=[offer.was_injected for offer in offers],
             ),

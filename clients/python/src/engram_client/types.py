@@ -417,6 +417,8 @@ class Candidate(t.TypedDict):
     rank: int | None
     baseline_rank: int | None
     baseline_score: float | None
+    recall_score: float | None
+    effectiveness: float | None
     predictor_rank: int | None
     predictor_score: float | None
     cosine: float | None
@@ -1038,6 +1040,8 @@ class Inspected(t.TypedDict):
     rank: int | None
     baseline_rank: int | None
     baseline_score: float | None
+    recall_score: float | None
+    effectiveness: float | None
     predictor_rank: int | None
     predictor_score: float | None
     cosine: float | None

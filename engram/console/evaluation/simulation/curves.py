@@ -58,8 +58,8 @@ Maker = Callable[[Known, np.random.Generator], Learner]
 class Curves:
     """nDCG@10 against the truth by ranker and number of sessions, one figure a test session.
 
-    `bounds` are figures without learning: of the baseline, a random order, the truth, and the
-    user's exact habits.
+    `bounds` are figures without learning: of the baseline and its parts, the cosine, a random
+    order, the truth, and the user's exact habits.
     """
 
     plan: WorldPlan
@@ -135,6 +135,9 @@ def bounds(
     """Return nDCG@10 of rankings without learning."""
     return {
         "baseline": [truth_ndcg(s, range(len(s.ids))) for s in sessions],
+        "recall": [truth_ndcg(s, order_of(s.recall)) for s in sessions],
+        "decayed importance": [truth_ndcg(s, order_of(s.effectiveness)) for s in sessions],
+        "cosine": [truth_ndcg(s, order_of(s.cosine)) for s in sessions],
         "random": [truth_ndcg(s, rng.permutation(len(s.ids)).tolist()) for s in sessions],
         "habits known": [truth_ndcg(s, order_of(s.knowable)) for s in sessions],
         "oracle": [truth_ndcg(s, order_of(s.relevance)) for s in sessions],

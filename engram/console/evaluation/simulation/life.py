@@ -133,4 +133,5 @@ def _subset(
         signals=whole.signals[kept],
         log_effectiveness=whole.log_effectiveness[kept],
         is_injected=is_injected[kept],
+        baseline=None if whole.baseline is None else whole.baseline[kept],
     )

@@ -14,18 +14,22 @@ from engram.console.evaluation.simulation.world import (
     SESSIONS_A_DAY,
     SLOT_HOURS,
     Floats,
+    context_words,
     make_world,
 )
+from memories.core.baseline import KEPT_A_DAY, score_for_context
+from memories.core.bm25 import idf
+from memories.core.fusion import first_scorer
 from predictor.core import features
 from predictor.core.types import Candidates, Context
 
-DECAY_A_DAY = 0.95
 SHARPNESS = 4.0
 LEAST_RELEVANCE = 0.05  # smaller values are 0: most of a pool is irrelevant
 CALIBRATION_SESSIONS = 60
 MONTH_DAYS = 365.25 / 12
 KEPT_DAYS = 30  # days that a superseded memory stays a candidate
-LINKED = 8  # members of a pool that neither baseline nor embedding ranks high
+EFFECTIVE_SHARE = 0.3  # of a pool: the best by decayed importance
+LINKED = 8  # members of a pool that neither these nor recall rank high
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +40,7 @@ class SimulatedSession:
     ----------
     ids : (n,) rows of `World.memories`.
     baseline : (n,) the baseline's scores, falling.
+    recall, effectiveness : (n,) the parts of the baseline's scores.
     cosine : (n,) with the session's context; 0 where a memory has no embedding.
     relevance : (n,) in [0, 1].
     knowable : (n,) the utility by habits alone, without this session's noise.
@@ -46,6 +51,8 @@ class SimulatedSession:
     candidates: Candidates
     ids: NDArray[np.int64]
     baseline: Floats
+    recall: Floats
+    effectiveness: Floats
     cosine: Floats
     relevance: Floats
     knowable: Floats
@@ -60,6 +67,7 @@ class Situation:
     topic: int
     context: Context
     embedding: NDArray[np.float32]
+    words: NDArray[np.int64]
     rng: np.random.Generator
 
 
@@ -69,6 +77,8 @@ class Pool:
 
     ids: NDArray[np.int64]
     baseline: Floats
+    recall: Floats
+    effectiveness: Floats
     cosine: Floats
 
 
@@ -92,6 +102,8 @@ class Simulator:
             self._candidates(situation, pool),
             pool.ids,
             pool.baseline,
+            pool.recall,
+            pool.effectiveness,
             pool.cosine,
             relevance,
             known,
@@ -127,7 +139,9 @@ class Simulator:
             (day / MONTH_DAYS) % 12,
             gap,
         )
-        return Situation(day, project, topic, context, embedding, rng)
+        own = np.random.default_rng((self.world.seed, 8, index))
+        words = context_words(own, self.world.memories.words, topic)
+        return Situation(day, project, topic, context, embedding, words, rng)
 
     def _when(self, index: int) -> tuple[float, int, float]:
         """Return the day, its weekday and the hour of a session."""
@@ -150,19 +164,45 @@ class Simulator:
         return np.asarray(mixed / np.linalg.norm(mixed), np.float32)
 
     def _pool(self, situation: Situation) -> Pool:
-        """Choose the pool: half of it best by baseline, then nearest, some of the project."""
+        """Choose the pool: the best by decayed importance and by recall, some of the project."""
         memories, size, day = self.world.memories, self.plan.pool, situation.day
         alive = np.flatnonzero((memories.created < day) & (day < memories.superseded + KEPT_DAYS))
-        baseline = memories.importance[alive] * DECAY_A_DAY ** (day - memories.created[alive])
+        worth = memories.importance[alive] * KEPT_A_DAY ** (day - memories.created[alive])
         cosine = (memories.embeddings[alive] @ situation.embedding).astype(np.float64)
         cosine *= memories.is_embedded[alive]
-        first = np.argsort(-baseline, kind="stable")[: size // 2 - 4]
-        nearest = np.argsort(-cosine, kind="stable")
+        recall = self._recall(situation, alive, cosine)
+        totals = [
+            score_for_context(*parts).total
+            for parts in zip(recall.tolist(), worth.tolist(), strict=True)
+        ]
+        baseline = np.array(totals)
+        first = np.argsort(-worth, kind="stable")[: int(EFFECTIVE_SHARE * size)]
+        related = np.argsort(-recall, kind="stable")
         linked = np.flatnonzero(memories.project[alive] == situation.project)
         linked = situation.rng.permutation(linked)[:LINKED]
-        chosen = dict.fromkeys([*first, *nearest[: size - 2 * LINKED], *linked, *nearest])
+        chosen = dict.fromkeys([*first, *related[: size - len(first) - LINKED], *linked, *related])
         ids = np.array(sorted(list(chosen)[:size], key=lambda i: -baseline[i]))
-        return Pool(alive[ids], baseline[ids], cosine[ids])
+        return Pool(alive[ids], baseline[ids], recall[ids], worth[ids], cosine[ids])
+
+    def _recall(self, situation: Situation, alive: NDArray[np.int64], cosine: Floats) -> Floats:
+        """Return the scores of recall's first stage: words by their rarity, and the cosine."""
+        words = situation.words.tolist()
+        n = len(self.world.memories)
+        weights = [idf(len(self._holding.get(word, ())), n) for word in words]
+        text = np.zeros(n)
+        for word, weight in zip(words, weights, strict=True):
+            text[self._holding.get(word, [])] += weight / sum(weights)
+        first = first_scorer(has_vector=True, has_terms=True)
+        return np.array([first(*parts) for parts in zip(cosine, text[alive], strict=True)])
+
+    @cached_property
+    def _holding(self) -> dict[int, list[int]]:
+        """Return the rows of the memories that hold each word."""
+        found: dict[int, list[int]] = {}
+        for row, words in enumerate(self.world.memories.tokens):
+            for word in words.tolist():
+                found.setdefault(word, []).append(row)
+        return found
 
     def _utilities(self, index: int, situation: Situation, pool: Pool) -> tuple[Floats, Floats]:
         """Return the utility by habits alone, and with the noise of this session."""
@@ -202,5 +242,6 @@ class Simulator:
             is_embedded,
             [memories.tokens[i] for i in ids],
             columns,
-            features.log_effectiveness(pool.baseline),
+            features.log_effectiveness(pool.effectiveness),
+            baseline=pool.baseline,
         )

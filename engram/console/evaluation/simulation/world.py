@@ -29,6 +29,7 @@ IMPORTANCE_DEVIATION = 1 / 6  # of Beta(4, 4)
 WARM_DAYS = 120  # memories were written this long before the first session
 TOPIC_WORDS, KIND_WORDS, WORDS = 40, 25, 24
 COMMON_WORDS = 3000
+CONTEXT_TOPIC_WORDS, CONTEXT_COMMON_WORDS = 4, 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,15 @@ class EmbeddingPositions:
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """The tokens that texts are made of."""
+
+    of_topic: NDArray[np.int64]  # (topics, TOPIC_WORDS)
+    of_kind: NDArray[np.int64]  # (2, KIND_WORDS)
+    common: NDArray[np.int64]  # (COMMON_WORDS,) the commonest first
+
+
+@dataclass(frozen=True, slots=True)
 class Memories:
     """All memories that the user ever stores, as columns."""
 
@@ -68,6 +78,7 @@ class Memories:
     is_embedded: NDArray[np.bool_]
     embeddings: NDArray[np.float32]  # unit rows
     tokens: tuple[NDArray[np.int64], ...]
+    words: Words
 
     def __len__(self) -> int:
         return len(self.topic)
@@ -138,40 +149,64 @@ def _memories(
     )
     created = np.sort(rng.uniform(-WARM_DAYS, sessions / SESSIONS_A_DAY, n))
     is_replaced = rng.random(n) < 0.08
+    importance = rng.beta(4, 4, n)
+    superseded = np.where(is_replaced, created + rng.exponential(30, n), np.inf)
+    access_rate = 0.05 * np.exp(0.8 * usefulness + 0.3 * rng.normal(size=n))
+    is_embedded = rng.random(n) < plan.embedded
+    words = _words(rng, plan)
     return Memories(
         topic,
         project,
         kind,
         usefulness,
-        importance=rng.beta(4, 4, n),
+        importance=importance,
         created=created,
-        superseded=np.where(is_replaced, created + rng.exponential(30, n), np.inf),
-        access_rate=0.05 * np.exp(0.8 * usefulness + 0.3 * rng.normal(size=n)),
-        is_embedded=rng.random(n) < plan.embedded,
+        superseded=superseded,
+        access_rate=access_rate,
+        is_embedded=is_embedded,
         embeddings=embeddings.astype(np.float32),
-        tokens=_tokens(rng, plan, topic, kind),
+        tokens=_tokens(rng, words, topic, kind),
+        words=words,
+    )
+
+
+def context_words(rng: np.random.Generator, words: Words, topic: int) -> NDArray[np.int64]:
+    """Draw the words of a session's context: some of its topic, some common ones."""
+    own = rng.choice(words.of_topic[topic], CONTEXT_TOPIC_WORDS, replace=False)
+    return np.unique(np.concatenate([own, _common(rng, words, CONTEXT_COMMON_WORDS)]))
+
+
+def _words(rng: np.random.Generator, plan: WorldPlan) -> Words:
+    vocabulary = rng.permutation(TOKEN_BUCKETS)
+    common, rest = vocabulary[:COMMON_WORDS], vocabulary[COMMON_WORDS:]
+    return Words(
+        rest[: plan.topics * TOPIC_WORDS].reshape(plan.topics, TOPIC_WORDS),
+        rest[-2 * KIND_WORDS :].reshape(2, KIND_WORDS),
+        common,
     )
 
 
 def _tokens(
-    rng: np.random.Generator, plan: WorldPlan, topic: NDArray[np.int64], kind: Floats
+    rng: np.random.Generator, words: Words, topic: NDArray[np.int64], kind: Floats
 ) -> tuple[NDArray[np.int64], ...]:
-    """Draw the words of each memory: of its topic, of its kind, and common ones by Zipf's law."""
-    vocabulary = rng.permutation(TOKEN_BUCKETS)
-    common, rest = vocabulary[:COMMON_WORDS], vocabulary[COMMON_WORDS:]
-    of_topic = rest[: plan.topics * TOPIC_WORDS].reshape(plan.topics, TOPIC_WORDS)
-    of_kind = rest[-2 * KIND_WORDS :].reshape(2, KIND_WORDS)
-    odds = np.cumsum(1.0 / np.arange(10, COMMON_WORDS + 10))
-    drawn = np.searchsorted(odds, rng.random((len(topic), WORDS)) * odds[-1])
-    words = common[drawn]
+    """Draw the words of each memory: of its topic, of its kind, and common ones."""
+    drawn = _common(rng, words, (len(topic), WORDS))
     n_topic = rng.poisson(6, len(topic)).clip(0, WORDS)
     n_kind = rng.poisson(np.abs(kind)).clip(0, 4)
     picked = []
-    for i, row in enumerate(words):
-        own = rng.choice(of_topic[topic[i]], n_topic[i])
-        traits = rng.choice(of_kind[int(kind[i] > 0)], n_kind[i])
+    for i, row in enumerate(drawn):
+        own = rng.choice(words.of_topic[topic[i]], n_topic[i])
+        traits = rng.choice(words.of_kind[int(kind[i] > 0)], n_kind[i])
         picked.append(np.unique(np.concatenate([own, traits, row])).astype(np.int64))
     return tuple(picked)
+
+
+def _common(
+    rng: np.random.Generator, words: Words, size: int | tuple[int, int]
+) -> NDArray[np.int64]:
+    """Draw common words by Zipf's law."""
+    odds = np.cumsum(1.0 / np.arange(10, COMMON_WORDS + 10))
+    return np.asarray(words.common[np.searchsorted(odds, rng.random(size) * odds[-1])])
 
 
 def _units(rng: np.random.Generator, n: int, width: int) -> Floats:
