@@ -107,7 +107,7 @@ def test_ranker_of_the_story_does_not_beat_the_baseline_and_changes_nothing(
         judged = Judgement.objects.earliest("judged_at")
         assert judged.judged_at is not None
         assert judged.judged_at < NOW - timedelta(days=100)
-        assert set(Judgement.objects.values_list("kind", flat=True)) == {"offline"}
+        assert set(Judgement.objects.values_list("kind", flat=True)) == {"agent", "offline"}
 
 
 def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) -> None:
