@@ -204,14 +204,14 @@ def test_truth_asks_for_something_relevant():
 
 
 @pytest.mark.parametrize("name", ["habits", "across", "life", "important"])
-def test_untrained_model_ranks_better_than_decayed_importance_be_that_weak_or_good(name):
+def test_untrained_model_ranks_better_than_the_baseline_be_that_weak_or_good(name):
     makers = {"model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng)}
     found = [
         curves.run(TUNING[name], seed, makers, checkpoints=(0,), tests=30)
         for seed in TUNING_SEEDS[:3]
     ]
     own = [one.learned["model"][0] for one in found]
-    assert np.mean(own) > np.mean([one.bounds["decayed importance"] for one in found])
+    assert np.mean(own) > np.mean([one.bounds["baseline"] for one in found])
 
 
 def test_nearness_rises_steeply_and_what_is_no_cosine_is_bounded():
