@@ -222,6 +222,7 @@ def repeat_candidates(pool: Candidates, times: int) -> Candidates:
         token_buckets=list(pool.token_buckets) * times,
         signals=np.tile(pool.signals, (times, 1)),
         log_effectiveness=np.tile(pool.log_effectiveness, times),
+        baseline=None if pool.baseline is None else np.tile(pool.baseline, times),
     )
 
 
