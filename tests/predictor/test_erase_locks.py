@@ -77,6 +77,8 @@ def wait_until_it_waits(doing: Future[Any]) -> None:
     )
     while True:
         with connection.cursor() as cursor:
+            # Within a transaction the first look at the view would be repeated for ever.
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
             cursor.execute(asked)
             row = cursor.fetchone()
         if row is not None and row[0]:
