@@ -8,6 +8,7 @@ from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
+from engram.kernel.pages import staff_or_none
 from engram.kernel.workspace_deletions import WorkspaceDeletion
 
 MOST = 50
@@ -25,7 +26,7 @@ def deletions(request: HttpRequest) -> HttpResponse:
     if not request.user.is_superuser:
         rows = rows.filter(caller=f"user:{request.user.pk}")
     shown = list(rows[:MOST])
-    has_workspace = getattr(request, "staff_workspace", None) is not None
+    has_workspace = staff_or_none(request) is not None
     context = {
         "frame": "console/base.html" if has_workspace else "console/plain.html",
         "deletions": shown,

@@ -10,8 +10,8 @@ from django.templatetags.static import static
 from django.urls import reverse
 
 from engram.console.inbox.queue import tallies_for
-from engram.kernel.middleware import StaffWorkspace
 from engram.kernel.models import Role
+from engram.kernel.pages import has_role, staff_or_none
 
 HOME = "console:dashboard"
 OF_WORKSPACE = "admin:kernel_workspace_change"  # the route takes the current workspace's id
@@ -185,11 +185,10 @@ def shell_of(request: HttpRequest) -> Shell:
     The counts are those of the inbox, read once a request.
     """
     current = _find_current(request)
-    shown = [_show(request, place, current) for place in (*PLACES, ADMINISTRATION)]
-    found = [place for place in shown if place is not None]
-    here = next((place for place in found if place.current), None)
-    is_last = bool(found) and found[-1].title == ADMINISTRATION.title
-    return Shell(tuple(found[:-1] if is_last else found), found[-1] if is_last else None, here)
+    places = [shown for place in PLACES if (shown := _show(request, place, current))]
+    administration = _show(request, ADMINISTRATION, current)
+    here = (place for place in (*places, administration) if place and place.current)
+    return Shell(tuple(places), administration, next(here, None))
 
 
 def _show(request: HttpRequest, place: Place, current: Tab | None) -> ShownPlace | None:
@@ -206,17 +205,11 @@ def _show(request: HttpRequest, place: Place, current: Tab | None) -> ShownPlace
 def _is_shown(request: HttpRequest, tab: Tab) -> bool:
     if tab.is_for_superusers and request.user.is_superuser:
         return True
-    staff = _staff(request)
-    return staff is not None and tab.needs is not None and staff.actor.role.includes(tab.needs)
-
-
-def _staff(request: HttpRequest) -> StaffWorkspace | None:
-    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
-    return staff
+    return tab.needs is not None and has_role(request, tab.needs)
 
 
 def _link(request: HttpRequest, tab: Tab) -> str:
-    staff = _staff(request)
+    staff = staff_or_none(request)
     if tab.route == OF_WORKSPACE and staff is not None:
         return reverse(tab.route, args=[staff.workspace.pk])
     return reverse(tab.route)

@@ -18,7 +18,7 @@ from engram.console.needs import needs_of
 from engram.console.overview import overview
 from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role, Workspace
-from engram.kernel.pages import has_role, member_page, return_address, staff_of
+from engram.kernel.pages import has_role, member_page, return_address, staff_of, staff_or_none
 from engram.kernel.visits import note_visit
 
 FEED_ROWS = 30
@@ -75,7 +75,7 @@ def _has_readable_settings(workspace: Workspace) -> bool:
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
     """Choose another of the member's workspaces, also for the next sign-in."""
-    staff = getattr(request, "staff_workspace", None)
+    staff = staff_or_none(request)
     chosen = request.POST.get("workspace", "")
     for workspace in staff.choices if staff is not None else ():
         if str(workspace.pk) == chosen:
@@ -103,6 +103,5 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
 @require_safe
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show the API's description, rendered from its OpenAPI document without network access."""
-    is_member = getattr(request, "staff_workspace", None) is not None
-    frame = "console/base.html" if is_member else "console/open.html"
+    frame = "console/base.html" if staff_or_none(request) else "console/open.html"
     return render(request, "console/api_docs.html", {"frame": frame})

@@ -11,6 +11,8 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from unfold.sites import UnfoldAdminSite
 
+from engram.kernel.pages import staff_or_none
+
 
 class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
     """Admin site for workspace members; autocompletes only fields that a form uses."""
@@ -21,7 +23,7 @@ class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
 
     def has_permission(self, request: HttpRequest) -> bool:
         """Allow members of a workspace, and Django's staff users."""
-        is_member = getattr(request, "staff_workspace", None) is not None
+        is_member = staff_or_none(request) is not None
         return request.user.is_active and (is_member or bool(getattr(request.user, "is_staff", 0)))
 
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:

@@ -26,9 +26,15 @@ def staff_of(request: HttpRequest) -> StaffWorkspace:
     return staff
 
 
+def staff_or_none(request: HttpRequest) -> StaffWorkspace | None:
+    """Return the member's workspace and actor on any page; None for people without a workspace."""
+    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
+    return staff
+
+
 def has_role(request: HttpRequest, role: Role) -> bool:
     """Return whether the signed-in member's role includes `role`."""
-    staff: StaffWorkspace | None = getattr(request, "staff_workspace", None)
+    staff = staff_or_none(request)
     return staff is not None and staff.actor.role.includes(role)
 
 
@@ -40,7 +46,7 @@ def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
         def run(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect_to_login(request.get_full_path())
-            if getattr(request, "staff_workspace", None) is None:
+            if staff_or_none(request) is None:
                 return redirect("console:no-workspace")
             if request.method not in {"GET", "HEAD"} and not has_role(request, writes):
                 raise PermissionDenied(f"This needs the role {writes.value}.")

@@ -28,6 +28,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from memories.core.text import tokens
+
 RARE_SHARE = 0.05  # largest share of the memories with a rare term
 RARE_AT_LEAST = 5  # memories with a rare term that are always allowed
 TERMS_MAX = 64  # of one prompt, the rarest
@@ -101,12 +103,16 @@ def match_prompt(prompt: PromptTerms, shared: Collection[str], length: int) -> M
     return Match.SINGLE if length <= DISTINCTIVE_LENGTH and prompt.distinctive in words else None
 
 
-def repeats(prompt: Sequence[str], memory: Sequence[str]) -> bool:
+def in_order(text: str) -> str:
+    """Return the index terms of a text in its order, a space before and after each."""
+    return f" {' '.join(tokens(text))} "
+
+
+def repeats(prompt: str, memory: str) -> bool:
     """Return whether a prompt has the index terms of a memory one after the other.
 
     Parameters
     ----------
-    prompt, memory : `memories.core.text.tokens`, in the order of the text.
+    prompt, memory : the terms of both, by `in_order`.
     """
-    is_long_enough = len(memory) >= REPEATED_LEAST
-    return is_long_enough and f" {' '.join(memory)} " in f" {' '.join(prompt)} "
+    return memory.count(" ") > REPEATED_LEAST and memory in prompt

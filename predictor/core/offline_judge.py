@@ -105,9 +105,10 @@ def judge(
     """
     text_terms = terms(talk.text)
     mentioned = text_terms.keys() | terms(context).keys()
-    overlaps = [_overlap(cut_note(note.content), text_terms, rarity) for note in notes]
+    contents = [cut_note(note.content) for note in notes]
+    overlaps = [_overlap(content, text_terms, rarity) for content in contents]
     share, focus = np.array(overlaps).reshape(-1, 2).T
-    said = np.array([_said(cut_note(note.content), mentioned) for note in notes])
+    said = np.array([_said(content, mentioned) for content in contents])
     cosines = (
         np.stack([_cosines(note, vectors) for note in notes])
         if notes

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import InboxEntry, InboxFilter, Mark, Source, WaitingCount
+from engram.kernel.pages import staff_or_none
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import has_workspace
 
@@ -112,7 +113,7 @@ def tallies_for(request: HttpRequest) -> dict[str, WaitingCount]:
     known: dict[str, WaitingCount] | None = getattr(request, "inbox_tallies", None)
     if known is not None:
         return known
-    staff = getattr(request, "staff_workspace", None)
+    staff = staff_or_none(request)
     found: dict[str, WaitingCount] = {}
     if staff is not None and has_workspace():
         found = tallies(sources_for(staff.actor.role), timezone.now())

@@ -43,17 +43,21 @@ POSTINGS = """
         ORDER BY frequency DESC, words, memory_id LIMIT %(postings)s
     ) AS posting
 """
-_BEST = """
-    SELECT best.memory_id, EXISTS (
-        SELECT 1 FROM memories_memory WHERE id = best.memory_id AND {condition} OFFSET 0
-    )
-    FROM (
-        SELECT posting.memory_id, sum({gain}) AS score
-        FROM {postings}
+# The best of these postings' memories: `best (memory_id, score)`.
+BEST_MEMORIES = f"""
+    (
+        SELECT posting.memory_id, sum({GAIN}) AS score
+        FROM {POSTINGS}
         GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
     ) AS best
+"""  # noqa: S608  placeholders only
+_BEST = f"""
+    SELECT best.memory_id, EXISTS (
+        SELECT 1 FROM memories_memory WHERE id = best.memory_id AND {{condition}} OFFSET 0
+    )
+    FROM {BEST_MEMORIES}
     ORDER BY best.score DESC, best.memory_id
-"""
+"""  # noqa: S608  placeholders only
 # Per term: each is searched in the primary key.
 _BY_TERM = f"""
     SELECT sum({GAIN} ORDER BY asked.term)
@@ -141,7 +145,7 @@ def by_words(recallable: Rows[Memory], vocabulary: Vocabulary, limit: int) -> li
     condition = condition_of(recallable)
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(
-            _BEST.format(condition=condition.sql, gain=GAIN, postings=POSTINGS),
+            _BEST.format(condition=condition.sql),
             bm25_parameters(vocabulary, read)
             | condition.parameters
             | {"limit": wanted, "postings": POSTINGS_READ},

@@ -58,7 +58,8 @@ def end_session(
         memories = lock(report.memory_ids) if report else []  # locked before sessions
         is_own = report or not actor.is_reviewer
         session = own_session(session_key, actor) if is_own else lock_session(session_key)
-        is_new_end = _is_new_end(session, transcript, has_report=bool(report))
+        digest = hashlib.sha256(transcript.encode()).hexdigest()
+        is_new_end = _is_new_end(session, digest, has_report=bool(report))
         is_reported = is_new_report(session, report)
         if not is_new_end and not is_reported:
             return session
@@ -68,22 +69,20 @@ def end_session(
             session_ended.send(Session, session=session, now=now)
             return session
         kept, _ = without_credentials(transcript)
-        session.transcript = kept
-        session.transcript_digest = hashlib.sha256(transcript.encode()).hexdigest()
+        session.transcript, session.transcript_digest = kept, digest
         session.is_abandoned = False
         return _end(session, actor=actor, now=now)
 
 
-def _is_new_end(session: Session, transcript: str, *, has_report: bool) -> bool:
-    """Return whether the call ends the session or brings its transcript; refuse another one.
+def _is_new_end(session: Session, digest: str, *, has_report: bool) -> bool:
+    """Return whether a call ends the session or brings its transcript; refuse another one.
 
     A report may come alone after the transcript.
     """
     if session.ended_at is None or session.is_abandoned:
         return True
     # Compared by digest, because an erased transcript is empty.
-    digest = hashlib.sha256(transcript.encode()).hexdigest()
-    if session.transcript_digest == digest or (has_report and not transcript):
+    if session.transcript_digest == digest or (has_report and digest == NOTHING_SAID):
         return False
     if session.transcript_digest != NOTHING_SAID:
         raise StaleError("This session has ended, with another transcript.", cause=OTHER_TRANSCRIPT)

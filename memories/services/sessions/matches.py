@@ -11,10 +11,11 @@ from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
-from memories.core.hits import HITS_MAX, Match, match_prompt, prompt_terms, repeats
+from memories.core.hits import HITS_MAX, Match, in_order, match_prompt, prompt_terms, repeats
 from memories.core.relevance import CALIBRATIONS, Evidence
-from memories.core.text import terms, tokens
+from memories.core.text import terms
 from memories.services.index.postings import (
+    BEST_MEMORIES,
     GAIN,
     POSTINGS,
     POSTINGS_READ,
@@ -35,13 +36,9 @@ _SHARERS = f"""
     GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
     ORDER BY 4 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
-_BEST = f"""
+_BEST_WITH_TEXT = f"""
     SELECT best.memory_id, content, best.score
-    FROM (
-        SELECT posting.memory_id, sum({GAIN}) AS score
-        FROM {POSTINGS}
-        GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT %(limit)s
-    ) AS best
+    FROM {BEST_MEMORIES}
     CROSS JOIN LATERAL (
         SELECT content FROM memories_memory WHERE id = best.memory_id AND {{condition}} OFFSET 0
     ) AS memory
@@ -122,12 +119,12 @@ def _repeated(text: str, vocabulary: Vocabulary, condition: Condition) -> dict[U
     limits = {"postings": POSTINGS_READ, "limit": REPEATED_MAX}
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(
-            _BEST.format(condition=condition.sql),
+            _BEST_WITH_TEXT.format(condition=condition.sql),
             condition.parameters | bm25_parameters(vocabulary, read) | limits,
         )
         rows = cursor.fetchall()
-    said = list(tokens(text))
-    rows = [row for row in rows if repeats(said, list(tokens(row[1])))]
+    said = in_order(text)
+    rows = [row for row in rows if repeats(said, in_order(row[1]))]
     relevance = _relevance({row[0]: row[2] for row in rows}, vocabulary)
     return {i: _Found(score, Match.REPEATED, relevance[i]) for i, _, score in rows}
 

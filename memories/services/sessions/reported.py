@@ -36,6 +36,20 @@ def said_by_agents() -> QuerySet[ReportItem]:
     return sessions.order_by("-created_at", "-id")
 
 
+def reported_use(
+    sessions: Collection[UUID] | QuerySet[Any, Any], memories: Collection[UUID] | QuerySet[Any, Any]
+) -> dict[tuple[UUID, UUID], float]:
+    """Return how much agents said that they used memories, 0..1, by session and memory.
+
+    `sessions` and `memories` are ids, or queries that return them.
+    """
+    items = ReportItem.objects.filter(
+        kind=ReportKind.USED, session__in=sessions, memory__in=memories
+    )
+    values = items.order_by().values_list("session_id", "memory_id", "value")
+    return {(session, memory): value or 0.0 for session, memory, value in values if memory}
+
+
 def containing(rows: QuerySet[ReportItem], words: str) -> QuerySet[ReportItem]:
     """Keep the rows whose text contains these words; what is withheld is not searched."""
     found = rows.filter(text__icontains=words).exclude(memory__forgotten_at__isnull=False)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from memories.models import ReportItem, ReportKind
+from memories.services.sessions.reported import reported_use
 from predictor.core.calibration import CalibrationReport, RatedMemory, compare_labels
 from predictor.core.trust import AGENT_VERSION
 from predictor.models import (
@@ -86,14 +86,10 @@ def _labelled(item: CalibrationItem, said: float, judge: tuple[str, str]) -> _La
 def _by_agents(items: Sequence[CalibrationItem]) -> list[_Labelled]:
     """Return what the agents of these sessions said of the same memories, beside the judge."""
     beside = {(i.session_id, i.memory_id): i for i in items if i.judge_kind != JudgeKind.AGENT}
-    checked = CalibrationItem.objects.exclude(labelled_at=None).order_by().values("session")
-    said = ReportItem.objects.filter(kind=ReportKind.USED, session__in=checked).order_by("pk")
+    checked = CalibrationItem.objects.exclude(labelled_at=None).order_by()
+    said = reported_use(checked.values("session"), checked.values("memory"))
     agent = JudgeKind.AGENT.value, AGENT_VERSION
-    return [
-        _labelled(beside[s, m], value or 0.0, agent)
-        for s, m, value in said.values_list("session_id", "memory_id", "value")
-        if m and (s, m) in beside
-    ]
+    return [_labelled(item, said[key], agent) for key, item in beside.items() if key in said]
 
 
 def _by_judge(labelled: list[_Labelled]) -> list[JudgeReport]:

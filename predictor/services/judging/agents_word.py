@@ -11,6 +11,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from memories.models import CandidateSource, ReportItem, ReportKind, Session, SessionCandidate
+from memories.services.sessions.reported import reported_use
 from predictor.core.calibration import RELEVANT
 from predictor.core.judging import JudgeScores
 from predictor.core.labels import MIN_CONFIDENCE
@@ -89,12 +90,8 @@ def read_record(session: Session) -> KeyRecord:
     ).order_by("-labelled_at", "pk")
     newest = checks.values_list("session_id", "memory_id", "label")[:CHECKS_READ]
     labels = {(session_id, memory_id): label or 0.0 for session_id, memory_id, label in newest}
-    said = ReportItem.objects.filter(
-        kind=ReportKind.USED,
-        session__in={session_id for session_id, _ in labels},
-        memory__in={memory_id for _, memory_id in labels},
-    ).values_list("session_id", "memory_id", "value")
-    pairs = [(labels[s, m], value or 0.0) for s, m, value in said if m and (s, m) in labels]
+    said = reported_use({session for session, _ in labels}, {memory for _, memory in labels})
+    pairs = [(label, said[key]) for key, label in labels.items() if key in said]
     agreed = sum((label >= RELEVANT) == (value >= RELEVANT) for label, value in pairs)
     return KeyRecord(agreed, len(pairs))
 

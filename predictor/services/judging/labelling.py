@@ -22,13 +22,12 @@ from memories.models import (
     Memory,
     Merge,
     Provenance,
-    ReportItem,
-    ReportKind,
     Session,
     SessionCandidate,
 )
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons
+from memories.services.sessions.reported import reported_use
 from predictor.core.comparison import TOP
 from predictor.core.labels import Evidence, label
 from predictor.models import JudgeKind, Label
@@ -201,7 +200,8 @@ def relabel(memory_ids: Sequence[UUID], *, now: datetime) -> int | None:
     known = read_outcomes(
         Memory.objects.filter(pk__in={row.memory_id for row in labels}).defer("content")
     )
-    rows, used = _candidates(labels), _used(labels)
+    rows = _candidates(labels)
+    used = reported_use({row.session_id for row in labels}, {row.memory_id for row in labels})
     changed = [row for row in labels if _relabel_one(row, rows, known, used)]
     changed.sort(key=lambda row: row.pk)
     Label.objects.bulk_update(changed, ["raw", "final", "reasons", "is_sampled"])
@@ -213,17 +213,6 @@ def _candidates(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], SessionCandi
         session__in={row.session_id for row in labels}, memory__in={row.memory_id for row in labels}
     )
     return {(row.session_id, row.memory_id): row for row in rows.order_by()}
-
-
-def _used(labels: Sequence[Label]) -> dict[tuple[UUID, UUID], float]:
-    """Return what agents said of the use of these memories, by session and memory."""
-    items = ReportItem.objects.filter(
-        kind=ReportKind.USED,
-        session__in={row.session_id for row in labels},
-        memory__in={row.memory_id for row in labels},
-    )
-    values = items.order_by().values_list("session_id", "memory_id", "value")
-    return {(session_id, memory_id): value or 0.0 for session_id, memory_id, value in values}
 
 
 def _relabel_one(
