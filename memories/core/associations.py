@@ -44,6 +44,7 @@ POWER: Final = 0.6
 STEPS: Final = 6  # three times from a memory to an entity and on to memories
 DAMPING: Final = 0.92  # .85 for each two steps
 FRONTIER: Final = 16
+LEAST_READ: Final = 0.01  # of the mass at the start: what nodes need for their links to be read
 FOUND: Final = 12  # the most memories that the walk alone adds
 MOST_MEMORIES: Final = 25  # of an entity; one that more memories name links nothing
 LEAST_MEMORIES: Final = 8
@@ -84,6 +85,12 @@ def out_of_hub(members: Mapping[Node, bool]) -> dict[Node, float]:
     return {node: (1.0 if is_about else MENTION) / total for node, is_about in members.items()}
 
 
+def seeds_of(direct: Mapping[Node, float]) -> list[Node]:
+    """Return the memories that the walk starts from: the best, at most `SEEDS`."""
+    related = [node for node, score in direct.items() if score > 0]
+    return sorted(related, key=lambda node: (-direct[node], node))[:SEEDS]
+
+
 def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
     """Return where the walk starts.
 
@@ -92,8 +99,7 @@ def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dic
     direct : the scores in [0, 1] of the memories that were found directly.
     asked : the weights of entities that the query names, above 0.
     """
-    best = sorted(direct, key=lambda node: (-direct[node], node))[:SEEDS]
-    powers = {node: direct[node] ** SEED_POWER for node in best if direct[node] > 0}
+    powers = {node: direct[node] ** SEED_POWER for node in seeds_of(direct)}
     share = ASKED_SHARE if asked else 0.0
     return _scaled(powers, 1.0 - share) | _scaled(asked, share)
 
@@ -123,7 +129,9 @@ class Associations:
 
 def associate(restart: Weights, links_of: LinksOf) -> Associations:
     """Walk from `restart`, and return the memories that links led to."""
-    reached = spread(restart, links_of, steps=STEPS, damping=DAMPING, frontier=FRONTIER)
+    reached = spread(
+        restart, links_of, steps=STEPS, damping=DAMPING, frontier=FRONTIER, least=LEAST_READ
+    )
     arrived = {node: own for node, own in reached.activation.items() if node.kind == MEMORY}
     with_own = [arrived.get(n, 0.0) + KEPT * own for n, own in restart.items() if n.kind == MEMORY]
     largest = max([*arrived.values(), *with_own], default=0.0)

@@ -7,13 +7,13 @@
 `kept` are the most active nodes of a step; the rest of its mass is lost. The weights of the links
 of a node add up to at most 1, so mass is never made: each step moves at most `damping` of the mass
 of the step before, in any graph, with cycles too. A walk reads the links of at most
-`steps · frontier` nodes, however many there are. Sums are rounded once (`math.fsum`), so that the
-result does not depend on the order of rows.
+`steps · frontier` nodes, however many there are, each once; it does not read those of nodes that
+have less than `least` together. Sums are rounded once (`math.fsum`), so that the result does not
+depend on the order of rows.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from heapq import nsmallest
@@ -59,7 +59,13 @@ class Spread:
 
 
 def spread(
-    restart: Weights, links_of: LinksOf, *, steps: int, damping: float, frontier: int
+    restart: Weights,
+    links_of: LinksOf,
+    *,
+    steps: int,
+    damping: float,
+    frontier: int,
+    least: float = 0.0,
 ) -> Spread:
     """Spread the mass of `restart` over the graph.
 
@@ -67,10 +73,13 @@ def spread(
     ----------
     restart : mass by node, each at least 0.
     links_of : returns the links of nodes, with weights that add up to at most 1 for each node.
-        Nodes that may not be walked through are simply never named by it.
+        Nodes that may not be walked through are simply never named by it. Called once a step at
+        most, with nodes that it was not called with before.
     steps : the number of links that mass moves along.
     damping : the share of mass that moves on, in (0, 1].
-    frontier : the most nodes whose links are read in one step.
+    frontier : the most nodes whose links are followed in one step.
+    least : the least mass that nodes of a step have together for their links to be read. A read
+        costs as much for one node as for many, and the last steps come to few new ones.
 
     Raises
     ------
@@ -78,11 +87,16 @@ def spread(
         When the weights of a node's links are negative or add up to more than 1.
     """
     found = Spread()
+    links: dict[Node, Weights] = {}
     kept = _most_active(restart, frontier)
     for step in range(steps):
-        if not kept:
+        unread = [node for node in kept if node not in links]
+        if unread and fsum(kept[node] for node in unread) >= least:
+            links |= dict.fromkeys(unread, _NO_LINKS)
+            links |= _checked(links_of(unread))
+        arrived, before = _move(kept, links, damping)
+        if not arrived:
             break
-        arrived, before = _move(kept, links_of(list(kept)), damping)
         found._before.append(before)
         for node, mass in arrived.items():
             found.activation[node] = found.activation.get(node, 0.0) + mass
@@ -96,25 +110,28 @@ def _move(
     kept: Weights, links: Mapping[Node, Weights], damping: float
 ) -> tuple[dict[Node, float], dict[Node, tuple[float, Node]]]:
     """Move mass along links; return what arrived, and the largest part of it with its origin."""
-    parts: dict[Node, list[float]] = defaultdict(list)
+    parts: dict[Node, list[float]] = {}
     before: dict[Node, tuple[float, Node]] = {}
     for node, own in kept.items():
-        weights = links.get(node, _NO_LINKS)
-        _check(weights)
-        for target, weight in weights.items():
+        for target, weight in links.get(node, _NO_LINKS).items():
             mass = damping * own * weight
             if mass <= 0:
                 continue
-            parts[target].append(mass)
             known = before.get(target)
-            if known is None or mass > known[0] or (mass == known[0] and node < known[1]):
+            if known is None:
+                parts[target], before[target] = [mass], (mass, node)
+                continue
+            parts[target].append(mass)
+            if mass > known[0] or (mass == known[0] and node < known[1]):
                 before[target] = (mass, node)
     return {target: fsum(masses) for target, masses in parts.items()}, before
 
 
-def _check(weights: Weights) -> None:
-    if weights and (min(weights.values()) < 0 or sum(weights.values()) > 1 + EPSILON):
-        raise ValueError("the weights of a node's links must add up to at most 1")
+def _checked(links: Mapping[Node, Weights]) -> Mapping[Node, Weights]:
+    for weights in links.values():
+        if weights and (min(weights.values()) < 0 or sum(weights.values()) > 1 + EPSILON):
+            raise ValueError("the weights of a node's links must add up to at most 1")
+    return links
 
 
 def _most_active(mass: Weights, most: int) -> dict[Node, float]:

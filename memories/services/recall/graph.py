@@ -21,8 +21,15 @@ class GraphPart:
     direct: float
     activation: float
     best: float
-    path: tuple[Node, ...]  # the walk that led to it; empty where none did
     is_found: bool  # also without links
+    _node: Node
+    _reached: core.Associations
+
+    @property
+    def path(self) -> tuple[Node, ...]:
+        """Return the walk that led to it; empty where none did."""
+        walked = self._reached.path(self._node)
+        return tuple(walked) if walked and walked[0] != self._node else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,25 +49,21 @@ def walk(
     ----------
     score_found : scores memories that only the walk found, as if they had been found directly.
     """
-    direct = {_node(one.id): one.fused for one in found}
-    reached = core.associate(core.restart_of(direct, reader.asked(query)), reader.links_of)
-    added = score_found([UUID(node.key) for node in reached.found(list(direct))])
+    direct = {Node(core.MEMORY, str(one.id)): one.fused for one in found}
+    asked = reader.start(query, core.seeds_of(direct))
+    reached = core.associate(core.restart_of(direct, asked), reader.links_of)
+    led = reached.found(list(direct))
+    added = score_found([UUID(node.key) for node in led])
     best = max(direct.values(), default=0.0)
-    found_ids = {one.id for one in found if one.fused > 0}
+    nodes = dict(zip((one.id for one in found), direct, strict=True))
+    nodes |= {UUID(node.key): node for node in led}
     parts = {}
     for one in [*found, *added]:
-        node = _node(one.id)
+        node = nodes[one.id]
         activation = reached.activation.get(node, 0.0)
-        path = reached.path(node)
-        is_led = bool(path) and path[0] != node
-        parts[one.id] = GraphPart(
-            one.fused, activation, best, tuple(path) if is_led else (), one.id in found_ids
-        )
+        is_found = direct.get(node, 0.0) > 0
+        parts[one.id] = GraphPart(one.fused, activation, best, is_found, node, reached)
         if activation:
             one.raise_to(core.lift(one.fused, activation, best))
     ranked = sorted([*found, *added], key=lambda one: -one.score)
     return Walked(ranked, parts)
-
-
-def _node(memory_id: UUID) -> Node:
-    return Node(core.MEMORY, str(memory_id))

@@ -19,6 +19,7 @@ from memories.core.co_recall import HALF_LIFE_DAYS, LEAST_WALKED
 from memories.core.entities import longest, named_in
 from memories.core.spreading import Node, Weights
 
+_Row = tuple[Any, ...]  # kind and key of a node, kind and key of one that it links, a number
 _NO_LINKS: Weights = MappingProxyType({})
 LINKS_READ = 20  # of one memory or note, of each kind but entities
 LINKS_SCANNED = 1_000  # of one node, to find those that lead to what may be recalled
@@ -124,9 +125,8 @@ _LINKS = {
     ) AS link
     WHERE link.note_id <> here.id
     """),
-}
-_ABOUT = without_indentation("""
-    SELECT named.key, named.memories, entity.memory_id::text
+    core.ASKED: without_indentation("""
+    SELECT 'asked', named.key, 'memory', entity.memory_id::text, named.memories::float8
     FROM (
         SELECT key, memories FROM memories_entitycount
         WHERE workspace_id = %(workspace)s AND key = ANY(%(keys)s::text[])
@@ -144,7 +144,8 @@ _ABOUT = without_indentation("""
         )
         LIMIT %(named)s
     ) AS entity
-""")
+    """),
+}
 
 
 class LinkReader:
@@ -154,7 +155,7 @@ class LinkReader:
         self._condition = condition
         self._memories = memories
         self._about: dict[str, dict[Node, bool]] = {}  # memories about the query's entities
-        self._links: dict[Node, Weights] = {}
+        self._read: dict[Node, Weights] = {}
         self._parameters: dict[str, Any] = condition.parameters | {
             "workspace": current_workspace_id(),
             "most": core.most_memories(memories),
@@ -166,65 +167,75 @@ class LinkReader:
             "least": LEAST_WALKED,
         }
 
-    def asked(self, query: str) -> dict[Node, float]:
-        """Return the weights of entities that a query names and recallable memories are about."""
+    def start(self, query: str, seeds: Sequence[Node]) -> dict[Node, float]:
+        """Return the weights of entities that a query names and recallable memories are about.
+
+        The links of `seeds` are read by the same statement, and returned when the walk asks.
+        """
         named = named_in(query)
+        rows = self._rows(
+            {core.ASKED: list(named)} | ({core.MEMORY: [n.key for n in seeds]} if seeds else {})
+        )
         counts: dict[str, int] = {}
         about: dict[str, dict[Node, bool]] = defaultdict(dict)
-        for key, memories, memory_id in self._rows(_ABOUT, keys=list(named)):
+        others = []
+        for row in rows:
+            from_kind, key, kind, other, memories = row
+            if from_kind != core.ASKED:
+                others.append(row)
+                continue
             counts[key] = memories
-            about[key][Node(core.MEMORY, memory_id)] = True
+            about[key][Node(kind, other)] = True
+        self._read = dict.fromkeys(seeds, _NO_LINKS) | self._weigh(others)
         self._about = {key: about[key] for key in longest(named, counts)}
         return {
             Node(core.ASKED, key): core.rarity(counts[key], self._memories) for key in self._about
         }
 
     def links_of(self, nodes: Collection[Node]) -> Mapping[Node, Weights]:
-        """Return the weights of the links of nodes, and of others that were asked for before.
-
-        A walk comes back to the same nodes: each is read once.
-        """
-        unread = [node for node in nodes if node not in self._links]
-        self._links |= dict.fromkeys(unread, _NO_LINKS) | self._read(unread)
-        return self._links
-
-    def _read(self, nodes: Collection[Node]) -> dict[Node, Weights]:
-        keys: dict[str, list[str]] = defaultdict(list)
+        """Return the weights of the links of nodes."""
+        found = {node: self._read[node] for node in nodes if node in self._read}
+        stored: dict[str, list[str]] = defaultdict(list)
         for node in nodes:
-            keys[node.kind].append(node.key)
-        found: dict[Node, Weights] = {
-            Node(core.ASKED, key): {Node(core.NAMED, key): 1.0} for key in keys[core.ASKED]
-        }
-        for key in keys[core.NAMED]:
-            found[Node(core.NAMED, key)] = core.out_of_hub(self._about[key])
-        return found | self._stored({kind: keys[kind] for kind in _LINKS if kind in keys})
+            kind, key = node
+            if kind == core.ASKED:
+                found[node] = {Node(core.NAMED, key): 1.0}
+            elif kind == core.NAMED:
+                found[node] = core.out_of_hub(self._about[key])
+            elif node not in found:
+                stored[kind].append(key)
+        return found | self._weigh(self._rows(stored))
 
-    def _stored(self, keys: Mapping[str, Sequence[str]]) -> dict[Node, Weights]:
-        """Read the links of nodes of each kind by one statement."""
-        if not keys:
-            return {}
-        own: dict[Node, dict[Node, float]] = defaultdict(dict)
-        rows = self._rows(
-            " UNION ALL ".join(_LINKS[kind] for kind in keys),
-            memories=_ids(keys.get(core.MEMORY, [])),
-            entities=keys.get(core.ENTITY, []),
-            notes=_ids(keys.get(core.NOTE, [])),
-        )
+    def _weigh(self, rows: Sequence[_Row]) -> dict[Node, Weights]:
+        own: dict[tuple[str, str], dict[Node, float]] = defaultdict(dict)
         for from_kind, from_key, kind, key, value in rows:
             is_rare = from_kind == core.MEMORY and kind == core.ENTITY
             weight = core.rarity(value, self._memories) if is_rare else value
-            own[Node(from_kind, from_key)][Node(kind, key)] = weight
+            own[from_kind, from_key][Node(kind, key)] = weight
         return {
-            node: core.out_of_memory(links)
-            if node.kind == core.MEMORY
+            Node(kind, key): core.out_of_memory(links)
+            if kind == core.MEMORY
             else core.out_of_hub({other: bool(is_about) for other, is_about in links.items()})
-            for node, links in own.items()
+            for (kind, key), links in own.items()
         }
 
-    def _rows(self, sql: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    def _rows(self, keys: Mapping[str, Sequence[str]]) -> list[_Row]:
+        """Read the links of nodes of each kind that is named, by one statement."""
+        if not keys:
+            return []
+        kinds = [kind for kind in _LINKS if kind in keys]
+        statement = " UNION ALL ".join(_LINKS[kind] for kind in kinds)
         with binary_cursor(prepares=True) as cursor:
-            statement = sql.format(condition=self._condition.sql)
-            cursor.execute(statement, self._parameters | parameters)
+            cursor.execute(
+                statement.format(condition=self._condition.sql),
+                self._parameters
+                | {
+                    "memories": _ids(keys.get(core.MEMORY, ())),
+                    "entities": list(keys.get(core.ENTITY, ())),
+                    "notes": _ids(keys.get(core.NOTE, ())),
+                    "keys": list(keys.get(core.ASKED, ())),
+                },
+            )
             return list(cursor.fetchall())
 
 
