@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import random
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -126,7 +127,7 @@ def test_a_node_that_no_link_names_is_not_walked_through() -> None:
     assert spread({start: 1.0}, lambda n: read(live, n), **OPTIONS).activation == {}
 
 
-OPTIONS = {"steps": 6, "damping": 0.9, "frontier": 16}
+OPTIONS: dict[str, Any] = {"steps": 6, "damping": 0.9, "frontier": 16}
 
 
 def test_a_cycle_of_ten_thousand_reads_a_bounded_number_of_nodes() -> None:
@@ -214,3 +215,17 @@ def test_verdict_table(
 ) -> None:
     found = verdict_of(Effect(effect, n), Effect(aggregate, n), is_inside=is_inside)
     assert found == expected
+
+
+def test_nodes_with_hardly_any_mass_are_not_read() -> None:
+    start, near, far, behind = NODES[:4]
+    graph = {start: {near: 0.99, far: 0.01}, near: {start: 1.0}, far: {behind: 1.0}, behind: {}}
+    asked: list[list[Node]] = []
+
+    def links_of(nodes: Collection[Node]) -> dict[Node, Weights]:
+        asked.append(sorted(nodes))
+        return read(graph, nodes)
+
+    found = spread({start: 1.0}, links_of, **OPTIONS, least=0.05)
+    assert asked == [[start], [near, far]]  # `behind` has .01 of the mass
+    assert found.path(behind) == [start, far, behind]
