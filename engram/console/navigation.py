@@ -81,11 +81,13 @@ PLACES: tuple[Place, ...] = (
         "Learning",
         "training",
         (
+            Tab("Overview", "console:learning"),
             Tab("Sessions", "admin:memories_session_changelist"),
             Tab("Judgements", "admin:predictor_judgement_changelist"),
             Tab("Comparisons", "admin:predictor_comparison_changelist"),
             Tab("Trainings", "admin:predictor_training_changelist"),
             Tab("Model versions", "admin:predictor_modelversion_changelist"),
+            Tab("Calibration", "console:calibration"),
         ),
     ),
     Place(

@@ -18,6 +18,8 @@ from engram.console import (
     retention_pages,
 )
 from engram.console.inbox import pages as inbox
+from engram.console.learning import calibration_pages
+from engram.console.learning import pages as learning
 
 app_name = "console"
 urlpatterns = [
@@ -40,6 +42,9 @@ urlpatterns = [
     path("console/digest/", digest_pages.digest, name="digest"),
     path("console/retention/", retention_pages.retention, name="retention"),
     path("console/replay/", replay_pages.what_if, name="replay"),
+    path("console/learning/", learning.overview, name="learning"),
+    path("console/learning/mode/", learning.mode, name="learning-mode"),
+    path("console/learning/calibration/", calibration_pages.calibration, name="calibration"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),

@@ -234,6 +234,12 @@ def read_latencies(stages: Iterable[str], *, since: datetime) -> dict[str, Laten
     }
 
 
+def read_hours(stage: str, *, since: datetime) -> dict[datetime, Sequence[int]]:
+    """Return the histograms of one stage of the current workspace by hour, from `since` on."""
+    kept = LatencyHour.objects.filter(stage=stage, hour__gte=since)
+    return dict(kept.values_list("hour", "counts"))
+
+
 def _summarise(
     stage: str, counts: Sequence[int], total: float, last: tuple[float, datetime] | None
 ) -> Latency:

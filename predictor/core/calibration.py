@@ -21,6 +21,7 @@ Id = TypeVar("Id", bound=Hashable)
 FLAG_ERROR = 0.2  # mean absolute error above which the judge is flagged
 RELEVANT = 0.5
 Z95 = 1.959964
+STEPS = 4  # of the scale from 1 to 5 that people rate by
 SURE = 0.8  # the least confidence of the judge that counts as sure
 BANDS = ((1 / 3, "low"), (2 / 3, "middle"), (2.0, "high"))
 
@@ -95,6 +96,11 @@ def _mean(groups: Sequence[Sequence[float]], *, least: float) -> Interval:
     off = [math.fsum(own) - mean * len(own) for own in groups]
     half = Z95 / n * math.sqrt(units / (units - 1) * math.fsum(x * x for x in off))
     return Interval(mean, max(least, mean - half), min(1.0, mean + half), n)
+
+
+def on_scale(relevance: float) -> float:
+    """Return a relevance in [0, 1] on the scale that people rate by, from 1 (no use) to 5."""
+    return 1 + STEPS * relevance
 
 
 def stratum_of(relevance: float, confidence: float) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -53,12 +55,28 @@ def interval_bar(interval: Interval) -> SafeString:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MonthShare:
+    """A share of `n` cases of the month that begins at `start`."""
+
+    start: date
+    share: Interval
+    n: int
+
+
 @register.simple_tag
 def month_chart(months: Sequence[Month]) -> SafeString:
     """Draw the confirmed share of each month with its interval; months without verdicts stay empty.
 
     The table below says the same in words.
     """
+    shares = [MonthShare(one.start, one.judged.confirmed, one.judged.decided) for one in months]
+    return share_chart(shares, "Share of confirmed conflicts by month, with intervals")
+
+
+@register.simple_tag
+def share_chart(months: Sequence[MonthShare], label: str) -> SafeString:
+    """Draw a share of each month with its interval; `label` says what it is."""
     drawn = months[-MONTHS_DRAWN:]
     width = MARGIN + STEP * len(drawn)
     lines = format_html_join(
@@ -77,8 +95,8 @@ def month_chart(months: Sequence[Month]) -> SafeString:
     )
     return format_html(
         '<svg class="months" viewBox="0 0 {} {}" width="{}" height="{}" role="img"'
-        ' aria-label="Share of confirmed conflicts by month, with intervals">{}{}</svg>',
-        width, HEIGHT + 52, width, HEIGHT + 52, lines, marks,
+        ' aria-label="{}">{}{}</svg>',
+        width, HEIGHT + 52, width, HEIGHT + 52, label, lines, marks,
     )  # fmt: skip
 
 
@@ -90,8 +108,8 @@ def _middle(index: int) -> int:
     return MARGIN + STEP * index + STEP // 2
 
 
-def _whisker(index: int, month: Month) -> SafeString:
-    share = month.judged.confirmed
+def _whisker(index: int, month: MonthShare) -> SafeString:
+    share = month.share
     if not share.n:
         return SafeString("")
     x = _middle(index)
@@ -102,11 +120,11 @@ def _whisker(index: int, month: Month) -> SafeString:
     )  # fmt: skip
 
 
-def _name(index: int, month: Month) -> SafeString:
+def _name(index: int, month: MonthShare) -> SafeString:
     x = _middle(index)
     is_first = index == 0 or month.start.month == 1
     return format_html(
         '<text class="name" x="{}" y="{}">{}</text><text class="name" x="{}" y="{}">{}</text>',
         x, HEIGHT + 28, f"{month.start:%b}" + (f" {month.start:%y}" if is_first else ""),
-        x, HEIGHT + 44, f"n={month.judged.decided}",
+        x, HEIGHT + 44, f"n={month.n}",
     )  # fmt: skip

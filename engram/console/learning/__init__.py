@@ -1,0 +1,1 @@
+"""Pages about what is learned from sessions: the ranker's standing, and the judge's."""

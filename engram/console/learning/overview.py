@@ -1,0 +1,167 @@
+"""Gather what the overview of learning shows, in a constant number of queries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import numpy as np
+
+from engram.console.diagnostics import predictor as health
+from engram.console.diagnostics.domain import Domain
+from engram.console.sparklines import Sparkline, sparkline
+from engram.kernel import latency
+from engram.kernel.models import StageError, Workspace
+from memories.services.sessions.ranker_hook import STAGE
+from predictor.core.metrics import Interval, wilson
+from predictor.models import Comparison, ComparisonOutcome, Training
+from predictor.services.status.adoption import Adoption, adoption
+from predictor.services.status.progress import TrainingProgress, training_progress
+from predictor.services.status.scoreboard import Scoreboard, scoreboard
+from predictor.services.status.status import PredictorStatus, read_status
+from predictor.services.status.unused import Usage, usage_of_sessions
+
+TIMELINE = 100  # comparisons drawn
+TRAININGS = 40
+ERRORS = 8
+HOURS = 24
+NEAR_TIMEOUT = 0.8  # of the timeout: the line is marked
+RESAMPLING_SEED = 17  # intervals do not change from one view of the page to the next
+ERROR_STAGES: Final = ("predictor_score", "predictor_train", "judge")
+TIMEOUT = "predictor_timeout"
+
+
+@dataclass(frozen=True, slots=True)
+class Timeline:
+    """The newest comparisons, oldest first, and the share of those decided that the model won."""
+
+    rows: list[Comparison]
+    wins: int
+    losses: int
+    ties: int
+    void: int
+    won: Interval  # wins of wins and losses
+
+    @property
+    def newest_first(self) -> list[Comparison]:
+        """Return the comparisons, newest first."""
+        return self.rows[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """The p95 of scoring by hour over a day, in milliseconds, and how it stands to the timeout."""
+
+    sparkline: Sparkline
+    p50_ms: float | None
+    p95_ms: float | None
+    timeout_ms: int
+    timeouts: int
+
+    @property
+    def tone(self) -> str:
+        """Return `bad` after timeouts, `warn` near the timeout, else ""."""
+        if self.timeouts:
+            return "bad"
+        return "warn" if self.sparkline.peak > NEAR_TIMEOUT * self.timeout_ms else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Learning:
+    """All that the overview shows."""
+
+    at: datetime
+    status: PredictorStatus
+    headline: str
+    progress: TrainingProgress
+    board: Scoreboard
+    adoption: Adoption
+    usage: Usage
+    timeline: Timeline
+    trainings: list[Training]  # oldest first
+    speed: Speed
+    health: Domain
+    errors: list[StageError]
+
+    @property
+    def model_share(self) -> float:
+        """Return the model's weight in the next session, in [0, 1]."""
+        return 1 - self.status.alpha_served
+
+    @property
+    def newest_trainings(self) -> list[Training]:
+        """Return the trainings, newest first."""
+        return self.trainings[::-1]
+
+    @property
+    def is_empty(self) -> bool:
+        """Return whether no session has ended yet."""
+        return not self.usage.sessions and not self.timeline.rows
+
+
+def learning(workspace: Workspace, now: datetime) -> Learning:
+    """Return the overview of the current workspace."""
+    status = read_status(workspace, now=now)
+    errors = StageError.objects.filter(stage__in=ERROR_STAGES)
+    rng = np.random.default_rng(RESAMPLING_SEED)
+    trainings = Training.objects.defer("trained_session_ids").order_by("-started_at", "-id")
+    return Learning(
+        at=now,
+        status=status,
+        headline=_headline(status),
+        progress=training_progress(workspace, now=now),
+        board=scoreboard(rng=rng),
+        adoption=adoption(rng=rng),
+        usage=usage_of_sessions(),
+        timeline=_timeline(),
+        trainings=list(trainings[:TRAININGS])[::-1],
+        speed=_speed(status.config.score_timeout_ms, now),
+        health=health.predictor(workspace, now=now),
+        errors=list(errors[:ERRORS]),
+    )
+
+
+def _headline(status: PredictorStatus) -> str:
+    """Return in one sentence who ranks now."""
+    if status.config.predictor_mode == "off":
+        return "Learning is switched off: sessions are not judged, and the baseline ranks alone."
+    share = 1 - status.alpha_served
+    if share > 0:
+        return f"The model has {share:.0%} of the say in the next session, the baseline the rest."
+    earned = 1 - status.governor.alpha
+    if earned > 0 and status.config.predictor_mode == "collect":
+        return f"The baseline ranks alone. The model has earned {earned:.0%}; the mode is collect."
+    return "The baseline ranks alone: the model has not earned a say."
+
+
+def _timeline() -> Timeline:
+    newest = Comparison.objects.select_related("session").only(
+        "outcome", "void_reason", "margin", "predictor_ndcg", "baseline_ndcg", "success_rate",
+        "alpha", "model_version", "is_drift_reset", "judge_confidence", "created_at",
+        "session__session_key",
+    )  # fmt: skip
+    rows = list(newest.order_by("-created_at", "-id")[:TIMELINE])[::-1]
+    counts = {outcome: sum(row.outcome == outcome for row in rows) for outcome in ComparisonOutcome}
+    wins, losses = counts[ComparisonOutcome.WIN], counts[ComparisonOutcome.LOSS]
+    ties, void = counts[ComparisonOutcome.TIE], counts[ComparisonOutcome.VOID]
+    return Timeline(rows, wins, losses, ties, void, wilson(wins, wins + losses))
+
+
+def _speed(timeout_ms: int, now: datetime) -> Speed:
+    this_hour = now.replace(minute=0, second=0, microsecond=0)
+    hours = [this_hour - timedelta(hours=HOURS - 1 - step) for step in range(HOURS)]
+    found: dict[datetime, Any] = latency.read_hours(STAGE, since=hours[0])
+    day = latency.add_histograms(found.values())
+    timeouts = StageError.objects.filter(code=TIMEOUT, at__gte=hours[0]).count()
+    return Speed(
+        sparkline([_ms(latency.percentile(found[h], 0.95)) if h in found else None for h in hours]),
+        _ms(latency.percentile(day, 0.5)),
+        _ms(latency.percentile(day, 0.95)),
+        timeout_ms,
+        timeouts,
+    )
+
+
+def _ms(seconds: float | None) -> float | None:
+    return None if seconds is None else seconds * 1000

@@ -1,0 +1,247 @@
+"""Drawings of the pages about learning; tables below them say the same in words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from django import template
+from django.utils.html import format_html, format_html_join
+from django.utils.safestring import SafeString
+
+from memories.core.metrics import Interval
+from predictor.core.calibration import STEPS, on_scale
+from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
+from predictor.models.comparison import WINNERS
+
+register = template.Library()
+
+FEW = 5  # an interval over fewer sessions says too little
+STEP = 14
+MARGIN = 40
+HALF = 60  # height of a margin of the largest size
+ZERO = 76
+RATE_TOP, RATE_HEIGHT = 166, 50
+LEAST_SCALE = 0.1  # of margins: smaller ones would fill the drawing
+GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
+
+
+@register.filter
+def thousands(number: int) -> str:
+    """Return a number with its thousands set apart."""
+    return f"{number:,}"
+
+
+@register.filter
+def winner(comparison: Comparison) -> str:
+    """Return who ranked better, as the API names it."""
+    return WINNERS[ComparisonOutcome(comparison.outcome)]
+
+
+@register.filter
+def tone_of(comparison: Comparison) -> str:
+    """Return the class of the chip of an outcome."""
+    return {"win": "good", "loss": "bad", "tie": "accent"}.get(comparison.outcome, "")
+
+
+@register.filter
+def signed(value: float | None) -> str:
+    """Return a difference of nDCG with its sign."""
+    return "–" if value is None else f"{value:+.3f}"
+
+
+@register.filter
+def of_five(relevance: float) -> str:
+    """Return a relevance on the scale of people's ratings, such as `2.6/5`."""
+    return f"{on_scale(relevance):.1f}".removesuffix(".0") + "/5"
+
+
+@register.filter
+def steps_apart(difference: float) -> str:
+    """Return a difference of relevances in steps of the scale."""
+    return f"{difference * STEPS:.1f}"
+
+
+@register.filter
+def signed_steps(difference: float) -> str:
+    """Return a difference of relevances in steps of the scale, with its sign."""
+    return f"{difference * STEPS:+.1f}"
+
+
+@register.filter
+def span(interval: Interval | None) -> str:
+    """Return an interval in words; few sessions have none."""
+    if interval is None or interval.n < FEW:
+        return "too few for an interval"
+    return f"{interval.low:.3f} to {interval.high:.3f}"
+
+
+@register.filter
+def signed_span(interval: Interval | None) -> str:
+    """Return the interval of a difference in words."""
+    if interval is None or interval.n < FEW:
+        return "too few for an interval"
+    return f"{interval.low:+.3f} to {interval.high:+.3f}"
+
+
+@register.filter
+def failed_gates(training: Training) -> str:
+    """Return the names of the gates that a training failed."""
+    gates = training.gates if isinstance(training.gates, list) else []
+    return ", ".join(str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
+
+
+@register.simple_tag
+def split_gauge(model_share: float) -> SafeString:
+    """Draw whose order counts how much; the words beside it say the same."""
+    width = round(100 * min(max(model_share, 0.0), 1.0), 2)
+    return format_html(
+        '<svg class="gauge" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">'
+        '<rect class="of-baseline" x="0" y="0" width="100" height="8"/>'
+        '<rect class="of-model" x="0" y="0" width="{}" height="8"/></svg>',
+        width,
+    )
+
+
+@register.simple_tag
+def outcome_chart(rows: Sequence[Comparison]) -> SafeString:
+    """Draw margins as bars (up: won, down: lost), ties as dashes, void ones as empty circles.
+
+    Below them runs the success rate; a dashed line across is a loss of influence.
+    """
+    width = MARGIN + STEP * max(len(rows), 1) + 10
+    largest = max([LEAST_SCALE, *(abs(row.margin) for row in rows if row.margin is not None)])
+    marks = format_html_join("", "{}", ((_mark(n, row, largest),) for n, row in enumerate(rows)))
+    rate = " ".join(f"{_x(n)},{_rate_y(row.success_rate)}" for n, row in enumerate(rows))
+    scales = (
+        (ZERO - HALF, f"+{largest:.2f}"), (ZERO, "0"), (ZERO + HALF, f"−{largest:.2f}"),
+        (_rate_y(1), "100 %"), (_rate_y(0.5), "50 %"), (_rate_y(0), "0 %"),
+    )  # fmt: skip
+    lines = format_html_join(
+        "",
+        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text class="scale" x="{}" y="{}">{}'
+        "</text>",
+        ((MARGIN, width, y, y, MARGIN - 5, y + 4, words) for y, words in scales),
+    )
+    return format_html(
+        '<svg class="outcomes" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img"'
+        ' aria-label="Margins of the last {2} sessions, and the success rate">{3}{4}'
+        '<polyline class="rate" points="{5}"/></svg>',
+        width, RATE_TOP + RATE_HEIGHT + 12, len(rows), lines, marks, rate,
+    )  # fmt: skip
+
+
+def _x(index: int) -> int:
+    return MARGIN + STEP * index + STEP // 2
+
+
+def _rate_y(rate: float) -> float:
+    return round(RATE_TOP + (1 - rate) * RATE_HEIGHT, 1)
+
+
+def _mark(index: int, row: Comparison, largest: float) -> SafeString:
+    x = _x(index)
+    reset = (
+        format_html(
+            '<line class="reset" x1="{0}" x2="{0}" y1="8" y2="{1}"/>', x, RATE_TOP + RATE_HEIGHT
+        )
+        if row.is_drift_reset
+        else SafeString("")
+    )
+    return format_html(
+        '<g class="{}"><title>{}</title>{}{}</g>',
+        row.outcome, _told(row), reset, _shape(x, row, largest),
+    )  # fmt: skip
+
+
+def _shape(x: int, row: Comparison, largest: float) -> SafeString:
+    if row.outcome == ComparisonOutcome.VOID:
+        return format_html('<circle class="hollow" cx="{}" cy="{}" r="3.5"/>', x, ZERO)
+    if row.outcome == ComparisonOutcome.TIE or not row.margin:
+        return format_html(
+            '<rect class="bar" x="{}" y="{}" width="8" height="3"/>', x - 4, ZERO - 1.5
+        )
+    height = max(round(abs(row.margin) / largest * HALF, 1), 2)
+    y = ZERO - height if row.margin > 0 else ZERO
+    return format_html(
+        '<rect class="bar" x="{}" y="{}" width="8" height="{}" rx="1.5"/>',
+        x - 4,
+        round(y, 1),
+        height,
+    )
+
+
+def _told(row: Comparison) -> str:
+    name = row.session.session_key
+    if row.outcome == ComparisonOutcome.VOID:
+        return f"{name}: void, {row.void_reason}"
+    model, base = row.predictor_ndcg or 0.0, row.baseline_ndcg or 0.0
+    reset = "; influence was lost here" if row.is_drift_reset else ""
+    return f"{name}: model {model:.3f}, baseline {base:.3f}, margin {row.margin or 0:+.3f}{reset}"
+
+
+@register.simple_tag
+def training_chart(trainings: Sequence[Training]) -> SafeString:
+    """Draw the nDCG on held-out sessions before (short line) and after (dot) each training.
+
+    A full dot was promoted, a hollow one refused or failed. Trainings without figures leave a gap.
+    """
+    step, height, top = 40, 120, 12
+    values = [v for t in trainings for v in (t.canary_ndcg, t.canary_ndcg_before) if v is not None]
+    low = min([*values, 1.0]) if values else 0.0
+    low = max(0.0, int(low * 10) / 10 - 0.1)
+    width = MARGIN + step * max(len(trainings), 1) + 10
+
+    def y_of(value: float) -> float:
+        return round(top + (1 - value) / (1 - low or 1) * height, 1)
+
+    lines = format_html_join(
+        "",
+        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text class="scale" x="{}" y="{}">{}'
+        "</text>",
+        (
+            (MARGIN, width, y_of(v), y_of(v), MARGIN - 5, y_of(v) + 4, f"{v:.2f}")
+            for v in (1.0, (1 + low) / 2, low)
+        ),
+    )
+    marks = format_html_join(
+        "",
+        "{}",
+        (
+            (_training_mark(MARGIN + step * n + step // 2, one, y_of, top + height),)
+            for n, one in enumerate(trainings)
+        ),
+    )
+    return format_html(
+        '<svg class="trainings" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img"'
+        ' aria-label="nDCG on held-out sessions after each training">{2}{3}</svg>',
+        width, top + height + 24, lines, marks,
+    )  # fmt: skip
+
+
+def _training_mark(
+    x: int, row: Training, y_of: Callable[[float], float], bottom: int
+) -> SafeString:
+    was = row.status == TrainingStatus.PROMOTED
+    parts = []
+    if row.canary_ndcg_before is not None:
+        y = y_of(row.canary_ndcg_before)
+        parts.append(
+            format_html(
+                '<line class="before" x1="{}" x2="{}" y1="{}" y2="{}"/>', x - 9, x + 9, y, y
+            )
+        )
+    if row.canary_ndcg is not None:
+        parts.append(
+            format_html(
+                '<circle class="{}" cx="{}" cy="{}" r="5"/>',
+                "mark" if was else "hollow",
+                x,
+                y_of(row.canary_ndcg),
+            )
+        )
+    name = f"v{row.version}" if row.version is not None else GLYPHS.get(row.status, row.status)
+    return format_html(
+        '<g class="{}"><title>{}</title>{}<text class="name" x="{}" y="{}">{}</text></g>',
+        row.status, f"{name}: {row.reason}", SafeString("").join(parts), x, bottom + 18,
+        name if was else "✕",
+    )  # fmt: skip
