@@ -21,11 +21,13 @@ PLACES = [
     "Settings",
 ]  # fmt: skip
 LEARNING = {
+    "Overview": ("/console/learning/", "No session has ended yet"),
     "Sessions": ("/admin/memories/session/", "A session begins when an agent asks"),
     "Judgements": ("/admin/predictor/judgement/", "When a session ends with a transcript"),
     "Comparisons": ("/admin/predictor/comparison/", "Every judged session compares"),
     "Trainings": ("/admin/predictor/training/", "After ten scored sessions"),
     "Model versions": ("/admin/predictor/modelversion/", "Every training that passes its gates"),
+    "Calibration": ("/console/learning/calibration/", "Nobody has rated yet"),
 }
 SIGN_IN = "/admin/login/"
 FOR_ADMINS = ["Keys", "Members", "Invitations", "Webhooks", "Deliveries"]

@@ -139,8 +139,8 @@ def test_the_keyboard_reaches_places_and_tabs(service: Service, visit: Visit) ->
                 break
         assert focused.evaluate("link => getComputedStyle(link).outlineStyle") == "solid"
         press(page, "Enter")
-        page.wait_for_url("**/admin/memories/session/")
-        expect(page.locator(".section [aria-current=page]")).to_have_text("Sessions")
+        page.wait_for_url("**/console/learning/")
+        expect(page.locator(".section [aria-current=page]")).to_have_text("Overview")
         expect(page.locator(".side [aria-current]")).to_have_text("Learning")
 
 

@@ -16,7 +16,7 @@ from predictor.models.comparison import WINNERS
 register = template.Library()
 
 FEW = 5  # an interval over fewer sessions says too little
-STEP = 14
+STEP = 10
 MARGIN = 40
 HALF = 60  # height of a margin of the largest size
 ZERO = 76
@@ -155,15 +155,15 @@ def _mark(index: int, row: Comparison, largest: float) -> SafeString:
 
 def _shape(x: int, row: Comparison, largest: float) -> SafeString:
     if row.outcome == ComparisonOutcome.VOID:
-        return format_html('<circle class="hollow" cx="{}" cy="{}" r="3.5"/>', x, ZERO)
+        return format_html('<circle class="hollow" cx="{}" cy="{}" r="3"/>', x, ZERO)
     if row.outcome == ComparisonOutcome.TIE or not row.margin:
         return format_html(
-            '<rect class="bar" x="{}" y="{}" width="8" height="3"/>', x - 4, ZERO - 1.5
+            '<rect class="bar" x="{}" y="{}" width="7" height="3"/>', x - 3.5, ZERO - 1.5
         )
     height = max(round(abs(row.margin) / largest * HALF, 1), 2)
     y = ZERO - height if row.margin > 0 else ZERO
     return format_html(
-        '<rect class="bar" x="{}" y="{}" width="8" height="{}" rx="1.5"/>',
+        '<rect class="bar" x="{}" y="{}" width="7" height="{}" rx="1.5"/>',
         x - 4,
         round(y, 1),
         height,
@@ -242,6 +242,6 @@ def _training_mark(
     name = f"v{row.version}" if row.version is not None else GLYPHS.get(row.status, row.status)
     return format_html(
         '<g class="{}"><title>{}</title>{}<text class="name" x="{}" y="{}">{}</text></g>',
-        row.status, f"{name}: {row.reason}", SafeString("").join(parts), x, bottom + 18,
+        row.status, f"{name}: {row.reason}", format_html_join("", "{}", ((part,) for part in parts)), x, bottom + 18,
         name if was else "✕",
     )  # fmt: skip

@@ -3,7 +3,8 @@
 Every figure is over the newest well judged sessions in which the ranker had an order. It describes
 and decides nothing: what a session was given shapes its transcript, by which it is judged, so the
 order that was served is favoured. Sessions judged by their agent alone are left out, because only
-what was shown to it is judged there.
+what was shown to it is judged there. Unjudged is unknown, never 0: an order of whose first ten too
+few were judged has no figure of its own.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from predictor.core.metrics import Interval, bootstrap, ndcg
 from predictor.models import Comparison, JudgeKind
 
 SESSIONS = 100  # the newest; about 9,000 candidates
+ENOUGH_JUDGED = 0.9
 
 Row = Mapping[str, Any]
 # The sort key of each ranker's order, best first; None where it has no opinion on a candidate.
@@ -38,7 +40,7 @@ BASELINE = "baseline"
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """One ranker: mean nDCG@10 over its sessions, and its mean difference to the baseline.
+    """One ranker: mean nDCG@10 of the judged memories, and its mean difference to the baseline.
 
     `gain` is paired over the sessions that both ordered; None for the baseline itself, and without
     such sessions. `judged_share` is the share of its first ten that the judge has rated.
@@ -48,6 +50,11 @@ class Standing:
     ndcg: Interval
     gain: Interval | None
     judged_share: float
+
+    @property
+    def is_known(self) -> bool:
+        """Return whether enough of its first ten were judged to speak of its quality."""
+        return self.judged_share >= ENOUGH_JUDGED
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +73,11 @@ class _Figures:
 
 
 def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scoreboard:
-    """Return the scoreboard by two queries; called inside the workspace."""
+    """Return the scoreboard by two queries; called inside the workspace.
+
+    As in `predictor.services.judging.settle`, pins and constraints do not count: every session is
+    given them, whatever the order.
+    """
     compared = list(_well_judged()[:sessions])
     relevance = {
         row.session_id: {UUID(i): value for i, value in row.relevance.items()}
@@ -75,10 +86,17 @@ def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scorebo
     }
     figures = {name: _Figures() for name in RANKERS}
     for session, rows in groupby(_candidates(list(relevance)), lambda row: row["session_id"]):
-        _measure(session, list(rows), relevance[session], figures)
+        found = list(rows)
+        always = {row["memory_id"] for row in found if row["is_always"]}
+        judged = {i: worth for i, worth in relevance[session].items() if i not in always}
+        if any(worth > 0 for worth in judged.values()):
+            ordered = [row for row in found if not row["is_always"]]
+            _measure(session, ordered, judged, figures)
     standings = (_stand(name, figures, rng) for name in RANKERS if figures[name].by_session)
     return Scoreboard(
-        len(relevance), compared[-1].created_at if compared else None, tuple(standings)
+        len(figures[BASELINE].by_session),
+        compared[-1].created_at if compared else None,
+        tuple(standings),
     )
 
 
@@ -92,9 +110,9 @@ def _well_judged() -> Any:
 def _candidates(sessions: Sequence[UUID]) -> Iterable[Row]:
     """Return the candidates of sessions; those that only a prompt matched have no rank."""
     pool = SessionCandidate.objects.filter(session__in=sessions, rank__isnull=False)
-    return pool.order_by("session_id", "rank").values(
+    return pool.order_by("session_id", "memory_id").values(
         "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "predictor_rank",
-        "rank",
+        "rank", "is_always",
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from memories.models import Session
 from predictor.core import comparison
 from predictor.models import JudgeStatus
 from predictor.services.judging.due import NO_MEMORIES, TOO_SHORT
+from predictor.services.serving.rank_session import NO_MODEL
 
 SESSIONS = 100  # the newest that have ended
 FAILED = "judging failed"
@@ -98,6 +99,7 @@ def usage_of_sessions(*, sessions: int = SESSIONS) -> Usage:
             "judgement__void_reason",
             "comparison__outcome",
             "comparison__void_reason",
+            "no_opinion_reason",
         )[:sessions]
     )
     counts = Counter(_reason(*row) for row in rows)
@@ -110,9 +112,15 @@ def usage_of_sessions(*, sessions: int = SESSIONS) -> Usage:
 
 
 def _reason(
-    status: str | None, judged_void: str | None, outcome: str | None, compared_void: str | None
+    status: str | None,
+    judged_void: str | None,
+    outcome: str | None,
+    compared_void: str | None,
+    no_opinion: str,
 ) -> str | None:
     """Return why a session was not compared, "" if it was, None while it waits for the judge."""
+    if compared_void == comparison.NO_SCORES and no_opinion == NO_MODEL:
+        return comparison.NOT_TRAINED
     if outcome is not None:
         return compared_void or ("" if outcome != "void" else "void")
     if status == JudgeStatus.DUE:
