@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, on_scale
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
-from predictor.models.comparison import WINNERS
 
 register = template.Library()
 
@@ -33,8 +32,8 @@ def thousands(number: int) -> str:
 
 @register.filter
 def winner(comparison: Comparison) -> str:
-    """Return who ranked better, as the API names it."""
-    return WINNERS[ComparisonOutcome(comparison.outcome)]
+    """Return whose order was better."""
+    return {"win": "model", "loss": "baseline"}.get(comparison.outcome, comparison.outcome)
 
 
 @register.filter
@@ -240,8 +239,9 @@ def _training_mark(
             )
         )
     name = f"v{row.version}" if row.version is not None else GLYPHS.get(row.status, row.status)
+    drawn = format_html_join("", "{}", ((part,) for part in parts))
     return format_html(
         '<g class="{}"><title>{}</title>{}<text class="name" x="{}" y="{}">{}</text></g>',
-        row.status, f"{name}: {row.reason}", format_html_join("", "{}", ((part,) for part in parts)), x, bottom + 18,
+        row.status, f"{name}: {row.reason}", drawn, x, bottom + 18,
         name if was else "✕",
     )  # fmt: skip

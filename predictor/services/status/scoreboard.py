@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import nsmallest
 from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
@@ -127,10 +128,10 @@ def _measure(
         keyed = [(key, row["memory_id"]) for row in rows if (key := key_of(row)) is not None]
         if not keyed:
             continue
-        order = [memory for _, memory in sorted(keyed, key=lambda pair: pair[0])]
-        first = order[:TOP]
+        first = nsmallest(TOP, keyed)
+        order = [memory for _, memory in sorted(pair for pair in keyed if pair[1] in relevance)]
         figures[name].by_session[session] = ndcg(order, relevance, TOP)
-        figures[name].judged.append(sum(memory in relevance for memory in first) / len(first))
+        figures[name].judged.append(sum(pair[1] in relevance for pair in first) / len(first))
 
 
 def _stand(name: str, figures: Mapping[str, _Figures], rng: np.random.Generator) -> Standing:

@@ -1,0 +1,164 @@
+"""The page of calibration: agreement by judge and month, drawing a sample, who may do what."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from engram.kernel.tenancy import in_workspace
+from predictor.core.calibration import on_scale
+from predictor.models import CalibrationItem, CalibrationSample
+from tests.conftest import NOW, Tenant
+from tests.predictor.calibration_world import judged_world, stored
+
+Member = Callable[[str], Client]
+PAGE = "/console/learning/calibration/"
+
+
+def get_page(client: Client) -> str:
+    answer = client.get(PAGE)
+    assert answer.status_code == 200
+    return " ".join(str(answer.content.decode()).split())
+
+
+def label_all(tenant: Tenant, *, apart: float = 0.0, **fields: Any) -> None:
+    """Label every item `apart` from what the judge said, an hour after each other."""
+    with in_workspace(tenant.workspace):
+        for place, item in enumerate(CalibrationItem.objects.order_by("position")):
+            item.label = min(1.0, max(0.0, item.judge_relevance + apart))
+            item.labelled_by, item.labelled_at = "Ada", NOW + timedelta(hours=place)
+            for name, value in fields.items():
+                setattr(item, name, value)
+            item.save()
+
+
+def draw(tenant: Tenant, size: int = 20) -> None:
+    assert tenant.reviewer.post("predictor/calibration/sample", {"size": size}).status_code == 201
+
+
+def test_an_empty_page_says_when_a_sample_comes(tenant: Tenant, member: Member) -> None:
+    html = get_page(member("reader"))
+    assert "Nobody has rated yet." in html
+    assert "After fifty scored sessions a sample is drawn by itself" in html
+    assert "Draw a sample" not in html  # a reader may not
+    assert "Draw a sample to rate" in get_page(member("reviewer"))
+
+
+def test_a_reviewer_draws_a_sample_by_a_button(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant)
+    client = member("reviewer")
+    answer = client.post(PAGE, follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)]
+    html = " ".join(answer.content.decode().split())
+    assert "A sample is drawn." in html
+    assert len(stored(tenant)) == 30
+    assert "Rate 30 memories" in html
+    again = client.post(PAGE, follow=True).content.decode()
+    assert "The last sample still waits for ratings." in again
+    assert len(stored(tenant)) == 30
+
+
+def test_nothing_left_to_draw_is_said(tenant: Tenant, member: Member) -> None:
+    answer = member("reviewer").post(PAGE, follow=True)
+    assert "Nothing is left to ask about" in answer.content.decode()
+
+
+@pytest.mark.parametrize("role", ["reader", "agent"])
+def test_readers_see_the_agreement_and_draw_nothing(
+    tenant: Tenant, member: Member, role: str
+) -> None:
+    judged_world(tenant)
+    client = member(role)
+    assert client.post(PAGE).status_code == 403
+    assert stored(tenant) == {}
+    draw(tenant)
+    assert "Rate 20 memories" not in get_page(client)
+    label_all(tenant)
+    assert re.search(r"Agreement</span><span class=.value.>100 %<", get_page(client))
+
+
+def test_people_and_the_judge_stand_on_one_scale(tenant: Tenant, member: Member) -> None:
+    assert [on_scale(value) for value in (0.0, 0.25, 1.0)] == [1.0, 2.0, 5.0]
+    judged_world(tenant)
+    draw(tenant)
+    with in_workspace(tenant.workspace):
+        CalibrationItem.objects.update(judge_relevance=0.4)
+    label_all(tenant, apart=0.35)
+    html = get_page(member("reader"))
+    row = html.split("The newest ratings")[1]
+    assert row.count(">4/5<") == 20
+    assert row.count(">2.6/5<") == 20
+    assert re.search(r"Mean difference</span><span class=.value.>1.4<", html)
+    assert re.search(r"Judge higher by</span><span class=.value.>-1.4<", html)
+    assert "the judge is far off" in html
+
+
+def test_a_changed_label_is_told_apart_and_not_counted(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant)
+    draw(tenant)
+    label_all(tenant)
+    with in_workspace(tenant.workspace):
+        changed = CalibrationItem.objects.order_by("position")[0]
+        changed.is_relabelled = True
+        changed.save()
+    html = get_page(member("reader"))
+    assert html.count("changed after the judge’s word was seen</span>") == 1
+    assert re.search(r"Ratings</span><span class=.value.>19<", html)
+    assert "1 changed after the judge’s word was seen, not counted" in html
+
+
+def test_what_is_forgotten_or_another_workspace_s_is_not_shown(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    for of in (tenant, neighbour):
+        judged_world(of, name=of.workspace.slug)
+        draw(of)
+        label_all(of)
+    with in_workspace(tenant.workspace):
+        item = CalibrationItem.objects.select_related("memory").order_by("position")[0]
+        same = CalibrationItem.objects.filter(memory=item.memory).count()
+    text = item.memory.content
+    assert text in get_page(member("reader"))
+    tenant.admin.post("memories/forget", {"ids": [str(item.memory_id)], "confirm": True})
+    html = get_page(member("agent"))
+    assert html.count("No longer recalled") == same
+    assert "zenith-" not in html
+
+
+def test_the_trend_has_a_month_for_each_of_a_judge(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant)
+    draw(tenant)
+    label_all(tenant)
+    with in_workspace(tenant.workspace):
+        half = list(CalibrationItem.objects.values_list("pk", flat=True)[:10])
+        CalibrationItem.objects.filter(pk__in=half).update(
+            labelled_at=NOW - timedelta(days=40), label=0.0
+        )
+    html = get_page(member("reader"))
+    assert html.count('class="whisker"') == 2
+    assert html.count("n=10") == 2
+
+
+def test_the_page_asks_as_often_for_many_ratings_as_for_few(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant)
+    client = member("reader")
+    draw(tenant)
+    label_all(tenant)
+    with in_workspace(tenant.workspace):
+        CalibrationItem.objects.filter(position__gt=1).update(label=None, labelled_at=None)
+    get_page(client)
+    with CaptureQueriesContext(connection) as few:
+        get_page(client)
+    label_all(tenant)
+    with CaptureQueriesContext(connection) as many:
+        get_page(client)
+    assert len(many) == len(few)
+    with in_workspace(tenant.workspace):
+        assert CalibrationSample.objects.count() == 1

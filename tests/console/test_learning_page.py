@@ -1,0 +1,343 @@
+"""The overview of learning: who ranks and why, the scoreboard, what was not compared, the mode."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from django.db import connection
+from django.db.models import F
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.latency import bucket_of
+from engram.kernel.models import Event, LatencyHour, StageError, Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.models import Session, SessionCandidate
+from memories.services.sessions.ranker_hook import STAGE
+from predictor.core.governance import Phase
+from predictor.core.metrics import ndcg
+from predictor.models import Comparison, JudgeKind, Judgement, Training
+from predictor.services.status.scoreboard import Scoreboard, scoreboard
+from predictor.services.status.unused import REASONS, Usage, usage_of_sessions
+from tests.conftest import NOW, Tenant
+from tests.predictor.judged import build_world
+from tests.predictor.serving import configure, promote
+from tests.predictor.test_predictor_api import fill
+
+Member = Callable[[str], Client]
+PAGE, MODE = "/console/learning/", "/console/learning/mode/"
+
+
+def get_page(client: Client, path: str = PAGE, **query: Any) -> str:
+    answer = client.get(path, query)
+    assert answer.status_code == 200
+    return " ".join(str(answer.content.decode()).split())
+
+
+def furnish(tenant: Tenant, n: int = 8, *, name: str = "s") -> None:
+    """Fill a workspace with compared sessions, a model and trainings with figures."""
+    fill(tenant, n, name=name)
+    promote(tenant.workspace, number=n)
+    with in_workspace(tenant.workspace):
+        for number in range(n):
+            Training.objects.create(
+                reason="interval",
+                status="promoted" if number % 2 else "rejected",
+                version=number if number % 2 else None,
+                canary_ndcg=0.8,
+                canary_ndcg_before=0.7,
+                gates=[{"name": "<b>canary</b>", "is_passed": bool(number % 2), "detail": ""}],
+                started_at=NOW + timedelta(hours=number),
+            )
+
+
+@pytest.mark.parametrize("mode", ["off", "collect", "on"])
+def test_an_empty_page_says_what_to_do_next(
+    tenant: Tenant, neighbour: Tenant, member: Member, mode: str
+) -> None:
+    furnish(neighbour, name="secret")
+    configure(tenant.workspace, predictor_mode=mode)
+    html = get_page(member("reader"))
+    assert "No session has ended yet" in html
+    assert f"mode {mode}" in html
+    assert "Scoreboard" not in html
+    assert "secret" not in html
+
+
+@pytest.mark.parametrize("mode", ["off", "collect", "on"])
+def test_the_page_says_who_ranks_and_why(tenant: Tenant, member: Member, mode: str) -> None:
+    furnish(tenant)
+    promote(tenant.workspace, number=9, phase=Phase.ACTIVE)
+    configure(tenant.workspace, predictor_mode=mode)
+    html = get_page(member("admin"))
+    told = tenant.reader.get("predictor/status").json()
+    assert told["reason"] in html.replace("&#x27;", "'")
+    share = 1 - told["alpha_served"]
+    assert f'class="of-model" x="0" y="0" width="{round(100 * share, 2)}"' in html
+    assert (share > 0) == (mode == "on")
+    expected = {
+        "off": "Learning is switched off",
+        "collect": f"has earned {1 - told['alpha']:.0%}; the mode is collect",
+        "on": f"The model has {share:.0%} of the say",
+    }
+    assert expected[mode] in html
+    assert ("Switch on…" in html) == (mode != "on")
+
+
+def test_the_timeline_tells_outcomes_by_shape_and_in_a_table(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant, 8)
+    html = get_page(member("reader"))
+    drawing = re.search(r'<svg class="outcomes".*?</svg>', html)
+    assert drawing is not None
+    drawn = re.findall(r'<g class="(\w+)">', drawing[0])
+    assert drawn == ["win", "loss", "tie", "void"] * 2  # oldest first
+    assert drawing[0].count('class="hollow"') == 2
+    assert "s-3: void, flat" in drawing[0]
+    tops = [float(y) for y in re.findall(r'class="bar" x="[\d.]+" y="([\d.]+)"', drawing[0])]
+    assert tops[0] < 76 <= tops[1]  # up for a win, down for a loss
+    assert re.search(r"Won of decided</span><span class=.value.>50 %<", html)
+    assert "2 won, 2 lost, 2 tied, 2 void" in html
+    table = html.split("All 8 as a table")[1]
+    with in_workspace(tenant.workspace):
+        for pk in Comparison.objects.values_list("pk", flat=True):
+            assert f"/admin/predictor/comparison/{pk}/change/" in table
+
+
+def test_trainings_are_drawn_and_refused_ones_look_different(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant, 4)
+    html = get_page(member("reader"))
+    drawing = re.search(r'<svg class="trainings".*?</svg>', html)
+    assert drawing is not None
+    assert drawing[0].count('<circle class="mark"') == 2
+    assert drawing[0].count('<circle class="hollow"') == 2
+    assert drawing[0].count('<line class="before"') == 4
+    assert "&lt;b&gt;canary" in html
+    assert "<b>canary" not in html
+
+
+def standings(tenant: Tenant) -> Scoreboard:
+    with in_workspace(tenant.workspace):
+        return scoreboard(rng=np.random.default_rng(1))
+
+
+def test_the_scoreboard_measures_each_order_as_comparisons_do(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 6)
+    expected: dict[str, list[float]] = {"baseline": [], "model": [], "cosine": []}
+    with in_workspace(tenant.workspace):
+        SessionCandidate.objects.update(predictor_rank=13 - F("rank"), cosine=1.0 / F("rank"))
+        SessionCandidate.objects.filter(rank=1).update(is_always=True)
+        for place, session in enumerate(world.sessions):
+            rows = list(session.candidates.order_by("rank"))
+            relevance = {row.memory_id: (row.rank or 0) % 5 / 4 for row in rows}
+            Comparison.objects.create(
+                session=session,
+                outcome="win",
+                relevance={str(i): worth for i, worth in relevance.items()},
+                phase="warming",
+                created_at=NOW + timedelta(hours=place),
+            )
+            judged = {row.memory_id: relevance[row.memory_id] for row in rows[1:]}
+            order = [row.memory_id for row in rows[1:]]
+            expected["baseline"].append(ndcg(order, judged))
+            expected["cosine"].append(ndcg(order, judged))
+            expected["model"].append(ndcg(order[::-1], judged))
+    board = standings(tenant)
+    found = {one.ranker: one for one in board.standings}
+    assert board.sessions == 6
+    assert set(found) == {"cosine", "baseline", "model", "served"}  # no effectiveness is stored
+    for name, values in expected.items():
+        assert found[name].ndcg.mean == pytest.approx(np.mean(values))
+        assert found[name].ndcg.n == 6
+    gain = found["model"].gain
+    assert gain is not None
+    assert gain.mean == pytest.approx(np.mean(expected["model"]) - np.mean(expected["baseline"]))
+    assert found["baseline"].gain is None
+
+
+def test_an_order_whose_first_ten_were_not_judged_is_unknown(
+    tenant: Tenant, member: Member
+) -> None:
+    world = build_world(tenant.workspace, 6)
+    with in_workspace(tenant.workspace):
+        # The last six of twelve come first by cosine, and nobody has judged them.
+        SessionCandidate.objects.update(cosine=F("rank") / 100.0)
+        for place, session in enumerate(world.sessions):
+            rows = session.candidates.order_by("rank")[:10]
+            Comparison.objects.create(
+                session=session,
+                outcome="loss",
+                relevance={str(row.memory_id): 0.1 * (row.rank or 0) for row in rows},
+                phase="warming",
+                created_at=NOW + timedelta(hours=place),
+            )
+    found = {one.ranker: one for one in standings(tenant).standings}
+    assert (found["cosine"].judged_share, found["cosine"].is_known) == (0.8, False)
+    assert found["baseline"].is_known
+    html = get_page(member("reader"))
+    assert "only 80 % of its first ten were judged" in html
+
+
+def test_the_scoreboard_leaves_out_void_sessions_and_those_judged_by_their_agent(
+    tenant: Tenant,
+) -> None:
+    fill(tenant, 8)  # every fourth is void as flat
+    assert standings(tenant).sessions == 6
+    with in_workspace(tenant.workspace):
+        first = Session.objects.order_by("started_at")[:1].get()
+        Judgement.objects.filter(session=first).update(kind=JudgeKind.AGENT)
+    assert standings(tenant).sessions == 5
+
+
+def usage(tenant: Tenant) -> Usage:
+    with in_workspace(tenant.workspace):
+        return usage_of_sessions()
+
+
+def test_sessions_that_were_not_compared_are_counted_by_reason(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant, 4)  # win, loss, tie, void as flat
+    world = build_world(tenant.workspace, 5, name="late")
+    with in_workspace(tenant.workspace):
+        of = [Judgement.objects.filter(session=session) for session in world.sessions]
+        of[0].update(status="skipped", void_reason="too short")
+        of[1].update(status="skipped", void_reason="too short")
+        of[2].update(status="due")
+        of[3].update(status="failed")
+        of[4].delete()
+    found = usage(tenant)
+    assert (found.sessions, found.compared, found.waiting, found.unused) == (9, 3, 1, 5)
+    counted = {reason.reason: reason.sessions for reason in found.reasons}
+    assert counted == {"too short": 2, "flat": 1, "judging failed": 1, "not judged": 1}
+    html = get_page(member("reader"))
+    assert "5 of the newest 9; 1 waits for the judge" in html
+    assert "There was no transcript, or too short a one." in html
+    assert "say what they used (<code>used</code>)" in html
+    for means, remedy in REASONS.values():
+        assert means
+        assert remedy.endswith(".")
+
+
+def test_a_session_before_the_first_model_is_told_from_one_that_failed(tenant: Tenant) -> None:
+    fill(tenant, 4)
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(outcome="void", void_reason="no scores")
+        Session.objects.filter(session_key="s-0").update(no_opinion_reason="no_model")
+    counted = {reason.reason: reason.sessions for reason in usage(tenant).reasons}
+    assert counted == {"no scores": 3, "not trained": 1}
+
+
+def test_the_time_to_score_is_drawn_by_hour_and_marked_near_the_timeout(
+    tenant: Tenant, member: Member
+) -> None:
+    configure(tenant.workspace, score_timeout_ms=120)
+    client = member("reader")
+    assert "no session was scored in the last day" in get_page(client)
+    hour = timezone.now().replace(minute=0, second=0, microsecond=0)
+    counts = [0] * 190
+    counts[bucket_of(0.110)] = 5
+    with in_workspace(tenant.workspace):
+        LatencyHour.objects.create(stage=STAGE, hour=hour, counts=counts, total_seconds=0.55)
+    html = get_page(client)
+    assert 'class="panel tile warn"' in html
+    assert "<strong>near it</strong>" in html
+    with in_workspace(tenant.workspace):
+        StageError.objects.create(stage=STAGE, code="predictor_timeout", at=timezone.now())
+    html = get_page(client)
+    assert 'class="panel tile bad"' in html
+    assert "exceeded 1 time<" in html
+
+
+def test_errors_are_listed_and_only_admins_read_their_details(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    for of, code in ((tenant, "judge_failed"), (neighbour, "judge_given_up")):
+        with in_workspace(of.workspace):
+            StageError.objects.create(
+                stage="judge", code=code, detail="<i>host</i>", session_key="s-9",
+                at=timezone.now(),
+            )  # fmt: skip
+            StageError.objects.create(stage="detect", code="detect_failed", at=timezone.now())
+    reader, admin = get_page(member("reader")), get_page(member("admin"))
+    assert "judge_failed</code> in s-9" in reader
+    assert "judge_given_up" not in reader
+    assert "detect_failed" not in reader
+    assert "host" not in reader
+    assert "&lt;i&gt;host" in admin
+
+
+def test_the_page_asks_as_often_for_many_sessions_as_for_one(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("reader")
+    furnish(tenant, 1)
+    get_page(client)
+    with CaptureQueriesContext(connection) as one:
+        get_page(client)
+    furnish(tenant, 12, name="more")
+    with CaptureQueriesContext(connection) as many:
+        get_page(client)
+    assert len(many) == len(one)
+
+
+def test_the_estimate_says_when_a_say_was_earned(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    assert "Nothing is compared yet" in get_page(client)
+    fill(tenant, 8)
+    with in_workspace(tenant.workspace):
+        newest = Comparison.objects.order_by("-created_at")
+        ids = list(newest.values_list("pk", flat=True)[:3])
+    assert "It has not earned a say" in get_page(client)
+    with in_workspace(tenant.workspace):
+        Comparison.objects.filter(pk__in=ids).update(phase="ramp")
+    html = get_page(client, MODE, to="on")
+    assert "The model earned a say at session 6" in html
+    assert "+0.033 nDCG" in html  # of +.3, -.2 and 0, twice
+    assert "6 comparisons" in html
+
+
+@pytest.mark.parametrize("wanted", ["off", "on"])
+def test_an_admin_changes_the_mode_after_a_question(
+    tenant: Tenant, member: Member, wanted: str
+) -> None:
+    client = member("admin")
+    html = get_page(client, MODE, to=wanted)
+    assert f'name="to" value="{wanted}"' in html
+    assert 'name="to" value="collect"' not in html  # the present one
+    answer = client.post(MODE, {"to": wanted}, follow=True)
+    assert answer.redirect_chain == [(PAGE, 302)]
+    assert Workspace.objects.get(pk=tenant.workspace.pk).config.predictor_mode == wanted
+    with in_workspace(tenant.workspace):
+        event = Event.objects.filter(type="settings.changed").latest("seq")
+    assert event.data == {"predictor_mode": ["collect", wanted]}
+
+
+@pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])
+def test_only_admins_change_the_mode(tenant: Tenant, member: Member, role: str) -> None:
+    client = member(role)
+    html = get_page(client)
+    assert MODE not in html
+    assert "An admin of the workspace can switch it on" in html
+    assert client.get(MODE).status_code == 403
+    assert client.post(MODE, {"to": "on"}).status_code == 403
+    assert Workspace.objects.get(pk=tenant.workspace.pk).config.predictor_mode == "collect"
+
+
+@pytest.mark.parametrize("sent", [{}, {"to": ""}, {"to": "always"}, {"to": "\0"}])
+def test_a_mode_that_does_not_exist_is_refused(
+    tenant: Tenant, member: Member, sent: dict[str, str]
+) -> None:
+    answer = member("admin").post(MODE, sent)
+    assert answer.status_code == 422
+    assert "Choose one of the modes." in answer.content.decode()
+    assert Workspace.objects.get(pk=tenant.workspace.pk).config.predictor_mode == "collect"
