@@ -10,18 +10,21 @@ from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
+from django.db.models.functions import Right
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
 from engram.kernel.models import Role
-from engram.kernel.pages import staff_of
+from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import Session, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
+
+TRANSCRIPT_SHOWN = 20_000  # characters, the last ones
 
 
 class SessionStateFilter(admin.SimpleListFilter):
@@ -42,7 +45,7 @@ class SessionStateFilter(admin.SimpleListFilter):
 
 @admin.register(Session)
 class SessionAdmin(RoleAdmin):
-    """Sessions with their records; transcripts are only for the judge and not shown."""
+    """Sessions with their records; reviewers, who judge the judge, also read transcripts."""
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
     actions = ["delete_sessions"]
@@ -131,8 +134,21 @@ class SessionAdmin(RoleAdmin):
             "session": session,
             "report": _report_of(session, {row.memory_id: content for row, content in rows}),
             "rows": rows,
+            "sees_transcript": has_role(request, Role.REVIEWER),
+            "is_withheld": any(row.memory.forgotten_at is not None for row in records),
         }
+        if context["sees_transcript"] and not context["is_withheld"]:
+            context["transcript"] = _end_of_transcript(session)
+            context["shown_chars"] = TRANSCRIPT_SHOWN
         return TemplateResponse(request, "admin/memories/session/detail.html", context)
+
+
+def _end_of_transcript(session: Session) -> str:
+    """Return the last characters of a session's transcript, which may be very long."""
+    ending = Session.objects.filter(pk=session.pk).values_list(
+        Right("transcript", TRANSCRIPT_SHOWN), flat=True
+    )
+    return str(ending[0])
 
 
 def _report_of(session: Session, contents: Mapping[UUID, str | None]) -> dict[str, Any] | None:

@@ -20,6 +20,7 @@ from predictor.serializers.record import (
     present_judgement,
     present_memories,
 )
+from predictor.services.status.explain import explain, relevance_word
 from predictor.services.status.records import (
     WITHHELD_CALIBRATION,
     WITHHELD_ERASED,
@@ -52,11 +53,15 @@ EVIDENCE = (
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One memory at its place in a list; `gone` is why its text is not shown, else empty."""
+    """One memory at its place in a list; `gone` is why its text is not shown, else empty.
+
+    `word` is its relevance as a word, "" where it is unknown or withheld.
+    """
 
     place: int
     memory: dict[str, Any] | None
     gone: str
+    word: str = ""
 
 
 def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
@@ -68,9 +73,10 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
     evidence = comparison.evidence if isinstance(comparison.evidence, dict) else {}
     return {
         "winner": WINNERS[ComparisonOutcome(comparison.outcome)],
+        "explained": explain(record, comparison),
         "moved": describe_effect(comparison),
         "reason": evidence.get("reason", ""),
-        "rankings": [("baseline", baseline), ("predictor", predictor)],
+        "rankings": [("baseline", "baseline", baseline), ("predictor", "model", predictor)],
         "others": other_members,
         "evidence": _evidence(record.before, comparison),
         **_judge_context(record),
@@ -110,7 +116,9 @@ def _member(place: int, memory: dict[str, Any] | None) -> Member:
     if memory is None:
         return Member(place, None, ERASED)
     gone = f"{State(memory['state']).label}: its text is not shown."
-    return Member(place, memory, gone if memory["content"] is None else "")
+    is_known = memory["relevance"] is not None and not memory["is_blind"]
+    word = relevance_word(memory["relevance"]) if is_known else ""
+    return Member(place, memory, gone if memory["content"] is None else "", word)
 
 
 def _evidence(before: Comparison | None, after: Comparison) -> list[tuple[str, str, str]]:

@@ -11,10 +11,19 @@ from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from engram.kernel.staff import format_moment, moment_column
+from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.judged import figure_column
 from predictor.models import ModelVersion, Training
 from predictor.serializers.training import TrainingSerializer
+
+SESSIONS_SHOWN = 12
+
+
+def _learned_from(training: Training) -> QuerySet[Session]:
+    """Return the sessions that a training used and that are still there, newest first."""
+    used = Session.objects.filter(pk__in=training.trained_session_ids)
+    return used.only("session_key", "started_at").order_by("-started_at", "-id")
 
 
 @admin.register(Training)
@@ -75,6 +84,7 @@ class TrainingAdmin(DetailedAdmin):
         return {
             "gates": TrainingSerializer(row).data["gates"],
             "took": self.took(row),
+            "sessions": list(_learned_from(row)[:SESSIONS_SHOWN]),
             "made": ModelVersion.objects.defer("checkpoint").filter(number=row.version).first()
             if row.version is not None
             else None,

@@ -54,6 +54,42 @@ def test_a_session_shows_its_records_without_what_is_hidden(tenant: Tenant, memb
     assert member("reviewer").post(page).status_code == 403
 
 
+def test_reviewers_read_the_end_of_a_transcript(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    remember(tenant, "The office dog is called Biscuit.")
+    begin(tenant, "talk", context="pets")
+    said = f"The beginning. {'We talk. ' * 3_000}<b>The end.</b>"
+    end_session(tenant.workspace, "talk", said, actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    html = member("reviewer").get(page).content.decode()
+    assert "&lt;b&gt;The end.&lt;/b&gt;" in html
+    assert "The beginning" not in html
+    assert f"the last 20000 of {len(said)} characters" in html
+    for role in ("reader", "agent"):
+        html = member(role).get(page).content.decode()
+        assert "Transcripts are shown to the role reviewer." in html
+        assert "The end." not in html
+
+
+def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown(
+    tenant: Tenant, member: Member
+) -> None:
+    gone = remember(tenant, "The office cat is called Crumb.")
+    remember(tenant, "The office dog is called Biscuit.")
+    begin(tenant, "talk", context="pets")
+    end_session(tenant.workspace, "talk", "They spoke of Crumb.", actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    client = member("admin")
+    assert "They spoke of Crumb." in client.get(page).content.decode()
+    forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
+    html = client.get(page).content.decode()
+    assert "Crumb" not in html
+    assert "Not shown: a memory of this session was forgotten since" in html
+
+
 def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     for each in (tenant, neighbour):
         begin(each, "first talk")

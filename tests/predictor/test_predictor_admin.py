@@ -192,11 +192,78 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
             assert f">{texts[pk]}</a>" in entry
             assert (">injected<" in entry) is (pk not in hidden)
     second = ranking(html, "baseline")[1]
-    assert "relevance 0.85" in second
+    assert "relevance 0.85, high" in second
+    assert second.startswith(' class="entry worth-high"')
     assert "3 text hits" in second
-    assert "predictor: no place" in second
+    assert "model: no place" in second
     assert "It moved the evidence (predictor, margin +0.300; seen in training before)." in html
     assert made.evidence["reason"] in html
+
+
+def explained(tenant: Tenant, client: Client) -> str:
+    html, _ = pages(tenant, client)
+    return html.partition('<p class="explained">')[2].partition("</p>")[0]
+
+
+def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member: Member) -> None:
+    (made,) = fill(tenant, 1)
+    client = member("reader")
+    ids = [*made.baseline_top_ids, *made.predictor_top_ids]
+    key = made.baseline_top_ids[3]
+    with in_workspace(tenant.workspace):
+        Label.objects.update(relevance=0.1)
+        Label.objects.filter(memory=key).update(relevance=0.95)
+        Comparison.objects.update(
+            baseline_top_ids=ids, predictor_top_ids=ids[::-1], outcome="loss", margin=-0.25,
+            predictor_ndcg=0.5, baseline_ndcg=0.75,
+        )  # fmt: skip
+        text = Memory.objects.get(pk=key).content
+    assert explained(tenant, client) == (
+        "The baseline’s order was better by 0.250 nDCG (0.750 against 0.500), mostly because it"
+        f" put “{text}” (relevance 0.95) at place 4 and the model at place 6."
+    )
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(outcome="win", margin=0.25, predictor_top_ids=[key])
+    assert "mostly because it put" in explained(tenant, client)
+    assert "at place 1 and the baseline at place 4" in explained(tenant, client)
+    forget(tenant.workspace, [key], actor=SYSTEM, now=timezone.now())
+    assert "a memory that is not shown any more (relevance 0.95)" in explained(tenant, client)
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(outcome="void", void_reason="low confidence")
+    assert explained(tenant, client) == (
+        "This session says nothing about the two orders: the judge was unsure."
+    )
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(outcome="tie", void_reason="", margin=0.0)
+    assert explained(tenant, client) == "Both orders are equally good for this session."
+
+
+def test_session_judgement_comparison_and_training_lead_to_each_other(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant, 1)
+    client = member("reader")
+    (comparison,), (judgement,) = rows_of(tenant, Comparison), rows_of(tenant, Judgement)
+    with in_workspace(tenant.workspace):
+        session = Comparison.objects.get().session_id
+        training = Training.objects.get()
+        training.trained_session_ids = [session]
+        training.save()
+    paths = {
+        "session": f"/admin/memories/session/{session}/change/",
+        "comparison": f"/admin/predictor/comparison/{comparison}/change/",
+        "judgement": f"/admin/predictor/judgement/{judgement}/change/",
+        "training": f"/admin/predictor/training/{training.pk}/change/",
+    }
+    leads = {
+        "session": {"comparison", "judgement"},
+        "comparison": {"session", "judgement", "training"},
+        "judgement": {"session", "comparison", "training"},
+        "training": {"session"},
+    }
+    for start, ends in leads.items():
+        html = client.get(paths[start]).content.decode()
+        assert {end for end in paths if f'href="{paths[end]}"' in html} - {start} == ends, start
 
 
 def test_a_judgement_shows_what_was_said_of_each_memory(tenant: Tenant, member: Member) -> None:
