@@ -19,7 +19,7 @@ from unfold.decorators import action, display
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
-from memories.models import Session, State
+from memories.models import Session, SessionCandidate, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
@@ -133,7 +133,7 @@ class SessionAdmin(RoleAdmin):
             "opts": self.opts,
             "session": session,
             "report": _report_of(session, {row.memory_id: content for row, content in rows}),
-            "rows": rows,
+            "tables": _split(rows),
             "sees_transcript": has_role(request, Role.REVIEWER),
             "is_withheld": any(row.memory.forgotten_at is not None for row in records),
         }
@@ -141,6 +141,21 @@ class SessionAdmin(RoleAdmin):
             context["transcript"] = _end_of_transcript(session)
             context["shown_chars"] = TRANSCRIPT_SHOWN
         return TemplateResponse(request, "admin/memories/session/detail.html", context)
+
+
+def _split(rows: list[Any]) -> list[tuple[str, list[Any]]]:
+    """Return what a session was given or asked for, and apart what was only considered."""
+    used = [pair for pair in rows if _has_taken_part(pair[0])]
+    other = [pair for pair in rows if not _has_taken_part(pair[0])]
+    if not used:
+        return [("", other)] if other else []
+    return (
+        [("", used), (f"{len(other)} more that were considered", other)] if other else [("", used)]
+    )
+
+
+def _has_taken_part(row: SessionCandidate) -> bool:
+    return row.was_injected or row.fts_hit_count > 0 or row.feedback is not None
 
 
 def _end_of_transcript(session: Session) -> str:

@@ -1,0 +1,128 @@
+"""People who look at what is learned: an empty page, sessions, a comparison, ratings, the mode."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, press
+from tests.e2e.conftest import Visit
+from tests.e2e.service import FACTS, Service, work
+from tests.homes import eventually
+
+pytestmark = pytest.mark.browser
+
+PAGE, CALIBRATION = "/console/learning/", "/console/learning/calibration/"
+INBOX = "/console/inbox/?source=calibration"
+
+
+def held(service: Service) -> int:
+    """Let three sessions be judged, the first time it is called; return the number of all."""
+    compared = "predictor/comparisons?limit=1"
+    if not service.call("agent", compared)[1]["count"]:
+        drafts = [{"content": text} for text in FACTS.values()]
+        assert service.call("agent", "memories/batch", {"memories": drafts})[0] in {200, 201}
+        for number in range(3):
+            work(service, number)
+    return int(eventually(lambda: service.call("agent", compared)[1]["count"] == 3 and 3))
+
+
+def overflow(page: Page) -> int:
+    over: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return over
+
+
+def test_a_new_workspace_is_told_what_to_do_next(service: Service, visit: Visit) -> None:
+    if service.call("agent", "predictor/comparisons?limit=1")[1]["count"]:
+        pytest.skip("another test of the module has held sessions")
+    person = visit()
+    page = person.sign_in(PAGE)
+    expect(page.get_by_role("heading", name="No session has ended yet")).to_be_visible()
+    page.get_by_role("link", name="How agents start sessions").click()
+    expect(page).to_have_url(re.compile("/api/docs/"))
+    assert person.complaints == []
+
+
+def test_from_the_overview_to_what_decided_a_comparison_and_its_transcript(
+    service: Service, visit: Visit
+) -> None:
+    held(service)
+    person = visit()
+    page = person.sign_in(PAGE)
+    expect(page.locator(".standing")).to_contain_text("The baseline ranks alone")
+    expect(page.locator(".board tbody tr").first).to_be_visible()
+    expect(page.locator(".outcomes .void")).to_have_count(3)  # there is no model yet
+    expect(page.get_by_text("There was no model yet.")).to_be_visible()
+    page.locator(".compared").first.get_by_role("link").first.click()
+    expect(page.locator(".explained")).to_contain_text("there was no model yet")
+    expect(page.locator(".ranking").first.locator(".entry").first).to_contain_text("relevance")
+    page.get_by_role("link", name="The session", exact=True).click()
+    expect(page.locator(".transcript")).to_contain_text("print it twice")
+    page.get_by_role("link", name="The judgement").click()
+    expect(page.get_by_role("heading", name="Memory by memory")).to_be_visible()
+    assert person.complaints == []
+
+
+def test_a_sample_is_drawn_and_rated_and_stands_on_one_scale(
+    service: Service, visit: Visit
+) -> None:
+    held(service)
+    person = visit()
+    page = person.sign_in(CALIBRATION)
+    page.get_by_role("button", name="Draw a sample to rate").click()
+    expect(page.get_by_text("A sample is drawn.")).to_be_visible()
+    page.get_by_role("link", name=re.compile(r"Rate \d+ memories")).click()
+    card = page.locator("[data-card]")
+    first = card.get_attribute("data-key")
+    press(page, "4")
+    expect(card).not_to_have_attribute("data-key", str(first))
+    page.goto(CALIBRATION)
+    row = page.locator("table.rows").last.locator("tbody tr")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text("4/5")
+    expect(row).to_contain_text(re.compile(r"[1-5](\.\d)?/5"))
+    expect(row).to_contain_text(service.person)
+    assert person.complaints == []
+
+
+def test_the_mode_is_changed_by_keyboard_after_a_question(service: Service, visit: Visit) -> None:
+    page = visit().sign_in(PAGE)
+    was = service.call("admin", "predictor/status")[1]["mode"]
+    wanted = "on" if was != "on" else "collect"
+    name = "Switch on…" if was != "on" else "Change the mode…"
+    page.get_by_role("link", name=name).focus()
+    press(page, "Enter")
+    button = page.get_by_role("button", name="Switch on" if wanted == "on" else "Learn only")
+    assert service.call("admin", "predictor/status")[1]["mode"] == was
+    button.focus()
+    press(page, "Enter")
+    expect(page.get_by_text(f"The mode is {wanted} now.")).to_be_visible()
+    assert service.call("admin", "predictor/status")[1]["mode"] == wanted
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_pages_have_contrast_and_fit(service: Service, visit: Visit, scheme: str) -> None:
+    held(service)
+    (first,) = service.call("agent", "predictor/comparisons?limit=1")[1]["results"]
+    comparison = f"/admin/predictor/comparison/{first['id']}/change/"
+    for viewport in (WIDE, NARROW):
+        page = visit(color_scheme=scheme, viewport=viewport).sign_in(PAGE)
+        for path in (PAGE, CALIBRATION, f"{PAGE}mode/?to=on", comparison):
+            page.goto(path)
+            ratio, where = page.evaluate(LOWEST_CONTRAST)
+            assert ratio >= 4.5, f"{path}: {ratio:.2f} at {where}"
+            assert (path, overflow(page)) == (path, 0)
+
+
+def test_without_scripts_all_of_it_is_there(service: Service, visit: Visit) -> None:
+    held(service)
+    page = visit(java_script_enabled=False, viewport=NARROW).sign_in(PAGE)
+    expect(page.locator(".board")).to_be_visible()
+    page.locator("summary", has_text="as a table").first.click()
+    expect(page.locator(".compared").last.get_by_role("link").first).to_be_visible()
+    page.goto(CALIBRATION)
+    expect(page.get_by_role("heading", name="The scale")).to_be_visible()
