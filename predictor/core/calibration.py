@@ -103,6 +103,11 @@ def on_scale(relevance: float) -> float:
     return 1 + STEPS * relevance
 
 
+def of_five(relevance: float) -> str:
+    """Return a relevance in [0, 1] on the scale of people's ratings in words, such as `2.6/5`."""
+    return f"{on_scale(relevance):.1f}".removesuffix(".0") + "/5"
+
+
 def stratum_of(relevance: float, confidence: float) -> str:
     """Return the name of the stratum: the band of the relevance, and whether the judge was sure."""
     band = next(name for edge, name in BANDS if relevance < edge)

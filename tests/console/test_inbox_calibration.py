@@ -87,6 +87,7 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
 
     told += page(reviewer, f"{INBOX}?done=calibration:{item.pk}")
     assert not shows_number(told, "0.86")
+    assert "4.5/5" not in told
     assert "The judge said" not in told
     assert item.stratum not in told
     assert str(item.session.session_key) in told
@@ -95,16 +96,17 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
     act(reviewer, item, "much")
     after = page(reviewer, at(item))
     assert "The judge said" in after
-    assert "0.86" in after
-    assert "0.11 higher" in after
+    assert "4.5/5" in after
+    assert "0.5 higher" in after
+    assert "agree on 100 % of 1 rating (" in after
 
 
 @pytest.mark.parametrize(
     "answer",
     [
-        ("much", 0.8642, "Labelled 0.75, of much use. The judge said 0.86, 0.11 higher."),
-        ("needed", 0.8642, "Labelled 1, needed. The judge said 0.86, 0.14 lower."),
-        ("none", 0.0049, "Labelled 0, of no use. The judge said 0.00, the same."),
+        ("much", 0.8642, "Rated 4/5, of much use. The judge said 4.5/5, 0.5 higher."),
+        ("needed", 0.8642, "Rated 5/5, needed. The judge said 4.5/5, 0.5 lower."),
+        ("none", 0.0049, "Rated 1/5, of no use. The judge said 1/5, the same."),
     ],
 )
 def test_the_judges_word_stands_beside_the_own_above_the_next_item(
@@ -203,7 +205,7 @@ def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(
 ) -> None:
     reviewer = member("reviewer")
     done = act(reviewer, items[0], "needed")
-    assert "Labelled 1, needed." in page(reviewer, done["Location"])
+    assert "Rated 5/5, needed." in page(reviewer, done["Location"])
 
     reviewer.post(f"{INBOX}calibration/{items[0].pk}/undo/", {"back": INBOX})
     assert fresh(tenant, items[0]).labelled_at is None
@@ -212,7 +214,7 @@ def test_an_answer_can_be_taken_back_and_the_next_is_told_apart(
 
     row = fresh(tenant, items[0])
     assert (row.label, row.is_relabelled) == (0.25, True)
-    assert "not for the first time" in page(reviewer, at(items[0]))
+    assert "may have been seen; not counted" in page(reviewer, at(items[0]))
 
 
 def test_what_somebody_else_has_answered_stays_as_they_said(

@@ -130,9 +130,9 @@ def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
     expect(page.locator(".transcript")).to_contain_text("print it twice")
     assert "The judge said" not in page.content()
     press(page, "4")
-    expect(bar).to_contain_text("Labelled 0.75, of much use.")
+    expect(bar).to_contain_text("Rated 4/5, of much use.")
     expect(bar).to_contain_text(
-        re.compile(r"The judge said \d\.\d\d, (the same|0\.\d\d (higher|lower))\.")
+        re.compile(r"The judge said \d(\.\d)?/5, (the same|\d\.\d (higher|lower))\.")
     )
     expect(card).to_have_attribute("data-key", second)
     assert "The judge said" not in card.inner_text()

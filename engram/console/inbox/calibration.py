@@ -20,9 +20,11 @@ from engram.kernel.planning import by_index_sorted
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory
 from memories.models.memory import in_scope
+from predictor.core.calibration import of_five, on_scale
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem
 from predictor.services.calibration import calibrate
+from predictor.services.calibration.report import calibration_of
 
 URGENCY = SEVERITIES.index("low")  # an unanswered item does no harm
 QUOTED = 140
@@ -101,6 +103,7 @@ class CalibrationSource(Source):
             "transcript": tail(row.session.transcript),
             "judged": row.judge_relevance if is_labelled else None,
             "difference": _difference(row) if is_labelled else "",
+            "rated": calibration_of(now=now).report,
             "settled": "" if row.labelled_at is None else _label(row),
         }
 
@@ -137,7 +140,7 @@ class CalibrationSource(Source):
             return None
         words = _label(row)
         if row.label is not None:
-            words += f" The judge said {row.judge_relevance:.2f}, {_difference(row)}."
+            words += f" The judge said {of_five(row.judge_relevance)}, {_difference(row)}."
         return Done(words, "It waits again; a new label is counted separately.")
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
@@ -155,12 +158,12 @@ def _label(row: Any) -> str:
     if row.label is None:
         return "Answered: cannot be told."
     word = next((label for value, label, *_ in BANDS.values() if value == row.label), "")
-    return f"Labelled {row.label:g}{f', {word.lower()}' if word else ''}."
+    return f"Rated {of_five(row.label)}{f', {word.lower()}' if word else ''}."
 
 
 def _difference(row: Any) -> str:
-    """Return the difference between judge and person, to the two decimals that are shown."""
-    apart = round(row.judge_relevance - row.label, 2)
-    if not apart:
+    """Return the difference between judge and person, in steps of the scale that are shown."""
+    apart = round(on_scale(row.judge_relevance), 1) - round(on_scale(row.label), 1)
+    if abs(apart) < 0.05:
         return "the same"
-    return f"{abs(apart):.2f} {'higher' if apart > 0 else 'lower'}"
+    return f"{abs(apart):.1f} {'higher' if apart > 0 else 'lower'}"

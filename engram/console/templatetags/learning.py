@@ -9,10 +9,11 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from memories.core.metrics import Interval
-from predictor.core.calibration import STEPS, on_scale
+from predictor.core.calibration import STEPS, of_five
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
 
 register = template.Library()
+register.filter("of_five", of_five)
 
 FEW = 5  # an interval over fewer sessions says too little
 STEP = 10
@@ -46,12 +47,6 @@ def tone_of(comparison: Comparison) -> str:
 def signed(value: float | None) -> str:
     """Return a difference of nDCG with its sign."""
     return "–" if value is None else f"{value:+.3f}"
-
-
-@register.filter
-def of_five(relevance: float) -> str:
-    """Return a relevance on the scale of people's ratings, such as `2.6/5`."""
-    return f"{on_scale(relevance):.1f}".removesuffix(".0") + "/5"
 
 
 @register.filter
