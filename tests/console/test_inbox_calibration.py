@@ -177,6 +177,7 @@ def test_the_sixth_key_says_that_one_cannot_tell(
     assert f'data-key="calibration:{items[1].pk}"' in onward
     assert "Answered: cannot be told." in onward
     assert not shows_number(onward, "0.86")
+    assert "4.5/5" not in onward
 
 
 def test_when_all_is_labelled_the_page_says_when_more_comes(
