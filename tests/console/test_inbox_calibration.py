@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from engram.console.models import Reservation
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -291,3 +293,60 @@ def test_words_of_transcripts_are_never_markup(
     assert "<script>alert(1)" not in shown
     assert "&lt;script&gt;alert(1)" in shown
     assert "{{ request.user }}" in shown
+
+
+def key_of(html: str) -> str:
+    """Return the item that a page gives."""
+    found = re.search(r'data-key="calibration:([0-9a-f-]+)"', html)
+    assert found is not None
+    return found[1]
+
+
+def test_two_reviewers_are_not_given_the_same_item(
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
+) -> None:
+    here = f"{INBOX}?source=calibration"
+    reviewer, admin, reader = member("reviewer"), member("admin"), member("agent")
+    ids = [str(item.pk) for item in items]
+    assert key_of(page(reviewer, here)) == ids[0]
+    other = page(admin, here)
+    assert key_of(other) == ids[1]
+    assert f"calibration:{ids[0]}" not in other  # neither as what comes next
+    assert "has this on screen" not in other
+    assert key_of(page(reviewer, here)) == ids[0]  # one's own stays
+
+    onward = act(reviewer, items[0], "some")["Location"]
+    assert key_of(page(reviewer, onward)) == ids[2]
+    assert key_of(page(admin, here)) == ids[1]
+    assert 'data-key="calibration' not in page(reader, INBOX)
+
+
+def test_a_reservation_is_told_to_whoever_opens_the_item_and_ends(
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer, admin = member("reviewer"), member("admin")
+    page(reviewer, at(items[0]))
+    told = page(admin, at(items[0]))
+    assert "reviewer-person has this on screen" in told
+    assert 'name="action"' in told  # whoever answers first has answered
+
+    page(reviewer, at(items[2]))  # one that moved on holds the former one no longer
+    assert "has this on screen" not in page(admin, at(items[0]))
+    assert key_of(page(reviewer, f"{INBOX}?source=calibration")) == str(items[1].pk)
+
+    with in_workspace(tenant.workspace):
+        assert Reservation.objects.count() == 2
+        Reservation.objects.update(until=timezone.now() - timedelta(seconds=1))
+    assert key_of(page(admin, f"{INBOX}?source=calibration")) == str(items[0].pk)
+    with in_workspace(tenant.workspace):
+        assert Reservation.objects.count() == 1
+
+
+def test_an_answered_item_is_not_reserved(
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer = member("reviewer")
+    act(reviewer, items[0], "some")
+    page(reviewer, at(items[0]))
+    with in_workspace(tenant.workspace):
+        assert not Reservation.objects.exists()

@@ -33,6 +33,7 @@ LEFT_OUT = {
     "console.DigestMail": "was sent to people of one installation",
     "console.DigestSubscription": "belongs to people of one installation",
     "console.DigestLease": "says who works right now",
+    "console.Reservation": "says what people have on screen right now",
     "console.WebhookEndpoint": "the story sends nothing elsewhere",
     "console.WebhookDelivery": "of a webhook",
     "memories.Extraction": "of a job",

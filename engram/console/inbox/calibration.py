@@ -54,6 +54,7 @@ class CalibrationSource(Source):
     sees = Role.REVIEWER  # transcripts, and the judge's score after the label
     announced_by = ("calibration.drawn", "calibration.reopened")
     settled_by = ("calibration.labelled",)
+    is_reserved = True
     reads_by_index = True
 
     def plan_query(self, *, is_ordered: bool) -> AbstractContextManager[None]:

@@ -38,6 +38,7 @@ class InboxForm(forms.Form):
             scope=fields.get("scope", ""),
             text=fields.get("q", ""),
             assignee_id=user_id if fields.get("mine") else None,
+            viewer_id=user_id,
         )
 
 

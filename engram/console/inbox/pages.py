@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -24,6 +25,7 @@ from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_ite
 from engram.console.inbox.groups import ONE, PAGE, Looked, Steps, group_context
 from engram.console.inbox.put_off import put_off, put_off_until, take_up
 from engram.console.inbox.registry import source_named, sources_for
+from engram.console.inbox.reservations import reserve
 from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
 from engram.kernel.pages import View, has_role, member_page, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
@@ -125,11 +127,13 @@ def _item_context(
     source, row = chosen.source, chosen.row
     group = source.group_of(row, looked_at.wanted, now)
     looked = Looked(source, row, filters, here, onward)
+    actions = source.actions(row, now)
     return {
         **source.context(request, row, now),
         "role": staff_of(request).actor.role,
         "may_decide": has_role(request, source.acts),
-        "actions": source.actions(row, now),
+        "actions": actions,
+        "reserved_by": _reserve(request, source, row, now) if actions else "",
         "put_off_until": put_off_until(mark.source, mark.id, now),
         "steps": Steps(
             place.total,
@@ -142,6 +146,16 @@ def _item_context(
         "onward": onward,
         **(group_context(request, group, looked, now) if group else {}),
     }
+
+
+def _reserve(request: HttpRequest, source: Source, row: Any, now: datetime) -> str:
+    """Reserve an item for the member who looks at it; return who has it on screen already."""
+    staff = staff_of(request)
+    user_id = staff.actor.user_id
+    if not source.is_reserved or user_id is None or not has_role(request, source.acts):
+        return ""
+    name = staff.actor.label
+    return reserve(source.name, row.pk, user_id=user_id, name=name, now=now)
 
 
 def _address(filters: dict[str, str], entry: InboxEntry | None) -> str:

@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db.models import Count, Min, Q, QuerySet
 from django.http import HttpRequest
 
+from engram.console.inbox.reservations import of_others
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
@@ -26,13 +27,14 @@ SEVERITIES = ("high", "medium", "low")  # an item's urgency is the place in this
 
 @dataclass(frozen=True, slots=True)
 class InboxFilter:
-    """Filters of the inbox; empty means any."""
+    """Filters of the inbox; empty means any. `viewer_id` is the member who is given the items."""
 
     source: str = ""
     severity: str = ""
     scope: str = ""
     text: str = ""
     assignee_id: int | None = None
+    viewer_id: int | None = None
 
 
 class Mark(NamedTuple):
@@ -131,6 +133,7 @@ class Source(ABC):
     has_own_snooze: ClassVar[bool] = False
     takes_note: ClassVar[bool] = False
     takes_content: ClassVar[bool] = False  # an answer may bring a text, edited in the card
+    is_reserved: ClassVar[bool] = False  # what a member has on screen is not given to another
     reads_by_index: ClassVar[bool] = False  # without settings the planner would read whole tables
 
     @abstractmethod
@@ -259,6 +262,9 @@ class Source(ABC):
     ) -> list[InboxEntry]:
         """Return the next entries after a mark in the queue (or before it, the nearest first)."""
         found = self.due_now(wanted, now).order_by("urgency", "since", "pk")
+        if self.is_reserved and wanted.viewer_id is not None:
+            taken = of_others(self.name, wanted.viewer_id, now)
+            found = found.exclude(pk__in=taken.values("item"))
         if mark is not None:
             found = found.filter(self._beyond(mark, is_back=is_back))
         with self.plan_query(is_ordered=True):

@@ -7,7 +7,7 @@ from engram.console.models.digests import (
     DigestSubscription,
     MailStatus,
 )
-from engram.console.models.inbox import PutOff
+from engram.console.models.inbox import PutOff, Reservation
 from engram.console.models.webhooks import DeliveryStatus, WebhookDelivery, WebhookEndpoint
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "DigestSubscription",
     "MailStatus",
     "PutOff",
+    "Reservation",
     "WebhookDelivery",
     "WebhookEndpoint",
 ]

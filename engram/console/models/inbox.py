@@ -1,4 +1,4 @@
-"""Snoozed items of the inbox."""
+"""Snoozed items of the inbox, and items that somebody has on screen."""
 
 from __future__ import annotations
 
@@ -22,3 +22,27 @@ class PutOff(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.source} {self.item} until {self.until:%Y-%m-%d %H:%M}"
+
+
+class Reservation(WorkspaceModel):
+    """An item that a reviewer has on screen, which others are not given meanwhile.
+
+    Advisory: whoever answers first has answered. A member holds one item a source.
+    """
+
+    source = models.CharField(max_length=20)
+    item = models.UUIDField()
+    user_id = models.BigIntegerField()
+    by = models.CharField(max_length=150)
+    until = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "source", "item"], name="reserved_once"),
+            models.UniqueConstraint(
+                fields=["workspace", "source", "user_id"], name="one_reservation_each"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.source} {self.item} for {self.by}"
