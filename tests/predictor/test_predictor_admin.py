@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, SessionCandidate
+from memories.models import Memory, Session, SessionCandidate
 from memories.services.lifecycle.forget import forget
 from predictor.models import (
     CalibrationItem,
@@ -233,6 +233,10 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
     assert explained(tenant, client) == (
         "This session says nothing about the two orders: the judge was unsure."
     )
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(void_reason="no scores")
+        Session.objects.update(no_opinion_reason="no_model")
+    assert "there was no model yet." in explained(tenant, client)
     with in_workspace(tenant.workspace):
         Comparison.objects.update(outcome="tie", void_reason="", margin=0.0)
     assert explained(tenant, client) == "Both orders are equally good for this session."

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from predictor.models import Comparison, ComparisonOutcome
 from predictor.services.status.records import SessionRecord
-from predictor.services.status.unused import REASONS, UNKNOWN
+from predictor.services.status.unused import REASONS, UNKNOWN, tell_untrained
 
 QUOTED = 90  # characters of a memory
 HIGH, MIDDLE = 2 / 3, 1 / 3
@@ -24,7 +24,8 @@ def relevance_word(relevance: float) -> str:
 def explain(record: SessionRecord, comparison: Comparison) -> str:
     """Return a sentence with both figures and the memory that made most of the difference."""
     if comparison.outcome == ComparisonOutcome.VOID:
-        means, _ = REASONS.get(comparison.void_reason, UNKNOWN)
+        reason = tell_untrained(comparison.void_reason, record.session.no_opinion_reason)
+        means, _ = REASONS.get(reason, UNKNOWN)
         return f"This session says nothing about the two orders: {means}."
     if comparison.outcome == ComparisonOutcome.TIE:
         return "Both orders are equally good for this session."

@@ -111,6 +111,12 @@ def usage_of_sessions(*, sessions: int = SESSIONS) -> Usage:
     return Usage(len(rows), compared, waiting, reasons)
 
 
+def tell_untrained(void_reason: str, no_opinion: str) -> str:
+    """Return why a comparison is void; without scores because there was no model: that."""
+    is_untrained = void_reason == comparison.NO_SCORES and no_opinion == NO_MODEL
+    return comparison.NOT_TRAINED if is_untrained else void_reason
+
+
 def _reason(
     status: str | None,
     judged_void: str | None,
@@ -119,10 +125,10 @@ def _reason(
     no_opinion: str,
 ) -> str | None:
     """Return why a session was not compared, "" if it was, None while it waits for the judge."""
-    if compared_void == comparison.NO_SCORES and no_opinion == NO_MODEL:
-        return comparison.NOT_TRAINED
     if outcome is not None:
-        return compared_void or ("" if outcome != "void" else "void")
+        return tell_untrained(compared_void or "", no_opinion) or (
+            "" if outcome != "void" else "void"
+        )
     if status == JudgeStatus.DUE:
         return None
     if status == JudgeStatus.FAILED:
