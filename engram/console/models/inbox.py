@@ -45,4 +45,4 @@ class Reservation(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.source} {self.item} for {self.by}"
+        return f"{self.source} {self.item} until {self.until:%Y-%m-%d %H:%M}"
