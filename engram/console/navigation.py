@@ -52,7 +52,11 @@ PLACES: tuple[Place, ...] = (
             ),
         ),
     ),
-    Place("Memories", "memories", (Tab("Memories", "admin:memories_memory_changelist"),)),
+    Place(
+        "Memories",
+        "memories",
+        (Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),),
+    ),
     Place(
         "Questions",
         "ask",

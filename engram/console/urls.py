@@ -20,6 +20,8 @@ from engram.console import (
 from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
 from engram.console.learning import pages as learning
+from engram.console.memories import act_pages, edit_pages, list_pages
+from engram.console.memories import page as memory_page
 
 app_name = "console"
 urlpatterns = [
@@ -58,6 +60,11 @@ urlpatterns = [
     path("console/inbox/<slug:source>/<uuid:item>/undo/", inbox.take_back, name="inbox-undo"),
     path("console/questions/", question_pages.questions, name="questions"),
     path("console/questions/<uuid:question_id>/", question_pages.question, name="question"),
+    path("console/memories/", list_pages.memories, name="memories"),
+    path("console/memories/act/", act_pages.act, name="memories-act"),
+    path("console/memories/<uuid:memory_id>/", memory_page.memory, name="memory"),
+    path("console/memories/<uuid:memory_id>/change/", edit_pages.change, name="memory-change"),
+    path("console/memories/<uuid:memory_id>/undo/", edit_pages.undo, name="memory-undo"),
     path("console/notes/", note_pages.notes, name="notes"),
     path("console/notes/<uuid:note_id>/", note_pages.note, name="note"),
     path("console/triage/", conflicts.triage, name="triage"),

@@ -24,11 +24,14 @@ def keep_revision(
     actor: Actor,
     now: datetime,
     answers: Sequence[Answer] | None = None,
+    tags: Sequence[str] | None = None,
 ) -> None:
     """Store the present wording as a revision before it is replaced.
 
-    `answers` are those that the memory has, if the caller has read them.
+    `answers` are those that the memory has, if the caller has read them; `tags` are stored where
+    the change replaces them, so that it can be taken back.
     """
+    replaced = {} if tags is None else {"tags": list(tags)}
     Revision.objects.create(
         memory=memory,
         number=memory.revision,
@@ -44,6 +47,7 @@ def keep_revision(
             "pinned": memory.is_pinned,
             "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
             "answers": as_records(answers_of(memory) if answers is None else answers),
+            **replaced,
         },
         reason=reason,
         actor_label=actor.label,

@@ -67,10 +67,14 @@ def revise(
     memory_id: UUID,
     changes: Mapping[str, Any],
     *,
+    revision: int | None = None,
     actor: Actor,
     now: datetime,
 ) -> Memory | Review:
-    """Apply changes (names from CHANGEABLE) to a memory, or return the review that it needs."""
+    """Apply changes (names from CHANGEABLE) to a memory, or return the review that it needs.
+
+    With `revision`, raise `StaleError` unless the memory still has it.
+    """
     for name, value in _as_json(changes).items():
         for text in strings_in(value):
             refuse_credentials({name: text})
@@ -79,7 +83,8 @@ def revise(
     vectors = embed_wording(changes.get("content"), workspace.embedding_model)
     try:
         with in_workspace(workspace):
-            return _revise(workspace, memory_id, changes, vectors, actor=actor, now=now)
+            memory = _lock_changeable(memory_id, changes, revision, now)
+            return _revise(workspace, memory, changes, vectors, actor=actor, now=now)
     except IntegrityError:
         raise StaleError(
             "Another live memory says exactly this in the same place.", cause=SAME_STATEMENT
@@ -97,18 +102,27 @@ def embed_wording(content: str | None, model: str) -> Any:
         return None
 
 
+def _lock_changeable(
+    memory_id: UUID, changes: Mapping[str, Any], revision: int | None, now: datetime
+) -> Memory:
+    """Lock the new wording and the memory, and demand the revision."""
+    if (content := changes.get("content")) is not None:
+        lock_statements([content_hash(content)])
+    memory = _changeable(memory_id, now)
+    if revision is not None and memory.revision != revision:
+        raise StaleError("It was changed meanwhile.", [memory_id])
+    return memory
+
+
 def _revise(
     workspace: Workspace,
-    memory_id: UUID,
+    memory: Memory,
     changes: Mapping[str, Any],
     vectors: Any,
     *,
     actor: Actor,
     now: datetime,
 ) -> Memory | Review:
-    if (content := changes.get("content")) is not None:
-        lock_statements([content_hash(content)])
-    memory = _changeable(memory_id, now)
     try:
         demand_all(
             lambda: demand_trust(
@@ -139,7 +153,7 @@ def apply_revision(
         )
     answers: Sequence[Answer] = changes.get("answers", ())
     refuse_quotes(answers, forgotten_quotes(answers))
-    keep_revision(memory, "revise", actor=actor, now=now)
+    keep_revision(memory, "revise", tags=_replaced_tags(memory, changes), actor=actor, now=now)
     before, hash_before = memory.content, memory.content_hash
     for name, value in changes.items():
         if name in CHANGEABLE - {"tags", "answers"}:
@@ -186,6 +200,12 @@ def apply_revision(
             now=now,
         )
     return memory
+
+
+def _replaced_tags(memory: Memory, changes: Mapping[str, Any]) -> list[str] | None:
+    if "tags" not in changes:
+        return None
+    return sorted(MemoryTag.objects.filter(memory=memory).values_list("tag", flat=True))
 
 
 def _answers_of_wording(memory: Memory, before: str, hash_before: str) -> tuple[Answer, ...]:

@@ -121,12 +121,22 @@ def _restore_wordings(at: datetime) -> list[Memory]:
     latest = later.order_by("-created_at").values_list("memory_id", flat=True)
     ids = list(dict.fromkeys(latest[: REVISED_READ * 4]))[:REVISED_READ]
     memories = Memory.objects.recallable_then(at, whatever_expiry=True).in_bulk(ids)
+    turn_back(memories.values(), at)
+    return [m for m in memories.values() if m.expires_at is None or m.expires_at > at]
+
+
+def turn_back(memories: Collection[Memory], at: datetime) -> None:
+    """Set the fields of memories (never to be saved) to those that they had at `at`.
+
+    By the first revision that was replaced after it; tags and answers are not turned back.
+    """
+    known = {memory.id: memory for memory in memories}
+    later = Revision.objects.filter(created_at__gt=at, memory__in=list(known))
     wordings: dict[UUID, Revision] = {}
-    for revision in later.filter(memory__in=list(memories)).order_by("-number"):
+    for revision in later.order_by("-number"):
         wordings[revision.memory_id] = revision  # the earliest is assigned last
     for revision in wordings.values():
-        _turn_back(memories[revision.memory_id], revision)
-    return [m for m in memories.values() if m.expires_at is None or m.expires_at > at]
+        _turn_back(known[revision.memory_id], revision)
 
 
 def _turn_back(memory: Memory, revision: Revision) -> None:

@@ -1,0 +1,1 @@
+"""The pages of memories: the list, one memory with its life, changes in place."""

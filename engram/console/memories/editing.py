@@ -1,0 +1,96 @@
+"""The fields of a memory as its form shows them, and what a sent form changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final
+
+from django.utils import timezone
+
+from memories.models import Memory
+from memories.serializers import RevisionSerializer
+
+FIELDS: Final = (
+    "content", "kind", "scope", "project", "tags", "pinned", "expires_at", "confidence",
+    "importance",
+)  # fmt: skip
+MINUTES = "%Y-%m-%dT%H:%M"
+YES, NO = "yes", "no"
+
+
+def present_of(memory: Memory, tags: Sequence[str]) -> dict[str, str]:
+    """Return the fields as texts of the form: tags one a line, the expiry in the page's zone."""
+    expires_at = memory.expires_at
+    return {
+        "content": _lines(memory.content),
+        "kind": str(memory.kind),
+        "scope": memory.scope,
+        "project": memory.project,
+        "tags": "\n".join(tags),
+        "pinned": YES if memory.is_pinned else NO,
+        "expires_at": f"{timezone.localtime(expires_at):{MINUTES}}" if expires_at else "",
+        "confidence": f"{memory.confidence:g}",
+        "importance": f"{memory.importance:g}",
+    }
+
+
+def changes_in(sent: Mapping[str, str], present: Mapping[str, str]) -> RevisionSerializer | None:
+    """Return the fields that a form changes, to be validated as the API does; None if none.
+
+    A field that the form does not have stays as it is.
+    """
+    texts = {name: _lines(sent[name]) for name in FIELDS if name in sent}
+    if "tags" in texts:
+        texts["tags"] = "\n".join(
+            line.strip() for line in texts["tags"].split("\n") if line.strip()
+        )
+    changed = {name: text for name, text in texts.items() if text != present[name]}
+    if not changed:
+        return None
+    return RevisionSerializer(data={name: _READ[name](text) for name, text in changed.items()})
+
+
+def errors_in(body: RevisionSerializer) -> dict[str, str]:
+    """Return the errors of a form by field; those of no field as `form`."""
+    found = {}
+    for name, told in body.errors.items():
+        messages = told.values() if isinstance(told, dict) else told
+        plain = (" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in messages)
+        found[name if name in FIELDS else "form"] = " ".join(plain)
+    return found
+
+
+def _lines(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _number(text: str) -> float | str:
+    try:
+        return float(text) if len(text) <= 20 else text
+    except ValueError:
+        return text
+
+
+def _moment(text: str) -> str | None:
+    """Return the moment of a local time as RFC 3339; what is none is left for the serializer."""
+    if not text.strip():
+        return None
+    try:
+        local = datetime.strptime(text.strip()[: len("2026-05-31T10:00")], MINUTES)  # noqa: DTZ007
+        return timezone.make_aware(local).isoformat()
+    except (ValueError, OverflowError):
+        return text
+
+
+_READ: Final[dict[str, Callable[[str], Any]]] = {
+    "content": str,
+    "kind": str,
+    "scope": str,
+    "project": str,
+    "tags": lambda text: text.split("\n") if text else [],
+    "pinned": lambda text: {YES: True, NO: False}.get(text, text),
+    "expires_at": _moment,
+    "confidence": _number,
+    "importance": _number,
+}

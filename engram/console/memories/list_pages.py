@@ -1,0 +1,84 @@
+"""The list of memories: search, filters and columns in the address, a page at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_safe
+
+from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
+from engram.console.memories.done import PARAMETERS, done_in
+from engram.console.memories.forms import ListForm
+from engram.kernel.models import Role
+from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.pagination import Page, page_of
+from memories.api.memories import visible_to
+from memories.models import Memory
+from memories.services.disputes import disputes_of
+from memories.services.lifecycle.attached import links_of
+from memories.services.recall.past import turn_back
+
+SIZE = 50
+COUNTED = 1_000  # more are not counted: a count reads every row
+NOTHING = Page((), previous="", next="")
+
+
+@require_safe
+@member_page()
+def memories(request: HttpRequest) -> HttpResponse:
+    """List memories, newest first; filters that are wrong are named."""
+    form = ListForm(request.GET)
+    is_valid = form.is_valid()
+    context: dict[str, Any] = {
+        "form": form,
+        "filters": form.given,
+        "more": {name for name in form.given if name not in {"q", "scope", "kind", "state"}},
+        "page": NOTHING,
+        "may_act": has_role(request, Role.REVIEWER),
+        "done": done_in(request),
+        "chosen": set(request.GET.getlist("columns")) or set(CHOSEN_FIRST),
+        "here": _without(request, *PARAMETERS),
+        "plain": _without(request, "columns", "cursor", *PARAMETERS),
+    }
+    if is_valid:
+        then = form.then
+        rows = form.apply(visible_to(staff_of(request).actor.role))
+        page = page_of(rows.order_by("-created_at", "-id"), request, size=SIZE)
+        if then is not None:
+            turn_back(page.rows, then)
+        counted = rows.order_by()[: COUNTED + 1].count()
+        context |= {
+            "page": page,
+            "table": lay_out(_listed(page.rows), form.cleaned_data["columns"]),
+            "total": min(counted, COUNTED),
+            "is_more": counted > COUNTED,
+            "then": then,
+        }
+    status = 200 if is_valid else 422
+    return render(request, "console/memories/list.html", context, status=status)
+
+
+def _listed(rows: Sequence[Memory]) -> list[Listed]:
+    """Return what the rows of a page show, by the same queries for one and for many."""
+    ids, now = [row.pk for row in rows], timezone.now()
+    links, conflicts = links_of(ids), disputes_of(ids)
+    return [
+        Listed(row, str(row.state(now).label), links[row.pk].tags, conflicts.get(row.pk, ()))
+        for row in rows
+    ]
+
+
+def _without(request: HttpRequest, *names: str) -> str:
+    """Return the address of the list without some of its parameters."""
+    kept = [
+        (name, value)
+        for name, values in request.GET.lists()
+        for value in values
+        if name not in names
+    ]
+    return f"{request.path}?{urlencode(kept)}" if kept else request.path

@@ -1,0 +1,50 @@
+"""What the pages of memories ask for: names of fields, paths that may break, typed values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django import forms, template
+from django.utils import timezone
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString, mark_safe
+
+register = template.Library()
+
+
+@register.filter
+def words(text: str) -> list[str]:
+    """Return the words of a text, to loop over."""
+    return text.split()
+
+
+@register.filter
+def field(form: forms.Form, name: str) -> Any:
+    """Return a field of a form."""
+    return form[name]
+
+
+@register.filter
+def breakable(path: str) -> SafeString:
+    """Return a topic path that may break after its slashes."""
+    return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))
+
+
+@register.filter
+def typed_over(present: Mapping[str, str], typed: Mapping[str, str] | None) -> dict[str, str]:
+    """Return the present fields with what was typed in a refused form."""
+    sent = typed or {}
+    return {name: sent.get(name, value) for name, value in present.items()}
+
+
+@register.filter
+def unlocalised(number: float) -> str:
+    """Return a number as attributes of drawings need it."""
+    return f"{number:g}"
+
+
+@register.simple_tag
+def get_zone() -> str:
+    """Return the name of the page's time zone."""
+    return timezone.get_current_timezone_name()
