@@ -145,7 +145,7 @@ def _link(kind: str, object_id: str) -> str:
     if kind.startswith("conflict."):
         return reverse("console:conflict", args=[object_id])
     if kind.startswith("memory."):
-        return reverse("admin:memories_memory_change", args=[object_id])
+        return reverse("console:memory", args=[object_id])
     if kind in {"note.created", "note.changed"}:
         return reverse("console:note", args=[object_id])
     return ""

@@ -24,7 +24,7 @@ def _cell(memory: Memory) -> str:
     """Return a link with the memory's content, unless it was forgotten."""
     text = "(forgotten)" if memory.forgotten_at else memory.content
     short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
-    url = reverse("admin:memories_memory_change", args=[memory.pk])
+    url = reverse("console:memory", args=[memory.pk])
     return format_html('<a class="eg-cell" href="{}">{}</a>', url, short)
 
 

@@ -1,4 +1,4 @@
-"""Admin pages of memories: search, read with history, forget, restore."""
+"""Admin list of memories: search, forget, restore; a click leads to the console's page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.template.response import TemplateResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
@@ -21,21 +21,11 @@ from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.core.text import terms
-from memories.models import (
-    Memory,
-    ReviewStatus,
-    State,
-    SuggestionStatus,
-)
+from memories.models import Memory, State
 from memories.models.memory import in_scope
-from memories.serializers.memory import present_answers
-from memories.services.associations.draw import draw
-from memories.services.gate.suggestions import in_status
 from memories.services.index.filters import with_words
-from memories.services.lifecycle import attached, forget
-from memories.services.notes.links import links_of_memory
+from memories.services.lifecycle import forget
 
-HISTORY_ROWS = 100
 SHOWN_CHARS = 160
 
 
@@ -177,35 +167,13 @@ class MemoryAdmin(RoleAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show one memory with its history, read-only."""
-        if not self.has_view_permission(request):
-            raise PermissionDenied
-        if request.method != "GET":
+        """Lead to the page of the memory."""
+        if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         memory = self.get_object(request, unquote(object_id))
         if memory is None:
             raise Http404
-        events = attached.events_of(memory.pk)[:HISTORY_ROWS]
-        context = {
-            **self.admin_site.each_context(request),
-            "title": "Memory",
-            "opts": self.opts,
-            "memory": memory,
-            "state": memory.state(),
-            "tags": [row.tag for row in memory.tags.all()],
-            "answers": present_answers(memory.content, attached.links_of([memory.pk])[memory.pk]),
-            "sources": [row.source for row in memory.derived_from.select_related("source")],
-            "derived": [row.derived for row in memory.derivations.select_related("derived")],
-            "note_links": links_of_memory(memory),
-            "drawing": draw(memory, timezone.now()),
-            "suggestions": in_status(SuggestionStatus.OPEN, timezone.now())
-            .filter(Q(memory=memory) | Q(other=memory))
-            .count(),
-            "reviews": memory.reviews.filter(status=ReviewStatus.PENDING).count(),
-            "history": attached.add_wordings(memory.pk, list(events)),
-            "may_act": has_role(request, Role.REVIEWER),
-        }
-        return TemplateResponse(request, "admin/memories/memory/detail.html", context)
+        return redirect("console:memory", memory.pk)
 
     @action(description="Forget", permissions=["act"])
     def forget(self, request: HttpRequest, rows: QuerySet[Memory]) -> HttpResponse | None:

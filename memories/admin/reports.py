@@ -98,7 +98,7 @@ class ReportItemAdmin(RoleAdmin):
         """Return the wrong memory as a link."""
         if item.memory_id is None:
             return "missing"
-        link = reverse("admin:memories_memory_change", args=[item.memory_id])
+        link = reverse("console:memory", args=[item.memory_id])
         return format_html('<a href="{}">wrong memory</a>', link)
 
     @display(description="project")

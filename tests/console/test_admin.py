@@ -216,7 +216,7 @@ def test_conflict_detail_has_the_verdicts_of_the_page(tenant: Tenant, member: Me
 
 def test_memory_detail_tells_its_history(tenant: Tenant, member: Member) -> None:
     old, _, card = disagree(tenant.workspace)
-    html = member("reader").get(f"{MEMORIES}{old.pk}/change/").content.decode()
+    html = member("reader").get(f"/console/memories/{old.pk}/").content.decode()
     assert OLD in html
     assert f"/console/conflicts/{card.pk}/" in html
     assert "Forget…" not in html

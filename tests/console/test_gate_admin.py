@@ -53,7 +53,7 @@ def test_a_suggestion_that_cannot_be_answered_is_listed_as_lapsed(
     client, page = member("reader"), LISTS[1]
     with in_workspace(tenant.workspace):
         suggestion = MergeSuggestion.objects.get()
-    memory = f"/admin/memories/memory/{suggestion.memory_id}/change/"
+    memory = f"/console/memories/{suggestion.memory_id}/"
 
     def listed(status: str) -> bool:
         return FINER in client.get(f"{page}?status={status}").content.decode()

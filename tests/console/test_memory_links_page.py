@@ -12,7 +12,7 @@ from tests.conftest import NOW, Tenant
 from tests.memories.test_associations_recall import DEPLOYS, SITS, fill
 from tests.memories.test_note_links import put
 
-PAGE = "/admin/memories/memory/{}/change/"
+PAGE = "/console/memories/{}/"
 HARMFUL = "Harbour keeps <script>alert(1)</script> & more."
 
 

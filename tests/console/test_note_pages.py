@@ -118,7 +118,7 @@ def test_a_note_shows_its_passages_memories_and_links(tenant: Tenant, person: Cl
     page = shown(person, f"{PAGE}{note}/")
     for text in (
         "Billing &gt; Retries", "tried again after three days", "also called <bdi>Invoices</bdi>",
-        f"/admin/memories/memory/{memory}/change/", "nearest in meaning",
+        f"/console/memories/{memory}/", "nearest in meaning",
         f'<a href="{PAGE}{other}/">[[contracts]]</a>', "No note has this name",
         "1 link leads to no note", "1 note, 1 memory",
     ):  # fmt: skip
@@ -149,7 +149,7 @@ def test_dead_links_are_counted_and_a_missing_heading_is_named(
     dead = "1 link leads to no note, 1 link leads to a heading that the linked note does not have."
     assert dead in shown(person, f"{PAGE}{both}/")
     memory = remember(tenant, "Fees are in [[contracts#Fees]], terms in [[contracts#Terms]].")
-    page = shown(person, f"/admin/memories/memory/{memory}/change/")
+    page = shown(person, f"/console/memories/{memory}/")
     assert page.count("No such heading") == 1
 
 
@@ -158,7 +158,7 @@ def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -
     note = put(tenant, "x<b>.md", content)
     memory = remember(tenant, f"{HOSTILE} stands in [[x<b>]].")
     for path in (PAGE, f"{PAGE}?q=alert", f"{PAGE}{note}/", ADMIN, f"{ADMIN}{note}/change/",
-                 f"/admin/memories/memory/{memory}/change/"):  # fmt: skip
+                 f"/console/memories/{memory}/"):  # fmt: skip
         page = shown(person, path)
         assert "alert(1)" in page or "x&lt;b&gt;" in page, path
         assert "<script>alert" not in page, path

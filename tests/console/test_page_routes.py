@@ -110,6 +110,8 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
         return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
     if "<uuid:question_id>" in route:
         return [f"/{route}".replace("<uuid:question_id>", i) for i in ids["question"]]
+    if "<uuid:memory_id>" in route:
+        return [f"/{route}".replace("<uuid:memory_id>", i) for i in ids["memory"]]
     if "<uuid:note_id>" in route:
         return [f"/{route}".replace("<uuid:note_id>", i) for i in ids["note"]]
     if "<str:token>" in route:
@@ -178,6 +180,7 @@ CALLERS = ["nobody", "no member", *Role.values]
 BODIES: list[dict[str, str]] = [
     {},
     {"verdict": "\0", "action": "accept", "until": "never", "workspace": "x", "back": "//evil"},
+    {"do": "forget", "ids": "x", "tag": "\0", "revision": "1" * 30, "content": " ", "kind": "?"},
     {"action": "nothing", "note": "x" * 9000, "keep": "x", "answer": "right"},
 ]
 
@@ -206,6 +209,7 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
                 "suggestion_id",
                 "merge_id",
                 "note_id",
+                "memory_id",
             )
             for row in rows
             if f"<uuid:{name}>" in path

@@ -54,7 +54,7 @@ def test_questions_are_listed_with_their_answers(tenant: Tenant, person: Client)
         assert text in page
     one = shown(person, f"{PAGE}{row['id']}/")
     assert LEAD in one
-    assert f"/admin/memories/memory/{row['memory']}/change/" in one
+    assert f"/console/memories/{row['memory']}/" in one
 
 
 def test_a_disputed_question_links_to_its_card(tenant: Tenant, person: Client) -> None:
@@ -141,7 +141,7 @@ def test_every_text_has_its_own_direction(tenant: Tenant, person: Client) -> Non
     commit(tenant, "החזרים עוברים דרך ראש הצוות.", (asked, answer, was))
     [row] = known(tenant)
     page, one = shown(person), shown(person, f"{PAGE}{row['id']}/")
-    memory = shown(person, f"/admin/memories/memory/{row['memory']}/change/")
+    memory = shown(person, f"/console/memories/{row['memory']}/")
     assert f'<a dir="auto" href="{PAGE}{row["id"]}/">{asked}</a>' in page
     assert f'<span class="answer" dir="auto">{answer}</span>' in page
     assert f'<h1 id="asked" dir="auto">{asked}</h1>' in one

@@ -65,7 +65,7 @@ def test_one_memory_alone_contradicts_nothing(tenant: Tenant, member: Member) ->
 def test_what_is_wrong_stays_until_somebody_decides(tenant: Tenant, member: Member) -> None:
     wrong = commit(tenant, BARN)
     client = member("reviewer")
-    assert "This is wrong" in client.get(f"{MEMORIES}{wrong['id']}/change/").content.decode()
+    assert "This is wrong" in client.get(f"/console/memories/{wrong['id']}/").content.decode()
     assert "What is right instead?" in send(client, "report_wrong", wrong["id"], confirmed="yes")
     assert cards(tenant) == []
     right = "Guests park in the new garage."

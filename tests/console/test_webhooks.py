@@ -151,7 +151,7 @@ def test_links_lead_to_the_pages_of_objects() -> None:
     some = UUID(int=7)
     for kind, route in {
         "conflict": "console:conflict",
-        "memory": "admin:memories_memory_change",
+        "memory": "console:memory",
         "note": "console:note",
         "review": "admin:memories_review_change",
         "webhook": "admin:console_webhookendpoint_change",

@@ -394,7 +394,7 @@ def test_answers_of_another_workspace_never_show(tenant: Tenant, neighbour: Tena
 def test_the_admin_shows_answers_as_text(tenant: Tenant, member: Any) -> None:
     script = {"question": "Who <b>approves</b>?", "answer": "<script>alert(1)</script>", "was": "x"}
     memory = commit(tenant.agent, answers=[script])["memory"]
-    page = member("reader").get(f"/admin/memories/memory/{memory['id']}/change/").content.decode()
+    page = member("reader").get(f"/console/memories/{memory['id']}/").content.decode()
     assert "Who &lt;b&gt;approves&lt;/b&gt;?" in page
     assert "<script>alert(1)" not in page
     assert "(was: <bdi>x</bdi>)" in page

@@ -132,13 +132,13 @@ def test_no_page_shows_it(tenant: Tenant, member: Any, role: str) -> None:
     known = furnish(tenant)
     forget(tenant, known)
     person: Client = member(role)
-    detail = f"/admin/memories/memory/{known['id']}/change/"
+    detail = f"/console/memories/{known['id']}/"
     pages = [
         "/console/", "/console/triage/", "/console/conflicts/", "/console/gate/",
         f"/console/conflicts/{known['card']}/", "/admin/", "/admin/memories/memory/",
         f"/admin/memories/memory/?q={CANARY}", "/admin/memories/review/?status=all",
         "/admin/conflicts/conflict/", f"/admin/conflicts/conflict/{known['card']}/change/",
-        "/admin/kernel/event/", f"/admin/memories/memory/{known['rival']}/change/",
+        "/admin/kernel/event/", f"/console/memories/{known['rival']}/",
     ]  # fmt: skip
     if role == "reader":
         pages += ["/admin/memories/memory/?state=all", "/admin/memories/memory/?state=forgotten"]

@@ -44,7 +44,7 @@ def test_a_memory_tells_its_counters_and_what_the_janitor_took(
     age(tenant.workspace)
     memory = remember(tenant.workspace, SUBJECTS[0])
     run(tenant.workspace, actor=SYSTEM, now=NOW)
-    html = member("reader").get(f"{MEMORIES}{memory.pk}/change/").content.decode()
+    html = member("reader").get(f"/console/memories/{memory.pk}/").content.decode()
     for said in ("Injected into sessions", "Matched by prompts", "1×, last 4 May 2026", "× 0.90"):
         assert said in html
 
@@ -53,8 +53,8 @@ def test_sources_are_linked_and_forgotten_ones_withheld(tenant: Tenant, member: 
     source, gone = (remember(tenant.workspace, text) for text in SUBJECTS[:2])
     summary = remember(tenant.workspace, SUBJECTS[2], derived_from=(source.pk, gone.pk))
     forget(tenant.workspace, [gone.pk], actor=SYSTEM, now=NOW)
-    html = member("reader").get(f"{MEMORIES}{summary.pk}/change/").content.decode()
-    assert f"{MEMORIES}{source.pk}/change/" in html
+    html = member("reader").get(f"/console/memories/{summary.pk}/").content.decode()
+    assert f"/console/memories/{source.pk}/" in html
     assert SUBJECTS[0] in html
     assert SUBJECTS[1] not in html
     assert "a forgotten memory" in html

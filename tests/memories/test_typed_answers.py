@@ -89,7 +89,7 @@ def test_an_answer_that_a_rule_reads_says_so_wherever_it_is_shown(
     for shown in (*listed["answers"], *recalled["memory"]["answers"], known, given):
         assert shown["source"] == "rule"
     pages = (
-        f"/admin/memories/memory/{made['id']}/change/",
+        f"/console/memories/{made['id']}/",
         f"/console/questions/{known['id']}/",
     )
     client = member("reader")

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from django.utils import timezone
 
+from engram.kernel.literals import decimal_number
 from memories.models import Memory
 from memories.serializers import RevisionSerializer
 
@@ -17,6 +18,7 @@ FIELDS: Final = (
 )  # fmt: skip
 MINUTES = "%Y-%m-%dT%H:%M"
 YES, NO = "yes", "no"
+LARGE = 1e9  # the serializer knows the bounds; larger numbers are not read as numbers
 
 
 def present_of(memory: Memory, tags: Sequence[str]) -> dict[str, str]:
@@ -67,7 +69,7 @@ def _lines(text: str) -> str:
 
 def _number(text: str) -> float | str:
     try:
-        return float(text) if len(text) <= 20 else text
+        return decimal_number(text.strip(), least=-LARGE, most=LARGE)
     except ValueError:
         return text
 

@@ -23,6 +23,18 @@ from memories.services.lifecycle import attached
 EVENT: Final = "event"
 SESSION: Final = "session"
 SUPERSEDED: Final = "memory.superseded"
+# Icons that tell apart what happens to one memory, where the feed has one for all.
+_GLYPHS: Final[dict[str, tuple[str, str]]] = {
+    "memory.disputed": ("conflicts", "warn"),
+    "memory.signalled": ("alert", "warn"),
+    "drift.found": ("alert", "warn"),
+    "memory.forgotten": ("cross", "warn"),
+    "memory.restored": ("undo", "good"),
+    "memory.revised": ("notes", ""),
+    "memory.merged": ("merge", ""),
+    "memory.upheld": ("check", "good"),
+    SUPERSEDED: ("link", ""),
+}
 
 
 class Position(NamedTuple):
@@ -135,7 +147,7 @@ def _entry_of(memory: Memory, event: Event, others: dict[UUID, Memory]) -> LifeE
     other_id = _other_id(memory, event)
     is_of_other = event.object_type == "memory" and event.object_id != str(memory.pk)
     words = "Took the place of another memory" if is_of_other else words_for(event.type, event.data)
-    icon, tone = glyph_for(event.type)
+    icon, tone = _GLYPHS.get(event.type) or glyph_for(event.type)
     text = getattr(event, "content", None)
     return LifeEntry(
         at=event.at,

@@ -31,7 +31,7 @@ from memories.services.lifecycle.take_back import revisions_to_take_back
 from memories.services.notes.links import links_of_memory
 from memories.services.recall.past import turn_back
 
-ENTRIES = 30
+ENTRIES = 20
 SESSIONS_SHOWN = 5
 CHANGEABLE = {State.ACTIVE, State.EXPIRED}
 
@@ -82,6 +82,8 @@ def memory_page(
         "is_revised": request.GET.get("done") == REVISED and may_act,
         "undoable": bool(may_act and revisions_to_take_back([found])),
         "here": without_done(request.get_full_path()),
+        "typed": {},
+        "errors": {},
         **_related(found, now),
         **more,
     }

@@ -25,7 +25,7 @@ KINDS: Final = tuple(sorted(set(WORDS) - {"workspace.closed"}))
 # The pages of objects, by their kind. Written out, because the worker that sends loads no pages.
 PAGES: Final = {
     "conflict": "/console/conflicts/{id}/",
-    "memory": "/admin/memories/memory/{id}/change/",
+    "memory": "/console/memories/{id}/",
     "note": "/console/notes/{id}/",
     "review": "/admin/memories/review/{id}/change/",
     "webhook": "/admin/console/webhookendpoint/{id}/change/",

@@ -1,0 +1,506 @@
+"""The console's pages of memories: the list, one memory with its life, changes in place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+
+from engram.kernel.models import Event
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, MemoryTag, Revision
+from tests.conflicts.test_questions_api import dispute
+from tests.conftest import Tenant
+
+Member = Callable[[str], Client]
+LIST = "/console/memories/"
+ACT = f"{LIST}act/"
+LIFT = "The lift in building seven stops at odd floors only."
+TEA = "The night shift drinks chamomile tea."
+CRATES = "Marble from Carrara arrives in wooden crates."
+
+
+def commit(tenant: Tenant, content: str, **fields: Any) -> str:
+    answer = tenant.agent.post("memories", {"content": content, **fields})
+    assert answer.status_code == 201, answer.content
+    return str(answer.json()["memory"]["id"])
+
+
+def shown(client: Client, path: str, status: int = 200, **query: Any) -> str:
+    answer = client.get(path, query)
+    assert answer.status_code == status
+    text: str = answer.content.decode()
+    return text
+
+
+def stored(tenant: Tenant, memory: str) -> Memory:
+    with in_workspace(tenant.workspace):
+        return Memory.objects.get(pk=memory)
+
+
+def revise(client: Client, memory: str, **fields: Any) -> Any:
+    return client.post(f"{LIST}{memory}/change/", {"revision": 1, **fields})
+
+
+def form_of(page: str) -> dict[str, str]:
+    """Return what the edit form of a page sends as it is shown."""
+    part = page[page.index('<details class="edit"') :]
+    part = part[: part.index("</details>")]
+    found = dict(re.findall(r'<input name="(\w+)"[^>]*? value="([^"]*)"', part))
+    found |= dict(re.findall(r'type="\S+" name="(\w+)"[^>]*? value="([^"]*)"', part))
+    found |= dict(re.findall(r'<textarea name="(\w+)"[^>]*>([^<]*)</textarea>', part))
+    found["kind"] = str(re.findall(r'<option value="(\w+)" selected>', part)[0])
+    return found
+
+
+def test_an_empty_list_says_how_to_send_a_memory(member: Member) -> None:
+    page = shown(member("reader"), LIST)
+    assert "No memories yet" in page
+    assert "POST /api/v1/memories" in page
+
+
+def test_filters_of_the_address_narrow_the_list(tenant: Tenant, member: Member) -> None:
+    commit(tenant, LIFT, scope="house/lifts", kind="constraint", tags=["building"], agent="ada")
+    tea = commit(tenant, TEA, scope="office", project="night")
+    commit(tenant, CRATES, scope="housekeeping", pinned=True)
+    client = member("reader")
+    cases: list[tuple[dict[str, str], set[str]]] = [
+        ({}, {LIFT, TEA, CRATES}),
+        ({"q": "stops lift"}, {LIFT}),
+        ({"q": "stops tea"}, set()),
+        ({"scope": "house"}, {LIFT}),
+        ({"kind": "constraint"}, {LIFT}),
+        ({"tag": "building"}, {LIFT}),
+        ({"agent": "ada"}, {LIFT}),
+        ({"project": "night"}, {TEA}),
+        ({"pinned": "1"}, {CRATES}),
+        ({"use": "never"}, {LIFT, TEA, CRATES}),
+        ({"disputed": "1"}, set()),
+        ({"state": "superseded"}, set()),
+    ]
+    for query, expected in cases:
+        page = shown(client, LIST, **query)
+        assert {text for text in (LIFT, TEA, CRATES) if text in page} == expected, query
+        for value in query.values():
+            assert value in page
+    assert tenant.agent.post("memories/forget", {"ids": [tea], "confirm": True}).json()["forgotten"]
+    assert TEA not in shown(client, LIST, state="all")
+    assert TEA in shown(member("agent"), LIST, state="forgotten")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"kind": "nothing"}, {"state": "lost"}, {"use": "?"}, {"as_of": "soon"}, {"q": "a\0b"},
+     {"scope": "s" * 301}, {"provenance": "x"}, {"columns": "none"}, {"as_of": "2199-01-01"}],
+)  # fmt: skip
+def test_a_wrong_filter_is_named(tenant: Tenant, member: Member, query: dict[str, str]) -> None:
+    commit(tenant, LIFT)
+    page = shown(member("reader"), LIST, 422, **query)
+    assert f'id="{next(iter(query))}-error"' in page
+    assert LIFT not in page
+
+
+def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
+    tenant: Tenant, member: Member
+) -> None:
+    commit(tenant, LIFT, scope="house", agent="ada", tags=["building"])
+    commit(tenant, TEA, scope="office", agent="ada")
+    client = member("reader")
+
+    def headings(**query: Any) -> list[str]:
+        return re.findall(r'<th scope="col">([^<]*)</th>', shown(client, LIST, **query))
+
+    assert headings() == ["Scope", "Learned"]  # the others are alike
+    alike = re.search(r'alike">(.*?)</p>', shown(client, LIST), re.DOTALL)
+    assert alike is not None
+    told = re.sub(r"<[^>]*>", "", alike[1])
+    assert "kind Semantic" in told
+    assert "agent ada" in told
+    assert headings(columns=["tags", "scope"]) == ["Scope", "Tags"]
+    # One row has nothing to be compared with.
+    assert headings(q="lift", columns=["agent"]) == ["Agent"]
+
+
+def test_disputed_memories_are_marked_in_the_list_and_on_their_page(
+    tenant: Tenant, member: Member
+) -> None:
+    dispute(tenant)
+    commit(tenant, TEA)
+    [card] = tenant.reader.get("conflicts").json()["results"]
+    client = member("reader")
+    page = shown(client, LIST, disputed="1")
+    assert TEA not in page
+    assert page.count(f'href="/console/conflicts/{card["id"]}/"') == 2
+    members = tenant.reader.get(f"conflicts/{card['id']}").json()["members"]
+    assert len(members) == 2
+    for one in members:
+        own = shown(client, f"{LIST}{one['memory']['id']}/")
+        assert f'<a class="chip warn" href="/console/conflicts/{card["id"]}/">' in own
+
+
+def test_a_long_list_and_a_long_life_cost_the_queries_of_short_ones(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("reviewer")
+    memory = commit(tenant, LIFT, tags=["building"])
+
+    def queries(path: str) -> int:
+        with CaptureQueriesContext(connection) as caught:
+            shown(client, path)
+        return len(caught)
+
+    for path in (LIST, f"{LIST}{memory}/"):
+        shown(client, path)
+    before = [queries(LIST), queries(f"{LIST}{memory}/")]
+    rooms = [{"content": f"Room {n} is painted green.", "tags": [f"r{n}"]} for n in range(40)]
+    assert tenant.agent.post("memories/batch", {"memories": rooms}).status_code == 201
+    for number in range(30):
+        body = {"importance": number / 100}
+        assert tenant.reviewer.patch(f"memories/{memory}", body).status_code == 200
+    # The page of a memory that was changed also reads what its last change replaced.
+    assert [queries(LIST), queries(f"{LIST}{memory}/")] == before
+
+
+def test_readers_see_no_control_that_writes(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    for role in ("reader", "agent"):
+        client = member(role)
+        for page in (shown(client, LIST), shown(client, f"{LIST}{memory}/")):
+            for word in ("Forget…", "Pin…", "Add tag…", ">Save<", "This is wrong", 'name="ids"'):
+                assert word not in page, (role, word)
+        for path, body in (
+            (ACT, {"do": "forget", "ids": memory, "confirmed": "yes"}),
+            (f"{LIST}{memory}/change/", {"revision": "1", "content": TEA}),
+            (f"{LIST}{memory}/undo/", {"revision": "1"}),
+        ):
+            assert client.post(path, body).status_code == 403, (role, path)
+    assert stored(tenant, memory).forgotten_at is None
+    page = shown(member("reviewer"), f"{LIST}{memory}/")
+    assert all(word in page for word in ("Forget…", ">Pin<", ">Save<", "This is wrong"))
+
+
+def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, member: Member) -> None:
+    memory = commit(
+        tenant, LIFT, scope="house", tags=["building", "old"],
+        answers=[{"question": "Where does the lift stop?", "answer": "at odd floors"}],
+    )  # fmt: skip
+    client = member("reviewer")
+    before = stored(tenant, memory)
+    answers = tenant.reader.get(f"memories/{memory}").json()["answers"]
+    sent = form_of(shown(client, f"{LIST}{memory}/"))
+    assert sent["content"] == LIFT
+    assert sent["tags"] == "building\nold"
+    answer = revise(
+        client, memory,
+        **sent | {"content": TEA, "scope": "office", "kind": "decision", "tags": "new\r\n\r\nnight",
+                  "confidence": "0.25", "expires_at": "2199-05-31T10:00"},
+    )  # fmt: skip
+    assert answer.status_code == 302
+    row = stored(tenant, memory)
+    assert (row.content, row.scope, row.kind, row.confidence, row.revision) == (
+        TEA, "office", "decision", 0.25, 2,
+    )  # fmt: skip
+    assert row.expires_at is not None
+    assert row.expires_at.isoformat() == "2199-05-31T10:00:00+00:00"
+    with in_workspace(tenant.workspace):
+        assert sorted(MemoryTag.objects.values_list("tag", flat=True)) == ["new", "night"]
+    page = shown(client, answer["Location"])
+    assert "Saved as revision 2." in page
+    assert f"“{LIFT}”" in page  # the old wording, in its life
+    assert client.post(f"{LIST}{memory}/undo/", {"revision": "2"}).status_code == 302
+    row = stored(tenant, memory)
+    for name in ("content", "scope", "kind", "confidence", "importance", "expires_at", "is_pinned"):
+        assert getattr(row, name) == getattr(before, name), name
+    assert row.revision == 3
+    with in_workspace(tenant.workspace):
+        assert sorted(MemoryTag.objects.values_list("tag", flat=True)) == ["building", "old"]
+        assert Revision.objects.count() == 2
+    assert [(one["question"], one["answer"]) for one in answers] == [
+        (one["question"], one["answer"])
+        for one in tenant.reader.get(f"memories/{memory}").json()["answers"]
+    ]
+    found = tenant.reader.post("memories/recall", {"query": "where does the lift stop"}).json()
+    assert found["results"][0]["memory"]["content"] == LIFT
+
+
+def test_a_form_that_changes_nothing_writes_nothing(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, "Two\nlines.", tags=["b", "a"], expires_at="2199-05-31T10:00:30Z")
+    client = member("reviewer")
+    sent = form_of(shown(client, f"{LIST}{memory}/"))
+    sent["content"] = sent["content"].replace("\n", "\r\n")  # as browsers do
+    answer = client.post(f"{LIST}{memory}/change/", {"revision": "1", **sent}, follow=True)
+    assert "Nothing was changed." in answer.content.decode()
+    assert stored(tenant, memory).revision == 1
+
+
+def test_pinning_takes_one_button(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    client = member("reviewer")
+    assert revise(client, memory, pinned="yes").status_code == 302
+    assert stored(tenant, memory).is_pinned
+    assert ">Unpin<" in shown(client, f"{LIST}{memory}/")
+    client.post(f"{LIST}{memory}/undo/", {"revision": "2"})
+    assert not stored(tenant, memory).is_pinned
+
+
+@pytest.mark.parametrize(
+    ("sent", "field"),
+    [
+        ({"content": " "}, "content"),
+        ({"kind": "?"}, "kind"),
+        ({"scope": "a\nb"}, "scope"),
+        ({"expires_at": "2001-01-01T10:00"}, "expires_at"),
+        ({"expires_at": "soon"}, "expires_at"),
+        ({"confidence": "1.5"}, "confidence"),
+        ({"confidence": "much"}, "confidence"),
+        ({"confidence": "nan"}, "confidence"),
+        ({"importance": ""}, "importance"),
+        ({"tags": "x" * 101}, "tags"),
+        ({"tags": "\n".join(map(str, range(51)))}, "tags"),
+    ],
+)
+def test_a_wrong_value_is_refused_beside_its_field_and_kept(
+    tenant: Tenant, member: Member, sent: dict[str, str], field: str
+) -> None:
+    memory = commit(tenant, LIFT)
+    answer = revise(member("reviewer"), memory, **{"content": TEA, "project": "kept", **sent})
+    page = answer.content.decode()
+    assert answer.status_code == 422
+    assert page.count('class="wrong"') == 1
+    assert 'value="kept"' in page
+    if field != "content":
+        assert f">{TEA}</textarea>" in page
+    assert stored(tenant, memory).revision == 1
+
+
+def test_an_edit_of_what_was_changed_meanwhile_is_refused_with_what_was_typed(
+    tenant: Tenant, member: Member
+) -> None:
+    memory = commit(tenant, LIFT)
+    assert tenant.reviewer.patch(f"memories/{memory}", {"scope": "house"}).status_code == 200
+    answer = revise(member("reviewer"), memory, content=TEA)
+    page = answer.content.decode()
+    assert answer.status_code == 409
+    assert f">{TEA}</textarea>" in page
+    assert 'name="revision" value="2"' in page
+    assert stored(tenant, memory).content == LIFT
+
+
+@pytest.mark.parametrize("revision", ["", "0", "1", "3", "x", "9" * 30])
+def test_only_the_last_change_is_taken_back(tenant: Tenant, member: Member, revision: str) -> None:
+    memory = commit(tenant, LIFT)
+    client = member("reviewer")
+    assert revise(client, memory, scope="house").status_code == 302
+    assert client.post(f"{LIST}{memory}/undo/", {"revision": revision}).status_code == 409
+    assert stored(tenant, memory).scope == "house"
+
+
+def test_what_was_forgotten_is_not_the_new_wording(tenant: Tenant, member: Member) -> None:
+    gone, memory = commit(tenant, TEA), commit(tenant, LIFT)
+    tenant.agent.post("memories/forget", {"ids": [gone], "confirm": True})
+    answer = revise(member("reviewer"), memory, content=TEA)
+    assert answer.status_code == 422
+    assert "Exactly this was forgotten before" in answer.content.decode()
+    assert stored(tenant, memory).content == LIFT
+
+
+def test_forgetting_asks_first_and_is_undone_by_one_button(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    client = member("reviewer")
+    back = f"{LIST}{memory}/"
+    asked = client.post(ACT, {"do": "forget", "ids": memory, "back": back}).content.decode()
+    assert "Forget 1 memory?" in asked
+    assert stored(tenant, memory).forgotten_at is None
+    body = {"do": "forget", "ids": memory, "confirmed": "yes", "back": back}
+    answer = client.post(ACT, body)
+    assert stored(tenant, memory).forgotten_at is not None
+    page = shown(client, answer["Location"])
+    assert "1 memory forgotten." in page
+    assert "Bring back" in page
+    undo = dict(re.findall(r'name="(do|ids|back|confirmed)" value="([^"]*)"', page))
+    assert undo["do"] == "restore"
+    client.post(ACT, undo)
+    assert stored(tenant, memory).forgotten_at is None
+
+
+def test_many_memories_are_changed_and_changed_back_with_their_counts(
+    tenant: Tenant, member: Member
+) -> None:
+    ids = [commit(tenant, text) for text in (LIFT, TEA)] + [commit(tenant, CRATES, tags=["known"])]
+    client = member("reviewer")
+    asked = client.post(ACT, {"do": "tag", "tag": "known", "ids": ids}).content.decode()
+    assert "Tag 2 memories?" in asked
+    assert "1 ticked memory stays as it is" in asked
+    body = {"do": "tag", "tag": "known", "ids": ids, "confirmed": "yes", "back": f"{LIST}?q=the"}
+    address = client.post(ACT, body)["Location"]
+    query = parse_qs(urlsplit(address).query)
+    assert set(query["ids"][0].split(".")) == set(ids[:2])
+    assert query["q"] == ["the"]
+
+    def tagged() -> set[str]:
+        with in_workspace(tenant.workspace):
+            rows = MemoryTag.objects.filter(tag="known").values_list("memory", flat=True)
+            return set(map(str, rows))
+
+    assert tagged() == set(ids)
+    page = shown(client, address)
+    assert "2 memories tagged: known." in page
+    client.post(ACT, {"do": "untag", "tag": "known", "ids": ids[:2], "confirmed": "yes"})
+    assert tagged() == {ids[2]}
+    client.post(ACT, {"do": "pin", "ids": ids, "confirmed": "yes"})
+    assert all(stored(tenant, one).is_pinned for one in ids)
+
+
+@pytest.mark.parametrize(
+    ("body", "says"),
+    [
+        ({"do": "forget"}, "Tick the memories first."),
+        ({"do": "erase", "ids": "x"}, "Choose what to do."),
+        ({"do": "forget", "ids": "x"}, "Tick the memories first."),
+        ({"do": "tag", "tag": " "}, "Write a tag of up to 100 characters."),
+        ({"do": "tag", "tag": "x" * 101}, "Write a tag of up to 100 characters."),
+    ],
+)
+def test_an_action_that_says_nothing_is_refused(
+    tenant: Tenant, member: Member, body: dict[str, str], says: str
+) -> None:
+    memory = commit(tenant, LIFT)
+    sent = {"ids": memory, **body} if body["do"] == "tag" else body
+    answer = member("reviewer").post(ACT, {"confirmed": "yes", **sent}, follow=True)
+    assert says in answer.content.decode()
+    assert stored(tenant, memory).revision == 1
+
+
+def test_one_refusal_leaves_the_others_changed(tenant: Tenant, member: Member) -> None:
+    old, other = commit(tenant, LIFT), commit(tenant, TEA)
+    commit(tenant, CRATES, supersedes=old)
+    answer = member("reviewer").post(
+        ACT, {"do": "pin", "ids": [old, other], "confirmed": "yes"}, follow=True
+    )
+    page = answer.content.decode()
+    assert "This memory is superseded and is not changed any more." in page
+    assert "1 memory pinned." in page
+    assert (stored(tenant, old).is_pinned, stored(tenant, other).is_pinned) == (False, True)
+
+
+def test_a_life_tells_observations_revisions_chain_sessions_and_signals(
+    tenant: Tenant, member: Member
+) -> None:
+    first = commit(tenant, LIFT)
+    memory = commit(tenant, CRATES, supersedes=first)
+    assert tenant.reviewer.patch(f"memories/{memory}", {"scope": "stone"}).status_code == 200
+    body = {"session_key": "carving", "project": "", "context": "Where do the marble crates go?"}
+    assert tenant.agent.post("sessions", body).status_code == 201
+    client = member("reader")
+    page = shown(client, f"{LIST}{memory}/")
+    life = page[page.index('class="life"') :]
+    life = life[: life.index("</ol>")]
+    told = [
+        "Given to a session",
+        "Memory revised",
+        "Took the place of another memory",
+        "New memory",
+    ]
+    places = [life.index(words) for words in told]
+    assert places == sorted(places)  # newest first
+    assert "carving" in life
+    assert f'href="{LIST}{first}/"' in life
+    why = page[page.index("Why it was recalled") : page.index("Its life")]
+    assert "carving" in why
+    assert "Meaning" in why
+    before = shown(client, f"{LIST}{first}/")
+    assert "Memory superseded" in before
+    assert f'href="{LIST}{memory}/"' in before
+
+
+def test_a_long_life_is_paged_without_gap_or_repetition(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    for number in range(50):
+        body = {"importance": number / 100}
+        assert tenant.reviewer.patch(f"memories/{memory}", body).status_code == 200
+    with in_workspace(tenant.workspace):  # all at one moment: the numbers alone tell them apart
+        Event.objects.filter(object_id=memory).update(at=timezone.now())
+    client, query, found = member("reader"), "", []
+    for _ in range(4):
+        page = shown(client, f"{LIST}{memory}/{query}")
+        found += [int(number) for number in re.findall(r"revision (\d+): importance", page)]
+        more = re.search(r'rel="next" href="(\?before=[^"#]*)#life"', page)
+        if more is None:
+            break
+        query = more[1]
+    assert found == list(range(51, 1, -1))
+
+
+@pytest.mark.parametrize("before", ["x", "~~", "2026-01-01~event~x", "2026-01-01~nothing~1", "\0"])
+def test_a_wrong_place_in_a_life_gives_the_newest(
+    tenant: Tenant, member: Member, before: str
+) -> None:
+    memory = commit(tenant, LIFT)
+    assert "New memory" in shown(member("reader"), f"{LIST}{memory}/", before=before)
+
+
+def test_a_memory_is_shown_as_it_was_on_a_day(tenant: Tenant, member: Member) -> None:
+    ago = (timezone.now() - timedelta(days=9)).isoformat()
+    memory = commit(tenant, LIFT, observed_at=ago, scope="house")
+    client = member("reviewer")
+    assert revise(client, memory, content=TEA, scope="office").status_code == 302
+    day = (timezone.localdate() - timedelta(days=5)).isoformat()
+    early = (timezone.localdate() - timedelta(days=20)).isoformat()
+    page = shown(client, f"{LIST}{memory}/", as_of=day)
+    statement = page[page.index('id="statement"') :][:200]
+    assert LIFT in statement
+    assert "house" in page
+    assert "Forget…" not in page
+    assert "nobody could recall this memory" in shown(client, f"{LIST}{memory}/", as_of=early)
+    listed = shown(client, LIST, as_of=day)
+    assert LIFT in listed
+    assert TEA not in listed
+    assert LIFT not in shown(client, LIST, as_of=early)
+    wrong = shown(client, f"{LIST}{memory}/", as_of="soon")
+    assert 'id="as_of-error"' in wrong
+
+
+def test_texts_are_data_on_every_page(tenant: Tenant, member: Member) -> None:
+    bad = "<script>alert('x')</script>"
+    memory = commit(
+        tenant, f"Says {bad}.", scope=bad.replace("/", ""), tags=[bad], agent=bad, project=bad
+    )
+    client = member("reviewer")
+    pages = [
+        shown(client, LIST, columns=["tags", "scope", "agent", "project"]),
+        shown(client, f"{LIST}{memory}/"),
+        client.post(ACT, {"do": "tag", "tag": bad, "ids": memory}).content.decode(),
+        shown(client, LIST, done="tag", ids=memory, tag_done=bad),
+        revise(client, memory, content=f"{bad} again", confidence="x").content.decode(),
+    ]
+    for page in pages:
+        assert "<script>alert" not in page
+
+
+def test_no_neighbour_sees_or_changes_a_memory(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    memory = commit(neighbour, LIFT)
+    client = member("admin")
+    assert LIFT not in shown(client, LIST, state="all")
+    assert client.get(f"{LIST}{memory}/").status_code == 404
+    assert revise(client, memory, content=TEA).status_code == 404
+    assert client.post(f"{LIST}{memory}/undo/", {"revision": "1"}).status_code == 404
+    client.post(ACT, {"do": "forget", "ids": memory, "confirmed": "yes"})
+    row = stored(neighbour, memory)
+    assert (row.content, row.revision, row.forgotten_at) == (LIFT, 1, None)
+
+
+def test_the_admin_leads_to_the_page(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    answer = member("reader").get(f"/admin/memories/memory/{memory}/change/")
+    assert answer.status_code == 302
+    assert answer["Location"] == f"{LIST}{memory}/"
