@@ -21,6 +21,7 @@ from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
 from engram.console.learning import pages as learning
 from engram.console.memories import act_pages, edit_pages, list_pages
+from engram.console.memories import act_pages, edit_pages, list_pages, report_pages
 from engram.console.memories import page as memory_page
 
 app_name = "console"
@@ -62,6 +63,7 @@ urlpatterns = [
     path("console/questions/<uuid:question_id>/", question_pages.question, name="question"),
     path("console/memories/", list_pages.memories, name="memories"),
     path("console/memories/act/", act_pages.act, name="memories-act"),
+    path("console/memories/report/", report_pages.report_memories, name="memories-report"),
     path("console/memories/<uuid:memory_id>/", memory_page.memory, name="memory"),
     path("console/memories/<uuid:memory_id>/change/", edit_pages.change, name="memory-change"),
     path("console/memories/<uuid:memory_id>/undo/", edit_pages.undo, name="memory-undo"),

@@ -139,10 +139,10 @@ def test_disputed_memories_are_marked_in_the_list_and_on_their_page(
     page = shown(client, LIST, disputed="1")
     assert TEA not in page
     assert page.count(f'href="/console/conflicts/{card["id"]}/"') == 2
-    members = tenant.reader.get(f"conflicts/{card['id']}").json()["members"]
+    members = set(re.findall(rf'href="({LIST}[0-9a-f-]{{36}}/)"', page))
     assert len(members) == 2
-    for one in members:
-        own = shown(client, f"{LIST}{one['memory']['id']}/")
+    for address in members:
+        own = shown(client, address)
         assert f'<a class="chip warn" href="/console/conflicts/{card["id"]}/">' in own
 
 
@@ -504,3 +504,33 @@ def test_the_admin_leads_to_the_page(tenant: Tenant, member: Member) -> None:
     answer = member("reader").get(f"/admin/memories/memory/{memory}/change/")
     assert answer.status_code == 302
     assert answer["Location"] == f"{LIST}{memory}/"
+
+
+def test_a_contradiction_is_reported_from_the_list(tenant: Tenant, member: Member) -> None:
+    ids = [commit(tenant, LIFT), commit(tenant, TEA)]
+    client, path = member("reviewer"), f"{LIST}report/"
+    few = client.post(path, {"what": "contradiction", "ids": ids[:1]}, follow=True)
+    assert "Tick the memories that contradict each other" in few.content.decode()
+    asked = client.post(path, {"what": "contradiction", "ids": ids}).content.decode()
+    assert "Do these memories contradict each other?" in asked
+    assert tenant.reader.get("conflicts").json()["results"] == []
+    body = {"what": "contradiction", "ids": ids, "confirmed": "yes", "note": "Both cannot be."}
+    told = client.post(path, body, follow=True).content.decode()
+    [card] = tenant.reader.get("conflicts").json()["results"]
+    assert f'href="/console/conflicts/{card["id"]}/"' in told
+    assert member("reader").post(path, body).status_code == 403
+
+
+def test_a_wrong_memory_is_answered_with_what_is_right(tenant: Tenant, member: Member) -> None:
+    wrong = commit(tenant, LIFT)
+    client, path = member("reviewer"), f"{LIST}report/"
+    body = {"what": "wrong", "ids": wrong, "back": f"{LIST}{wrong}/", "confirmed": "yes"}
+    assert "What is right instead?" in client.post(path, {**body, "note": " "}).content.decode()
+    right = "The lift in building seven stops at even floors only."
+    answer = client.post(path, {**body, "note": right}, follow=True)
+    assert "See the card" in answer.content.decode()
+    assert answer.redirect_chain[-1][0] == f"{LIST}{wrong}/"
+    assert right in shown(client, LIST)
+    for sent in ({"what": "?"}, {"ids": "x"}):
+        told = client.post(path, {**body, **sent}, follow=True).content.decode()
+        assert "Choose what to do." in told or "Tick the one memory" in told

@@ -106,14 +106,9 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
     """Return the paths that a route stands for, with another workspace's ids."""
     if "<" not in route:
         return [f"/{route}"]
-    if "<uuid:conflict_id>" in route:
-        return [f"/{route}".replace("<uuid:conflict_id>", i) for i in ids["conflict"]]
-    if "<uuid:question_id>" in route:
-        return [f"/{route}".replace("<uuid:question_id>", i) for i in ids["question"]]
-    if "<uuid:memory_id>" in route:
-        return [f"/{route}".replace("<uuid:memory_id>", i) for i in ids["memory"]]
-    if "<uuid:note_id>" in route:
-        return [f"/{route}".replace("<uuid:note_id>", i) for i in ids["note"]]
+    for kind in ("conflict", "question", "memory", "note"):
+        if (name := f"<uuid:{kind}_id>") in route:
+            return [f"/{route}".replace(name, i) for i in ids[kind]]
     if "<str:token>" in route:
         return [f"/{route}".replace("<str:token>", token) for token in ids["token"]]
     model = route.split("/")[2] if route.count("/") > 2 else "user"
