@@ -55,7 +55,10 @@ PLACES: tuple[Place, ...] = (
     Place(
         "Memories",
         "memories",
-        (Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),),
+        (
+            Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),
+            Tab("Try a recall", "console:recall"),
+        ),
     ),
     Place(
         "Questions",

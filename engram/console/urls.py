@@ -22,6 +22,7 @@ from engram.console.learning import calibration_pages
 from engram.console.learning import pages as learning
 from engram.console.memories import act_pages, edit_pages, list_pages
 from engram.console.memories import act_pages, edit_pages, list_pages, report_pages
+from engram.console.memories import act_pages, edit_pages, list_pages, playground, report_pages
 from engram.console.memories import page as memory_page
 
 app_name = "console"
@@ -67,6 +68,7 @@ urlpatterns = [
     path("console/memories/<uuid:memory_id>/", memory_page.memory, name="memory"),
     path("console/memories/<uuid:memory_id>/change/", edit_pages.change, name="memory-change"),
     path("console/memories/<uuid:memory_id>/undo/", edit_pages.undo, name="memory-undo"),
+    path("console/recall/", playground.playground, name="recall"),
     path("console/notes/", note_pages.notes, name="notes"),
     path("console/notes/<uuid:note_id>/", note_pages.note, name="note"),
     path("console/triage/", conflicts.triage, name="triage"),
