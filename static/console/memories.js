@@ -6,7 +6,7 @@ const list = document.querySelector("[data-act]");
 const boxes = [...document.querySelectorAll("[name=ids][type=checkbox]")];
 const links = [...document.querySelectorAll(".rows.memories .wide > a:first-child")];
 const all = document.querySelector("[data-all]");
-const count = document.querySelector("[data-count]");
+const count = document.querySelector("[data-ticked]");
 const edit = document.querySelector("[data-edit]");
 
 function tell() {

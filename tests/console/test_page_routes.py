@@ -175,8 +175,18 @@ CALLERS = ["nobody", "no member", *Role.values]
 BODIES: list[dict[str, str]] = [
     {},
     {"verdict": "\0", "action": "accept", "until": "never", "workspace": "x", "back": "//evil"},
-    {"do": "forget", "ids": "x", "tag": "\0", "revision": "1" * 30, "content": " ", "kind": "?"},
-    {"action": "nothing", "note": "x" * 9000, "keep": "x", "answer": "right"},
+    {
+        "action": "nothing",
+        "note": "x" * 9000,
+        "keep": "x",
+        "answer": "right",
+        "do": "tag",
+        "ids": "x",
+        "tag": "\0",
+        "revision": "1" * 30,
+        "content": " ",
+        "kind": "?",
+    },
 ]
 
 

@@ -59,7 +59,7 @@ def test_several_are_ticked_by_key_forgotten_and_brought_back(
     expect(page.get_by_role("row")).to_have_count(4)  # with the head
     for key in "jxjx":
         page.keyboard.press(key)
-    expect(page.locator("[data-count]")).to_have_text("2 of 3 ticked")
+    expect(page.locator("[data-ticked]")).to_have_text("2 of 3 ticked")
     page.get_by_role("button", name="Forget…").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Forget 2 memories?")
     page.get_by_role("button", name="Forget", exact=True).click()
@@ -76,7 +76,7 @@ def test_a_try_of_a_recall_shows_factors_and_what_is_missing(
     memory = commit(service, f"The {subject} ferry leaves at nine.")
     person = visit()
     page = person.sign_in(f"{LIST}{memory}/")
-    page.get_by_label("Query").fill(f"When does the {subject} ferry leave?")
+    page.get_by_role("searchbox", name="Query").fill(f"When does the {subject} ferry leave?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="It is among the results")).to_be_visible()
     expect(page.locator(".results .bars").first).to_contain_text("Meaning")
