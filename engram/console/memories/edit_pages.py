@@ -109,8 +109,8 @@ def _refuse(
     request: HttpRequest, found: Memory, refusal: str, status: int, **more: Any
 ) -> HttpResponse:
     """Show the current memory with the reason and what was typed."""
-    found.refresh_from_db()
+    current = find_memory(request, found.pk)  # it may be erased by now
     return memory_page(
-        request, found, status=status, refusal=refusal, is_stale=status == 409,
+        request, current, status=status, refusal=refusal, is_stale=status == 409,
         typed=request.POST, **more,
     )  # fmt: skip

@@ -20,6 +20,7 @@ from engram.kernel.models import Event
 from memories.models import Memory, SessionCandidate
 from memories.services.lifecycle import attached
 
+CHAIN: Final = "chain"
 EVENT: Final = "event"
 SESSION: Final = "session"
 SUPERSEDED: Final = "memory.superseded"
@@ -113,12 +114,15 @@ def _older(source: str, before: Position) -> Q:
 
 
 def _events(memory: Memory) -> QuerySet[Any]:
-    """Return the memory's events, and those by which it superseded others."""
+    """Return the memory's own events."""
+    return attached.events_of(memory.pk).annotate(moment=F("at"))
+
+
+def _chain(memory: Memory) -> QuerySet[Any]:
+    """Return the events by which it superseded others."""
     replaced = Memory.objects.filter(superseded_by=memory).values_list("pk", flat=True)
     ids = [str(pk) for pk in replaced]
-    own = Q(pk__in=attached.events_of(memory.pk).order_by().values("pk"))
-    by_it = Q(type=SUPERSEDED, object_id__in=ids)
-    return Event.objects.filter(own | by_it).annotate(moment=F("at"))
+    return Event.objects.filter(object_id__in=ids, type=SUPERSEDED).annotate(moment=F("at"))
 
 
 def _sessions(memory: Memory) -> QuerySet[Any]:
@@ -188,6 +192,7 @@ class _Source(NamedTuple):
 
 
 _SOURCES: Final[dict[str, _Source]] = {
+    CHAIN: _Source(_chain, _read_events),
     EVENT: _Source(_events, _read_events),
     SESSION: _Source(_sessions, _read_sessions),
 }
