@@ -20,7 +20,7 @@ from engram.kernel.models import Event
 from memories.models import Memory, SessionCandidate
 from memories.services.lifecycle import attached
 
-CHAIN: Final = "chain"
+CHAIN: Final = "follows"  # sorts after "event": it follows the commit of one moment
 EVENT: Final = "event"
 SESSION: Final = "session"
 SUPERSEDED: Final = "memory.superseded"
