@@ -20,8 +20,6 @@ from engram.console import (
 from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
 from engram.console.learning import pages as learning
-from engram.console.memories import act_pages, edit_pages, list_pages
-from engram.console.memories import act_pages, edit_pages, list_pages, report_pages
 from engram.console.memories import act_pages, edit_pages, list_pages, playground, report_pages
 from engram.console.memories import page as memory_page
 
