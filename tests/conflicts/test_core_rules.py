@@ -273,5 +273,5 @@ def test_grave_matters_come_first() -> None:
     tea, dose = story("Tea is in the cupboard.", "The dose is 5 mg.")
     assert severity_of([tea]) == "low"
     assert severity_of([tea, dose]) == "high"
-    assert severity_of([replace(tea, provenance="user_stated")]) == "medium"
+    assert severity_of([replace(tea, provenance="user_stated")]) == "low"
     assert severity_of([replace(tea, kind="constraint")]) == "high"
