@@ -10,6 +10,7 @@ from django import forms
 from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
+from conflicts.core.snoozes import days_to_put_off
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import ALL, CardFilter
@@ -63,6 +64,8 @@ class SnoozeForm(forms.Form):
         ]
     )
     date = forms.DateField(required=False)
+    # The day on which the choices were shown with their dates: a day is the one that was read.
+    shown_on = forms.DateField(required=False)
 
     def clean(self) -> dict[str, Any]:
         """Convert the choice into a moment; a day becomes its morning in the pages' time zone."""
@@ -71,18 +74,27 @@ class SnoozeForm(forms.Form):
             fields["moment"] = timezone.now() + LATER
             return fields
         today = timezone.localdate()
-        day = {
-            "tomorrow": today + timedelta(days=1),
-            "month": today + timedelta(days=30),
-            "week": today + timedelta(days=7 - today.weekday()),
-            "date": fields.get("date"),
-        }.get(fields.get("until", ""))
+        shown_on = fields.get("shown_on") or today
+        if not EARLIEST_DAY <= shown_on <= today + timedelta(days=1):
+            raise forms.ValidationError("Choose a day.")
+        days = {**days_to_put_off(shown_on), "date": fields.get("date")}
+        day = days.get(fields.get("until", ""))
         if day is None:
             raise forms.ValidationError("Choose a day.")
         if not today < day < LATEST.date():
             raise forms.ValidationError("Choose a day after today.")
         fields["moment"] = timezone.make_aware(datetime.combine(day, MORNING))
         return fields
+
+
+def snooze_choices() -> dict[str, Any]:
+    """Return the choices of a snooze, with their days, as the pages show them now."""
+    today = timezone.localdate()
+    names = {"tomorrow": "Tomorrow", "week": "Next week", "month": "In a month"}
+    return {
+        "shown_on": today,
+        "days": [(key, names[key], day) for key, day in days_to_put_off(today).items()],
+    }
 
 
 class CommentForm(forms.Form):

@@ -130,8 +130,8 @@ def _last_decision(request: HttpRequest) -> dict[str, Any] | None:
         return None
     if card.status == ConflictStatus.SNOOZED and card.snoozed_until:
         return {"card": card, "words": f"Snoozed until {show.local_time(card.snoozed_until)}."}
-    decision = card.decisions.filter(undone_at=None).first()
-    return {"card": card, "words": show.describe_verdict(decision)} if decision else None
+    words = show.describe_decision(card)
+    return {"card": card, "words": words} if words else None
 
 
 @require_safe

@@ -15,8 +15,9 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.formats import date_format
 
-from conflicts.forms import SnoozeForm
+from conflicts.forms import SnoozeForm, snooze_choices
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services.verdicts import bulk
@@ -142,12 +143,19 @@ def _ask(
         "at_once": bulk.AT_ONCE,
         "can": any(option.plan.touched for option in options),
         "members": Membership.objects.filter(workspace=staff.workspace).select_related("user"),
-        "presets": SnoozeForm.base_fields["until"].choices,  # type: ignore[attr-defined]
+        "presets": _presets(),
         "carried": [(n, v) for n in CARRIED for v in request.POST.getlist(n)],
         "seen": ",".join(f"{pk}:{one.version}:{one.listing}" for pk, one in possible.items()),
         "typed": request.POST,
     }  # fmt: skip
     return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
+
+
+def _presets() -> list[tuple[str, str]]:
+    """Return the choices of a snooze with the days that they mean today."""
+    choices = SnoozeForm.base_fields["until"].choices  # type: ignore[attr-defined]
+    days = {name: date_format(day, "D j M") for name, _, day in snooze_choices()["days"]}
+    return [(name, f"{label}, {days[name]}" if name in days else label) for name, label in choices]
 
 
 def _list_skipped(

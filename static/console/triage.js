@@ -55,11 +55,33 @@ listen(
   verdict,
 );
 
+for (const button of document.querySelectorAll("[data-dismiss]")) {
+  button.addEventListener("click", () => {
+    button.closest(".toast").hidden = true; // Its undo still answers to the key.
+  });
+}
+
 // A text that is edited in place has the cursor at once.
 
 document.querySelector("[data-edit]")?.addEventListener("toggle", ({ target }) => {
   if (target.open) target.querySelector("textarea").focus();
 });
+
+// None of them valid: the field for the right answer comes first, empty or not Enter sends it.
+
+const known = document.querySelector("[data-answer]");
+known?.querySelector("textarea").addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  known.querySelector("button").click();
+});
+
+function askForAnswer(button) {
+  if (button?.dataset.wantsAnswer === undefined || !known || known.open) return false;
+  known.open = true;
+  known.querySelector("textarea").focus();
+  return true;
+}
 
 // A verdict that needs ticks asks for them before it is sent, and none is sent twice.
 
@@ -70,6 +92,10 @@ form?.addEventListener("submit", (event) => {
   const missing = form.querySelector("[data-keep-missing]");
   const isMissing = Boolean(button?.dataset.wantsKeep) && ticked === 0;
   if (missing) missing.hidden = !isMissing;
+  if (askForAnswer(button)) {
+    event.preventDefault();
+    return;
+  }
   if (isMissing || isSent) {
     event.preventDefault();
     document.querySelector('input[name="keep"]')?.focus();

@@ -15,7 +15,7 @@ from tests.e2e.service import Service
 pytestmark = pytest.mark.browser
 
 INBOX = "/console/inbox/?source=drift"
-BAR = "form.notice[role=status]"
+BAR = "form.toast[role=status]"
 NOTE = "# {0}\n\nThe {0} review is an open blocker for the release. Builds run on Tuesdays.\n"
 
 

@@ -16,7 +16,7 @@ from tests.homes import eventually
 pytestmark = pytest.mark.browser
 
 INBOX = "/console/inbox/"
-BAR = "form.notice[role=status]"
+BAR = "form.toast[role=status]"
 
 
 def suggest(service: Service, scope: str) -> str:

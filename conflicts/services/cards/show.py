@@ -14,16 +14,15 @@ from conflicts.core.arc import Arc, arc_of
 from conflicts.core.rules.rule import Rule
 from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
-from conflicts.models.card import ConflictStatus
-from conflicts.models.decision import Verdict
+from conflicts.models.card import WAITING
 from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.finders import Finder, finders, rules_of
+from conflicts.services.cards.naming import WITHHELD, CardNames, name_card, say_decision
 from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
 from memories.models import Memory, State
 
-WITHHELD = "A memory of this conflict was forgotten; its question is no longer shown."
 NOT_SHOWN = "Not shown: a memory of this conflict was forgotten."
 HISTORY_ROWS = 50
 PAIRS_COMPARED = 6
@@ -93,11 +92,12 @@ class CardView:
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
     unlisted_count: int = 0  # memories that disagree and are not listed
+    names: CardNames = field(default_factory=lambda: CardNames(""))
 
     @property
     def is_waiting(self) -> bool:
         """Return whether a verdict can be given."""
-        return self.card.status in {ConflictStatus.OPEN, ConflictStatus.SNOOZED}
+        return self.card.status in WAITING
 
     @property
     def closed_because(self) -> str:
@@ -136,6 +136,16 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         decision.note = readable_note(decision.note, is_withheld=is_withheld)  # for this view only
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     unlisted = count_recallable([card], now)[card.pk]
+    is_waiting = card.status in WAITING
+    names = name_card(
+        card,
+        [
+            (statement.memory, statement.says_yes)
+            for statement in statements
+            if not is_waiting or (statement.is_live and not statement.is_aside)
+        ],
+        is_withheld=is_withheld,
+    )
     return CardView(
         card=card,
         question=WITHHELD if is_withheld else card.question,
@@ -143,7 +153,8 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         statements=statements,
         difference=difference if difference and difference.likeness >= LIKE_ENOUGH else None,
         compared=compared,
-        outcomes=outcomes(numbers, question, card.suggested_verdict),
+        outcomes=outcomes(numbers, question, card.suggested_verdict, names),
+        names=names,
         decision=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
@@ -181,11 +192,18 @@ def local_time(moment: datetime) -> str:
     return date_format(timezone.localtime(moment), "D j M, H:i")
 
 
-def describe_verdict(decision: Decision) -> str:
-    """Return a sentence with the verdict."""
-    if decision.verdict == Verdict.DISMISS:
-        return "Dismissed: not a conflict."
-    return f"Resolved: {decision.get_verdict_display()}."
+def describe_decision(card: Conflict) -> str:
+    """Return a sentence about the decision in force on a card, "" without one."""
+    decision = card.decisions.filter(undone_at=None).first()
+    if decision is None:
+        return ""
+    members = list(card.members.select_related("memory"))
+    names = name_card(
+        card,
+        [(member.memory, member.says_yes) for member in members],
+        is_withheld=any(member.memory.forgotten_at for member in members),
+    )
+    return say_decision(decision, names, len(members))
 
 
 def changed_since(card: Conflict, seq: int) -> list[Event]:

@@ -13,9 +13,10 @@ from conflicts.services.cards.consequences import (
     consequences,
     why_unclear,
 )
+from conflicts.services.cards.naming import CardNames
 from engram.kernel.refusals import InvalidError
 
-# Verdict, label and tone, in the order of the keys 1 to 6.
+# Verdict, label and tone, in the order of the keys 1 to 6. The first two name the values, if any.
 VERDICT_BUTTONS = (
     (Verdict.YES, "Yes", "keep"),
     (Verdict.NO, "No", "drop"),
@@ -42,7 +43,7 @@ class VerdictPreview:
 
 
 def outcomes(
-    numbers: dict[UUID, int], question: CardQuestion, suggested: str
+    numbers: dict[UUID, int], question: CardQuestion, suggested: str, names: CardNames
 ) -> tuple[VerdictPreview, ...]:
     """Return a preview of every verdict; `numbers` are those of the statements on the card."""
     found = []
@@ -52,7 +53,7 @@ def outcomes(
             VerdictPreview(
                 key=key,
                 verdict=verdict.value,
-                label=label,
+                label=_name_values(verdict, names, is_clear=not asks_for) or label,
                 tone=tone,
                 effect=effect,
                 asks_for=asks_for,
@@ -62,6 +63,17 @@ def outcomes(
             )
         )
     return tuple(found)
+
+
+def _name_values(verdict: Verdict, names: CardNames, *, is_clear: bool) -> str:
+    """Return the label of a yes or no that names the value which stays, "" if there is none."""
+    if not names.has_values or names.yes is None or names.other is None:
+        return ""
+    if verdict == Verdict.YES:
+        return f"Keep {names.yes.dated}"
+    if verdict == Verdict.NO:
+        return f"Keep {names.other.dated}" if is_clear else f"Not {names.yes.value}"
+    return ""
 
 
 def _effect(

@@ -73,13 +73,10 @@ class ConflictSource(Source):
             return Done(
                 f"Snoozed until {show.local_time(card.snoozed_until)}.", "The question waits again."
             )
-        decision = card.decisions.filter(undone_at=None).first()
-        if decision is None:
+        words = show.describe_decision(card)
+        if not words:
             return None
-        return Done(
-            show.describe_verdict(decision),
-            "Every memory returns to what it was, and it is asked again.",
-        )
+        return Done(words, "Every memory returns to what it was, and it is asked again.")
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Undo the decision in force, or end a snooze."""

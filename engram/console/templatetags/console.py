@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from conflicts.forms import snooze_choices
 from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of
 from engram.console.wording import words_for
@@ -39,6 +40,12 @@ def shell(context: dict[str, Any]) -> Shell:
     """Return the sidebar and the tabs of the page."""
     request: HttpRequest = context["request"]
     return shell_of(request)
+
+
+@register.simple_tag
+def snoozes() -> dict[str, Any]:
+    """Return the choices of a snooze, with the days that they mean today."""
+    return snooze_choices()
 
 
 @register.filter

@@ -1,0 +1,125 @@
+"""Name a card and its two sides by what differs: "9:30 or 10:00", for headings and answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from conflicts.core.contrast import contrast_of, head_of
+from conflicts.core.questions import quote
+from conflicts.models import Conflict, Decision
+from conflicts.models.card import ConflictKind
+from conflicts.models.decision import Verdict
+from memories.models import Memory
+
+QUOTED_CHARS: Final = 110  # of the statement in a heading
+BRIEF_CHARS: Final = 60  # of one in a short message
+ASKED: Final = ("Does “", "Does …")  # how questions made of two statements begin
+WITHHELD: Final = "A memory of this conflict was forgotten; its question is no longer shown."
+
+
+class Side(NamedTuple):
+    """The newest statement of a side, and its value ("" where none stands out)."""
+
+    memory: Memory
+    value: str
+
+    @property
+    def words(self) -> str:
+        """Return the value, or the statement in a few words."""
+        return self.value or quote(self.memory.content, BRIEF_CHARS)
+
+    @property
+    def dated(self) -> str:
+        """Return the value with the day of its statement: "10:00 (22 Oct)"."""
+        return f"{self.words} ({day_of(self.memory.observed_at)})"
+
+
+@dataclass(frozen=True, slots=True)
+class CardNames:
+    """A card's short heading, and its sides; None where no readable statement is left."""
+
+    heading: str
+    yes: Side | None = None
+    other: Side | None = None
+
+    @property
+    def has_values(self) -> bool:
+        """Return whether both sides are named by their values."""
+        return bool(self.yes and self.yes.value and self.other and self.other.value)
+
+
+def day_of(moment: datetime) -> str:
+    """Return a day in the reader's zone, with the year if it is another than this one."""
+    local, now = timezone.localtime(moment), timezone.localtime()
+    return date_format(local, "j M" if local.year == now.year else "j M Y")
+
+
+def name_card(
+    card: Conflict, members: Sequence[tuple[Memory, bool]], *, is_withheld: bool
+) -> CardNames:
+    """Return the names of a card; `members` are its memories, oldest first, and if they say yes."""
+    if is_withheld:
+        return CardNames(WITHHELD)
+    yes = next((memory for memory, says_yes in reversed(members) if says_yes), None)
+    other = next((memory for memory, says_yes in reversed(members) if not says_yes), None)
+    if yes is None or other is None:
+        return CardNames(_shorten(card, yes, ""))
+    older, newer = [memory for memory, _ in members if memory in (yes, other)]
+    found = None if card.kind == ConflictKind.STALE else contrast_of(older.content, newer.content)
+    value_of = {older: found.older_name, newer: found.newer_name} if found else {}
+    head = head_of(older.content, newer.content) if found else ""
+    return CardNames(
+        _shorten(card, yes, head),
+        Side(yes, value_of.get(yes, "")),
+        Side(other, value_of.get(other, "")),
+    )
+
+
+def _shorten(card: Conflict, yes: Memory | None, head: str) -> str:
+    """Return the heading: a question that somebody wrote, what differs, or the one statement."""
+    if not card.question.startswith(ASKED):
+        return card.question
+    if head:
+        return head
+    if yes is None:
+        return card.question
+    still = " still" if card.kind == ConflictKind.STALE else ""
+    again = " again" if card.kind == ConflictKind.REVERSAL else ""
+    return f"Does {quote(yes.content, QUOTED_CHARS)}{still} hold{again}?"
+
+
+def say_decision(decision: Decision, names: CardNames, count: int) -> str:
+    """Return what a decision did, in a few words; `count` is the number of the card's memories."""
+    every = "all" if count > 2 else "both"
+    plain = {
+        Verdict.DISMISS: "Dismissed: not a conflict.",
+        Verdict.BOTH_VALID: f"Kept {every}: {'they are all' if count > 2 else 'both are'} valid.",
+        Verdict.NONE_VALID: f"Retired {every}: none is valid.",
+        Verdict.KEEP: f"Kept {len(decision.kept)} of {count}, retired the others.",
+    }
+    if said := plain.get(Verdict(decision.verdict)):
+        return said
+    is_yes = decision.verdict == Verdict.YES
+    kept, gone = (names.yes, names.other) if is_yes else (names.other, names.yes)
+    if kept is None or gone is None:
+        return f"Resolved: {decision.get_verdict_display()}."
+    if names.has_values:
+        return f"Kept {kept.value}, retired {gone.value}."
+    return f"Kept {kept.words}, retired {'the others' if count > 2 else 'the other'}."
+
+
+def winner_of(decision: Decision | None, names: CardNames) -> str:
+    """Return what holds after a decision, "" where it is not one side of the card."""
+    if decision is None:
+        return ""
+    if decision.verdict == Verdict.YES and names.yes:
+        return names.yes.words
+    if decision.verdict == Verdict.NO and names.other:
+        return names.other.words
+    return ""

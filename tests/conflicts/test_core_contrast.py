@@ -1,0 +1,96 @@
+"""What two statements say differently, in their own words; nothing where no value stands out."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from conflicts.core.contrast import MAX_HEADING_CHARS, MAX_VALUE_CHARS, contrast_of, head_of
+from memories.core.quoting import legible
+
+NAMED = [
+    (
+        "Stand-up is at 9:30 on weekdays, on the video bridge.",
+        "Stand-up starts at 10:00 on weekdays.",
+        ("9:30", "10:00"),
+        "Stand-up starts at 9:30 or 10:00 on weekdays?",
+    ),
+    (
+        "The public booking API allows 1,000 requests per minute.",
+        "The public booking API allows 5,000 requests per minute.",
+        ("1,000 requests per minute", "5,000 requests per minute"),
+        "The public booking API allows 1,000 or 5,000 requests per minute?",
+    ),
+    (
+        "The support hotline is open from 8:00 to 18:00.",
+        "The support hotline is open from 7:00 to 21:00.",
+        ("8:00 to 18:00", "7:00 to 21:00"),
+        "The support hotline is open from 8:00 to 18:00 or 7:00 to 21:00?",
+    ),
+    (
+        "The largest upload to the archive is 25 MB.",
+        "The archive takes uploads up to 50 MB.",
+        ("25 MB", "50 MB"),
+        "The archive takes uploads up to 25 MB or 50 MB?",
+    ),
+    (
+        "The audit begins on 3 March.",
+        "The audit begins on 17 March.",
+        ("3 March", "17 March"),
+        "The audit begins on 3 or 17 March?",
+    ),
+    (
+        "Ana leads the platform team.",
+        "Bob leads the platform team.",
+        ("Ana", "Bob"),
+        "Ana or Bob leads the platform team?",
+    ),
+]
+UNNAMED = [
+    ("The flag is on.", "The flag is not on."),
+    ("API keys expire after 90 days.", "API keys never expire."),
+    ("The billing service calls the mail service.", "The mail service calls the billing service."),
+    ("Ana lives in Madrid.", "Ana moved to Lisbon."),
+    ("The demo is on Thursday.", "The demo is on Thursday."),
+    ("Nightly reports are sent by the server Petrel.", "The server Petrel was switched off."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "names", "heading"), NAMED)
+def test_values_are_named_as_they_are_written(
+    older: str, newer: str, names: tuple[str, str], heading: str
+) -> None:
+    found = contrast_of(older, newer)
+    assert found is not None
+    assert (found.older_name, found.newer_name) == names
+    assert head_of(older, newer) == heading
+
+
+@pytest.mark.parametrize(("older", "newer"), UNNAMED)
+def test_where_no_value_stands_out_nothing_is_named(older: str, newer: str) -> None:
+    assert contrast_of(older, newer) is None
+    assert head_of(older, newer) == ""
+
+
+def test_a_long_sentence_ends_behind_what_differs() -> None:
+    tail = "and it is announced in the channel of the harbour team a day before, as always"
+    heading = head_of(f"Drills are on Monday, {tail}.", f"Drills are on Friday, {tail}.")
+    assert heading == "Drills are on Monday or Friday?"
+
+
+@given(st.text(max_size=450), st.text(max_size=450))
+def test_any_two_texts_give_short_words_of_their_own(older: str, newer: str) -> None:
+    found = contrast_of(older, newer)
+    assert len(head_of(older, newer)) <= MAX_HEADING_CHARS
+    if found is not None:
+        assert max(len(found.older_name), len(found.newer_name)) <= MAX_VALUE_CHARS
+        assert found.newer in " ".join(legible(newer).split())
+
+
+def test_long_texts_cost_nothing() -> None:
+    begun = time.process_time()
+    assert contrast_of("word " * 2000, "other " * 2000) is None
+    assert time.process_time() - begun < 0.5
