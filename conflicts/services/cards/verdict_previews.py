@@ -49,12 +49,13 @@ def outcomes(
     found = []
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
         effect, asks_for, is_possible, member_effects = _effect(verdict, question, numbers)
+        named = _name_values(verdict, names, is_clear=not asks_for)
         found.append(
             VerdictPreview(
                 key=key,
                 verdict=verdict.value,
-                label=_name_values(verdict, names, is_clear=not asks_for) or label,
-                tone=tone,
+                label=named or label,
+                tone="calm" if named and verdict == Verdict.NO else tone,
                 effect=effect,
                 asks_for=asks_for,
                 is_possible=is_possible,
