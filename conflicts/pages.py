@@ -17,9 +17,10 @@ from django.views.decorators.http import require_safe
 
 from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
-from conflicts.models.card import ConflictStatus
+from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, queue, show, snooze
+from conflicts.services.cards.listed import listed
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
@@ -172,7 +173,9 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "filters": filters,
             "counts": queue.counts(),
             "page": page,
-            "withheld": queue.withheld([card.pk for card in page.rows]),
+            "listed": listed(page.rows),
+            "has_waiting": any(card.status in WAITING for card in page.rows),
+            "matching": queue.cards(wanted).order_by().count(),
             "here": request.get_full_path(),
             "may_decide": has_role(request, Role.REVIEWER),
         },

@@ -29,6 +29,7 @@ from conflicts.services.verdicts.bulk import (
     BulkSnooze,
     SeenCard,
 )
+from engram.kernel.labels import Count
 from engram.kernel.literals import MAX_BIGINT, whole_number
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
@@ -36,6 +37,7 @@ from engram.kernel.staff import refusal_of
 
 NAMED = 20  # cards listed by name on the confirmation page; further ones are only counted
 SKIPPED_SHOWN = 5
+TEMPLATE = "admin/conflicts/conflict/bulk.html"
 CARRIED = ("action", "select_across", "_selected_action")
 EFFECTS = {
     Verdict.YES: "what says so stays, the others are superseded",
@@ -62,24 +64,24 @@ class ConfirmingPage:
 
 CONFIRMATIONS = {
     "resolve": ConfirmingPage(
-        "Decide {n} conflicts?",
+        "Decide {n:conflict}?",
         "Every card is decided by itself and can be undone by itself.",
-        "Decide", "{n} conflicts decided.",
+        "Decide", "{n:conflict} decided.",
     ),
     "dismiss": ConfirmingPage(
-        "Dismiss {n} conflicts?",
+        "Dismiss {n:conflict}?",
         "Their memories stay as they are, and the detective does not ask about these pairs again "
         "unless a statement changes. Each can be undone by itself.",
-        "Dismiss", "{n} conflicts dismissed.",
+        "Dismiss", "{n:conflict} dismissed.",
     ),
     "snooze": ConfirmingPage(
-        "Snooze {n} conflicts?",
+        "Snooze {n:conflict}?",
         "They leave the queue and come back by themselves; their memories stay disputed.",
-        "Snooze", "{n} conflicts snoozed.",
+        "Snooze", "{n:conflict} snoozed.",
     ),
     "assign": ConfirmingPage(
-        "Assign {n} conflicts?", "Nothing else about them changes.",
-        "Assign", "{n} conflicts assigned.",
+        "Assign {n:conflict}?", "Nothing else about them changes.",
+        "Assign", "{n:conflict} assigned.",
     ),
 }  # fmt: skip
 
@@ -87,7 +89,11 @@ CONFIRMATIONS = {
 def run(
     request: HttpRequest, verb: str, rows: QuerySet[Conflict], names: Any, context: dict[str, Any]
 ) -> HttpResponse | None:
-    """Show the confirmation page, or apply the confirmed action; `names` returns cards' titles."""
+    """Show the confirmation page, or apply the confirmed action; `names` returns cards' titles.
+
+    `context` may name another `template`, the `carried` fields of the form, and where it was
+    opened from (`cancel`).
+    """
     wrong = ""
     if request.POST.get("confirmed") == "yes":
         try:
@@ -107,7 +113,7 @@ def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], action: BulkA
     counted = {pk: one for pk, one in seen.items() if pk in mine}
     done = bulk.carry_out(staff.workspace, counted, action, actor=staff.actor, now=timezone.now())
     if done.touched:
-        messages.success(request, CONFIRMATIONS[verb].done.format(n=len(done.touched)))
+        messages.success(request, CONFIRMATIONS[verb].done.format(n=Count(len(done.touched))))
     gone = len(seen) - len(counted)
     if gone:
         messages.warning(request, f"{gone} no longer fit the selection and were skipped.")
@@ -131,7 +137,7 @@ def _ask(
     shown = max((option.plan for option in options), key=lambda plan: len(plan.touched))
     possible = {card.pk: bulk.seen_of(card, now) for o in options for card in o.plan.touched}
     context |= {
-        "title": CONFIRMATIONS[verb].title.format(n=len(shown.touched)),
+        "title": CONFIRMATIONS[verb].title.format(n=Count(len(shown.touched))),
         "confirmation": CONFIRMATIONS[verb],
         "verb": verb,
         "plan": shown,
@@ -144,11 +150,13 @@ def _ask(
         "can": any(option.plan.touched for option in options),
         "members": Membership.objects.filter(workspace=staff.workspace).select_related("user"),
         "presets": _presets(),
-        "carried": [(n, v) for n in CARRIED for v in request.POST.getlist(n)],
+        "carried": [
+            (n, v) for n in context.get("carried", CARRIED) for v in request.POST.getlist(n)
+        ],
         "seen": ",".join(f"{pk}:{one.version}:{one.listing}" for pk, one in possible.items()),
         "typed": request.POST,
     }  # fmt: skip
-    return TemplateResponse(request, "admin/conflicts/conflict/bulk.html", context)
+    return TemplateResponse(request, context.get("template", TEMPLATE), context)
 
 
 def _presets() -> list[tuple[str, str]]:

@@ -28,6 +28,7 @@ from conflicts.admin.filters import (
 )
 from conflicts.models import Conflict, ConflictMember
 from conflicts.services.cards import queue, show
+from conflicts.services.cards.naming import WITHHELD
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
@@ -81,7 +82,7 @@ class ConflictAdmin(RoleAdmin):
 
     def name_of(self, row: Any) -> str:
         """Return the question, unless it may quote something forgotten."""
-        return show.WITHHELD if row.is_withheld else str(row.question)
+        return WITHHELD if row.is_withheld else str(row.question)
 
     @display(
         description="status",
@@ -185,4 +186,4 @@ class ConflictAdmin(RoleAdmin):
 def _names(cards: Sequence[Conflict]) -> list[str]:
     """Return the cards' questions, with a placeholder where they may quote a forgotten memory."""
     hidden = queue.withheld([card.pk for card in cards])
-    return [show.WITHHELD if card.pk in hidden else card.question for card in cards]
+    return [WITHHELD if card.pk in hidden else card.question for card in cards]

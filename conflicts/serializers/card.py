@@ -20,7 +20,8 @@ from conflicts.services.cards.consequences import (
     question_of,
 )
 from conflicts.services.cards.finders import rules_of
-from conflicts.services.cards.show import WITHHELD, closing_reason, readable_note, remarks
+from conflicts.services.cards.naming import WITHHELD
+from conflicts.services.cards.show import closing_reason, readable_note, remarks
 from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from engram.kernel.refusals import InvalidError
 from memories.models import State

@@ -5,6 +5,7 @@ from django.views.generic import RedirectView
 
 from conflicts import pages as conflicts
 from engram.console import (
+    conflict_bulk_pages,
     deletion_pages,
     detective_pages,
     digest_pages,
@@ -71,6 +72,7 @@ urlpatterns = [
     path("console/notes/<uuid:note_id>/", note_pages.note, name="note"),
     path("console/triage/", conflicts.triage, name="triage"),
     path("console/conflicts/", conflicts.conflict_list, name="conflicts"),
+    path("console/conflicts/bulk/", conflict_bulk_pages.bulk_action, name="conflicts-bulk"),
     path("console/conflicts/<uuid:conflict_id>/", conflicts.conflict, name="conflict"),
     path(
         "console/conflicts/<uuid:conflict_id>/resolve/",

@@ -108,11 +108,11 @@ def test_cards_of_another_workspace_are_neither_told_nor_touched(
     client = member("reviewer")
     page = confirmation_page(client, verb, [mine, foreign])
     assert foreign.question not in page
-    assert re.search(r"<h1>[A-Z]\w+ 1 conflicts", page)
+    assert re.search(r"<h1>[A-Z]\w+ 1 conflict", page)
     seen = f"{mine.pk}:1,{foreign.pk}:1"
     body = form_data(verb, [mine, foreign], confirmed="yes", seen=seen) | DEEDS[verb]
     told = client.post(LIST, body, follow=True).content.decode()
-    assert "1 conflicts " in told
+    assert "1 conflict " in told
     with in_workspace(neighbour.workspace):
         kept = Conflict.objects.get(pk=foreign.pk)
         assert (kept.status, kept.assignee, kept.version) == ("open", None, 1)
@@ -125,7 +125,7 @@ def test_what_changed_since_it_was_counted_is_passed_over(tenant: Tenant, member
     with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=changes.pk).update(version=2)
     told = confirm(client, "dismiss", [stays, changes], page)
-    assert "1 conflicts dismissed." in told
+    assert "1 conflict dismissed." in told
     assert "It was changed or decided meanwhile." in told
     assert fresh(tenant, changes).status == "open"
     assert fresh(tenant, stays).status == "dismissed"
@@ -337,6 +337,6 @@ def test_an_undone_decision_can_be_made_together_again(tenant: Tenant, member: M
     assert tenant.reviewer.post(f"conflicts/{card.pk}/undo").status_code == 200
     client = member("reviewer")
     told = confirm(client, "resolve", [card], confirmation_page(client, "resolve", [card]))
-    assert "1 conflicts decided." in told
+    assert "1 conflict decided." in told
     with pytest.raises(Exception, match="decided already"):
         resolve(tenant.workspace, card.pk, verdict="yes", actor=SYSTEM, now=NOW)

@@ -14,6 +14,7 @@ from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.pages import card_context
 from conflicts.services.cards import queue, show
+from conflicts.services.cards.naming import WITHHELD
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.undo import undo
 from engram.console.inbox.source import Done, InboxFilter, Source
@@ -56,7 +57,7 @@ class ConflictSource(Source):
         """Return the questions, without those that quote forgotten memories."""
         unsayable = queue.withheld([card.pk for card in rows])
         return {
-            card.pk: (card.kind, show.WITHHELD if card.pk in unsayable else card.question)
+            card.pk: (card.kind, WITHHELD if card.pk in unsayable else card.question)
             for card in rows
         }
 

@@ -1,0 +1,75 @@
+"""What a list says of cards: heading, verdict, who and when; the same queries for any number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from conflicts.models import Conflict, ConflictMember, Decision
+from conflicts.models.card import WAITING, ConflictStatus
+from conflicts.models.decision import Verdict
+from conflicts.services.cards.naming import CardNames, name_card, winner_of
+from conflicts.services.cards.show import closing_reason
+from memories.models import Memory
+
+OUTCOMES = {
+    Verdict.KEEP: "some kept",
+    Verdict.BOTH_VALID: "all valid",
+    Verdict.NONE_VALID: "none valid",
+    Verdict.DISMISS: "not a conflict",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCard:
+    """A card in a list: its heading, and what holds since the decision, or why it is closed."""
+
+    card: Conflict
+    heading: str
+    decision: Decision | None
+    outcome: str  # the value that holds, or the verdict where no side won; "" while it waits
+    is_value: bool
+
+    @property
+    def is_snoozed(self) -> bool:
+        """Return whether it waits until a time."""
+        return self.card.status == ConflictStatus.SNOOZED
+
+    @property
+    def is_waiting(self) -> bool:
+        """Return whether a verdict can be given."""
+        return self.card.status in WAITING
+
+
+def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
+    """Return cards of the current workspace as a list shows them, in the same order."""
+    members: dict[UUID, list[tuple[Memory, bool]]] = defaultdict(list)
+    hidden: set[UUID] = set()
+    ids = [card.pk for card in cards]
+    rows = ConflictMember.objects.filter(conflict__in=ids).select_related("memory")
+    for member in rows.order_by("conflict", "position"):
+        members[member.conflict_id].append((member.memory, member.says_yes))
+        if member.memory.forgotten_at is not None:
+            hidden.add(member.conflict_id)
+    found = Decision.objects.filter(conflict__in=ids, undone_at=None)
+    decisions = {decision.conflict_id: decision for decision in found}
+    return [
+        _list_one(
+            card,
+            name_card(card, members[card.pk], is_withheld=card.pk in hidden),
+            decisions.get(card.pk),
+        )
+        for card in cards
+    ]
+
+
+def _list_one(card: Conflict, names: CardNames, decision: Decision | None) -> ListedCard:
+    winner = winner_of(decision, names)
+    outcome = winner
+    if not winner and decision is not None:
+        outcome = OUTCOMES.get(Verdict(decision.verdict), str(decision.get_verdict_display()))
+    return ListedCard(
+        card, names.heading, decision, outcome or closing_reason(card), is_value=bool(winner)
+    )

@@ -1,0 +1,173 @@
+"""The list of conflicts: what was decided, by whom and when; one action on several cards."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from conflicts.models import Conflict
+from conflicts.services.cards import snooze
+from engram.kernel.actors import SYSTEM
+from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
+from memories.services.lifecycle import forget
+from tests.conftest import Tenant
+from tests.console.cards import ask, disagree, remember, status
+
+Member = Callable[[str], Client]
+LIST = "/console/conflicts/"
+BULK = "/console/conflicts/bulk/"
+
+
+def page(client: Client, path: str = LIST) -> str:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    return answer.content.decode()
+
+
+def words(html: str) -> str:
+    """Return the text of the table."""
+    table = html[html.index("<tbody>") : html.index("</tbody>")]
+    return " ".join(re.sub(r"<[^>]+>", " ", table).split())
+
+
+def doors(tenant: Tenant) -> tuple[Memory, Memory, Conflict]:
+    """Open a second card, with a question made of its statements."""
+    red = remember(tenant.workspace, "The door of the depot is red.", 2, scope="depot")
+    green = remember(tenant.workspace, "The door of the depot is green.", 22, scope="depot")
+    asked = (
+        "Does “The door of the depot is green” hold, rather than “The door of the depot is red”?"
+    )
+    return red, green, ask(tenant.workspace, [red, green], yes=green, question=asked)
+
+
+def seen(html: str) -> dict[str, str]:
+    """Return the hidden fields of the confirmation page."""
+    form = html[html.index('name="confirmed"') - 2000 :]
+    found = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form)
+    return {name: value.replace("&amp;", "&") for name, value in found}
+
+
+def test_the_list_says_what_holds_who_decided_and_until_when_it_is_snoozed(
+    tenant: Tenant, member: Member
+) -> None:
+    _, _, limits = disagree(tenant.workspace)
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    client.post(f"/console/conflicts/{door.pk}/resolve/", {"verdict": "yes", "version": 1})
+    until = timezone.now() + timedelta(days=5)
+    snooze.snooze(tenant.workspace, limits.pk, until=until, actor=SYSTEM, now=timezone.now())
+    html = page(client)
+    assert "The door of the depot is red or green?</a>" in html
+    assert "<strong>green</strong>" in html
+    assert "reviewer-person" in words(html)
+    local = timezone.localtime(until)
+    assert f"Snoozed until {local:%a} {local.day} {local:%b, %H:%M}" in words(html)
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("no", "red"),
+        ("both_valid", "all valid"),
+        ("none_valid", "none valid"),
+        ("dismiss", "not a conflict"),
+    ],
+)
+def test_each_verdict_is_named(tenant: Tenant, member: Member, verdict: str, said: str) -> None:
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    client.post(f"/console/conflicts/{door.pk}/resolve/", {"verdict": verdict, "version": 1})
+    assert f" {said} reviewer-person " in words(page(client))
+
+
+def test_what_was_forgotten_names_no_winner(tenant: Tenant, member: Member) -> None:
+    _, green, door = doors(tenant)
+    client = member("reviewer")
+    client.post(f"/console/conflicts/{door.pk}/resolve/", {"verdict": "yes", "version": 1})
+    forget.forget(tenant.workspace, [green.pk], actor=SYSTEM, now=timezone.now())
+    html = page(client)
+    assert "A memory of this conflict was forgotten" in html
+    assert "green" not in words(html)
+
+
+def test_ticked_cards_are_counted_and_then_dismissed(tenant: Tenant, member: Member) -> None:
+    _, _, limits = disagree(tenant.workspace)
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    html = page(client, f"{LIST}?status=open")
+    assert html.count('name="card"') == 2
+    fields = {"verb": "dismiss", "card": [str(door.pk)], "back": f"{LIST}?status=open"}
+    asked = client.post(BULK, fields).content.decode()
+    assert "Dismiss 1 conflict?" in asked
+    assert "The door of the depot is red or green?" in asked
+    assert status(tenant.workspace, door) == "open"
+    answer = client.post(BULK, seen(asked) | {"card": [str(door.pk)]})
+    assert answer["Location"] == f"{LIST}?status=open"
+    assert status(tenant.workspace, door) == "dismissed"
+    assert status(tenant.workspace, limits) == "open"
+
+
+def test_all_that_match_are_snoozed_and_no_other(tenant: Tenant, member: Member) -> None:
+    _, _, limits = disagree(tenant.workspace)
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    fields = {"verb": "snooze", "across": "1", "scope": "depot", "status": "open", "back": LIST}
+    asked = client.post(BULK, fields).content.decode()
+    assert "Snooze 1 conflict?" in asked
+    client.post(BULK, seen(asked) | {"until": "week"})
+    assert status(tenant.workspace, door) == "snoozed"
+    assert status(tenant.workspace, limits) == "open"
+
+
+def test_a_card_that_changed_meanwhile_is_left_alone(tenant: Tenant, member: Member) -> None:
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    asked = client.post(BULK, {"verb": "dismiss", "card": [str(door.pk)]}).content.decode()
+    with in_workspace(tenant.workspace):
+        Conflict.objects.filter(pk=door.pk).update(version=7)
+    answer = client.post(BULK, seen(asked) | {"card": [str(door.pk)]}, follow=True)
+    assert "It was changed or decided meanwhile" in answer.content.decode()
+    assert status(tenant.workspace, door) == "open"
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"verb": "explode"},
+        {"verb": "dismiss"},
+        {"verb": "dismiss", "card": ["not-an-id"]},
+        {"verb": "dismiss", "card": ["\x00"], "back": "//evil.example"},
+    ],
+)
+def test_bad_input_leads_back_to_the_list(
+    tenant: Tenant, member: Member, fields: dict[str, str]
+) -> None:
+    disagree(tenant.workspace)
+    answer = member("reviewer").post(BULK, fields)
+    assert (answer.status_code, answer["Location"]) == (302, LIST)
+
+
+def test_cards_of_other_workspaces_are_not_reached(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    _, _, theirs = disagree(neighbour.workspace)
+    client = member("reviewer")
+    asked = client.post(BULK, {"verb": "dismiss", "card": [str(theirs.pk)]}).content.decode()
+    assert "None of the selected conflicts can be changed in this way." in asked
+    forged = {"verb": "dismiss", "confirmed": "yes", "seen": f"{theirs.pk}:1:"}
+    client.post(BULK, forged | {"card": [str(theirs.pk)]})
+    assert status(neighbour.workspace, theirs) == "open"
+
+
+def test_readers_are_offered_no_ticks(tenant: Tenant, member: Member) -> None:
+    _, _, door = doors(tenant)
+    client = member("reader")
+    assert 'name="card"' not in page(client)
+    assert client.post(BULK, {"verb": "dismiss", "card": [str(door.pk)]}).status_code == 403
