@@ -51,7 +51,9 @@ def test_keyboard_leads_through_a_decision_and_back(
     expect(page.get_by_text("Tick “Keep” beside the memories")).to_be_visible()
     assert status(service, first) == "open"
     press(page, "1")
-    expect(page.locator("[data-undo-bar]")).to_contain_text("Resolved: Yes, it still holds.")
+    expect(page.locator("[data-undo-bar]")).to_contain_text(
+        "Kept 5000 requests per second"
+    )
     assert status(service, first) == "resolved"
     press(page, "u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
@@ -185,8 +187,10 @@ def test_everything_works_without_scripts(service: Service, visit: Visit, subjec
     page = visit(java_script_enabled=False).sign_in(f"{TRIAGE}?card={card}")
     expect(page.locator("kbd").first).to_be_hidden()
     page.get_by_label("Note for the record").fill("by hand")
-    page.get_by_role("button", name="Yes").click()
-    expect(page.get_by_text("Resolved: Yes, it still holds.")).to_be_visible()
+    page.get_by_role("button", name="Keep 5000 requests per second").click()
+    expect(
+        page.get_by_text("Kept 5000 requests per second")
+    ).to_be_visible()
     assert status(service, card) == "resolved"
     page.get_by_role("button", name="Undo").first.click()
     expect(page.get_by_text("the question is open again")).to_be_visible()

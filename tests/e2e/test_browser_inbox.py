@@ -96,7 +96,7 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     press(page, "a")
     expect(page.get_by_text(f"for {service.person}")).to_be_visible()
     press(page, "4")
-    expect(page.locator(BAR)).to_contain_text("Resolved: Both are valid.")
+    expect(page.locator(BAR)).to_contain_text("Kept both: both are valid.")
     assert status(service, card) == "resolved"
     press(page, "u")
     expect(page.locator("[data-card]")).to_have_attribute("data-key", f"conflicts:{card}")

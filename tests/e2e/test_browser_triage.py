@@ -1,0 +1,142 @@
+"""A card in front of people: named values, a message that moves nothing, answers in reach."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import NARROW, press
+from tests.e2e.conftest import Visit
+from tests.e2e.service import Service, contradict, status
+
+pytestmark = pytest.mark.browser
+
+TRIAGE, LIST = "/console/triage/", "/console/conflicts/"
+KEEP_NEW = "Keep 5000 requests per second"
+KEEP_OLD = "Keep 1000 requests per second"
+
+
+def top_of(page: Page, selector: str) -> float:
+    box = page.locator(selector).first.bounding_box()
+    assert box is not None
+    return box["y"]
+
+
+def test_answers_name_the_values_and_the_message_moves_nothing(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    contradict(service, f"{subject}one")
+    contradict(service, f"{subject}two")
+    person = visit()
+    page = person.sign_in(f"{TRIAGE}?q={subject}")
+    expect(page.locator("#question")).to_contain_text("1000 or 5000 requests per second?")
+    expect(page.get_by_role("button", name=KEEP_NEW)).to_be_visible()
+    expect(page.get_by_role("button", name=KEEP_OLD)).to_be_visible()
+    for number in (1, 2):  # the evidence is seen without scrolling
+        assert top_of(page, f"#statement-{number} .says") < 850
+    before = top_of(page, ".decision")
+    press(page, "2")
+    toast = page.locator("form.toast")
+    expect(toast).to_contain_text(
+        "Kept 1000 requests per second, retired 5000 requests per second."
+    )
+    assert top_of(page, ".decision") == before
+    toast.get_by_role("button", name="Hide this").click()
+    expect(toast).to_be_hidden()
+    press(page, "u")
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    assert top_of(page, ".decision") == before
+    assert person.complaints == []
+
+
+def test_five_asks_for_the_answer_and_enter_gives_it(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    person = visit()
+    page = person.sign_in(f"{TRIAGE}?card={card}")
+    field = page.get_by_label("What is true, if you know it")
+    expect(field).to_be_hidden()
+    press(page, "5")
+    expect(field).to_be_focused()
+    assert status(service, card) == "open"
+    page.keyboard.type(f"The {subject} rate limit is 2500 requests per second.")
+    press(page, "Enter")
+    expect(page.locator("form.toast")).to_contain_text("Retired both: none is valid.")
+    assert status(service, card) == "resolved"
+    _, answer = service.call("agent", "memories/recall", {"query": f"{subject} rate limit"})
+    assert "2500 requests" in answer["results"][0]["memory"]["content"]
+    assert person.complaints == []
+
+
+def test_snooze_says_the_days_and_no_two_are_the_same(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    page = visit().sign_in(f"{TRIAGE}?card={card}")
+    press(page, "s")
+    days = page.locator("[data-snooze] button time").all()
+    named = [day.get_attribute("datetime") for day in days]
+    assert len(set(named)) == len(named) == 3
+    words = days[1].inner_text()
+    page.get_by_role("button", name="Next week").click()
+    expect(page.locator("form.toast")).to_contain_text(f"Snoozed until {words}, 08:00.")
+
+
+def test_narrow_screens_keep_yes_and_no_in_reach_and_fold_the_filters(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    person = visit(viewport=NARROW, has_touch=True)
+    page = person.sign_in(f"{TRIAGE}?card={card}")
+    for name in (KEEP_NEW, KEEP_OLD):
+        expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+    expect(page.get_by_label("Scope")).to_be_hidden()
+    page.get_by_label("Filters").check()
+    expect(page.get_by_label("Scope")).to_be_visible()
+    page.get_by_role("button", name=KEEP_NEW).tap()
+    toast = page.locator("form.toast")
+    expect(toast).to_be_in_viewport(ratio=1)
+    toast.get_by_role("button", name="Undo").tap()
+    expect(page.get_by_text("the question is open again")).to_be_visible()
+    assert status(service, card) == "open"
+    assert person.complaints == []
+
+
+def test_several_are_ticked_counted_and_dismissed(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, one = contradict(service, f"{subject}one")
+    _, _, two = contradict(service, f"{subject}two")
+    person = visit()
+    page = person.sign_in(f"{LIST}?status=open&q={subject}")
+    expect(page.locator("[data-ticked]")).to_have_text("0 ticked")
+    page.get_by_label("All on this page").check()
+    expect(page.locator("[data-ticked]")).to_have_text("2 ticked")
+    page.get_by_role("button", name="Dismiss…").click()
+    expect(page.get_by_role("heading", name="Dismiss 2 conflicts?")).to_be_visible()
+    page.get_by_role("button", name="Dismiss", exact=True).click()
+    expect(page.get_by_text("2 conflicts dismissed.")).to_be_visible()
+    assert [status(service, card) for card in (one, two)] == ["dismissed"] * 2
+    page.goto(f"{LIST}?status=dismissed&q={subject}")
+    expect(page.locator("tbody tr")).to_have_count(2)
+    row = page.locator("tbody tr").first
+    expect(row).to_contain_text(re.compile(rf"not a conflict\s+{service.person}"))
+    assert person.complaints == []
+
+
+@pytest.mark.parametrize("width", [1440, 1280, 390, 360])
+def test_no_word_is_broken_inside_a_pill(
+    service: Service, visit: Visit, subject: str, width: int
+) -> None:
+    contradict(service, f"{subject}{'abcd'[width % 4]}")
+    page = visit(viewport={"width": width, "height": 800}).sign_in(f"{LIST}?status=open")
+    heights = page.locator("td .chip").evaluate_all("e => e.map(x => x.getClientRects().length)")
+    assert heights
+    assert set(heights) == {1}
+    tall = page.locator("td .chip").evaluate_all("e => Math.max(...e.map(x => x.offsetHeight))")
+    assert tall < 32
+    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    assert page.evaluate(over) == 0
