@@ -13,12 +13,13 @@ from django.views.decorators.http import require_safe
 
 from conflicts.core.muting import meaning_of
 from conflicts.core.rules.registry import rule_of
-from conflicts.models import DetectionRun, Muting, MutingStatus
+from conflicts.models import DetectionRun
 from conflicts.services.detection import quality
 from conflicts.services.detection.narrative import narrative_state
 from conflicts.services.detection.runs import summarise_runs
 from conflicts.services.muting import answer
 from conflicts.services.reports.records import AgentRecord, agent_records
+from engram.console.inbox.queue import tallies_for
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import page_of
@@ -42,6 +43,7 @@ def detective(request: HttpRequest) -> HttpResponse:
     runs = summarise_runs(since=now - timedelta(days=RUN_DAYS), now=now)
     page = page_of(DetectionRun.objects.all(), request, size=RUNS_A_PAGE)
     tier = narrative_state(workspace, now=now)
+    tallies = tallies_for(request)
     return render(
         request,
         "console/detective.html",
@@ -52,7 +54,8 @@ def detective(request: HttpRequest) -> HttpResponse:
             "rules": [(name, one, rule_of(name).meaning) for name, one in found.rules.items()],
             "agents": _agents(found, workspace),
             "muted": [(name, meaning_of(name)) for name in workspace.config.muted_rules],
-            "proposed": Muting.objects.filter(status=MutingStatus.PENDING).count(),
+            "proposed": tallies["mutings"].count if "mutings" in tallies else 0,
+            "waiting": tallies["conflicts"].count,
             "period": period,
             "periods": PERIODS,
             "runs": runs,

@@ -13,15 +13,16 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.core.wording import word_diff
+from engram.console.inbox.source import InboxFilter
+from engram.console.inbox.suggestions import SuggestionSource
 from engram.kernel.literals import row_id
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
-from memories.models import Merge, MergeSuggestion, SuggestionStatus
+from memories.models import Merge, MergeSuggestion
 from memories.services.gate import answer_suggestion
 from memories.services.gate.audit import audit, sample
 from memories.services.gate.metrics import GateMetrics, measure_gate
-from memories.services.gate.suggestions import in_status
 
 WEEKS, YEAR = 12, 52
 SHOWN = 10
@@ -34,7 +35,8 @@ def gate(request: HttpRequest) -> HttpResponse:
     now = timezone.now()
     metrics = measure_gate(since=now - timedelta(weeks=WEEKS), now=now)
     year = None if _has_decided(metrics) else _year(metrics, now)
-    suggestions = in_status(SuggestionStatus.OPEN, now).select_related("memory", "other")
+    # As many as the inbox counts: snoozed ones wait in neither.
+    suggestions = SuggestionSource().due_now(InboxFilter(), now)
     merges = sample()
     return render(
         request,

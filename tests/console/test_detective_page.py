@@ -92,9 +92,10 @@ def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> No
     for verdict in ("yes", "yes", "dismiss", "both_valid"):
         decide(tenant.workspace, verdict, at=now)
     html = get_page(member("reader"))
-    assert re.search(r"Confirmed</span><span class=.value.>75 %<", html)
-    assert "30 % to 95 % of 4 verdicts" in html
-    assert f"25\u00a0% ({format_interval(wilson(1, 4))})" in html  # of the kind, dismissed
+    assert re.search(r"Precision</span><span class=.value.>75 %<", html)
+    assert "30 % to 95 % by 4 verdicts" in html
+    assert f"75\u00a0% ({format_interval(wilson(3, 4))})" in html  # of the kind
+    assert '<td class="num right" data-label="not a conflict">1</td>' in html
     assert html.count('class="band"') >= 6
     assert "unknown" in html  # other kinds
 

@@ -51,9 +51,7 @@ def test_keyboard_leads_through_a_decision_and_back(
     expect(page.get_by_text("Tick “Keep” beside the memories")).to_be_visible()
     assert status(service, first) == "open"
     press(page, "1")
-    expect(page.locator("[data-undo-bar]")).to_contain_text(
-        "Kept 5000 requests per second"
-    )
+    expect(page.locator("[data-undo-bar]")).to_contain_text("Kept 5000 requests per second")
     assert status(service, first) == "resolved"
     press(page, "u")
     expect(page.get_by_text("the question is open again")).to_be_visible()
@@ -188,9 +186,7 @@ def test_everything_works_without_scripts(service: Service, visit: Visit, subjec
     expect(page.locator("kbd").first).to_be_hidden()
     page.get_by_label("Note for the record").fill("by hand")
     page.get_by_role("button", name="Keep 5000 requests per second").click()
-    expect(
-        page.get_by_text("Kept 5000 requests per second")
-    ).to_be_visible()
+    expect(page.get_by_text("Kept 5000 requests per second")).to_be_visible()
     assert status(service, card) == "resolved"
     page.get_by_role("button", name="Undo").first.click()
     expect(page.get_by_text("the question is open again")).to_be_visible()

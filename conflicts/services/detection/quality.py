@@ -38,6 +38,11 @@ class VerdictCounts:
     dismissed: Interval
     both_valid: int
 
+    @property
+    def wrong(self) -> int:
+        """Return the number of verdicts that it was no conflict."""
+        return round(self.dismissed.mean * self.decided) if self.decided else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Month:

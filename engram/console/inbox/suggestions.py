@@ -130,14 +130,18 @@ class SuggestionSource(Source):
         of_older, of_newer = _preview(row)
         kept, best = ("#2", of_newer) if of_newer.is_default else ("#1", of_older)
         united = "One memory from now on, under the id of #1;"
+        # Where claim comparison finds no common claim, a merge is not what is expected.
+        is_alike = row.relation != Relation.DIFFERENT
         return (
             Action(
-                1, "accept", "The same: merge",
-                f"{united} the wording of {kept} survives. {_loss(best)}", "keep",
+                1, "accept", "The same: merge" if is_alike else "Merge them anyway",
+                f"{united} the wording of {kept} survives. {_loss(best)}",
+                "keep" if is_alike else "calm",
             ),
             Action(
                 2, "reject", "Keep apart",
-                "Nothing changes. The gate neither merges nor suggests these two again.", "drop",
+                "Nothing changes. The gate neither merges nor suggests these two again.",
+                "drop" if is_alike else "keep",
             ),
             Action(
                 3, "keep-1", "Merge, in the words of #1",
