@@ -109,6 +109,7 @@ PLACES: tuple[Place, ...] = (
         "Settings",
         "settings",
         (
+            Tab("Settings", "console:settings", needs=Role.ADMIN),
             Tab("Workspace", OF_WORKSPACE),
             Tab("Keys", "admin:kernel_apikey_changelist", needs=Role.ADMIN),
             Tab("Members", "admin:kernel_membership_changelist", needs=Role.ADMIN),

@@ -57,7 +57,7 @@ def retention(request: HttpRequest) -> HttpResponse:
     if not form.is_valid():
         return _page(request, form, {}, status=422)
     if request.POST.get("do") == "save":
-        if request.POST.get("counted") != _name_counted(staff.workspace, form.cleaned_data):
+        if request.POST.get("counted") != name_counted(staff.workspace, form.cleaned_data):
             return _page(request, form, form.cleaned_data, is_uncounted=True, status=422)
         change_settings(staff.workspace, form.cleaned_data, actor=staff.actor, now=now)
         messages.success(request, "Saved. What is due is deleted within the hour.")
@@ -65,7 +65,7 @@ def retention(request: HttpRequest) -> HttpResponse:
     return _page(request, form, form.cleaned_data)
 
 
-def _name_counted(workspace: Workspace, days: dict[str, Any]) -> str:
+def name_counted(workspace: Workspace, days: dict[str, Any]) -> str:
     """Return the workspace and its days as the form carries them after their count."""
     return ",".join([str(workspace.pk), *(str(days[name] or "") for name in SETTINGS.values())])
 
@@ -95,7 +95,7 @@ def _page(
         "time_zone": staff.workspace.config.time_zone,
         "is_tried": bool(changes) and changes != present,
         "is_uncounted": is_uncounted,
-        "counted": _name_counted(staff.workspace, changes) if changes else "",
+        "counted": name_counted(staff.workspace, changes) if changes else "",
         "may_save": has_role(request, Role.ADMIN),
     }
     return render(request, "console/retention.html", context, status=status)

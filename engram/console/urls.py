@@ -17,6 +17,7 @@ from engram.console import (
     reference_pages,
     replay_pages,
     retention_pages,
+    settings_pages,
 )
 from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
@@ -44,6 +45,7 @@ urlpatterns = [
     path("console/detective/unmute/", detective_pages.unmute, name="unmute"),
     path("console/digest/", digest_pages.digest, name="digest"),
     path("console/retention/", retention_pages.retention, name="retention"),
+    path("console/settings/", settings_pages.settings_page, name="settings"),
     path("console/replay/", replay_pages.what_if, name="replay"),
     path("console/learning/", learning.overview, name="learning"),
     path("console/learning/mode/", learning.mode, name="learning-mode"),

@@ -1,0 +1,222 @@
+"""The form of a workspace's settings, made from their descriptions: one field for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from django import forms
+from django.forms.boundfield import BoundField
+
+# Sections in the order of the page: title, what it is about, names. What no section names is last.
+SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
+    (
+        "Duplicates",
+        "What the gate does with statements that are probably known.",
+        ("gate_policy", "gate_threshold", "ask_days"),
+    ),
+    (
+        "Contradictions",
+        "What the detective reads, and what it asks people.",
+        (
+            "detection_enabled", "detection_min_confidence", "muted_rules",
+            "undecided_cards_per_key", "judgements_per_hour",
+        ),
+    ),
+    (
+        "Language models",
+        "What a model may read, where one is configured, and what it may cost.",
+        (
+            "narrative_daily_usd", "narrative_enabled", "answers_by_model", "extraction_enabled",
+            "extraction_by_model", "judge_by_model", "story_budget_tokens",
+        ),
+    ),
+    (
+        "Recall",
+        "Which memories answer a query, and in which order.",
+        (
+            "min_relevance", "session_min_relevance", "context_min_cosine", "rerank_enabled",
+            "graph_enabled", "diversity", "noise_score", "forget_min_relevance",
+            "weight_user_stated", "weight_episode_summary", "weight_assistant_derived",
+        ),
+    ),
+    ("Notes", "When a memory counts as left by its note.", ("drift_enabled", "drift_threshold")),
+    (
+        "Learned ranking",
+        "Whether the predictor learns from sessions, and may change their order.",
+        (
+            "predictor_mode", "exploration_rate", "min_training_sessions",
+            "train_interval_sessions", "score_timeout_ms", "disable_threshold", "rrf_k",
+            "drift_reset_window",
+        ),
+    ),
+    (
+        "Janitor",
+        "What is demoted when nobody uses it.",
+        ("janitor_enabled", "janitor_culls", "janitor_assistant_days", "janitor_summary_days"),
+    ),
+    (
+        "Limits of keys",
+        "How much one key may do.",
+        ("writes_per_minute", "reads_per_minute", "pending_reviews_per_key"),
+    ),
+    ("People", "Their hours and mails.", ("time_zone", "digest_hour", "digest_texts")),
+    (
+        "Retention",
+        "How long things are kept. What a shorter limit deletes is gone for good.",
+        ("retention_session_days", "retention_transcript_days", "retention_recall_days"),
+    ),
+)  # fmt: skip
+CHOICES: Final[Mapping[str, str]] = {
+    "merge": "Merge what says the same",
+    "suggest": "Ask a person about each",
+    "off": "Off",
+    "collect": "Collect: learn, but change no order",
+    "on": "On: influence as far as it has proved better",
+}
+LABELS: Final[Mapping[str, str]] = {
+    "narrative_daily_usd": "Spend a day, in US dollars",
+    "rrf_k": "Flatness of fused ranks",
+    "narrative_enabled": "A model reads the story",
+    "answers_by_model": "A model writes down answers",
+    "extraction_by_model": "A model reads transcripts",
+    "judge_by_model": "A model judges sessions",
+}
+# Settings that "What if" replays: their values are sent there as they are typed.
+TRIED: Final = ("gate_policy", "gate_threshold", "detection_min_confidence")
+
+
+class Lines(forms.CharField):
+    """A list of names, one a line."""
+
+    widget = forms.Textarea(attrs={"rows": 3})
+
+    def prepare_value(self, value: Any) -> Any:
+        """Return a list as lines."""
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        """Return the lines, without blank ones."""
+        return [line.strip() for line in str(value or "").splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        """Return whether the names differ."""
+        return bool(self.to_python(self.prepare_value(initial)) != self.to_python(data))
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSetting:
+    """One setting on the page: its field, its name, range and default in words."""
+
+    field: BoundField
+    name: str
+    range: str
+    default: str
+    default_value: str  # as the field holds it
+    is_default: bool
+    is_switch: bool
+    is_tried: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """Settings that belong together."""
+
+    slug: str
+    title: str
+    about: str
+    settings: tuple[ShownSetting, ...]
+
+    @property
+    def is_tried(self) -> bool:
+        """Return whether a replay can show what some of them would have done."""
+        return any(setting.is_tried for setting in self.settings)
+
+
+class SettingsForm(forms.Form):
+    """All settings; only what was changed on the page is changed in the workspace."""
+
+    def __init__(self, described: list[dict[str, Any]], *args: Any, **kwargs: Any):
+        self.described = {one["name"]: one for one in described}
+        kwargs["initial"] = {name: one["value"] for name, one in self.described.items()}
+        super().__init__(*args, **kwargs)
+        for name, one in self.described.items():
+            self.fields[name] = _field_of(one)
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Return the new values of what was changed since the page was shown; of a valid form."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
+
+    def sections(self) -> Iterator[ShownSection]:
+        """Yield the settings by section, those without a section last."""
+        placed = {name for _, _, names in SECTIONS for name in names}
+        rest = tuple(name for name in self.fields if name not in placed)
+        for title, about, names in (*SECTIONS, ("Further", "", rest)):
+            shown = tuple(self._show(name) for name in names if name in self.fields)
+            if shown:
+                yield ShownSection(title.lower().replace(" ", "-"), title, about, shown)
+
+    def _show(self, name: str) -> ShownSetting:
+        one, field = self.described[name], self[name]
+        return ShownSetting(
+            field=field,
+            name=name,
+            range=_range_words(one["range"]),
+            default=_value_words(one["default"]),
+            default_value=_field_value(field.field.prepare_value(one["default"])),
+            is_default=one["value"] == one["default"],
+            is_switch=isinstance(one["default"], bool),
+            is_tried=name in TRIED,
+        )
+
+
+def _field_of(one: Mapping[str, Any]) -> forms.Field:
+    """Return the form field of a described setting; the service has the last word on its value."""
+    limits, name = one["range"], one["name"]
+    label = LABELS.get(name, name.replace("_", " ").capitalize())
+    shared: dict[str, Any] = {
+        "label": label, "help_text": one["meaning"], "show_hidden_initial": True, "required": False,
+    }  # fmt: skip
+    low, high = limits.get("at_least", limits.get("above")), limits.get("at_most")
+    kind = limits.get("type")
+    if "one_of" in limits:
+        choices = [(value, CHOICES.get(value, value)) for value in limits["one_of"]]
+        return forms.ChoiceField(choices=choices, **shared | {"required": True})
+    if kind == "boolean":
+        return forms.BooleanField(**shared)
+    if kind in {"integer", "number"}:
+        made = forms.IntegerField if kind == "integer" else forms.FloatField
+        is_needed = not limits.get("or_null")
+        return made(min_value=low, max_value=high, **shared | {"required": is_needed})
+    if kind == "array":
+        return Lines(**shared)
+    zones = forms.TextInput(attrs={"list": "zones"} if name == "time_zone" else {})
+    return forms.CharField(max_length=200, widget=zones, **shared | {"required": True})
+
+
+def _range_words(limits: Mapping[str, Any]) -> str:
+    low, high = limits.get("at_least"), limits.get("at_most")
+    words = ""
+    if low is not None and high is not None:
+        words = f"{low:,} to {high:,}"
+    elif "above" in limits:
+        words = f"above {limits['above']:,}" + (f", up to {high:,}" if high is not None else "")
+    elif low is not None:
+        words = f"from {low:,}"
+    return f"{words}; empty: for good" if words and limits.get("or_null") else words
+
+
+def _field_value(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def _value_words(value: Any) -> str:
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None:
+        return "for good"
+    if isinstance(value, list):
+        return ", ".join(value) or "none"
+    return CHOICES.get(value, value) if isinstance(value, str) else f"{value:,}"
