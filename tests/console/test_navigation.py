@@ -30,7 +30,7 @@ LEARNING = {
     "Calibration": ("/console/learning/calibration/", "Nobody has rated yet"),
 }
 SIGN_IN = "/admin/login/"
-FOR_ADMINS = ["Keys", "Members", "Invitations", "Webhooks", "Deliveries"]
+FOR_ADMINS = ["Settings", "Keys", "Members", "Invitations", "Webhooks", "Deliveries"]
 
 
 def side_of(html: str) -> str:
