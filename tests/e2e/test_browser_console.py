@@ -231,7 +231,7 @@ def test_narrow_screen_has_the_menu_and_the_verdicts(
     expect(page.locator("[data-card]")).to_be_visible()  # else the tap's visit ends the next one
     page.goto(f"{TRIAGE}?card={card}")
     page.get_by_role("button", name="Both are valid").tap()
-    expect(page.locator("[data-undo-bar]")).to_contain_text("Both are valid")
+    expect(page.locator("[data-undo-bar]")).to_contain_text("both are valid")
     assert status(service, card) == "resolved"
 
 
