@@ -195,7 +195,8 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
-        "rules", "retention", "digest",
+        "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
+        "calibration",
     }  # fmt: skip
 
 
