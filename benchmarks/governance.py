@@ -6,9 +6,11 @@ Streams of margins are drawn from a normal distribution (cut to [-1, 1]): ten se
 first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall from 0.12 to
 -0.15; as they are, each correlated by 0.3 with the one before, with 40 % of them ties, or with 30 %
 of the sessions void. At means of at most 0 the streams have 1,000 sessions. Each rule set says what
-it would have done; the one that serves is `predictor.core.governance`, and the arrays here are held
-to it, run by run. Figures are shares of runs in percent, medians, and what the sessions of a run
-gained in the mean: the margin times the ranker's share of influence.
+it would have done; the one that serves is `predictor.core.governance`, and the arrays here are
+held to it, run by run. It sees the margins of those sessions only whose lists are drafted, with the
+probability that it asks for; the others see all. Figures are shares of runs in percent, medians,
+and what the sessions of a run gained in the mean: the margin times the ranker's share of influence.
+What exposure does to margins, and what drafts cost, is measured by `benchmarks/exposure.py`.
 """
 
 import json
@@ -32,8 +34,16 @@ from predictor.core.betting import (
     USUAL_COUNT,
 )
 from predictor.core.governance import (
+    ALARM,
+    COLD_SHARE,
+    DOUBTFUL_SHARE,
+    DOUBTFUL_Z,
     DRIFT_LIMIT,
+    DRIFT_SLACK,
+    HARMFUL_SHARE,
+    HARMFUL_Z,
     MIN_OUT_OF_SAMPLE,
+    SERVING_SHARE,
     Governor,
     SessionOutcome,
 )
@@ -57,7 +67,8 @@ PHI = np.vectorize(lambda z: 0.5 * (1 + erf(z / 2**0.5)))
 class GovernorRules:
     """A rule set: the z to leave cold start, None for bets; whether a reset in cold start clears
     evidence, and whether there is one only; whether drift is measured by how much margins vary, or
-    by 0.25; and whether what a margin says is less where it follows the one before."""
+    by 0.25; whether what a margin says is less where it follows the one before; and whether only
+    drafted lists count, and ties change nothing in the cumulative sum."""
 
     name: str
     exit_z: float | None = None
@@ -65,35 +76,62 @@ class GovernorRules:
     is_once_cold: bool = True
     is_scaled: bool = True
     is_innovation: bool = True
+    is_drafted: bool = True
     drift_limit: float = DRIFT_LIMIT
+    slack: float = DRIFT_SLACK
 
 
+BEFORE_DRAFTS = {"is_drafted": False, "slack": 0.05}
+SERVED = GovernorRules("served")
 RULES = (
-    GovernorRules("served"),
-    GovernorRules("served before: z above 2", 2.0, is_innovation=False, drift_limit=8),
-    GovernorRules("as first written", 1.645, True, False, False, False, drift_limit=8),
+    SERVED,
+    GovernorRules(
+        "served before: z above 2", 2.0, is_innovation=False, drift_limit=8, **BEFORE_DRAFTS
+    ),
+    GovernorRules(
+        "as first written", 1.645, True, False, False, False, drift_limit=8, **BEFORE_DRAFTS
+    ),
 )
 
 
 @dataclass
 class RunsTrace:
     """What happened in runs × sessions: α, whether it was active, resets of an active one and of
-    one in cold start."""
+    one in cold start, and whether the list was drafted."""
 
     alpha: np.ndarray
     is_active: np.ndarray
     is_reset: np.ndarray
     is_cold_reset: np.ndarray
+    is_drafted: np.ndarray
 
     @classmethod
     def zeros(cls, shape: tuple[int, int]) -> "RunsTrace":
         """Return arrays of zeros, to be filled in."""
-        return cls(*(np.zeros(shape, kind) for kind in (float, bool, bool, bool)))
+        return cls(*(np.zeros(shape, kind) for kind in (float, bool, bool, bool, bool)))
 
 
-def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
-    """Run a rule set over (runs, sessions) margins, NaN where void, all runs at once."""
+def draw_coins(shape: tuple[int, int]) -> np.ndarray:
+    """Return the numbers below which a draft share must not lie for a list to be drafted."""
+    return np.random.default_rng([9, *shape]).random(shape)
+
+
+def draft_shares(is_active: np.ndarray, drift: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """Return the probability of a draft, as `predictor.core.governance` does."""
+    doubtful = np.where(z > HARMFUL_Z, DOUBTFUL_SHARE, HARMFUL_SHARE)
+    cold = np.where(z > DOUBTFUL_Z, COLD_SHARE, doubtful)
+    return np.where(is_active, np.where(drift > ALARM, COLD_SHARE, SERVING_SHARE), cold)
+
+
+def run_rules(
+    margins: np.ndarray, rules: GovernorRules, serving: np.ndarray | None = None
+) -> RunsTrace:
+    """Run a rule set over (runs, sessions) margins, NaN where void, all runs at once.
+
+    `serving` are the margins as they are measured where the ranker serves, if they differ.
+    """
     runs, sessions = margins.shape
+    coins = draw_coins(margins.shape)
     sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin
     discounts = np.array([0.97, 0.97**2, 0.97, 0.97, 0.97, 0.0])[:, None]
     drift, compared, active, resets = (np.zeros(runs) for _ in range(4))
@@ -101,18 +139,26 @@ def run_rules(margins: np.ndarray, rules: GovernorRules) -> RunsTrace:
     is_active = np.zeros(runs, bool)
     ran = RunsTrace.zeros(margins.shape)
     for step in range(sessions):
-        is_compared = ~np.isnan(margins[:, step])
-        x = np.where(is_compared, margins[:, step], 0.0)
+        told = margins[:, step]
+        told = told if serving is None else np.where(is_active, serving[:, step], told)
+        is_compared = ~np.isnan(told)
+        if rules.is_drafted:
+            enough = np.where(compared < MIN_OUT_OF_SAMPLE, 0, z_scores(sums))
+            ran.is_drafted[:, step] = coins[:, step] < draft_shares(is_active, drift, enough)
+            is_compared &= ran.is_drafted[:, step]
+        x = np.where(is_compared, told, 0.0)
         one = np.ones(runs)
         added = discounts * sums + np.array([one, one, x, x * x, (x - sums[5]) ** 2 / 2, x])
         sums = np.where(is_compared, added, sums)
         active += is_active
         compared += is_compared
         rho = correlations(bets) if rules.is_innovation else np.zeros(runs)
-        before = np.where(bets[1] > 0, rho * (bets[5] + 0.05), 0)
+        before = np.where(bets[1] > 0, rho * (bets[5] + rules.slack), 0)
         noise = np.maximum(0.0625, (20 * 0.0625 + sums[4] / (1 - rho)) / (20 + sums[0]))
         scale = (noise / 0.25 if rules.is_scaled else 0.25) * (1 + rho)
-        drift = np.where(is_compared, np.maximum(0, drift - (x + 0.05 - before) / scale), drift)
+        counts = is_compared & (x != 0) if rules.is_drafted else is_compared
+        fallen = np.maximum(0, drift - (x + rules.slack - before) / scale)
+        drift = np.where(counts, fallen, drift)
         bets = np.where(is_compared, after_bet(bets, x), bets)
         drift[rules.is_once_cold & ~is_active & (resets > 0)] = 0
         falls = drift > rules.drift_limit
@@ -205,14 +251,17 @@ def draw_margins(
 
 def check_against_governor(margins: np.ndarray) -> None:
     """Compare the arrays with the governor that serves."""
-    ran = run_rules(margins, RULES[0])
+    ran, coins = run_rules(margins, RULES[0]), draw_coins(margins.shape)
     for run, row in enumerate(margins):
         governor = Governor.initial()
         for _ in range(COLD):
             governor = governor.update(SessionOutcome(None, "not trained"))
         for step, x in enumerate(row):
             margin_and_reason = (None, "flat") if np.isnan(x) else (float(x), "")
-            one = SessionOutcome(*margin_and_reason, is_trained=True, is_out_of_sample=True)
+            is_drafted = bool(coins[run, step] < governor.draft_share)
+            one = SessionOutcome(
+                *margin_and_reason, is_trained=True, is_out_of_sample=True, is_drafted=is_drafted
+            )
             governor = governor.update(one)
             assert abs(governor.alpha - ran.alpha[run, step]) < 1e-9, (run, step)
             is_reset = ran.is_reset[run, step] | ran.is_cold_reset[run, step]
@@ -224,19 +273,32 @@ def mean_gain(ran: RunsTrace, mean: float) -> float:
     return round(float((1 - ran.alpha[:, :-1]).mean()) * mean, 4) + 0.0  # no -0.0
 
 
-def summarise(ran: RunsTrace, mean: float) -> dict[str, float | None]:
+def summarise(ran: RunsTrace, margins: np.ndarray, mean: float) -> dict[str, float | None]:
     """Sum up runs at one mean margin."""
     left = ran.is_active.any(axis=1)
-    first = ran.is_active.argmax(axis=1)[left] + COLD + 1
+    first = ran.is_active.argmax(axis=1)[left]
+    told = ~np.isnan(margins) & (ran.is_drafted if ran.is_drafted.any() else True)
+    until = np.cumsum(told[left], axis=1)[np.arange(len(first)), first]
+    is_fallen = (ran.is_reset | ran.is_cold_reset).any(axis=1)
+    active = ran.is_active[:, :-1]
     return {
         "left_cold_start": round(100 * left.mean(), 2),
-        "median_session_of_it": float(np.median(first)) if left.any() else None,
+        "median_session_of_it": float(np.median(first)) + COLD + 1 if left.any() else None,
+        "median_compared_then": float(np.median(until)) if left.any() else None,
+        "fall_called": round(100 * is_fallen.mean(), 2),
+        "drafted_cold": share_of(ran.is_drafted[:, 1:], ~active),
+        "drafted_active": share_of(ran.is_drafted[:, 1:], active),
         "gained_over_20_percent": round(100 * (ran.alpha < 0.8 - 1e-9).any(axis=1).mean(), 2),
         "lost_it_by_a_reset": round(100 * ran.is_reset.any(axis=1).mean(), 2),
         "resets_in_cold_start": round(float(ran.is_cold_reset.sum(axis=1).mean()), 2),
         "mean_alpha_at_the_end": round(float(ran.alpha[:, -1].mean()), 3),
         "mean_gain": mean_gain(ran, mean),
     }
+
+
+def share_of(values: np.ndarray, among: np.ndarray) -> float | None:
+    """Return the share of true values, in percent; None among nothing."""
+    return round(100 * float(values[among].mean()), 1) if among.any() else None
 
 
 def summarise_fall(ran: RunsTrace) -> dict[str, float | None]:
@@ -248,7 +310,7 @@ def summarise_fall(ran: RunsTrace) -> dict[str, float | None]:
     seen = resets.any(axis=1)
     delays = np.where(seen, resets.argmax(axis=1) + 1, np.inf)
     median = float(np.median(delays))
-    after = RunsTrace(ran.alpha[was_active, BEFORE - 1 :], *(np.zeros((0, 0)),) * 3)
+    after = RunsTrace(ran.alpha[was_active, BEFORE - 1 :], *(np.zeros((0, 0)),) * 4)
     return {
         "median_sessions_to_a_reset": median if np.isfinite(median) else None,
         "found_within_60": round(100 * float(seen.mean()), 2),
@@ -263,7 +325,8 @@ def measure_rules(
     margins = {}
     for mean in MEANS:
         shape = (runs, LONG if mean <= 0 else SESSIONS)
-        margins[mean] = summarise(run(draw_margins(mean, deviation, shape, 2, stream)), mean)
+        drawn = draw_margins(mean, deviation, shape, 2, stream)
+        margins[mean] = summarise(run(drawn), drawn, mean)
     good = draw_margins(0.12, deviation, (runs, BEFORE), 3, stream)
     fallen = draw_margins(FALLEN, deviation, (runs, AFTER), 4, stream)
     fall = summarise_fall(run(np.column_stack([good, fallen])))

@@ -10,7 +10,7 @@ from engram.console.diagnostics.domain import DOMAINS, STATUSES
 from engram.console.timeline import SessionTimeline, TimelineEntry
 from engram.kernel.answers import fields_of
 from engram.kernel.models import StageError
-from predictor.serializers.status import LastTrainingSerializer
+from predictor.serializers.status import DraftedListsSerializer, LastTrainingSerializer
 from predictor.services.status.track_record import Slice
 
 WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
@@ -89,6 +89,7 @@ class PredictorFieldsSerializer(_Shape):
     judge_drift = JudgeDriftSignSerializer()
     calibration = JudgeErrorSerializer()
     slices = SlicesSerializer()
+    drafted_lists = DraftedListsSerializer()
 
 
 class DomainSerializer(_Shape):

@@ -214,8 +214,8 @@ def _judging_entries(session: Session) -> Iterator[TimelineEntry]:
 
 
 _COMPARED: Final = (
-    "outcome", "void_reason", "predictor_ndcg", "baseline_ndcg", "margin", "is_evidence",
-    "model_version", "alpha_served", "alpha", "phase", "success_rate",
+    "outcome", "void_reason", "predictor_ndcg", "baseline_ndcg", "margin", "drafted_margin",
+    "is_evidence", "model_version", "alpha_served", "alpha", "phase", "success_rate",
 )  # fmt: skip
 
 

@@ -170,9 +170,10 @@ class WorkspaceSettings(BaseModel):
         "contradicts it by rule has 0.95. Higher: fewer false reports.",
     )
     predictor_mode: Literal["off", "collect", "on"] = Field(
-        "collect",
-        description="off: no learned ranking; collect: it learns and is compared, the baseline "
-        "serves; on: it gains influence as it proves better.",
+        "on",
+        description="off: no learned ranking; on: it gains influence as it proves better; collect: "
+        "it learns and is compared as in on, and says what it would have gained. In both, some "
+        "sessions are given a list that the baseline and it choose in turn, by coin.",
     )
     judge_by_model: bool = Field(
         True,

@@ -6,14 +6,16 @@
    of the budget, pins when they fit. The others take the rest; those that do not fit are skipped;
    the remaining places go to the other constraints and pins that fit. Candidates that are not
    relevant to the session's context are not injected.
-3. Exploration: with the given probability the lowest of the others is replaced by the candidate
-   that was not injected, fits, and on which the rankings disagree most.
+3. With a given probability the others are drafted from both rankings in turn
+   (`memories.core.drafting`), as many as without: only such a list tells which ranking is better.
+4. Exploration of a list that is not drafted: with the given probability the lowest of the others is
+   replaced by the candidate that was not injected, fits, and on which the rankings disagree most.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Generic, Literal, NamedTuple, TypeVar
 
@@ -21,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from memories.core.diversity import choose_diverse
+from memories.core.drafting import Side, draft
 from memories.core.rrf import RRF_K, rrf
 
 Id = TypeVar("Id", bound=Hashable)
@@ -28,6 +31,8 @@ InjectionSource = Literal["effective", "predictor", "both", "exploration"]
 Always = Literal["", "pin", "constraint"]
 # Above every fused score, which is below 1.
 _LIFT: dict[Always, float] = {"": 0.0, "pin": 1.0, "constraint": 2.0}
+
+_ALONE: dict[Side, float] = {"baseline": 1.0, "predictor": 0.0}  # the weight of the baseline
 
 
 class Contender(NamedTuple, Generic[Id]):
@@ -46,12 +51,16 @@ class Contender(NamedTuple, Generic[Id]):
 
 @dataclass(frozen=True, slots=True)
 class LearnedScores(Generic[Id]):
-    """The learned ranking: scores of all candidates or none; `alpha` is the baseline's weight."""
+    """The learned ranking: scores of all candidates or none; `alpha` is the baseline's weight.
+
+    `draft_share` is the probability with which the list is drafted from both rankings.
+    """
 
     scores: Mapping[Id, float]
     alpha: float = 1.0
     rrf_k: int = RRF_K
     exploration_rate: float = 0.0
+    draft_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +80,8 @@ class Placed(NamedTuple, Generic[Id]):
     """A ranked candidate; ranks count from 1, `final` is `fused` · `diversity`.
 
     `source` names the ranking that has it among its best `k`: both, the predictor alone, else the
-    baseline (also for a candidate that neither ranks so high).
+    baseline (also for a candidate that neither ranks so high). `drafted_by` is the side that
+    chose it for a drafted list, whose candidates are in the order of their places, not by `final`.
     """
 
     id: Id
@@ -84,6 +94,7 @@ class Placed(NamedTuple, Generic[Id]):
     source: InjectionSource
     is_relevant: bool = True
     is_injected: bool = False
+    drafted_by: Side | Literal[""] = ""
 
     @property
     def final(self) -> float:
@@ -110,11 +121,17 @@ def inject(
     ----------
     contenders : in the baseline's order, best first.
     vectors : unit vectors (dim,); a candidate without one repeats nothing.
-    rng : used only when there are scores and an exploration rate.
+    rng : used only when there are scores and a draft share or an exploration rate.
     """
     placed = _order(contenders, learned, vectors, budget.k)
     chars = {one.id: one.chars for one in contenders}
     placed, left = _mark_injected(placed, chars, budget)
+    if learned.scores and learned.draft_share > 0 and rng.random() < learned.draft_share:
+        orders = {
+            side: _order(contenders, replace(learned, alpha=alpha), vectors, budget.k)
+            for side, alpha in _ALONE.items()
+        }
+        return _draft(placed, orders, chars, left, rng)
     may_explore = learned.scores and learned.exploration_rate > 0
     if may_explore and rng.random() < learned.exploration_rate:
         return _explore(placed, chars, left)
@@ -185,6 +202,38 @@ def _mark_injected(
     give((one for one in placed if one.is_relevant and not one.always), budget.k)
     give(leading, budget.k)
     return [one._replace(is_injected=one.id in given) for one in placed], left
+
+
+def _draft(
+    placed: list[Placed[Id]],
+    orders: Mapping[Side, Sequence[Placed[Id]]],
+    chars: Mapping[Id, int],
+    left: int,
+    rng: Random,
+) -> list[Placed[Id]]:
+    """Replace the injected others by as many that both orders draft; nothing if fewer would fit."""
+    others = [one for one in placed if one.is_injected and not one.always]
+    open_ids = {one.id for one in placed if one.is_relevant and not one.always}
+    picks = draft(
+        {side: [one.id for one in order if one.id in open_ids] for side, order in orders.items()},
+        places=len(others),
+        chars=chars,
+        budget_chars=left + sum(chars[one.id] for one in others),
+        rng=rng,
+    )
+    if len(picks) < len(others):
+        return placed
+    known = {one.id: one for one in placed}
+    drafted = [known[i]._replace(is_injected=True, drafted_by=side) for i, side in picks]
+    taken = {one.id for one in drafted}
+    rest = [
+        one if one.always else one._replace(is_injected=False)
+        for one in placed
+        if one.id not in taken
+    ]
+    always = [one for one in rest if one.always]
+    in_order = [*always, *drafted, *(one for one in rest if not one.always)]
+    return [one._replace(rank=rank) for rank, one in enumerate(in_order, 1)]
 
 
 def _explore(placed: list[Placed[Id]], chars: Mapping[Id, int], left: int) -> list[Placed[Id]]:

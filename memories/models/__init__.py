@@ -47,7 +47,7 @@ from memories.models.record import (
 )
 from memories.models.report import ReportItem, ReportKind, SessionReport
 from memories.models.review import Review, ReviewKind, ReviewStatus
-from memories.models.session import CandidateSource, Session, SessionCandidate
+from memories.models.session import CandidateSource, DraftSide, Session, SessionCandidate
 
 __all__ = [
     "Ask",
@@ -56,6 +56,7 @@ __all__ = [
     "CoRecall",
     "CorpusSize",
     "Derivation",
+    "DraftSide",
     "EntityCount",
     "EntityDue",
     "ErrorType",

@@ -28,6 +28,13 @@ class CandidateSource(models.TextChoices):
     FTS_ONLY = "fts_only", "A prompt matched it; it was no candidate"
 
 
+class DraftSide(models.TextChoices):
+    """The ranking that chose a memory for a drafted list."""
+
+    BASELINE = "baseline", "The baseline"
+    PREDICTOR = "predictor", "The learned ranker"
+
+
 class SessionState(models.TextChoices):
     """The state of a session."""
 
@@ -103,6 +110,9 @@ class Session(WorkspaceModel):
     reason = models.CharField(
         max_length=200, blank=True, db_default=""
     )  # why no memory was chosen for it
+    # The probability with which its list is drafted from both rankings, and whether it was.
+    draft_share = models.FloatField(default=0.0, db_default=0.0)
+    is_drafted = models.BooleanField(default=False, db_default=False)
 
     objects: ClassVar[SessionManager[Self]] = SessionManager()
 
@@ -167,6 +177,13 @@ class SessionCandidate(WorkspaceModel):
     rank = models.PositiveSmallIntegerField(null=True)  # null: matched by a prompt only
     was_injected = models.BooleanField(default=False)
     is_always = models.BooleanField(default=False)  # a constraint or a pin: never displaced
+    is_relevant = models.BooleanField(default=True, db_default=True)  # enough to be given
+    # The side that chose it for its place in a drafted list, and with which probability a place was
+    # that side's; empty and null in other lists.
+    drafted_by = models.CharField(
+        max_length=9, choices=DraftSide.choices, blank=True, db_default=""
+    )
+    propensity = models.FloatField(null=True)
     revision = models.PositiveIntegerField(default=1)  # the revision that was injected
     fts_hit_count = models.PositiveIntegerField(default=0)
     feedback = models.FloatField(null=True)  # by the agent, -1..1

@@ -13,7 +13,7 @@ from rest_framework import serializers
 from engram.kernel.fields import Flag, Id, Number, Path, Text, Whole
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from memories.core.briefing import AT_END, EXCERPT_MAX_CHARS
-from memories.models import CandidateSource, Session, SessionCandidate, State
+from memories.models import CandidateSource, DraftSide, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
 from memories.serializers.report import AgentReportSerializer, ReportSerializer, present_report
 from memories.services.disputes import Dispute
@@ -131,6 +131,10 @@ class StartedSerializer(serializers.Serializer[Any]):
         f"{CONSTRAINTS_READ} that hold, most trusted and important first.",
     )
     status_line = serializers.CharField()
+    is_drafted = serializers.BooleanField(
+        help_text="Whether the baseline and the learned ranking chose the memories in turn, by "
+        "coin, so that they can be compared."
+    )
     reason = serializers.CharField(
         allow_blank=True,
         help_text="Why no memory was chosen for the context; constraints and pins are given in "
@@ -266,6 +270,14 @@ class CandidateSerializer(RankedSerializer):
     final_score = serializers.FloatField()
     injected = serializers.BooleanField(source="was_injected")
     always = serializers.BooleanField(source="is_always")
+    drafted_by = serializers.ChoiceField(
+        DraftSide.choices,
+        allow_blank=True,
+        help_text="The ranking that chose it for its place in a drafted list.",
+    )
+    propensity = serializers.FloatField(
+        allow_null=True, help_text="Probability with which this place was that ranking's."
+    )
     hits = serializers.IntegerField(source="fts_hit_count")
 
     @extend_schema_field(serializers.CharField(allow_null=True))
@@ -290,6 +302,10 @@ class SessionDetailSerializer(SessionSerializer):
     phase = serializers.CharField()
     model_version = serializers.IntegerField(allow_null=True)
     no_opinion_reason = serializers.CharField()
+    is_drafted = serializers.BooleanField()
+    draft_share = serializers.FloatField(
+        help_text="Probability with which both rankings draft the list."
+    )
     report = AgentReportSerializer(
         source="reported",
         allow_null=True,
@@ -318,6 +334,7 @@ def present_started(started: StartedSession) -> dict[str, Any]:
         ],
         "constraints_left_out": list(started.left_out),
         "status_line": started.session.status_line,
+        "is_drafted": started.session.is_drafted,
         "reason": started.session.reason,
         "decided_since": [asdict(one) for one in started.decided],
         "at_end": AT_END,

@@ -111,17 +111,20 @@ class ComparisonAdmin(OfSessionAdmin):
     detail_template = "admin/predictor/comparison/detail.html"
 
     list_display = [
-        "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure",
-        "is_counted", "phase", "alpha_figure", "rate_figure", "model_version", "compared",
+        "session_key", "winner", "margin_figure", "drafted_figure", "predictor_figure",
+        "baseline_figure", "is_counted", "phase", "alpha_figure", "rate_figure", "model_version",
+        "compared",
     ]  # fmt: skip
     list_filter = [
         ("outcome", ChoicesDropdownFilter),
         "is_evidence",
+        "is_drafted",
         "is_drift_reset",
     ]
     empty_text = "Every judged session compares the predictor's ranking with the baseline's."
 
     margin_figure = figure_column("margin", "margin", "+.3f")
+    drafted_figure = figure_column("drafted_margin", "drafted", "+.3f")
     predictor_figure = figure_column("predictor_ndcg", "predictor")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
     alpha_figure = figure_column("alpha", "baseline's weight", ".2f")

@@ -23,9 +23,9 @@ from typing import Final
 
 from predictor.core.margins import USUAL_DEVIATION
 
-ENOUGH: Final = 36.0  # wealth
+ENOUGH: Final = 48.0  # wealth
 MOST_WEALTH: Final = 1e6  # more says no more
-STAKE: Final = 0.8
+STAKE: Final = 0.95
 LATER: Final = 50  # margins after which half of what joins later has joined
 USUAL_CORRELATION: Final = 0.1
 USUAL_COUNT: Final = 20  # margins that the usual correlation counts as

@@ -25,6 +25,7 @@ NO_POSITIVE = "no positive"
 LOW_CONFIDENCE = "low confidence"
 FLAT = "flat"
 SHOWN_ONLY = "only shown memories judged"
+NOT_DRAFTED = "the list was not drafted from both rankings"
 NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor did not rank the session
 
 

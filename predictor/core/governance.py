@@ -1,12 +1,19 @@
 """Set the weight of the predictor against the baseline from the margins of judged sessions.
 
-The margin of a session is nDCG@10(predictor) - nDCG@10(baseline). Cold start is left when bets on
-the margins have won enough (`predictor.core.betting`), a test that may be asked after each session.
-After it the baseline's weight α follows the probability that the discounted mean margin is above 0.
-A cumulative sum (Page 1954) detects a mean margin that fell below -0.05; each margin enters it as
-the log likelihood ratio of 0 and -0.1, which is smaller where margins vary more than usual, or
-where each follows the one before. `benchmarks/governance.py` measures the error rates of these
-rules. The source document's rules are also computed, for audit.
+The margin of a session is nDCG@10(predictor) - nDCG@10(baseline). A transcript is written after the
+session was shown memories, so what is shown is judged more relevant, and the ranking that chose it
+looks better than it is. Therefore only margins of sessions count here whose lists were drafted from
+both rankings in turn, by coin (`memories.core.drafting`): both sides were shown alike.
+`Governor.draft_share` is the probability with which the next session is one of these. The margins
+of the others are kept as a description.
+
+Cold start is left when bets on the margins have won enough (`predictor.core.betting`), a test that
+may be asked after each session. After it the baseline's weight α follows the probability that the
+discounted mean margin is above 0. A cumulative sum (Page 1954) detects a mean margin that fell
+below -0.03; each margin enters it as the log likelihood ratio of 0.02 and -0.08, which is smaller
+where margins vary more than usual, or where each follows the one before. A tie changes nothing in
+it. `benchmarks/governance.py` measures the error rates of these rules. The source document's rules
+are also computed, for audit, from all margins.
 
 Pure functions of a state: no clock, no randomness.
 """
@@ -29,8 +36,18 @@ LEAST_ALPHA = 0.1
 MIN_SCORED = 10  # sessions, before cold start is first left
 MIN_OUT_OF_SAMPLE = 15  # comparisons, since cold start began
 RAMP_FLOORS = ((10, 0.8), (20, 0.6))  # (active sessions, least α below that many)
-DRIFT_SLACK = 0.05
-DRIFT_LIMIT = 7.0
+DRIFT_SLACK = 0.03
+DRIFT_LIMIT = 6.0
+
+# Probabilities with which a list is drafted from both rankings. All lists in cold start, because
+# half of an unknown ranking costs little, and nothing where it is good; fewer where it seems worse.
+# Few where the ranking serves, because then half of the baseline costs something; all while the
+# cumulative sum says that it may have fallen.
+COLD_SHARE = 1.0
+DOUBTFUL_SHARE, DOUBTFUL_Z = 0.25, -1.0
+HARMFUL_SHARE, HARMFUL_Z = 0.1, -2.5
+SERVING_SHARE = 0.3
+ALARM = 0.5  # of the cumulative sum
 
 
 class Phase(StrEnum):
@@ -58,11 +75,14 @@ class SessionOutcome:
     is_trained : whether the predictor's scores came from a trained model.
     is_out_of_sample : whether no training had used the session when its scores were made.
     is_served : whether the scores influenced which memories the session was given.
+    is_drafted : whether its list was drafted from both rankings by coin; else the margin is a
+        description only, because the ranking that chose the list looks better than it is.
+    drafted_margin : the margin over what could be drafted; None when it is `margin`.
 
     Raises
     ------
     ValueError
-        When the margin is not a finite number: it would spoil every later mean.
+        When a margin is not a finite number: it would spoil every later mean.
     """
 
     margin: float | None
@@ -71,18 +91,28 @@ class SessionOutcome:
     is_trained: bool = False
     is_out_of_sample: bool = False
     is_served: bool = True
+    is_drafted: bool = True
+    drafted_margin: float | None = None
 
     def __post_init__(self) -> None:
         """Reject a margin that is not finite."""
-        if self.margin is not None and not math.isfinite(self.margin):
-            raise ValueError(f"a margin must be a finite number, not {self.margin}")
+        for margin in (self.margin, self.drafted_margin):
+            if margin is not None and not math.isfinite(margin):
+                raise ValueError(f"a margin must be a finite number, not {margin}")
 
     @property
     def evidence(self) -> float | None:
-        """Return the margin that counts, in [-1, 1], 0 for a tie; None when void."""
+        """Return the margin that influence depends on, in [-1, 1]; None when there is none."""
+        if self.drafted_margin is None or self.described is None:
+            return self.described if self.is_drafted else None
+        return _within_bounds(self.drafted_margin) if self.is_drafted else None
+
+    @property
+    def described(self) -> float | None:
+        """Return the margin in [-1, 1], 0 for a tie, of any valid comparison; None when void."""
         if self.margin is None or self.void_reason or not self.is_trained:
             return None
-        return 0.0 if abs(self.margin) < TIE else min(1.0, max(-1.0, self.margin))
+        return _within_bounds(self.margin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +121,8 @@ class Governor:
 
     `margins`, `betting`, `out_of_sample` and `active_sessions` count since influence was last lost;
     `is_reset` is whether the last update was a drift reset. Bets are only on margins out of sample.
+    `shown` has all margins, also of lists that were not drafted: it decides nothing. `adopted_at`
+    is the number of scored sessions when cold start was last left, 0 while it is not.
     """
 
     phase: Phase = Phase.COLLECTING
@@ -99,6 +131,8 @@ class Governor:
     active_sessions: int = 0
     margins: Margins = field(default_factory=Margins)
     betting: Betting = field(default_factory=Betting)
+    shown: Margins = field(default_factory=Margins)
+    adopted_at: int = 0
     drift_sum: float = 0.0
     drift_resets: int = 0
     is_reset: bool = False
@@ -120,6 +154,12 @@ class Governor:
         )
         if comparison.is_trained and after.phase is Phase.COLLECTING:
             after = replace(after, phase=Phase.WARMING)
+        if comparison.described is not None:
+            after = replace(
+                after,
+                shown=after.shown.add(comparison.described),
+                literal=after.literal.after_comparison(comparison.described),
+            )
         if comparison.evidence is not None:
             after = after._add_margin(comparison.evidence, comparison.is_out_of_sample)
         return after._advance_phase()
@@ -140,6 +180,8 @@ class Governor:
             phase=Phase.WARMING,
             margins=Margins(),
             betting=Betting(),
+            shown=Margins(),
+            adopted_at=0,
             out_of_sample=0,
             active_sessions=0,
             drift_sum=0.0,
@@ -163,6 +205,15 @@ class Governor:
         """Return the least baseline weight that the ramp allows now."""
         floors = (least for until, least in RAMP_FLOORS if self.active_sessions < until)
         return next(floors, LEAST_ALPHA)
+
+    @property
+    def draft_share(self) -> float:
+        """Return the probability with which the next session's list is drafted from both."""
+        if self.phase in SERVING:
+            return COLD_SHARE if self.drift_sum > ALARM else SERVING_SHARE
+        if self.out_of_sample < MIN_OUT_OF_SAMPLE or self.z > DOUBTFUL_Z:
+            return COLD_SHARE
+        return DOUBTFUL_SHARE if self.z > HARMFUL_Z else HARMFUL_SHARE
 
     @property
     def z(self) -> float:
@@ -196,7 +247,7 @@ class Governor:
             return "No model is trained yet: the baseline ranks alone."
         evidence = (
             f"a mean margin of {self.margins.mean:+.3f} over {self.n_eff:.1f} effective"
-            f" comparisons (z {self.z:.2f})"
+            f" comparisons of lists drafted from both rankings (z {self.z:.2f})"
         )
         if self.phase in {Phase.WARMING, Phase.RETRAINING}:
             return (
@@ -217,6 +268,7 @@ class Governor:
             "z": self.z,
             "n_eff": self.n_eff,
             "wealth": self.betting.wealth,
+            "draft_share": self.draft_share,
             "reason": self.reason,
         }
         return {**asdict(self), "phase": self.phase.value, **derived}
@@ -250,7 +302,6 @@ class Governor:
             betting=self.betting.add(margin) if is_out_of_sample else self.betting,
             drift_sum=drift_sum,
             out_of_sample=self.out_of_sample + is_out_of_sample,
-            literal=self.literal.after_comparison(margin),
         )
         return after._reset() if drift_sum > DRIFT_LIMIT else after
 
@@ -262,6 +313,8 @@ class Governor:
         """
         if self.drift_resets and self.phase not in SERVING:
             return 0.0
+        if not margin:
+            return self.drift_sum
         surprise = self.betting.innovation(margin, -DRIFT_SLACK) / (1 + self.betting.correlation)
         return max(0.0, self.drift_sum - surprise * USUAL_DEVIATION / noise)
 
@@ -276,12 +329,14 @@ class Governor:
             after = replace(
                 after, margins=Margins(), betting=Betting(), out_of_sample=0, active_sessions=0
             )
-        return replace(after, phase=Phase.RETRAINING)
+        return replace(after, phase=Phase.RETRAINING, adopted_at=0)
 
     def _advance_phase(self) -> Governor:
         """Leave cold start, and later the ramp, when their conditions hold."""
         if self.phase in {Phase.WARMING, Phase.RETRAINING} and not self._first_unmet():
-            return replace(self, phase=Phase.RAMP, active_sessions=0)
+            return replace(
+                self, phase=Phase.RAMP, active_sessions=0, adopted_at=self.scored_sessions
+            )
         if self.phase is Phase.RAMP and self.active_sessions >= RAMP_FLOORS[-1][0]:
             return replace(self, phase=Phase.ACTIVE)
         return self
@@ -302,10 +357,15 @@ class Governor:
         return "Cold start"
 
 
+def _within_bounds(margin: float) -> float:
+    return 0.0 if abs(margin) < TIE else min(1.0, max(-1.0, margin))
+
+
 def _fill_missing(stored: object) -> object:
     """Return a stored state with the fields that older releases did not store."""
     if not isinstance(stored, Mapping) or not isinstance(stored.get("margins"), Mapping):
         return stored
     first = Margins()
     margins = {"steps": first.steps, "last": first.last, **stored["margins"]}
-    return {"betting": asdict(Betting()), **stored, "margins": margins}
+    missing = {"betting": asdict(Betting()), "shown": margins, "adopted_at": 0}
+    return {**missing, **stored, "margins": margins}

@@ -33,7 +33,9 @@ class Comparison(WorkspaceModel):
     """nDCG@10 of predictor and baseline over the judged memories, and the governor's state after.
 
     `evidence` is the governor's whole state after this session; `alpha` and `phase` are those of
-    the next session, `alpha_served` is the weight that was used in this one.
+    the next session, `alpha_served` is the weight that was used in this one. `margin` describes;
+    influence depends on `drafted_margin`, of a list that both rankings drafted, over the memories
+    that could be drafted: null for other lists, and where it is void for `drafted_void_reason`.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -43,6 +45,9 @@ class Comparison(WorkspaceModel):
     predictor_ndcg = models.FloatField(null=True)
     baseline_ndcg = models.FloatField(null=True)
     margin = models.FloatField(null=True)
+    is_drafted = models.BooleanField(default=False, db_default=False)
+    drafted_margin = models.FloatField(null=True)
+    drafted_void_reason = models.CharField(max_length=60, blank=True, db_default="")
     judge_confidence = models.FloatField(null=True)
     is_evidence = models.BooleanField(default=False)  # it changed the success rate
     is_out_of_sample = models.BooleanField(default=False)

@@ -11,16 +11,18 @@ from engram.kernel.tenancy import WorkspaceModel
 class PredictorState(WorkspaceModel):
     """The governor's state, the served model, the last trainings, and the breaker.
 
-    `governor` is `predictor.core.governance.Governor` as JSON; `phase` and `alpha` are copies for
-    readers. `served` is the number of the promoted model version, null before the first.
-    `last_dropped` is the highest version number at the last reset: versions up to it no longer
-    count. `trained_at` and `scored_at_training` are of the last training, whatever its result.
+    `governor` is `predictor.core.governance.Governor` as JSON; `phase`, `alpha` and `draft_share`
+    are copies for readers. `served` is the number of the promoted model version, null before the
+    first. `last_dropped` is the highest version number at the last reset: versions up to it no
+    longer count. `trained_at` and `scored_at_training` are of the last training, whatever its
+    result.
     """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")
     governor = models.JSONField(default=dict)
     phase = models.CharField(max_length=20, default="collecting")
     alpha = models.FloatField(default=1.0)
+    draft_share = models.FloatField(default=1.0, db_default=1.0)
     success_rate = models.FloatField(default=0.5)
     scored_sessions = models.PositiveIntegerField(default=0)
     served = models.PositiveIntegerField(null=True)

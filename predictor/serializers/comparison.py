@@ -13,8 +13,11 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
     """Comparison of the two rankings of one session.
 
     `margin` is the predictor's nDCG@10 minus the baseline's, null when the comparison is void;
-    `ema_updated` is whether it changed the evidence. `alpha_served` is the baseline's weight in
-    this session; `alpha`, `phase`, `success_rate` and `literal_alpha` are those after it.
+    `ema_updated` is whether it changed the success rate. Both describe. Influence depends on
+    `drafted_margin`: of a list that both rankings drafted, over the memories that could be drafted;
+    null for other lists, and where it is void for `drafted_void_reason`. `alpha_served` is the
+    baseline's weight in this session; `alpha`, `phase`, `success_rate` and `literal_alpha` are
+    those after it.
     """
 
     session_key = serializers.CharField(source="session.session_key")
@@ -33,6 +36,9 @@ class ComparisonSerializer(serializers.ModelSerializer[Comparison]):
             "predictor_ndcg",
             "baseline_ndcg",
             "margin",
+            "is_drafted",
+            "drafted_margin",
+            "drafted_void_reason",
             "judge_confidence",
             "ema_updated",
             "is_out_of_sample",

@@ -7,8 +7,9 @@ from typing import Any
 
 from rest_framework import serializers
 
-from memories.models import CandidateSource, State
+from memories.models import CandidateSource, DraftSide, State
 from memories.serializers.session import RankedSerializer
+from predictor.core.comparison import NOT_DRAFTED
 from predictor.models import Comparison, ComparisonOutcome, JudgeKind, Judgement, JudgeStatus
 from predictor.models.comparison import WINNERS
 from predictor.serializers.comparison import ComparisonSerializer
@@ -49,6 +50,11 @@ class InspectedSerializer(RankedSerializer):
     final_score = serializers.FloatField(allow_null=True)
     was_injected = serializers.BooleanField()
     is_always = serializers.BooleanField(help_text="A constraint or a pin, never displaced.")
+    is_relevant = serializers.BooleanField(help_text="Relevant enough to the context to be given.")
+    drafted_by = serializers.ChoiceField(DraftSide.choices, allow_blank=True)
+    propensity = serializers.FloatField(
+        allow_null=True, help_text="Probability with which its place in the list was that side's."
+    )
     fts_hit_count = serializers.IntegerField()
     signals = serializers.ListField(child=serializers.FloatField())
     relevance = serializers.FloatField(allow_null=True, help_text="By the judge.")
@@ -156,6 +162,8 @@ class AuditSessionSerializer(serializers.Serializer[Any]):
     model_version = serializers.IntegerField(allow_null=True)
     has_opinion = serializers.BooleanField()
     no_opinion_reason = serializers.CharField(allow_blank=True)
+    is_drafted = serializers.BooleanField(help_text="Whether both rankings drafted its list.")
+    draft_share = serializers.FloatField(help_text="The probability with which they did.")
     status_line = serializers.CharField(allow_blank=True)
 
 
@@ -245,9 +253,13 @@ def describe_effect(comparison: Comparison) -> str:
     """Return a sentence on whether a comparison changed the evidence, and why."""
     if not comparison.is_evidence:
         return f"It moved nothing: {comparison.void_reason or 'void'}."
+    if comparison.drafted_margin is None:
+        why = comparison.drafted_void_reason or NOT_DRAFTED
+        return f"It moved the success rate, and no influence: {why}."
     sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"
     words = (
-        f"{WINNERS[ComparisonOutcome(comparison.outcome)]}, margin {comparison.margin or 0.0:+.3f}"
+        f"{WINNERS[ComparisonOutcome(comparison.outcome)]},"
+        f" margin {comparison.drafted_margin:+.3f} of a list that both drafted"
     )
     reset = " It was a drift reset: influence is lost." if comparison.is_drift_reset else ""
     return f"It moved the evidence ({words}; {sample}).{reset}"
@@ -265,6 +277,9 @@ def _flat(one: InspectedMemory) -> dict[str, Any]:
         "final_score": row and row.final_score,
         "was_injected": row is not None and row.was_injected,
         "is_always": row is not None and row.is_always,
+        "is_relevant": row is None or row.is_relevant,
+        "drafted_by": row.drafted_by if row else "",
+        "propensity": row and row.propensity,
         "fts_hit_count": row.fts_hit_count if row else 0,
         "signals": row.signals if row else [],
         "relevance": one.relevance,

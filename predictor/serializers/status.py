@@ -10,6 +10,7 @@ from rest_framework import serializers
 from engram.kernel.answers import fields_of
 from predictor.core.governance import Governor, Phase
 from predictor.models import JudgeKind, ModelVersion
+from predictor.services.status.drafted_lists import DraftedLists, Measured, VoidSessions
 from predictor.services.status.status import Breaker, NextTraining, PredictorStatus
 from predictor.services.status.track_record import JudgedBy
 
@@ -17,7 +18,7 @@ MODES = ("off", "collect", "on")
 
 
 class EvidenceSerializer(serializers.Serializer[Governor]):
-    """Evidence from the margins of recent sessions, discounted by age."""
+    """Evidence from the margins of recent drafted lists, discounted by age."""
 
     mean_margin = serializers.FloatField(source="margins.mean")
     z = serializers.FloatField(help_text="Standard errors by which the mean lies above 0.")
@@ -26,6 +27,9 @@ class EvidenceSerializer(serializers.Serializer[Governor]):
         source="betting.wealth", help_text="What bets that the mean is above 0 have won, of 1."
     )
     drift_sum = serializers.FloatField(help_text="Above the drift limit influence is lost.")
+    draft_share = serializers.FloatField(
+        help_text="Probability that the next list is drafted from both rankings."
+    )
     out_of_sample = serializers.IntegerField()
     active_sessions = serializers.IntegerField()
 
@@ -110,6 +114,31 @@ class JudgedBySerializer(serializers.Serializer[Any]):
     void = serializers.IntegerField(help_text="Those of which nothing is learned.")
 
 
+@fields_of(Measured)
+class MeasuredSerializer(serializers.Serializer[Any]):
+    """Mean nDCG@10 of both rankings, and their mean margin with its 95 % interval."""
+
+
+@fields_of(VoidSessions)
+class VoidSessionsSerializer(serializers.Serializer[Any]):
+    """Sessions that said nothing of the rankings, and what to do about it."""
+
+
+@fields_of(DraftedLists)
+class DraftedListsSerializer(serializers.Serializer[Any]):
+    """Both rankings side by side since the last reset, and how far adoption is.
+
+    Only drafted lists are evidence; the others favour the ranking that chose them.
+    """
+
+    drafted = MeasuredSerializer()
+    others = MeasuredSerializer(help_text="Lists that one ranking chose: a description only.")
+    void = VoidSessionsSerializer(many=True)
+    adopted_at = serializers.IntegerField(
+        help_text="Scored sessions when influence was, or would have been, earned; 0: not yet."
+    )
+
+
 class PredictorSettingsSerializer(serializers.Serializer[Any]):
     """The workspace's settings of the predictor."""
 
@@ -157,6 +186,7 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
     )
     next_training = NextTrainingSerializer()
     breaker = BreakerSerializer()
+    drafted_lists = DraftedListsSerializer()
     thresholds = ThresholdsSerializer()
     settings = PredictorSettingsSerializer(source="config")
 

@@ -16,6 +16,7 @@ _SERVING = (
     "workspace_id",
     "phase",
     "alpha",
+    "draft_share",
     "success_rate",
     "scored_sessions",
     "served",
@@ -64,6 +65,7 @@ def store_governor(state: PredictorState, governor: Governor, now: datetime) -> 
     state.governor = governor.to_json()
     state.phase = governor.phase.value
     state.alpha = governor.alpha
+    state.draft_share = governor.draft_share
     state.success_rate = governor.success_rate
     state.scored_sessions = governor.scored_sessions
     state.drift_resets = governor.drift_resets

@@ -96,7 +96,9 @@ def test_ranker_of_the_story_does_not_beat_the_baseline_and_changes_nothing(
         assert Session.objects.exclude(ended_at=None).count() == sessions > 80
         assert set(Comparison.objects.values_list("outcome", flat=True)) >= {"win", "loss", "void"}
         assert set(Training.objects.values_list("status", flat=True)) >= {"promoted", "rejected"}
-        assert Comparison.objects.filter(is_drift_reset=True).exists()
+        drafted = Comparison.objects.exclude(drafted_margin=None)
+        assert drafted.count() > 40
+        assert -0.1 < drafted.aggregate(mean=Avg("drafted_margin"))["mean"] < 0
         assert not Comparison.objects.filter(alpha__lt=1).exists()
         compared = Comparison.objects.exclude(margin=None)
         means = compared.aggregate(own=Avg("predictor_ndcg"), baseline=Avg("baseline_ndcg"))

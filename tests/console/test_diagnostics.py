@@ -19,6 +19,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.services import change_settings
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
+from predictor.core.governance import Governor
 from predictor.models import (
     CalibrationItem,
     CalibrationSample,
@@ -98,9 +99,11 @@ def test_a_new_workspace_waits_in_cold_start(tenant: Tenant) -> None:
 
 def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tenant) -> None:
     alive("worker")
-    put_state(tenant, phase="warming", served=1)
+    trained = Governor.initial().after_training().to_json()
+    put_state(tenant, phase="warming", served=1, governor=trained)
     assert predictor_of(tenant)["says"] == (
-        "It learns and is compared; the baseline's order serves."
+        "It learns and is compared; the baseline's order serves. It is not adopted: no list of a"
+        " judged session was drafted yet. 100% of the sessions are compared by drafted lists."
     )
 
 

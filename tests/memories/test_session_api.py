@@ -85,6 +85,7 @@ def test_a_start_answers_what_the_contract_says(tenant: Tenant) -> None:
         ],
         "constraints_left_out": [],
         "status_line": "[predictor: collecting | 0/10 sessions | baseline only]",
+        "is_drafted": False,
         "reason": "",
         "decided_since": [],
         "at_end": AT_END,

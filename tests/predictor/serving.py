@@ -73,9 +73,13 @@ def promote(
     number: int = 1,
     phase: Phase = Phase.WARMING,
     now: datetime = NOW,
+    draft_share: float = 0.0,
     **others: Any,
 ) -> ModelVersion:
-    """Store a model and serve it, as a training does; the governor is put into the phase."""
+    """Store a model and serve it, as a training does; the governor is put into the phase.
+
+    No list is drafted, unless a share says so, until the next session is settled.
+    """
     raw = scorer(seed=number).to_bytes() if raw is None else raw
     workspace.settings.setdefault("score_timeout_ms", 10_000)  # a busy machine fails no test
     workspace.__dict__.pop("config", None)
@@ -98,6 +102,8 @@ def promote(
         state = lock_state(now)
         state.served = state.last_version = number
         store_governor(state, governor(phase), now)
+        state.draft_share = draft_share
+        state.save(update_fields=["draft_share"])
     return version
 
 

@@ -1,18 +1,29 @@
-"""Evidence against the former baseline is none against the one that serves now."""
+"""What was earned by evidence that no longer counts is dropped, and models stay.
+
+Against the former baseline it says nothing of the one that serves now; margins of lists that one
+ranking chose favour this ranking.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import import_module
 
+import pytest
 from django.db import connection
 
+from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from predictor.core.governance import Governor, Phase, SessionOutcome
+from predictor.core.margins import Margins
 from predictor.models import PredictorState
 from predictor.services.state import lock_state, state_of, store_governor
 from tests.conftest import NOW, Tenant
+from tests.predictor.serving import configure
 
-DROP = import_module("predictor.migrations.0004_another_baseline").DROP
+BASELINE = import_module("predictor.migrations.0004_another_baseline").DROP
+DRAFTED = import_module("predictor.migrations.0005_drafted_evidence").DROP
+KEEP = import_module("engram.kernel.migrations.0008_keep_collecting").KEEP
 
 
 def earn(tenant: Tenant, sessions: int) -> Governor:
@@ -29,37 +40,69 @@ def earn(tenant: Tenant, sessions: int) -> Governor:
     return governor
 
 
-def upgrade() -> None:
+def upgrade(statement: str) -> None:
     with connection.cursor() as cursor:
-        cursor.execute(DROP)
+        cursor.execute(statement)
 
 
-def test_influence_is_earned_anew_and_models_stay(tenant: Tenant, neighbour: Tenant) -> None:
+def stored_in(tenant: Tenant) -> Governor:
+    with in_workspace(tenant.workspace):
+        return Governor.from_json(state_of().governor)
+
+
+@pytest.mark.parametrize("drop", [BASELINE, DRAFTED])
+def test_influence_is_earned_anew_and_models_stay(
+    tenant: Tenant, neighbour: Tenant, drop: str
+) -> None:
     before = earn(tenant, 60)
     assert (before.phase, before.alpha < 0.2) == (Phase.ACTIVE, True)
     ramping = earn(neighbour, 20)
     assert ramping.phase is Phase.RAMP
-    upgrade()
+    upgrade(drop)
     for one, was in ((tenant, before), (neighbour, ramping)):
         with in_workspace(one.workspace):
             state = state_of()
         assert (state.phase, state.alpha, state.served) == ("warming", 1.0, 3)
-        assert Governor.from_json(state.governor) == was.after_replacement()
+        found = stored_in(one)
+        assert replace(found, shown=Margins(), adopted_at=0) == was.after_replacement()
         assert state.scored_sessions == was.scored_sessions
-    upgrade()
-    with in_workspace(tenant.workspace):
-        assert Governor.from_json(state_of().governor) == before.after_replacement()
+    upgrade(drop)
+    found = stored_in(tenant)
+    assert replace(found, shown=Margins(), adopted_at=0) == before.after_replacement()
 
 
-def test_a_workspace_without_a_model_stays_as_it_is(tenant: Tenant, neighbour: Tenant) -> None:
+def test_the_margins_of_lists_of_one_ranking_stay_as_a_description(tenant: Tenant) -> None:
+    before = earn(tenant, 60)
+    upgrade(DRAFTED)
+    found = stored_in(tenant)
+    assert (found.shown, found.margins, found.adopted_at) == (before.margins, Margins(), 0)
+
+
+@pytest.mark.parametrize("drop", [BASELINE, DRAFTED])
+def test_a_workspace_without_a_model_stays_as_it_is(
+    tenant: Tenant, neighbour: Tenant, drop: str
+) -> None:
     with in_workspace(tenant.workspace):
         store_governor(lock_state(NOW), Governor.initial().update(SessionOutcome(None)), NOW)
     with in_workspace(neighbour.workspace):
         lock_state(NOW)
-    upgrade()
+    upgrade(drop)
     with in_workspace(tenant.workspace):
         state = state_of()
         assert (state.phase, state.scored_sessions) == ("collecting", 1)
         assert Governor.from_json(state.governor).phase is Phase.COLLECTING
     with in_workspace(neighbour.workspace):
         assert PredictorState.objects.get().governor == {}
+
+
+def test_workspaces_keep_their_mode_and_new_ones_begin_with_on(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    configure(neighbour.workspace, predictor_mode="off")
+    assert Workspace.objects.get(pk=tenant.workspace.pk).config.predictor_mode == "on"
+    upgrade(KEEP)
+    modes = {
+        one.slug: one.config.predictor_mode
+        for one in Workspace.objects.filter(pk__in=[tenant.workspace.pk, neighbour.workspace.pk])
+    }
+    assert modes == {tenant.workspace.slug: "collect", neighbour.workspace.slug: "off"}

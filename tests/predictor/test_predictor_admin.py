@@ -196,7 +196,8 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
     assert second.startswith(' class="entry worth-high"')
     assert "3 text hits" in second
     assert "model: no place" in second
-    assert "It moved the evidence (predictor, margin +0.300; seen in training before)." in html
+    moved = "predictor, margin +0.300 of a list that both drafted; seen in training before"
+    assert f"It moved the evidence ({moved})." in html
     assert made.evidence["reason"] in html
 
 

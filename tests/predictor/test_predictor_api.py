@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle.forget import forget
+from predictor.core.comparison import NOT_DRAFTED
 from predictor.core.governance import Phase
 from predictor.models import (
     CalibrationItem,
@@ -57,6 +59,9 @@ def fill(tenant: Tenant, n: int = 4, *, name: str = "s") -> list[Any]:
                     outcome=outcome,
                     void_reason="flat" if outcome == "void" else "",
                     margin=margin,
+                    is_drafted=True,
+                    drafted_margin=margin,
+                    drafted_void_reason="flat" if outcome == "void" else "",
                     is_evidence=outcome != "void",
                     judge_confidence=0.9,
                     phase="warming",
@@ -75,7 +80,7 @@ def test_status_before_anything(tenant: Tenant, neighbour: Tenant) -> None:
     told = tenant.reader.get("predictor/status").json()
 
     assert (told["mode"], told["phase"], told["alpha"], told["alpha_served"]) == (
-        "collect",
+        "on",
         "collecting",
         1.0,
         1.0,
@@ -96,9 +101,31 @@ def test_status_before_anything(tenant: Tenant, neighbour: Tenant) -> None:
         assert not PredictorState.objects.exists()
 
 
+def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> None:
+    fill(tenant, 8)
+    with in_workspace(tenant.workspace):
+        own = Comparison.objects.filter(session__session_key__in=["s-4", "s-5"])
+        own.update(is_drafted=False, drafted_margin=None, drafted_void_reason=NOT_DRAFTED)
+    promote(tenant.workspace, phase=Phase.WARMING)
+    told = tenant.reader.get("predictor/status").json()["drafted_lists"]
+
+    drafted, others = told["drafted"], told["others"]
+    assert (drafted["sessions"], others["sessions"]) == (4, 2)
+    assert drafted["margin"] == pytest.approx(0.1 / 4)
+    assert others["margin"] == pytest.approx(0.05)
+    spread = math.sqrt(sum((x - 0.025) ** 2 for x in (0.3, -0.2, 0, 0)) / 3 / 4)
+    assert drafted["low"] == pytest.approx(0.025 - 1.96 * spread)
+    assert drafted["high"] == pytest.approx(0.025 + 1.96 * spread)
+    assert [(one["reason"], one["sessions"]) for one in told["void"]] == [("flat", 2)]
+    assert told["void"][0]["advice"].startswith("All memories were alike")
+    assert (told["adopted_at"], told["missing_sessions"], told["draft_share"]) == (0, None, 1.0)
+    assert told["says"].startswith("It is not adopted, +0.02 [-0.18, +0.23]: this may be chance.")
+
+
 def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:
     promote(tenant.workspace, phase=Phase.ACTIVE)
     now = state(tenant.workspace)
+    configure(tenant.workspace, predictor_mode="collect")
     collecting = tenant.reader.get("predictor/status").json()
     configure(tenant.workspace, predictor_mode="on")
     serving = tenant.reader.get("predictor/status").json()
@@ -349,7 +376,8 @@ def test_a_comparison_shows_both_lists_and_what_it_did(tenant: Tenant) -> None:
     assert one["relevance"] == one["raw"] is not None
     assert told["judgement"]["missing_topics"] == ["how refunds are booked"]
     assert told["judgement"]["reasoning"] == "The third note decided it."
-    assert told["moved"].startswith("It moved the evidence (baseline, margin -0.200")
+    assert told["moved"].startswith("It moved the evidence (baseline, margin -0.200 of a list")
+    assert told["drafted_margin"] == -0.2
     assert (told["evidence_before"]["drift_sum"], told["evidence_after"]["drift_sum"]) == (0.0, 0.1)
     oldest = tenant.reader.get(f"predictor/comparisons/{first.pk}").json()
     assert oldest["evidence_before"] is None
@@ -476,7 +504,7 @@ def test_drift_shows_the_sums_over_time(tenant: Tenant) -> None:
 
     assert [point["drift_sum"] for point in told["points"]] == [0.0, 0.1, 0.2]
     assert told["points"][0]["session_key"] == "s-0"
-    assert told["limit"] == 7
+    assert told["limit"] == 6
     assert len(told["judge"]["windows"]) == 12
     assert [
         p["margin"] for p in tenant.reader.get("predictor/drift", {"limit": 1}).json()["points"]

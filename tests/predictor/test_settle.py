@@ -24,6 +24,7 @@ from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.states import hide, restore_fields
 from memories.services.locks import lock
 from predictor.core.betting import Betting
+from predictor.core.comparison import NOT_DRAFTED
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import JudgeScores
 from predictor.core.labels import sample_labels
@@ -78,6 +79,7 @@ def hold_session(
     predictor: Sequence[UUID] | None = None,
     version: int | None = 1,
     started: datetime = NOW,
+    is_drafted: bool = True,
 ) -> Session:
     """Store an ended session of candidates in the baseline's order, held by a judge."""
     with in_workspace(tenant.workspace):
@@ -89,6 +91,8 @@ def hold_session(
             ended_at=started + timedelta(minutes=30),
             transcript="x" * 600,
             alpha=0.8,
+            is_drafted=is_drafted,
+            draft_share=1.0,
             has_opinion=predictor is not None,
             model_version=version if predictor is not None else None,
         )
@@ -185,6 +189,9 @@ def test_a_verdict_becomes_labels_a_comparison_and_evidence(
     assert comparison.baseline_top_ids == ids
     assert comparison.relevance == {str(i): r for i, r in relevance.items()}
     assert (comparison.is_evidence, comparison.is_out_of_sample) == (True, True)
+    assert (comparison.is_drafted, comparison.drafted_void_reason) == (True, "")
+    assert comparison.drafted_margin == comparison.margin
+    assert comparison.evidence["out_of_sample"] == 1
     assert (comparison.alpha_served, comparison.alpha, comparison.model_version) == (0.8, 1.0, 1)
     assert (comparison.phase, comparison.fts_overlap) == ("warming", 0.0)
     state = state_of(tenant)
@@ -193,6 +200,60 @@ def test_a_verdict_becomes_labels_a_comparison_and_evidence(
     assert {i: label.final for i, label in labels(tenant, session).items()} == relevance
     with in_workspace(neighbour.workspace):
         assert (Comparison.objects.count(), PredictorState.objects.count()) == (0, 0)
+
+
+def test_a_list_that_one_ranking_chose_is_described_and_moves_no_influence(
+    tenant: Tenant,
+) -> None:
+    """What is shown is judged better: such margins favour whoever chose the list."""
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1], is_drafted=False)
+    comparison = settled(tenant, session, make_verdict(dict(zip(ids, RELEVANCE, strict=True))))
+    assert comparison is not None
+    assert comparison.margin is not None
+    assert (comparison.is_evidence, comparison.drafted_margin) == (True, None)
+    assert comparison.drafted_void_reason == NOT_DRAFTED
+    governor = Governor.from_json(state_of(tenant).governor)
+    assert governor.shown.last == pytest.approx(comparison.margin)
+    assert (governor.margins, governor.betting, governor.out_of_sample) == (
+        Margins(),
+        Betting(),
+        0,
+    )
+    assert governor.success_rate != 0.5
+
+
+def test_the_margin_that_counts_is_over_what_could_be_drafted(tenant: Tenant) -> None:
+    """What is not relevant enough is shown by neither side, and is judged without being shown."""
+    ids = plant(tenant, 8)
+    predictor = [ids[4], *ids[:4], *ids[5:]]
+    session = hold_session(tenant, ids, predictor=predictor)
+    with in_workspace(tenant.workspace):
+        session.candidates.filter(memory=ids[4]).update(is_relevant=False)
+    relevance = dict(zip(ids, RELEVANCE, strict=True))
+    comparison = settled(tenant, session, make_verdict(relevance))
+    assert comparison is not None
+    assert (comparison.outcome, comparison.margin is not None and comparison.margin > 0) == (
+        "win",
+        True,
+    )
+    assert comparison.drafted_margin == 0.0
+    governor = Governor.from_json(state_of(tenant).governor)
+    assert (governor.margins.mean, governor.out_of_sample) == (0.0, 1)
+    assert governor.shown.mean == pytest.approx(comparison.margin)
+
+
+def test_a_draft_of_which_nothing_could_be_told_is_no_evidence(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    session = hold_session(tenant, ids, predictor=ids[::-1])
+    with in_workspace(tenant.workspace):
+        session.candidates.exclude(memory__in=ids[5:]).update(is_relevant=False)
+    relevance = dict(zip(ids, (0.9, 0.1, 0.0, 0.4, 0.7, 0.0, 0.0, 0.0), strict=True))
+    comparison = settled(tenant, session, make_verdict(relevance))
+    assert comparison is not None
+    assert (comparison.is_evidence, comparison.drafted_margin) == (True, None)
+    assert comparison.drafted_void_reason == "no positive"
+    assert Governor.from_json(state_of(tenant).governor).out_of_sample == 0
 
 
 def test_settling_twice_changes_nothing(tenant: Tenant) -> None:

@@ -21,8 +21,9 @@ from predictor.services.judging.drift import (
     latest_drift,
 )
 from predictor.services.serving import breaker
-from predictor.services.state import state_of
+from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
+from predictor.services.status.drafted_lists import read_drafted_lists
 from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
@@ -80,6 +81,7 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         is_judge_drifting=is_drifting(drift),
     )
     calibration = calibration_of(now=now)
+    drafted = read_drafted_lists(governor_of(state), mode=config.predictor_mode)
     fields: dict[str, Any] = {
         "mode": config.predictor_mode,
         "phase": state.phase,
@@ -114,10 +116,11 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
             "waiting": calibration.waiting,
         },
         "slices": asdict(track_record.slices()),
+        "drafted_lists": asdict(drafted),
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
-    sentence = _describe(signs, state, lease, config.predictor_mode)
+    sentence = _describe(signs, state, lease, config.predictor_mode, drafted.says)
     if calibration.is_flagged:
         sentence += " People and the judge are far apart."
     return Domain("predictor", score(signs), sentence, fields)
@@ -133,7 +136,9 @@ def _training_due(lease: TrainingLease) -> dict[str, Any] | None:
     return {"since": lease.due_at, "reason": lease.reason}
 
 
-def _describe(signs: Signs, state: PredictorState, lease: TrainingLease, mode: str) -> str:
+def _describe(
+    signs: Signs, state: PredictorState, lease: TrainingLease, mode: str, distance: str
+) -> str:
     if not signs.is_worker_alive:
         return "No worker has been heard of for a minute: nothing is judged and nothing trained."
     if signs.is_disabled:
@@ -143,9 +148,11 @@ def _describe(signs: Signs, state: PredictorState, lease: TrainingLease, mode: s
         doing = "has no model yet" if state.served is None else "learns and is compared"
         sentences.append(f"It {doing}; the baseline's order serves.")
     elif mode == "collect":
-        sentences.append("It has earned influence; the mode collect lets the baseline serve.")
+        sentences.append("The mode collect lets the baseline serve.")
     else:
         sentences.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
+    if state.served is not None:
+        sentences.append(distance)
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:
         sentences.append("It is rarely better than the baseline.")
     if lease.due_at is not None and lease.reason == ERASED:

@@ -61,8 +61,8 @@ class RankerRequest:
 class RankerAnswer:
     """The ranker's answer: scores for all candidates, or None and the reason.
 
-    `alpha` is the baseline's weight in [0, 1]; `signals` is stored with the record of each
-    candidate.
+    `alpha` is the baseline's weight in [0, 1]; `draft_share` the probability with which the list
+    is drafted from both rankings; `signals` is stored with the record of each candidate.
     """
 
     scores: Mapping[UUID, float] = field(default_factory=dict)
@@ -74,6 +74,7 @@ class RankerAnswer:
     status_line: str = ""
     rrf_k: int = RRF_K
     exploration_rate: float = 0.0
+    draft_share: float = 0.0
 
 
 class SessionRanker(Protocol):
@@ -117,7 +118,8 @@ def find_flaw(answer: RankerAnswer, request: RankerRequest) -> str:
         return "scores of other candidates than were asked about"
     if not all(map(isfinite, scores.values())):
         return "a score that is no number"
-    if not (0 <= answer.alpha <= 1 and 0 <= answer.exploration_rate <= 1 and answer.rrf_k > 0):
+    shares = (answer.alpha, answer.exploration_rate, answer.draft_share)
+    if not (all(0 <= share <= 1 for share in shares) and answer.rrf_k > 0):
         return "a weight or a rate out of range"
     if signals and len({len(signals.get(i, ())) for i in ids}) > 1:
         return "signals of some candidates only"

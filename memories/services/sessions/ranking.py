@@ -13,6 +13,7 @@ from uuid import UUID
 
 from memories.core import injection
 from memories.core.baseline import age_days
+from memories.core.drafting import PROPENSITY
 from memories.models import Provenance
 from memories.services.disputes import UNDISPUTED, Dispute
 from memories.services.sessions.candidates import CandidateMemory, SessionCandidates
@@ -65,7 +66,9 @@ def rank_candidates(
             )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],
-        injection.LearnedScores(scores, answer.alpha, answer.rrf_k, answer.exploration_rate),
+        injection.LearnedScores(
+            scores, answer.alpha, answer.rrf_k, answer.exploration_rate, answer.draft_share
+        ),
         {place: vector for place, vector in enumerate(found.vectors) if vector is not None},
         budget,
         rng=rng,
@@ -89,6 +92,9 @@ def rank_candidates(
             was_injected=one.is_injected,
             is_always=bool(one.always),
             revision=found.facts[one.id].revision,
+            is_relevant=one.is_relevant,
+            drafted_by=one.drafted_by,
+            propensity=PROPENSITY if one.drafted_by else None,
             signals=signals[one.id],
         )
         for one in placed

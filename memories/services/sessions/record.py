@@ -24,12 +24,13 @@ _RECORD = """
             workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
             recall_score, effectiveness, cosine, relevance, predictor_score, predictor_rank,
             fused_score, diversity, final_score, rank, was_injected, is_always, revision,
-            fts_hit_count, signals
+            is_relevant, drafted_by, propensity, fts_hit_count, signals
         )
         SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
             nullif(recall_score, 'NaN'), effectiveness, nullif(cosine, 'NaN'),
             nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
-            fused_score, diversity, final_score, rank, was_injected, is_always, revision, 0,
+            fused_score, diversity, final_score, rank, was_injected, is_always, revision,
+            is_relevant, drafted_by, nullif(propensity, 'NaN'), 0,
             (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
         FROM unnest(
             %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
@@ -37,11 +38,12 @@ _RECORD = """
             %(cosine)b::float8[], %(relevance)b::float8[], %(predictor_score)b::float8[],
             %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
             %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
-            %(is_always)b::bool[], %(revision)b::int[]
+            %(is_always)b::bool[], %(revision)b::int[], %(is_relevant)b::bool[],
+            %(drafted_by)b::text[], %(propensity)b::float8[]
         ) WITH ORDINALITY AS made (
             memory_id, source, baseline_score, baseline_rank, recall_score, effectiveness, cosine,
             relevance, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
-            was_injected, is_always, revision, place
+            was_injected, is_always, revision, is_relevant, drafted_by, propensity, place
         )
     ), locked AS MATERIALIZED (
         SELECT id FROM memories_memory
@@ -62,9 +64,10 @@ _PACKED = {
         "fused_score",
         "diversity",
         "final_score",
+        "propensity",
     ),
     "i4": ("baseline_rank", "predictor_rank", "rank", "revision"),
-    "?": ("was_injected", "is_always"),
+    "?": ("was_injected", "is_always", "is_relevant"),
 }
 _BEFORE = """
     SELECT (
@@ -105,6 +108,9 @@ class CandidateRow(NamedTuple):
     was_injected: bool
     is_always: bool
     revision: int
+    is_relevant: bool
+    drafted_by: str
+    propensity: float | None
     signals: Sequence[float]
 
 
@@ -162,6 +168,7 @@ def log_start(session: Session, rows: Sequence[CandidateRow], answer: RankerAnsw
         return
     key, scores = session.session_key, answer.scores
     injected = sum(row.was_injected for row in rows)
+    drafted = sum(bool(row.drafted_by) for row in rows)
     attenuated = sum(row.diversity < 1 for row in rows)
 
     def write() -> None:
@@ -176,6 +183,7 @@ def log_start(session: Session, rows: Sequence[CandidateRow], answer: RankerAnsw
                 candidates=len(scores),
                 top_pick=max(scores, key=lambda memory_id: scores[memory_id]),
                 alpha=answer.alpha,
+                drafted=drafted,
                 model_version=answer.model_version,
             )
         if attenuated:

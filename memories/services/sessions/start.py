@@ -186,6 +186,8 @@ def _start(
     rows = rank_candidates(found, answer, budget, disputes, rng=rng)
     session = _session(request, reading, answer, model=model, gap=gap, actor=actor, now=now)
     session.reason = _reason(found)
+    session.draft_share = answer.draft_share
+    session.is_drafted = any(row.drafted_by for row in rows)
     injected = [row for row in rows if row.was_injected]
     started = event(
         "session.started",

@@ -75,6 +75,7 @@ def _log(comparison: Comparison, was: Phase) -> None:
         "compare",
         outcome=comparison.outcome,
         margin=comparison.margin,
+        drafted_margin=comparison.drafted_margin,
         predictor_ndcg=comparison.predictor_ndcg,
         baseline_ndcg=comparison.baseline_ndcg,
         model_version=comparison.model_version,

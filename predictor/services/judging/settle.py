@@ -1,8 +1,9 @@
 """Settle a judged session once, in one transaction: labels, comparison, influence, due work.
 
 1. Lock the memories, the session, the predictor's state and the judgement, in this order. 2. Store
-the verdict and the labels. 3. Compare the two rankings and update the governor with the margin.
-4. Mark training and calibration that became due. 5. Record the events.
+the verdict and the labels. 3. Compare the two rankings and update the governor, whose influence
+depends on drafted lists alone. 4. Mark training and calibration that became due. 5. Record the
+events.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from predictor.core import governance
 from predictor.core.comparison import (
     FLAT,
     LOW_CONFIDENCE,
+    NOT_DRAFTED,
     NOTHING_JUDGED,
     TOP,
     RankingComparison,
@@ -92,6 +94,7 @@ def settle(
         note_judged(case.session, now)
         is_trained = _is_trained(case)
         compared = _compare_rankings(case, is_trained=is_trained)
+        drafted = _compare_drafted(case, is_trained=is_trained)
         window = workspace.config.drift_reset_window
         before = governor_of(case.state, drift_reset_window=window)
         weighed = governance.SessionOutcome(
@@ -101,10 +104,12 @@ def settle(
             is_trained=is_trained,
             is_out_of_sample=is_trained,  # trainings need labels, which are stored only now
             is_served=case.session.alpha < 1.0,
+            is_drafted=drafted.margin is not None,
+            drafted_margin=drafted.margin,
         )
         after = before.update(weighed)
         store_governor(case.state, after, now)
-        comparison = _store_comparison(case, compared, weighed, after)
+        comparison = _store_comparison(case, compared, drafted, weighed, after)
         _note_due(case, is_reset=after.is_reset)
         record_settlement(case.judgement, comparison, was=before.phase, now=now)
         return comparison
@@ -266,11 +271,28 @@ def _is_trained(case: _Case) -> bool:
 
 
 def _compare_rankings(case: _Case, *, is_trained: bool) -> RankingComparison:
+    """Compare the rankings over all judged memories that they rank."""
     always = {row.memory_id for row in case.rows if row.is_always}
+    judged = {i: worth for i, worth in case.verdict.relevance.items() if i not in always}
+    return _compare_over(case, judged, is_trained=is_trained)
+
+
+def _compare_drafted(case: _Case, *, is_trained: bool) -> RankingComparison:
+    """Compare them over what could be drafted: of that neither side was shown more in the mean."""
+    if not case.session.is_drafted:
+        return RankingComparison("void", NOT_DRAFTED)
+    could = {row.memory_id for row in case.rows if row.is_relevant and not row.is_always}
+    judged = {i: worth for i, worth in case.verdict.relevance.items() if i in could}
+    return _compare_over(case, judged, is_trained=is_trained)
+
+
+def _compare_over(
+    case: _Case, judged: Mapping[UUID, float], *, is_trained: bool
+) -> RankingComparison:
     return compare(
         order_by_rank(case.rows, "baseline_rank"),
         order_by_rank(case.rows, "predictor_rank") if case.session.has_opinion else None,
-        {i: worth for i, worth in case.verdict.relevance.items() if i not in always},
+        judged,
         confidence=case.verdict.scores.confidence,
         is_trained=is_trained,
         is_of_shown=case.verdict.kind == JudgeKind.AGENT,
@@ -278,7 +300,11 @@ def _compare_rankings(case: _Case, *, is_trained: bool) -> RankingComparison:
 
 
 def _store_comparison(
-    case: _Case, compared: RankingComparison, weighed: governance.SessionOutcome, after: Governor
+    case: _Case,
+    compared: RankingComparison,
+    drafted: RankingComparison,
+    weighed: governance.SessionOutcome,
+    after: Governor,
 ) -> Comparison:
     given = [row for row in case.rows if row.was_injected]
     matched = sum(row.fts_hit_count > 0 for row in given)
@@ -289,8 +315,11 @@ def _store_comparison(
         predictor_ndcg=compared.predictor_ndcg,
         baseline_ndcg=compared.baseline_ndcg,
         margin=compared.margin,
+        is_drafted=case.session.is_drafted,
+        drafted_margin=weighed.evidence,
+        drafted_void_reason="" if weighed.evidence is not None else drafted.void_reason,
         judge_confidence=case.verdict.scores.confidence,
-        is_evidence=weighed.evidence is not None,
+        is_evidence=weighed.described is not None,
         is_out_of_sample=weighed.is_out_of_sample,
         model_version=case.session.model_version,
         alpha_served=case.session.alpha,

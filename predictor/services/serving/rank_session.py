@@ -215,4 +215,5 @@ def _answer(
         ),
         rrf_k=config.rrf_k,
         exploration_rate=config.exploration_rate if may_serve and scores else 0.0,
+        draft_share=state.draft_share if scores else 0.0,
     )

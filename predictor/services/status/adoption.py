@@ -20,7 +20,7 @@ class Adoption:
 
     `at_session` counts compared and void sessions from the first on; it and `at` are None while the
     model has earned none. `gain` is the mean difference of nDCG@10 (model less baseline) over at
-    most `NEWEST` comparisons that count; None without any.
+    most `NEWEST` drafted lists, which alone count; None without any.
     """
 
     at_session: int | None
@@ -30,13 +30,14 @@ class Adoption:
 
 def adoption(*, rng: np.random.Generator) -> Adoption:
     """Return it by a constant number of queries; called inside the workspace."""
-    counted = Comparison.objects.filter(is_evidence=True, margin__isnull=False)
+    counted = Comparison.objects.filter(drafted_margin__isnull=False)
     reset = Comparison.objects.filter(is_drift_reset=True).values_list("created_at", flat=True)
     lost = reset.order_by("-created_at").first()
     if lost is not None:
         counted = counted.filter(created_at__gt=lost)
     newest = counted.order_by("-created_at", "-id")
-    margins = [m for m in newest.values_list("margin", flat=True)[:NEWEST] if m is not None]
+    drafted = newest.values_list("drafted_margin", flat=True)[:NEWEST]
+    margins = [margin for margin in drafted if margin is not None]
     gain = bootstrap(margins, rng=rng) if margins else None
     began = _serving_since()
     if began is None:

@@ -19,6 +19,7 @@ from predictor.services.serving import breaker
 from predictor.services.serving.status_line import status_line
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
+from predictor.services.status.drafted_lists import DraftedLists, read_drafted_lists
 from predictor.services.training.due import ERASED, due_reason, training_lease
 
 MISSING_MAX = 1_000  # sessions searched ahead; no training interval is longer
@@ -83,6 +84,7 @@ class PredictorStatus:
     last_training: dict[str, Any] | None
     next_training: NextTraining
     breaker: Breaker
+    drafted_lists: DraftedLists
     status_line: str
     thresholds: Mapping[str, float] = field(default_factory=lambda: THRESHOLDS)
 
@@ -130,6 +132,7 @@ def read_status(workspace: Workspace, *, now: datetime) -> PredictorStatus:
         breaker=Breaker(
             is_open, state.disabled_until if is_open else None, failures, config.disable_threshold
         ),
+        drafted_lists=read_drafted_lists(governor, mode=config.predictor_mode),
         status_line="" if config.predictor_mode == "off" else line,
     )
 
@@ -154,7 +157,9 @@ def _reason(
     if config.predictor_mode == "off":
         sentences = ["The workspace has switched the predictor off; the baseline ranks alone."]
     elif config.predictor_mode == "collect" and governor.phase in SERVING:
-        sentences.append("The mode collect lets the baseline rank alone.")
+        sentences.append(
+            "The mode collect gives it no influence but that of drafted lists; the mode on would."
+        )
     return " ".join(sentences)
 
 

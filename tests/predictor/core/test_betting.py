@@ -39,13 +39,13 @@ def stream(seed, mean, n, *, correlation=0.0, deviation=0.25):
 
 def test_the_wealth_is_the_formula():
     rho = 0.1  # the usual one, before anything is known
-    first = (0.5 + 0.5 * 50 / (50 * 51)) * (1 + 0.8 / (1 + rho) * 0.4)
+    first = (0.5 + 0.5 * 50 / (50 * 51)) * (1 + 0.95 / (1 + rho) * 0.4)
     assert after([0.4]).wealth == pytest.approx(first)
 
     rho = after([0.4]).correlation
     assert rho == pytest.approx(0.1)
     joining = 0.5 * 50 / (51 * 52)
-    second = (first + joining) * (1 + 0.8 / (1 + rho) * (-0.2 - rho * 0.4))
+    second = (first + joining) * (1 + 0.95 / (1 + rho) * (-0.2 - rho * 0.4))
     assert after([0.4, -0.2]).wealth == pytest.approx(second)
 
 

@@ -97,8 +97,8 @@ def test_cold_start_is_left_after_fifteen_comparisons_and_not_before():
     assert [governor.phase for governor in found[10:]] == [Phase.WARMING] * 14 + [Phase.RAMP]
     assert {governor.alpha for governor in found[:-1]} == {1.0}
     assert found[-1].alpha == 0.8
-    assert after([0.2] * 33).phase is Phase.WARMING  # small margins take longer
-    assert after([0.2] * 34).phase is Phase.RAMP
+    assert after([0.2] * 30).phase is Phase.WARMING  # small margins take longer
+    assert after([0.2] * 31).phase is Phase.RAMP
 
 
 def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
@@ -218,7 +218,7 @@ def test_the_cumulative_sum_is_the_formula():
     betting = Betting()
     for x in margins:
         rho = betting.correlation
-        surprise = (x + 0.05) - (rho * (last + 0.05) if weight else 0.0)
+        surprise = (x + 0.03) - (rho * (last + 0.03) if weight else 0.0)
         weight, steps, last = 0.97 * weight + 1, 0.97 * steps + (x - last) ** 2 / 2, x
         noise = max(0.25**2, (20 * 0.25**2 + steps / (1 - rho)) / (20 + weight))
         drift_sum = max(0.0, drift_sum - surprise * 0.25 / noise / (1 + rho))
@@ -310,6 +310,73 @@ def test_a_margin_beyond_one_counts_as_one():
     assert after([7.0]).margins == after([1.0]).margins
 
 
+# Only lists drafted from both rankings are evidence
+
+
+def described(margin):
+    return compared(margin, is_drafted=False)
+
+
+@given(st.lists(st.floats(-1, 1), max_size=60))
+def test_the_margins_of_lists_that_one_ranking_chose_move_nothing(margins):
+    """What is shown is judged better: those margins are only described."""
+    for governor in (after([0.1] * 30), after([0.5] * 40), Governor.initial().after_training()):
+        told = governor
+        for margin in margins:
+            told = told.update(described(margin))
+
+        assert (told.margins, told.betting, told.drift_sum) == (
+            governor.margins,
+            governor.betting,
+            governor.drift_sum,
+        )
+        assert (told.phase, told.drift_resets) == (governor.phase, governor.drift_resets)
+        assert told.out_of_sample == governor.out_of_sample
+        assert told.shown.weight >= governor.shown.weight
+        assert told.draft_share == governor.draft_share or told.phase is not governor.phase
+
+
+def test_the_literal_rules_and_the_description_count_all_margins():
+    one = after([0.2, -0.4])
+    other = Governor.initial().after_training().update(compared(0.2)).update(described(-0.4))
+
+    assert one.literal.success_rate == other.literal.success_rate
+    assert one.shown == other.shown == one.margins
+    assert other.margins == after([0.2]).margins
+
+
+def test_all_lists_are_drafted_in_cold_start_until_the_ranker_seems_worse():
+    assert Governor.initial().draft_share == 1.0
+    assert after([-0.5] * 14).draft_share == 1.0
+    assert after([-0.5] * 15).draft_share == 0.1
+    assert after([0.1, -0.2] * 10).draft_share == 0.25
+    assert after([0.0] * 40).draft_share == 1.0
+    assert after([0.9] * 9, governor=after([-0.5] * 15), untrained=0).draft_share == 1.0
+
+
+def test_few_lists_are_drafted_where_it_serves_and_all_at_the_first_sign_of_a_fall():
+    earned = after([0.5] * 40)
+    fallen = after([-0.5], governor=earned, untrained=0)
+
+    assert (earned.draft_share, fallen.draft_share) == (0.3, 1.0)
+    assert fallen.phase is Phase.ACTIVE
+    assert after([0.5] * 3, governor=fallen, untrained=0).draft_share == 0.3
+
+
+def test_a_tie_is_no_sign_against_a_fall():
+    fallen = after([-0.5], governor=after([0.5] * 40), untrained=0)
+
+    assert after([0.0] * 9, governor=fallen, untrained=0).drift_sum == fallen.drift_sum > 0
+
+
+def test_when_cold_start_was_left_is_kept():
+    found = states([0.5] * 40)
+
+    assert {state.adopted_at for state in found[:24]} == {0}
+    assert {state.adopted_at for state in found[24:]} == {25}
+    assert after([-0.9] * 4, governor=found[-1], untrained=0).adopted_at == 0
+
+
 # Kept as JSON
 
 
@@ -337,6 +404,8 @@ def test_the_state_survives_as_json(history):
         {"margins": None},
         {"betting": {"wealth": 1e13}},
         {"betting": None},
+        {"shown": None},
+        {"adopted_at": -1},
         {"literal": [1]},
     ],
 )
@@ -366,6 +435,13 @@ def test_a_state_from_before_bets_keeps_its_influence_and_earns_the_next_by_bets
 
     assert (found.alpha, found.phase) == (stored["alpha"], Phase.ACTIVE)
     assert found.betting == Betting()
+
+
+def test_a_state_from_before_drafts_describes_the_margins_that_it_has():
+    stored = after([0.5] * 40).to_json()
+    del stored["shown"], stored["adopted_at"]
+
+    assert Governor.from_json(stored).shown == after([0.5] * 40).margins
 
 
 def test_the_window_of_the_literal_rule_may_change():
@@ -457,15 +533,21 @@ def test_a_harmful_predictor_hardly_ever_gains_influence():
 
 
 def test_a_good_predictor_loses_nothing_by_ties():
-    exits = {ties: [] for ties in (0.0, 0.4)}
+    exits, lost = {ties: [] for ties in (0.0, 0.4)}, 0
     for ties, found in exits.items():
         for seed in range(60):
             run = states(stream(seed, 0.12, 150, ties=ties))
             found.append(next((i for i, s in enumerate(run) if s.phase is Phase.RAMP), 999))
-            assert run[-1].drift_resets == 0
+            lost += any(after.is_reset and before.alpha < 1 for before, after in pairs(run))
 
+    assert lost <= 6  # of 120
     assert np.median(exits[0.0]) + 1 <= 10 + 60
     assert np.median(exits[0.4]) + 1 <= 10 + 110
+
+
+def pairs(run):
+    """Return each state with the one after it."""
+    return list(itertools.pairwise(run))
 
 
 def found_after(deviation, *, mean=0.12, seeds=200):
@@ -473,6 +555,8 @@ def found_after(deviation, *, mean=0.12, seeds=200):
     delays = []
     for seed in range(seeds):
         earned = after(stream(seed, mean, 90, deviation=deviation))
+        if earned.phase not in {Phase.RAMP, Phase.ACTIVE}:
+            continue
         rng = np.random.default_rng(1000 + seed)
         fallen = states(rng.normal(-0.15, deviation, 150), earned, untrained=0)
         delays.append(next((i + 1 for i, s in enumerate(fallen) if s.is_reset), 999))
@@ -482,6 +566,7 @@ def found_after(deviation, *, mean=0.12, seeds=200):
 def test_a_fall_is_found_within_25_sessions():
     delays = found_after(DEVIATION)
 
+    assert len(delays) >= 180  # of 200, the others were not adopted or had lost it by chance
     assert np.median(delays) <= 25
     assert max(delays) < 999
 
@@ -497,7 +582,7 @@ def lost_by_a_reset(mean, deviation, *, seeds):
         [
             any(
                 after.is_reset and before.phase in {Phase.RAMP, Phase.ACTIVE}
-                for before, after in itertools.pairwise(run)
+                for before, after in pairs(run)
             )
             for seed in range(seeds)
             for run in [states(stream(seed, mean, 200, deviation=deviation))]

@@ -39,6 +39,7 @@ DeliveryStatus = t.Literal["waiting", "delivered", "given_up"]
 DetectAnswerStatus = t.Literal["queued"]
 DetectionStatusStatus = t.Literal["queued", "off"]
 Detector = t.Literal["rules", "narrative", "agent", "person"]
+DraftedBy = t.Literal["baseline", "predictor"]
 ErrorType = t.Literal[
     "low_overlap", "contextual_mismatch", "memory_drift", "memory_external_signal"
 ]
@@ -353,6 +354,8 @@ class AuditSession(t.TypedDict):
     model_version: int | None
     has_opinion: bool
     no_opinion_reason: str
+    is_drafted: bool
+    draft_share: float
     status_line: str
 
 
@@ -434,6 +437,8 @@ class Candidate(t.TypedDict):
     final_score: float
     injected: bool
     always: bool
+    drafted_by: DraftedBy | t.Literal[""]
+    propensity: float | None
     hits: int
 
 
@@ -474,6 +479,9 @@ class Comparison(t.TypedDict):
     predictor_ndcg: float | None
     baseline_ndcg: float | None
     margin: float | None
+    is_drafted: bool
+    drafted_margin: float | None
+    drafted_void_reason: str
     judge_confidence: float | None
     ema_updated: bool
     is_out_of_sample: bool
@@ -744,6 +752,18 @@ class DraftRequest(t.TypedDict):
     revive: t.NotRequired[bool]
 
 
+class DraftedLists(t.TypedDict):
+    """Both rankings side by side since the last reset, and how far adoption is."""
+
+    drafted: Measured
+    others: Measured
+    void: list[VoidSessions]
+    adopted_at: int
+    missing_sessions: int | None
+    draft_share: float
+    says: str
+
+
 class Drift(t.TypedDict):
     """The served and the literal drift rule over time, oldest first, and the judge's drift."""
 
@@ -825,13 +845,14 @@ class Event(t.TypedDict):
 
 
 class Evidence(t.TypedDict):
-    """Evidence from the margins of recent sessions, discounted by age."""
+    """Evidence from the margins of recent drafted lists, discounted by age."""
 
     mean_margin: float
     z: float
     n_eff: float
     wealth: float
     drift_sum: float
+    draft_share: float
     out_of_sample: int
     active_sessions: int
 
@@ -1055,6 +1076,9 @@ class Inspected(t.TypedDict):
     final_score: float | None
     was_injected: bool
     is_always: bool
+    is_relevant: bool
+    drafted_by: DraftedBy | t.Literal[""]
+    propensity: float | None
     fts_hit_count: int
     signals: list[float]
     relevance: float | None
@@ -1076,6 +1100,9 @@ class InspectedComparison(t.TypedDict):
     predictor_ndcg: float | None
     baseline_ndcg: float | None
     margin: float | None
+    is_drafted: bool
+    drafted_margin: float | None
+    drafted_void_reason: str
     judge_confidence: float | None
     ema_updated: bool
     is_out_of_sample: bool
@@ -1405,6 +1432,17 @@ class Literal(t.TypedDict):
     alpha: float
     success_rate: float
     resets: int
+
+
+class Measured(t.TypedDict):
+    """Mean nDCG@10 of both rankings, and their mean margin with its 95 % interval."""
+
+    sessions: int
+    baseline: float | None
+    predictor: float | None
+    margin: float | None
+    low: float | None
+    high: float | None
 
 
 class Member(t.TypedDict):
@@ -1996,6 +2034,7 @@ class PredictorFields(t.TypedDict):
     judge_drift: JudgeDriftSign
     calibration: JudgeError
     slices: Slices
+    drafted_lists: DraftedLists
 
 
 class PredictorReset(t.TypedDict):
@@ -2021,6 +2060,7 @@ class PredictorReset(t.TypedDict):
     last_training: LastTraining | None
     next_training: NextTraining
     breaker: Breaker
+    drafted_lists: DraftedLists
     thresholds: Thresholds
     settings: PredictorSettings
     detail: str
@@ -2061,6 +2101,7 @@ class PredictorStatus(t.TypedDict):
     last_training: LastTraining | None
     next_training: NextTraining
     breaker: Breaker
+    drafted_lists: DraftedLists
     thresholds: Thresholds
     settings: PredictorSettings
 
@@ -2422,6 +2463,8 @@ class SessionDetail(t.TypedDict):
     phase: str
     model_version: int | None
     no_opinion_reason: str
+    is_drafted: bool
+    draft_share: float
     report: AgentReport | None
     records: list[Candidate]
 
@@ -2499,6 +2542,7 @@ class Started(t.TypedDict):
     memories: list[Offered]
     constraints_left_out: list[str]
     status_line: str
+    is_drafted: bool
     reason: str
     decided_since: list[Decided]
     at_end: str
@@ -2627,6 +2671,14 @@ class TrainingGate(t.TypedDict):
     name: str
     is_passed: bool
     detail: str
+
+
+class VoidSessions(t.TypedDict):
+    """Sessions that said nothing of the rankings, and what to do about it."""
+
+    reason: str
+    sessions: int
+    advice: str
 
 
 class Waiting(t.TypedDict):

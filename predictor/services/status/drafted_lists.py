@@ -1,0 +1,192 @@
+"""Both rankings side by side, how far the learned one is from influence, and why sessions say
+nothing.
+
+Influence depends on drafted lists alone (`predictor.core.governance`). The margins of other lists
+are shown beside, because they are many, though they favour the ranking that chose the list.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from django.db.models import Count
+
+from engram.kernel.models import Event
+from predictor.core.betting import ENOUGH, STAKE
+from predictor.core.comparison import (
+    FLAT,
+    LOW_CONFIDENCE,
+    NO_POSITIVE,
+    NO_SCORES,
+    NOT_TRAINED,
+    NOTHING_JUDGED,
+    SHOWN_ONLY,
+)
+from predictor.core.governance import SERVING, Governor, Phase
+from predictor.models import Comparison, Judgement, JudgeStatus
+
+COMPARISONS_READ = 2_000  # the newest since the last reset
+NORMAL_95 = 1.96
+FAR = 1_000  # sessions; further estimates say nothing
+
+ADVICE = {
+    NOTHING_JUDGED: "Nothing of what was ranked could be judged; memories were forgotten or merged"
+    " since.",
+    LOW_CONFIDENCE: "The judge was unsure: send longer transcripts, let agents say at the end what"
+    " they used, or configure a language model.",
+    NO_POSITIVE: "No memory was of use: start sessions with a context, and commit what they need.",
+    FLAT: "All memories were alike to the judge: let agents say at the end what they used.",
+    NO_SCORES: "The learned ranking gave no scores: it had no model yet, or failed.",
+    NOT_TRAINED: "No model was trained yet.",
+    SHOWN_ONLY: "Only the agent judged, and it knows only what it was shown: send the transcript.",
+}
+SKIPPED = "not judged"
+ADVICE_SKIPPED = "The transcript was missing or too short: send it when the session ends."
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """Mean nDCG@10 of both rankings over some sessions, and of the margin with its 95 % interval;
+    None without sessions, and the interval without two."""
+
+    sessions: int
+    baseline: float | None = None
+    predictor: float | None = None
+    margin: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VoidSessions:
+    """How many sessions said nothing of the rankings for one reason, and what to do about it."""
+
+    reason: str
+    sessions: int
+    advice: str
+
+
+@dataclass(frozen=True, slots=True)
+class DraftedLists:
+    """Figures of drafted and of other lists since the last reset, and how far adoption is.
+
+    `missing_sessions` estimates how many drafted comparisons are missing at the present margin;
+    None when it serves, or when none are in sight.
+    """
+
+    drafted: Measured
+    others: Measured
+    void: Sequence[VoidSessions]
+    adopted_at: int
+    missing_sessions: int | None
+    draft_share: float
+    says: str
+
+
+def read_drafted_lists(governor: Governor, *, mode: str) -> DraftedLists:
+    """Return them, by a constant number of queries; called inside the workspace."""
+    rows = _comparisons()
+    drafted = measure((one.drafted_margin, one) for one in rows if one.drafted_margin is not None)
+    others = measure((one.margin, one) for one in rows if one.is_evidence and not one.is_drafted)
+    missing = missing_sessions(governor)
+    return DraftedLists(
+        drafted=drafted,
+        others=others,
+        void=_void(rows),
+        adopted_at=governor.adopted_at,
+        missing_sessions=missing,
+        draft_share=governor.draft_share if mode != "off" else 0.0,
+        says=describe_distance(governor, drafted, missing, mode=mode),
+    )
+
+
+def measure(margins: Iterable[tuple[float | None, Comparison]]) -> Measured:
+    """Return the means of comparisons with their margins."""
+    found = [(margin or 0.0, row) for margin, row in margins]
+    n = len(found)
+    if not n:
+        return Measured(0)
+    mean = math.fsum(margin for margin, _ in found) / n
+    spread = math.fsum((margin - mean) ** 2 for margin, _ in found)
+    error = NORMAL_95 * math.sqrt(spread / (n - 1) / n) if n > 1 else None
+    return Measured(
+        sessions=n,
+        baseline=math.fsum(row.baseline_ndcg or 0.0 for _, row in found) / n,
+        predictor=math.fsum(row.predictor_ndcg or 0.0 for _, row in found) / n,
+        margin=mean,
+        low=None if error is None else mean - error,
+        high=None if error is None else mean + error,
+    )
+
+
+def missing_sessions(governor: Governor) -> int | None:
+    """Return how many more drafted comparisons adoption takes if margins stay as they are."""
+    if governor.phase in SERVING or governor.phase is Phase.COLLECTING:
+        return None
+    margins, betting = governor.margins, governor.betting
+    if margins.mean <= 0:
+        return None
+    stake = STAKE / (1 + betting.correlation)
+    gain = (1 - betting.correlation) * stake * margins.mean
+    growth = math.log1p(gain) - stake**2 * margins.variance / 2
+    if growth <= 0:
+        return None
+    needed = math.ceil(max(0.0, math.log(ENOUGH / max(betting.wealth, 0.5))) / growth)
+    return needed if needed <= FAR else None
+
+
+def describe_distance(
+    governor: Governor, drafted: Measured, missing: int | None, *, mode: str
+) -> str:
+    """Return sentences on whether the ranking is, or would be, adopted, and what is missing."""
+    if mode == "off":
+        return "The predictor is switched off: nothing is compared."
+    if governor.phase is Phase.COLLECTING:
+        return "No model is trained yet: there is nothing to compare."
+    told = describe_margin(drafted)
+    if governor.phase in SERVING:
+        at = f"adopted at session {governor.adopted_at}{told}"
+        return f"It was {at}." if mode == "on" else f"It would have been {at}: switch on."
+    share = f"{governor.draft_share:.0%} of the sessions are compared by drafted lists."
+    if not drafted.sessions:
+        return f"It is not adopted: no list of a judged session was drafted yet. {share}"
+    if missing is None:
+        verdict = "it is not better" if (drafted.margin or 0.0) <= 0 else "this may be chance"
+        return f"It is not adopted{told}: {verdict}. {share}"
+    sessions = "session" if missing == 1 else "sessions"
+    wait = f"if that lasts, in about {missing} more compared {sessions}"
+    return f"It is not adopted{told}; {wait}. {share}"
+
+
+def describe_margin(found: Measured) -> str:
+    """Return a margin with its interval, to stand behind a word; "" without one."""
+    if found.margin is None:
+        return ""
+    if found.low is None or found.high is None:
+        return f", {found.margin:+.2f}"
+    return f", {found.margin:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+
+
+def _comparisons() -> list[Comparison]:
+    """Return the newest comparisons since the last reset."""
+    resets = Event.objects.filter(type="predictor.reset").order_by("-seq")
+    last = resets.values_list("at", flat=True).first()
+    rows = Comparison.objects.order_by("-created_at", "-id").only(
+        "is_evidence", "is_drafted", "drafted_margin", "drafted_void_reason", "margin",
+        "void_reason", "baseline_ndcg", "predictor_ndcg",
+    )  # fmt: skip
+    since = rows if last is None else rows.filter(created_at__gt=last)
+    return list(since[:COMPARISONS_READ])
+
+
+def _void(rows: Sequence[Comparison]) -> tuple[VoidSessions, ...]:
+    """Return the reasons of void sessions, the most frequent first."""
+    counts = Counter(row.void_reason for row in rows if row.void_reason)
+    skipped = Judgement.objects.filter(status=JudgeStatus.SKIPPED).aggregate(n=Count("pk"))["n"]
+    found = [VoidSessions(reason, n, ADVICE.get(reason, "")) for reason, n in counts.items()]
+    if skipped:
+        found.append(VoidSessions(SKIPPED, skipped, ADVICE_SKIPPED))
+    return tuple(sorted(found, key=lambda one: (-one.sessions, one.reason)))
