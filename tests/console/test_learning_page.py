@@ -311,6 +311,7 @@ def test_the_estimate_says_when_a_say_was_earned(tenant: Tenant, member: Member)
 def test_an_admin_changes_the_mode_after_a_question(
     tenant: Tenant, member: Member, wanted: str
 ) -> None:
+    configure(tenant.workspace, predictor_mode="collect")
     client = member("admin")
     html = get_page(client, MODE, to=wanted)
     assert f'name="to" value="{wanted}"' in html
@@ -325,6 +326,7 @@ def test_an_admin_changes_the_mode_after_a_question(
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])
 def test_only_admins_change_the_mode(tenant: Tenant, member: Member, role: str) -> None:
+    configure(tenant.workspace, predictor_mode="collect")
     client = member(role)
     html = get_page(client)
     assert MODE not in html
@@ -338,6 +340,7 @@ def test_only_admins_change_the_mode(tenant: Tenant, member: Member, role: str) 
 def test_a_mode_that_does_not_exist_is_refused(
     tenant: Tenant, member: Member, sent: dict[str, str]
 ) -> None:
+    configure(tenant.workspace, predictor_mode="collect")
     answer = member("admin").post(MODE, sent)
     assert answer.status_code == 422
     assert "Choose one of the modes." in answer.content.decode()
