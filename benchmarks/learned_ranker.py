@@ -1,13 +1,13 @@
 """Is the learned ranker better than what is simpler, how fast is it, who gets influence?
 
     BENCH_SIZE=full PYTHONPATH=. python benchmarks/learned_ranker.py [--only quality|speed|governed]
-        [--tuning] [--seeds N] [--json OUT]
+        [--tuning] [--seeds N] [--until SESSIONS] [--json OUT]
 
 Users are simulated (`engram.console.evaluation.simulation`). Figures are from the worlds for
 reports; `--tuning` takes those on which constants may be chosen. Quality is nDCG@10 against the
-truth after so many sessions, with intervals over users; speed is on the clock and of processor
-time, in one thread, beside torch where it can be imported; governed runs show whether influence
-goes to who earned it. Prints tables and one line of JSON.
+truth after so many sessions, with intervals over users and the worst of them; speed is on the clock
+and of processor time, in one thread, beside torch where it can be imported; governed runs show
+whether influence goes to who earned it. Prints tables and one line of JSON.
 """
 
 import os
@@ -66,10 +66,10 @@ def scale_down(plan: WorldPlan) -> WorldPlan:
 
 
 def quality(
-    worlds: dict[str, WorldPlan], seeds: Sequence[int], names: Sequence[str]
+    worlds: dict[str, WorldPlan], seeds: Sequence[int], names: Sequence[str], *, until: int
 ) -> dict[str, Any]:
-    """Measure learning curves and print one table a world."""
-    checkpoints = curves.CHECKPOINTS if IS_FULL else (0, 10)
+    """Measure learning curves up to `until` sessions and print one table a world."""
+    checkpoints = [n for n in curves.CHECKPOINTS if n <= until] if IS_FULL else [0, 10]
     result: dict[str, Any] = {}
     for world in names:
         found = [
@@ -94,7 +94,14 @@ def quality(
             for name in MAKERS
         }
         print_curves(world, checkpoints, bounds, learned, cpu)
-        result[world] = {"bounds": bounds, "learned": learned, "last_fit_cpu_seconds": cpu}
+        gains = gains_of(found)
+        print_gains(gains)
+        result[world] = {
+            "bounds": bounds,
+            "learned": learned,
+            "gains": gains,
+            "last_fit_cpu_seconds": cpu,
+        }
     return result
 
 
@@ -102,6 +109,28 @@ def over(values: Sequence[Sequence[float]]) -> dict[str, float]:
     """Return the mean over users with its interval."""
     found = bootstrap([float(np.mean(v)) for v in values], rng=np.random.default_rng(0))
     return {"mean": round(found.mean, 3), "low": round(found.low, 3), "high": round(found.high, 3)}
+
+
+def gains_of(users: Sequence[curves.Curves]) -> dict[str, dict[int, dict[str, float]]]:
+    """Return each ranker's gain over the baseline, user by user: mean, interval, worst user."""
+    gains: dict[str, dict[int, dict[str, float]]] = {}
+    for name, by_sessions in users[0].learned.items():
+        for n in by_sessions:
+            own = [np.mean(u.learned[name][n]) - np.mean(u.bounds["baseline"]) for u in users]
+            worst = round(float(min(own)), 3)
+            gains.setdefault(name, {})[n] = over([[float(gain)] for gain in own]) | {"worst": worst}
+    return gains
+
+
+def print_gains(gains: dict[str, dict[int, dict[str, float]]]) -> None:
+    """Print the gains over the baseline, each with that of the worst user."""
+    print("gain over the baseline, and of the worst user")
+    for name, by_sessions in gains.items():
+        cells = (
+            f"{t['mean']:+.3f} [{t['low']:+.3f}, {t['high']:+.3f}] {t['worst']:+.3f}"
+            for t in by_sessions.values()
+        )
+        print(f"{name:<16}" + "".join(f"{cell:>32}" for cell in cells))
 
 
 def print_curves(
@@ -293,12 +322,14 @@ def main() -> None:
     parser.add_argument("--world", action="append", choices=QUALITY_WORLDS, help="of quality")
     parser.add_argument("--tuning", action="store_true", help="the worlds for tuning")
     parser.add_argument("--seeds", type=int, default=5 if IS_FULL else 1)
+    parser.add_argument("--until", type=int, default=curves.CHECKPOINTS[-1], help="sessions")
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()
     parts = options.only or PARTS
     is_tuning = options.tuning or not IS_FULL  # a toy measures nothing
     worlds = plans.TUNING if is_tuning else plans.REPORT
-    seeds = (plans.TUNING_SEEDS if is_tuning else plans.REPORT_SEEDS)[: options.seeds]
+    first = (plans.TUNING_SEEDS if is_tuning else plans.REPORT_SEEDS)[0]
+    seeds = [first + i for i in range(options.seeds)]
     if not HAS_TREES:
         print("not installed: scikit-learn (make bench-venv); boosted trees are left out")
     result: dict[str, Any] = {
@@ -309,7 +340,9 @@ def main() -> None:
         "recipe": asdict(Recipe()),
     }
     if "quality" in parts:
-        result["quality"] = quality(worlds, seeds, options.world or QUALITY_WORLDS)
+        result["quality"] = quality(
+            worlds, seeds, options.world or QUALITY_WORLDS, until=options.until
+        )
     if "speed" in parts:
         result["speed"] = speed()
     if "governed" in parts:

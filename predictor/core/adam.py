@@ -16,6 +16,7 @@ PACE = {
     "scale_text": (1.0, 1.0),
     "shift_text": (1.0, 1.0),
     "projects": (1.0, 0.1),
+    "times": (1.0, 0.1),
     "query": (1.0, 1.0),
     "key": (1.0, 1.0),
     "value": (1.0, 1.0),

@@ -43,7 +43,7 @@ class Batch:
     memory: Ints  # (N,) into U
     session: Ints  # (N,) into S, ascending
     starts: Ints  # (S,) where each session's candidates begin
-    signals: Floats  # (N, 14), as `forward.signals_of`
+    signals: Floats  # (N, 7), as `forward.signals_of`
     cosine: Floats  # (N,) of embedded candidates; c · μ for the others
     text_at: Ints  # text-only candidates whose session has an embedding
     prior: Floats  # (N, 2), as `forward.prior_of`

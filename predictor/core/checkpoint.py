@@ -19,7 +19,7 @@ from predictor.core.types import FEATURE_VERSION, PROJECT_SLOTS, SIGNALS, TOKEN_
 from predictor.core.weights import DIMENSION, VALUE, Weights, count, shapes
 
 MAGIC = b"SGPT"
-VERSION = 2
+VERSION = 3
 PRETRAINED = 1  # flag: base weights, trained elsewhere
 FINE_TUNED = 2  # flag: trained on this workspace's sessions
 

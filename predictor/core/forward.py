@@ -12,14 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from predictor.core.features import circle
-from predictor.core.types import PROJECT_SLOTS, SIGNALS, Context
-from predictor.core.weights import AGES_DAYS, DIMENSION, Floats, Weights
+from predictor.core.types import (
+    CANDIDATE_COLUMNS,
+    GAP_COLUMN,
+    PROJECT_SLOTS,
+    SIGNALS,
+    Context,
+)
+from predictor.core.weights import (
+    AGES_DAYS,
+    DIMENSION,
+    Floats,
+    Weights,
+)
 
 EPSILON = 1e-5  # added to the variance, so that a zero row stays zero
 SIGNAL_REACH = 2.5
 STEEPNESS = 4.0  # of nearness: a cosine of 0.8 counts as much as six of 0.4
 NEARNESS_UNIT = 50.0
-GAP = SIGNALS.index("log_gap_hours")
 LOG_AGE = SIGNALS.index("log_age_days")
 MAX_LOG_AGE = 20.0  # e²⁰ days, above any memory's age
 
@@ -72,8 +82,8 @@ def times_of(contexts: Sequence[Context], weights: Weights) -> Floats:
             *circle(context.hour, 24),
             *circle(context.weekday, 7),
             *circle(context.month, 12),
-            float(np.log1p(context.gap_hours) - weights["signal_mean"][GAP])
-            * float(weights["signal_scale"][GAP]),
+            float(np.log1p(context.gap_hours) - weights["signal_mean"][GAP_COLUMN])
+            * float(weights["signal_scale"][GAP_COLUMN]),
         )
         for context in contexts
     ]
@@ -120,7 +130,7 @@ def lift(
 
 
 def signals_of(weights: Weights, signals: Floats) -> Floats:
-    """Return f, (n, 14): standardised signals and two freshness features.
+    """Return f, (n, 7): the standardised signals of `CANDIDATE_COLUMNS`, two freshness features.
 
     Signals are clipped to `SIGNAL_REACH` deviations, so that values outside the training data are
     not extrapolated: otherwise a memory that is minutes old would lead every ranking of a model
@@ -130,7 +140,7 @@ def signals_of(weights: Weights, signals: Floats) -> Floats:
     standard = (signals - weights["signal_mean"]) * weights["signal_scale"]
     age_days = np.exp(np.minimum(signals[:, LOG_AGE, None], MAX_LOG_AGE))
     fresh = np.exp(-age_days / np.array(AGES_DAYS))
-    cut = np.clip(standard, -SIGNAL_REACH, SIGNAL_REACH)
+    cut = np.clip(standard[:, CANDIDATE_COLUMNS], -SIGNAL_REACH, SIGNAL_REACH)
     return np.concatenate([cut, fresh.astype(cut.dtype)], axis=1)
 
 

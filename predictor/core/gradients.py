@@ -64,8 +64,8 @@ class ScoredBatch:
             rows, contexts = self.x[b.memory[b.text_at]], self.context[b.session[b.text_at]]
             self.cosine[b.text_at] += np.einsum("ij,ij->i", rows, contexts)
         self.near = forward.nearness_of(self.cosine)
-        linear = b.signals @ w["signal_head"] + self.near @ w["similarity"]
-        linear += b.prior @ w["prior"] + b.injected * w["injected"]
+        linear = b.signals @ w["signal_head"] + b.injected * w["injected"]
+        linear += self.near @ w["similarity"] + b.prior @ w["prior"]
         self.scores = np.asarray(linear + self.attention + self.gate * self.value_score)
 
     def backward(self, slope: Floats) -> Weights:

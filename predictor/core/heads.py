@@ -10,7 +10,7 @@ import numpy as np
 from predictor.core import forward
 from predictor.core.assembly import Batch
 from predictor.core.gradients import ScoredBatch
-from predictor.core.types import PROJECT_SLOTS, SIGNALS, LabelledSession
+from predictor.core.types import CANDIDATE_COLUMNS, PROJECT_SLOTS, LabelledSession
 from predictor.core.weights import TIMES, Floats, Weights
 
 _LEAST_VARIANCE = 1e-4
@@ -20,9 +20,9 @@ _FRESHNESS_CAUTION = 10.0
 # are presumed irrelevant: without a bound, ν would absorb the effect of the baseline's score.
 MAX_INJECTED = 0.1
 _LEAST_GAIN = 0.1
-# The scale of texts is a ratio: beside a small gain a bounded part of it would be many times too
-# large, and texts would rank first or last whatever they say.
-_TEXT_SCALES = (1 / 3, 3.0)
+# Bounds of the scale of texts, from training to training. It is a ratio: beside a small gain it
+# would be many times too large, and texts would rank first or last whatever they say.
+TEXT_SCALES = (1 / 3, 3.0)
 _LEAST_SHARE = 0.02
 _PROJECT_STEPS = 200
 _PROJECT_PENALTY = 0.01
@@ -57,7 +57,7 @@ def fit_head(
         squares += np.square(x).sum(axis=0)
         count += len(x)
     cautions = np.ones(size)
-    cautions[len(SIGNALS) : len(state["signal_head"])] = _FRESHNESS_CAUTION
+    cautions[len(CANDIDATE_COLUMNS) : len(state["signal_head"])] = _FRESHNESS_CAUTION
     gram += penalty * np.diag(cautions * (squares / count + _LEAST_VARIANCE))
     moved = _solve(gram, moment, size - 1 - 2 * is_first, float(state["injected"][0]))
     state = dict(state)
@@ -67,7 +67,7 @@ def fit_head(
     if is_first:
         gain = max(1 + moved[0], _LEAST_GAIN)
         state["query"] = state["query"] * gain
-        scale = float(np.clip(1 + moved[1] / gain, *_TEXT_SCALES))
+        scale = float(np.clip(1 + moved[1] / gain, *TEXT_SCALES))
         state["scale_text"] = state["scale_text"] * scale
     return state
 

@@ -137,6 +137,10 @@ def _effectiveness(value: Any, info: ValidationInfo) -> Vector:
     return numbers_of(value, length=_count(info))
 
 
+def _baseline(value: Any, info: ValidationInfo) -> Vector:
+    return numbers_of(value, length=_count(info), low=0, high=1)
+
+
 def _check_injected(value: Any, info: ValidationInfo) -> NDArray[np.bool_] | None:
     if value is None:
         return None
@@ -173,6 +177,7 @@ class SessionParams(Params):
     candidate_texts: Annotated[Any, PlainValidator(_texts)] = None
     candidate_features: Annotated[Any, PlainValidator(_features)] = None
     log_effectiveness: Annotated[Any, PlainValidator(_effectiveness)] = None
+    baseline: Annotated[Vector | None, _or_null(_baseline)] = None
     injected: Annotated[Any, PlainValidator(_check_injected)] = None
     signals: Annotated[Any, PlainValidator(lambda v: SignalsParams.read(v, path="signals."))] = None
     labels: Annotated[Vector | None, _or_null(_labels)] = None
@@ -196,6 +201,7 @@ class SessionParams(Params):
             signals=self.candidate_features,
             log_effectiveness=self.log_effectiveness,
             is_injected=self.injected,
+            baseline=self.baseline,
         )
 
 

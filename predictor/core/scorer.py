@@ -46,7 +46,9 @@ class Scorer:
         rng: np.random.Generator,
         texts: Sequence[NDArray[np.integer]] | None = None,
     ) -> Self:
-        """Return an untrained model, which ranks by nearness and effectiveness.
+        """Return an untrained model, which ranks as the baseline does.
+
+        Without the baseline's scores it ranks by nearness and effectiveness.
 
         Parameters
         ----------
@@ -113,6 +115,9 @@ class Scorer:
     ) -> NDArray[np.float32]:
         """Return the candidates' scores, (n,); each is independent of the other candidates.
 
+        With `Candidates.baseline` an untrained model orders them as the baseline does. A trained
+        one adds what it has learned, as far as that held in sessions it had not learned from.
+
         Raises
         ------
         WidthError
@@ -125,7 +130,8 @@ class Scorer:
         ready = (
             candidates if isinstance(candidates, PreparedCandidates) else self.prepare(candidates)
         )
-        return scoring.scores(self._weights, context, ready)
+        untrained = None if self.is_trained else scoring.untrained_scores(ready)
+        return scoring.scores(self._weights, context, ready) if untrained is None else untrained
 
     def fit(
         self,

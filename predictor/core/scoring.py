@@ -11,7 +11,12 @@ from predictor.core import forward
 from predictor.core.checks import ScoreError, check_candidates
 from predictor.core.features import WidthError
 from predictor.core.types import Candidates, Context
-from predictor.core.weights import DIMENSION, Floats, Weights
+from predictor.core.weights import (
+    BASELINE_SCALE,
+    DIMENSION,
+    Floats,
+    Weights,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +30,7 @@ class PreparedCandidates:
     text_at: NDArray[np.intp]  # which candidates are text only
     text: Floats  # their pooled words, (text only, 64)
     fixed: Floats  # w_f · f + ρ · eff, (n,)
+    baseline: Floats | None  # the baseline's scores, (n,)
 
     def __len__(self) -> int:
         return len(self.fixed)
@@ -54,7 +60,15 @@ def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates
         text_at=text_at,
         text=text,
         fixed=_session_independent(w, candidates.signals, candidates.log_effectiveness),
+        baseline=candidates.baseline,
     )
+
+
+def untrained_scores(ready: PreparedCandidates) -> NDArray[np.float32] | None:
+    """Return the scores of a model that has learned nothing: the baseline's; None without them."""
+    if ready.baseline is None:
+        return None
+    return _finite(np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32))
 
 
 def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
@@ -78,7 +92,11 @@ def _total(w: Weights, context: Context, ready: PreparedCandidates) -> Floats:
         total = total + forward.nearness_of(cosine) @ w["similarity"]
     lifted = forward.lift(w, projected, has_context, projects, times)
     value = np.tanh(ready.values + lifted.values)
-    return total + forward.blend(w, ready.hidden @ lifted.keys[0], value)
+    total = total + forward.blend(w, ready.hidden @ lifted.keys[0], value)
+    if ready.baseline is not None:
+        start = np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32)
+        total = start + w["trust"][0] * (total - start)
+    return total
 
 
 def _finite(total: Floats) -> Floats:
@@ -93,7 +111,7 @@ def _check_owner(w: Weights, ready: PreparedCandidates) -> None:
 
 
 def _session_independent(w: Weights, signals: Floats, log_effectiveness: Floats) -> Floats:
-    """w_f · f + ρ · eff, (n,)."""
+    """Return w_f · f + ρ · eff, (n,)."""
     fixed = forward.signals_of(w, signals) @ w["signal_head"]
     fixed = fixed + forward.prior_of(w, log_effectiveness) @ w["prior"]
     with np.errstate(over="ignore"):  # `_finite` rejects such scores

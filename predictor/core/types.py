@@ -27,6 +27,10 @@ SIGNALS = (
     "is_superseded",
 )
 CLOCK_COLUMNS = slice(SIGNALS.index("hour_sin"), SIGNALS.index("month_cos") + 1)
+GAP_COLUMN = SIGNALS.index("log_gap_hours")
+# The columns in which candidates of one session may differ. Clock and gap are the same for all of
+# them, so a linear term of these cannot change a ranking.
+CANDIDATE_COLUMNS = (*range(CLOCK_COLUMNS.start), *range(GAP_COLUMN + 1, len(SIGNALS)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
 S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
 m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β · near + ρ · eff + ν injected.
+Where the baseline's score b is given, candidates are ranked by κ b + τ (s - κ b).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from predictor.core.types import PROJECT_SLOTS, SIGNALS, TOKEN_BUCKETS
+from predictor.core.types import CANDIDATE_COLUMNS, PROJECT_SLOTS, SIGNALS, TOKEN_BUCKETS
 
 Floats = NDArray[np.floating]
 Weights = dict[str, Floats]  # by name, in the order of `shapes`; never changed in place once served
@@ -26,6 +27,7 @@ AGES_DAYS = (3.0, 20.0)  # time constants of the two freshness features
 QUERY_START = 0.01  # W_q = 0.01 I: a twelfth of a point a unit of cosine, beside β
 SIMILARITY_START = (0.0, 1.0)  # β of the cosine, and of its exponential
 PRIOR_START = (1.0, 0.0)  # ρ of the effectiveness, and of its logarithm
+BASELINE_SCALE = 2.0  # κ of the baseline's score, whose deviation within a session is about 0.12
 PRIOR_MEAN, PRIOR_DEVIATION = -1.2, 1.0  # of log effectiveness before the first training
 
 
@@ -47,9 +49,10 @@ def shapes(native: int) -> dict[str, tuple[int, ...]]:
         "value": (d, v),  # W_v
         "context_value": (d, v),  # W_c
         "value_head": (v,),  # w_v
-        "signal_head": (len(SIGNALS) + len(AGES_DAYS),),  # w_f
+        "signal_head": (len(CANDIDATE_COLUMNS) + len(AGES_DAYS),),  # w_f
         "similarity": (2,),  # β
         "prior": (2,),  # ρ
+        "trust": (1,),  # τ, how much of what was learned is added to the baseline's score
         "injected": (1,),  # ν, for training only
         "signal_mean": (len(SIGNALS),),
         "signal_scale": (len(SIGNALS),),  # one over the deviation; 0 for a constant column
@@ -65,7 +68,7 @@ def count(native: int) -> int:
 
 
 def initial(native: int, *, mean: Floats, projection: Floats, rng: np.random.Generator) -> Weights:
-    """Return initial weights, which rank by nearness and effectiveness."""
+    """Return initial weights, which rank by nearness and effectiveness: where training starts."""
     weights: Weights = {
         name: np.zeros(shape, dtype=np.float32) for name, shape in shapes(native).items()
     }
@@ -79,6 +82,7 @@ def initial(native: int, *, mean: Floats, projection: Floats, rng: np.random.Gen
     weights["context_value"][:] = rng.standard_normal((DIMENSION, VALUE)) * spread
     for name in ("scale_embedded", "scale_text", "signal_scale"):
         weights[name][:] = 1
+    weights["trust"][:] = 1
     weights["similarity"][:] = SIMILARITY_START
     weights["prior"][:] = PRIOR_START
     weights["prior_mean"][:] = PRIOR_MEAN

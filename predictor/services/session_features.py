@@ -42,6 +42,7 @@ def candidates_of(
     contents: Sequence[str],
     signal_rows: NDArray[np.floating],
     effectiveness: Sequence[float],
+    baseline_scores: Sequence[float],
     width: int,
     is_injected: Sequence[bool] | None = None,
     with_all_words: bool = False,
@@ -52,7 +53,7 @@ def candidates_of(
     ----------
     vectors : unit vectors (width,), None for a memory without one.
     signal_rows : (n, 12), columns as in `SIGNALS`.
-    effectiveness : (n,) importance · 0.95^days.
+    effectiveness, baseline_scores : (n,) as `memories.core.baseline` defines them.
     with_all_words : hash the words of all memories, from which a first training fits word vectors;
         scoring needs only the words of memories without a vector.
 
@@ -78,6 +79,7 @@ def candidates_of(
         signals=signal_rows,
         log_effectiveness=log_effectiveness(np.asarray(effectiveness, dtype=np.float64)),
         is_injected=None if is_injected is None else np.array(is_injected, dtype=bool),
+        baseline=np.asarray(baseline_scores, dtype=np.float64),
     )
 
 

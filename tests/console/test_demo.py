@@ -88,23 +88,20 @@ def test_story_shows_every_state_and_outcome(demo: Workspace, neighbour: Tenant)
         assert (Memory.objects.count(), Session.objects.count()) == (0, 0)
 
 
-def test_ranker_of_the_story_does_not_beat_the_baseline_and_changes_nothing(
+def test_ranker_of_the_story_keeps_the_order_of_the_baseline(
     demo: Workspace,
 ) -> None:
     with in_workspace(demo):
         sessions = len(read_story(SESSIONS))
         assert Session.objects.exclude(ended_at=None).count() == sessions > 80
-        assert set(Comparison.objects.values_list("outcome", flat=True)) >= {"win", "loss", "void"}
-        assert set(Training.objects.values_list("status", flat=True)) >= {"promoted", "rejected"}
-        drafted = Comparison.objects.exclude(drafted_margin=None)
-        assert drafted.count() > 40
-        assert -0.1 < drafted.aggregate(mean=Avg("drafted_margin"))["mean"] < 0
+        assert set(Comparison.objects.values_list("outcome", flat=True)) == {"tie", "void"}
+        assert set(Training.objects.values_list("status", flat=True)) == {"promoted"}
+        assert not Comparison.objects.filter(is_drift_reset=True).exists()
         assert not Comparison.objects.filter(alpha__lt=1).exists()
         compared = Comparison.objects.exclude(margin=None)
         means = compared.aggregate(own=Avg("predictor_ndcg"), baseline=Avg("baseline_ndcg"))
         assert len(compared) > 70
-        assert 0.75 < means["baseline"] < 0.9
-        assert 0.6 < means["own"] < means["baseline"]
+        assert 0.8 < means["own"] == means["baseline"] < 0.95
         assert CalibrationItem.objects.filter(labelled_at=None).count() >= 20
         judged = Judgement.objects.earliest("judged_at")
         assert judged.judged_at is not None

@@ -292,6 +292,7 @@ def test_the_page_asks_as_often_for_many_sessions_as_for_one(
 
 
 def test_the_estimate_says_when_a_say_was_earned(tenant: Tenant, member: Member) -> None:
+    configure(tenant.workspace, predictor_mode="collect")
     client = member("admin")
     assert "Nothing is compared yet" in get_page(client)
     fill(tenant, 8)

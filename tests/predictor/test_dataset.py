@@ -51,6 +51,41 @@ def test_sessions_are_read_as_they_were_recorded(tenant: Tenant, neighbour: Tena
     assert session.learned.confidence == 0.9
 
 
+def test_the_baseline_is_read_as_it_ranked(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 2)
+    with in_workspace(tenant.workspace):
+        rows = list(SessionCandidate.objects.filter(session=world.sessions[1]).order_by("rank"))
+        for place, row in enumerate(rows, 1):
+            row.baseline_score, row.effectiveness = 1 / place, 0.5 / place
+        SessionCandidate.objects.bulk_update(rows, ["baseline_score", "effectiveness"])
+    candidates = read(world).sessions[1].learned.candidates
+    assert candidates.baseline is not None
+    assert candidates.baseline.tolist() == [row.baseline_score for row in rows]
+    wanted = [row.effectiveness for row in rows]
+    assert np.exp(candidates.log_effectiveness).tolist() == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize("has_context", [True, False])
+def test_in_a_session_of_the_former_baseline_the_cosine_stands_for_recall(
+    tenant: Tenant, has_context: bool
+) -> None:
+    """There the baseline's score was the effectiveness, and recall was not computed."""
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
+        rows = list(SessionCandidate.objects.order_by("rank"))
+        for place, row in enumerate(rows):
+            row.cosine = (0.8, -0.2, None)[place % 3]
+        SessionCandidate.objects.bulk_update(rows, ["cosine"])
+        if not has_context:
+            Session.objects.update(context_embedding=None)
+    candidates = read(world).sessions[0].learned.candidates
+    assert np.exp(candidates.log_effectiveness) == pytest.approx(np.full(len(rows), 0.3))
+    assert candidates.baseline is not None
+    leading = 0.8 * (0.7 + 0.3 * 0.3)
+    wanted = [(leading, 0.0, 0.0)[i % 3] if has_context else 0.3 for i in range(len(rows))]
+    assert candidates.baseline.tolist() == pytest.approx(wanted)
+
+
 @pytest.mark.parametrize(
     "change",
     [

@@ -123,10 +123,23 @@ def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
     assert again.scores == pytest.approx(ours.scores, rel=1e-4)
 
 
-def test_a_promotion_is_seen_by_the_next_session(tenant: Tenant) -> None:
+def test_a_model_that_has_learned_nothing_ranks_as_the_baseline_does(tenant: Tenant) -> None:
     promote(tenant.workspace)
+    told = facts(8)
+    order = np.random.default_rng(3).permutation(8)
+    told = [
+        replace(fact, baseline_score=1 / (place + 1))
+        for fact, place in zip(told, order.tolist(), strict=True)
+    ]
+    found = rank_committed(tenant.workspace, candidates=told)
+    wanted = sorted(told, key=lambda fact: -fact.baseline_score)
+    assert sorted(found.scores, key=lambda key: -found.scores[key]) == [one.id for one in wanted]
+
+
+def test_a_promotion_is_seen_by_the_next_session(tenant: Tenant) -> None:
+    promote(tenant.workspace, scorer(seed=1).as_base().to_bytes())
     first = rank_committed(tenant.workspace)
-    promote(tenant.workspace, scorer(seed=5).to_bytes(), number=2)
+    promote(tenant.workspace, scorer(seed=5).as_base().to_bytes(), number=2)
     second = rank_committed(tenant.workspace)
 
     assert (first.model_version, second.model_version) == (1, 2)

@@ -105,6 +105,27 @@ def test_scores_come_in_the_order_of_the_ids(server: RpcServer) -> None:
     )
 
 
+def test_an_untrained_model_ranks_by_the_baseline_that_it_is_sent(server: RpcServer) -> None:
+    for baseline in ([0.1, 0.7, 0.0, 0.4], [0.9, 0.2, 0.5, 1.0]):
+        told = ask(server, "score", scored(baseline=baseline))
+        scores = [one["score"] for one in told["scores"]]
+        assert np.argsort(scores).tolist() == np.argsort(baseline).tolist()
+
+
+def test_what_was_learned_is_added_to_the_baseline_that_is_sent(server: RpcServer) -> None:
+    sessions = trained()
+    for one in sessions["sessions"]:
+        one["baseline"] = [(label + 1) / 2 for label in one["labels"]]
+    assert ask(server, "train", sessions)["samples_used"] == 12
+    low, high = (
+        ask(server, "score", scored(baseline=[0.5, 0.5, value, 0.5]))["scores"]
+        for value in (0.0, 1.0)
+    )
+    raised = [b["score"] - a["score"] for a, b in zip(low, high, strict=True)]
+    assert raised[2] > 0.5
+    assert raised[:2] + raised[3:] == pytest.approx([0, 0, 0], abs=1e-5)
+
+
 def test_no_candidates_have_no_scores(server: RpcServer) -> None:
     empty = scored(0, candidate_features=[], log_effectiveness=[])
     assert ask(server, "score", empty)["scores"] == []
@@ -135,7 +156,7 @@ def test_status_before_anything(server: RpcServer) -> None:
         "training_sessions": 0,
         "model_version": 0,
         "last_trained": None,
-        "parameters": 1_088_909,
+        "parameters": 1_088_903,
     }
 
 
@@ -255,6 +276,11 @@ SPOILT = [
     ("candidate_features[2]", {"candidate_features": [[0] * 12] * 2 + [[0] * 10] * 2}),
     ("candidate_features[0]", {"candidate_features": [None] * 4}),
     ("log_effectiveness", {"log_effectiveness": [0.0] * 5}),
+    ("baseline", {"baseline": [0.1] * 3}),
+    ("baseline", {"baseline": [0.1, 0.2, 0.3, 1.1]}),
+    ("baseline", {"baseline": [0.1, 0.2, 0.3, -0.1]}),
+    ("baseline", {"baseline": [0.1, 0.2, 0.3, None]}),
+    ("baseline", {"baseline": 0.1}),
     ("candidate_texts", {"candidate_texts": ["a", "b"]}),
     ("candidate_texts", {"candidate_texts": [1, 2, 3, 4]}),
     ("injected", {"injected": ["yes"] * 4}),
@@ -591,7 +617,8 @@ def rows_of(tenant: Tenant) -> list[Any]:
 def test_frames_carry_the_fields_of_their_description() -> None:
     described = {
         "context_embedding", "candidate_ids", "candidate_embeddings", "candidate_texts",
-        "candidate_features", "log_effectiveness", "injected", "signals", "labels", "confidence",
+        "candidate_features", "log_effectiveness", "baseline", "injected", "signals", "labels",
+        "confidence",
     }  # fmt: skip
     assert set(ScoreParams.model_fields) == set(LabelledParams.model_fields) == described
     signals = {"hour", "weekday", "month", "session_gap_hours", "project"}

@@ -30,8 +30,8 @@ MODES: Final = {
     ),
     "collect": (
         "Learn only",
-        "Sessions are judged, and models are trained and compared. The baseline ranks alone, but for"
-        " lists that it and the model choose in turn, by coin, so that they can be compared.",
+        "Sessions are judged, and models are trained and compared. The baseline ranks alone, but"
+        " for lists that it and the model choose in turn, by coin, so that they can be compared.",
     ),
     "on": (
         "Switch on",

@@ -137,6 +137,7 @@ def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict
         contents=[fact.content for fact in facts],
         signal_rows=rows,
         effectiveness=[fact.effectiveness for fact in facts],
+        baseline_scores=[fact.baseline_score for fact in facts],
         width=model.width,
     )
     assert model.scorer is not None  # noqa: S101  checked by `_scores`

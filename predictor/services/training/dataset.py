@@ -16,12 +16,12 @@ from uuid import UUID
 
 import numpy as np
 from django.db.models import Exists, OuterRef, QuerySet
-from django.db.models.functions import Coalesce
 from numpy.typing import NDArray
 
 from engram.kernel.middleware import zone_of
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
+from memories.core.baseline import BaselineScore, score_for_context
 from memories.models import Memory, MemoryVector, Revision, Session, SessionCandidate
 from predictor.core.features import clock_of, clock_signals, token_buckets
 from predictor.core.labels import MIN_CONFIDENCE
@@ -73,7 +73,9 @@ class _Offer(NamedTuple):
     memory_id: UUID
     revision: int
     signals: list[float]
-    effectiveness: float
+    baseline_score: float
+    effectiveness: float | None
+    cosine: float | None
     was_injected: bool
     label: float
     relevance: float | None
@@ -168,9 +170,15 @@ def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
         baseline_score__isnull=False,
         signals__len=len(SIGNALS),
     ).order_by("session", "rank", "pk")
-    # In sessions of earlier releases the effectiveness was the baseline's score.
-    rows = candidates.annotate(worth=Coalesce("effectiveness", "baseline_score")).values_list(
-        "session_id", "memory_id", "revision", "signals", "worth", "was_injected"
+    rows = candidates.values_list(
+        "session_id",
+        "memory_id",
+        "revision",
+        "signals",
+        "baseline_score",
+        "effectiveness",
+        "cosine",
+        "was_injected",
     )
     # Nested loops, chosen on statistics from before a large import, took over 20 s.
     with without_nested_loops():
@@ -202,6 +210,7 @@ def _session(
     """Return a judged session, with its clock in the time zone that the workspace has now."""
     session, zone = judgement.session, zone_of(workspace)
     vectors = [memories.vector(offer) for offer in offers]
+    scores = [_scored(offer, has_context=session.context_embedding is not None) for offer in offers]
     signals = np.array([offer.signals for offer in offers], dtype=np.float64)
     signals[:, _IS_EMBEDDED] = [vector is not None for vector in vectors]
     signals[:, CLOCK_COLUMNS] = clock_signals(*clock_of(session.started_at, zone))
@@ -222,7 +231,8 @@ def _session(
                 vectors=vectors,
                 contents=[memories.wording(offer) or "" for offer in offers],
                 signal_rows=signals,
-                effectiveness=[offer.effectiveness for offer in offers],
+                effectiveness=[score.effectiveness for score in scores],
+                baseline_scores=[score.total for score in scores],
                 width=memories.width,
                 is_injected=[offer.was_injected for offer in offers],
             ),
@@ -233,6 +243,18 @@ def _session(
             [np.nan if offer.relevance is None else offer.relevance for offer in offers]
         ),
     )
+
+
+def _scored(offer: _Offer, *, has_context: bool) -> BaselineScore:
+    """Return the baseline's score of an offer.
+
+    In a session of an earlier release, whose baseline was the effectiveness, the cosine stands for
+    recall.
+    """
+    if offer.effectiveness is not None:
+        return BaselineScore(offer.baseline_score, None, offer.effectiveness)
+    recall = max(0.0, offer.cosine or 0.0) if has_context else None
+    return score_for_context(recall, offer.baseline_score)
 
 
 def _context_vector(session: Session, model: str, width: int) -> NDArray[np.float32] | None:

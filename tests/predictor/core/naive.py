@@ -29,7 +29,7 @@ def _plus(a, b):
     return [x + y for x, y in zip(a, b, strict=True)]
 
 
-def score(weights, context, candidates, i, *, injected=0.0):
+def score(weights, context, candidates, i, *, injected=0.0, is_training=False):
     """Score candidate ``i`` of ``candidates`` in ``context``, as the equations have it."""
     w = {name: array.astype(float).tolist() for name, array in weights.items() if name != "words"}
     clock = ((context.hour, 24), (context.weekday, 7), (context.month, 12))
@@ -74,6 +74,7 @@ def score(weights, context, candidates, i, *, injected=0.0):
             candidates.signals[i].tolist(), w["signal_mean"], w["signal_scale"], strict=True
         )
     ]
+    signals = [*signals[:3], *signals[10:]]  # those that differ between candidates
     prior = (float(candidates.log_effectiveness[i]) - w["prior_mean"][0]) * w["prior_scale"][0]
     prior = prior if prior > 0 else math.expm1(prior)
     told = float(candidates.log_effectiveness[i])
@@ -81,16 +82,23 @@ def score(weights, context, candidates, i, *, injected=0.0):
     age_days = math.exp(float(candidates.signals[i][0]))
     signals += [math.exp(-age_days / days) for days in (3, 20)]
     steep = (math.exp(4 * min(max(cosine, -1.0), 1.0)) - 1) / 50
-    return (
-        attention
-        + _dot(w["value_head"], m) / (1 + math.exp(-attention))
-        + _dot(w["signal_head"], signals)
-        + w["similarity"][0] * cosine
+    said = (
+        w["similarity"][0] * cosine
         + w["similarity"][1] * steep
         + w["prior"][0] * effectiveness
         + w["prior"][1] * prior
+    )
+    score = (
+        attention
+        + _dot(w["value_head"], m) / (1 + math.exp(-attention))
+        + _dot(w["signal_head"], signals)
+        + said
         + w["injected"][0] * injected
     )
+    if candidates.baseline is None or is_training:
+        return score
+    start = 2.0 * float(candidates.baseline[i])
+    return start + w["trust"][0] * (score - start)
 
 
 def loss(weights, sessions, temperature):
@@ -106,6 +114,7 @@ def loss(weights, sessions, temperature):
                 session.candidates,
                 i,
                 injected=0.0 if injected is None else float(injected[i]),
+                is_training=True,
             )
             for i in range(n)
         ]

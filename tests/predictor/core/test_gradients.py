@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -56,6 +58,10 @@ def _sessions(count=6):
     sessions[1] = type(sessions[1])(sessions[1].context, again, -sessions[0].labels, 0.7)
     again.embeddings[4] = again.embeddings[3]
     again.is_embedded[3:] = True
+    for n, session in enumerate(sessions):
+        if n % 2:
+            own = replace(session.candidates, baseline=rng.random(5))
+            sessions[n] = replace(session, candidates=own)
     assert not all(s.candidates.is_embedded.all() for s in sessions)
     assert any(s.context.embedding is None for s in sessions)
     assert any(s.context.project_slot is None for s in sessions)
@@ -110,7 +116,7 @@ def test_every_parameter_is_trained_or_known_to_be_fixed():
         "injected",  # in closed form, within a bound
         "projection",  # moves by `turn`
         "words",  # fitted without labels
-        "times",  # features of the clock act through the odds of projects
+        "trust",  # by sessions that were not learned from
         "signal_mean",
         "signal_scale",
         "prior_mean",
@@ -133,11 +139,14 @@ def test_the_loss_agrees_with_the_naive_one():
 
 @pytest.mark.parametrize("is_embedded", [True, False])
 @pytest.mark.parametrize("slot", [None, 17])
-def test_scores_agree_with_the_naive_ones(is_embedded, slot):
+@pytest.mark.parametrize("has_baseline", [True, False])
+def test_scores_agree_with_the_naive_ones(is_embedded, slot, has_baseline):
     rng = np.random.default_rng(8)
     weights = {name: array.astype(np.float32) for name, array in _weights(9).items()}
-    scorer = Scorer(weights)
+    scorer = Scorer(weights, flags=checkpoint.FINE_TUNED)
     candidates = candidates_of(rng, 9, NATIVE, share_text=0.4)
+    if has_baseline:
+        candidates = replace(candidates, baseline=rng.random(9))
     context = context_of(rng, NATIVE, slot=slot, is_embedded=is_embedded)
     wanted = [naive.score(weights, context, candidates, i) for i in range(9)]
     assert scorer.score(context, candidates) == pytest.approx(wanted, abs=2e-5)
@@ -148,7 +157,10 @@ def test_training_and_scoring_read_the_same_scores():
     scorer = Scorer.initial(None, unit(rng.standard_normal((30, NATIVE))), rng=rng)
     sessions = _sessions()
     scorer.fit(sessions, rng=rng)
-    weights = {n: a.astype(float) for n, a in checkpoint.read(scorer.to_bytes())[0].items()}
+    state = checkpoint.read(scorer.to_bytes())[0]
+    state["trust"][:] = 1  # which is of scoring alone
+    scorer = Scorer(state, flags=checkpoint.FINE_TUNED)
+    weights = {n: a.astype(float) for n, a in state.items()}
     batch = _batch(weights, sessions, _directions(rng))
     seen = ScoredBatch(
         weights | {"turn": np.zeros((20, 64)), "injected": np.zeros(1)}, batch

@@ -324,3 +324,99 @@ def test_texts_keep_their_measure_where_similarity_pays_nothing_for_vectors(monk
     [scale] = kept
     assert scale == pytest.approx(np.full_like(scale, scale[0]))
     assert 1 / 3 <= scale[0] <= 3
+
+
+@pytest.mark.parametrize("scale", [29.0, 0.1])
+def test_the_scale_of_texts_stays_within_its_bounds(scale):
+    state = read(_scorer().to_bytes())[0]
+    state["scale_text"][:] = scale
+    scorer = Scorer(state)
+    sessions = sessions_of(np.random.default_rng(1), 6)
+    assert any(not s.candidates.is_embedded.all() for s in sessions)
+    scorer.fit(sessions, rng=np.random.default_rng(2), epochs=1)
+    found = read(scorer.to_bytes())[0]["scale_text"]
+    low, high = heads.TEXT_SCALES
+    assert np.allclose(found.min(), low) or found.min() > low
+    assert np.allclose(found.max(), high) or found.max() < high
+
+
+def test_what_is_learned_is_added_to_the_baseline():
+    """Where labels are what the baseline says, the order stays as it was."""
+    rng = np.random.default_rng(4)
+    sessions = []
+    for session in sessions_of(rng, 40, n=20):
+        baseline = rng.random(20)
+        own = replace(session.candidates, baseline=baseline)
+        sessions.append(replace(session, candidates=own, labels=baseline))
+    scorer = _scorer()
+    assert _quality(scorer, sessions[30:]) == 1.0
+    scorer.fit(sessions[:30], rng=np.random.default_rng(2))
+    assert _quality(scorer, sessions[30:]) > 0.97
+
+
+def test_the_same_context_asks_for_other_memories_at_other_hours():
+    rng = np.random.default_rng(6)
+    pool = candidates_of(rng, 16, NATIVE, share_text=0)
+    context, sessions = replace(context_of(rng, NATIVE), project_slot=3), []
+    for number in range(80):
+        hour = (9.0, 21.0)[number % 2] + rng.uniform(-1, 1)
+        labels = np.where(np.arange(16) < 8, 0.0, 0.9)
+        session = sessions_of(rng, 1, n=16)[0]
+        sessions.append(
+            replace(
+                session,
+                context=replace(context, hour=hour),
+                candidates=pool,
+                labels=labels if hour < 15 else 0.9 - labels,
+            )
+        )
+    scorer = _trained(sessions)
+    for hour, better in ((9.0, slice(8, 16)), (21.0, slice(0, 8))):
+        scores = scorer.score(replace(context, hour=hour), pool)
+        assert scores[better].mean() > scores.mean() + 0.05
+
+
+def _told_by(rng, count, labels_of):
+    """Return sessions with a baseline, whose labels are what `labels_of` makes of a session."""
+    sessions = []
+    for plain in sessions_of(rng, count, n=20):
+        own = replace(plain.candidates, baseline=rng.random(20))
+        session = replace(plain, candidates=own)
+        sessions.append(replace(session, labels=labels_of(session)))
+    return sessions
+
+
+def test_where_nothing_can_be_learned_the_order_stays_the_baselines():
+    rng = np.random.default_rng(12)
+    noisy = _told_by(
+        rng,
+        40,
+        lambda s: np.clip(s.candidates.baseline + 0.2 * rng.standard_normal(20), 0, 1),
+    )
+    scorer = _scorer()
+    scorer.fit(noisy, rng=np.random.default_rng(2))
+    candidates = noisy[0].candidates
+    scores = scorer.score(noisy[0].context, candidates)
+    assert read(scorer.to_bytes())[0]["trust"].tolist() == [0.0]
+    assert np.argsort(-scores).tolist() == np.argsort(-candidates.baseline).tolist()
+
+
+def test_what_holds_in_sessions_not_learned_from_is_added_whole():
+    sessions = _told_by(np.random.default_rng(12), 40, lambda s: s.labels)
+    scorer = _scorer()
+    before = _quality(scorer, sessions[30:])
+    scorer.fit(sessions[:30], rng=np.random.default_rng(2))
+    assert read(scorer.to_bytes())[0]["trust"].tolist() == [1.0]
+    assert _quality(scorer, sessions[30:]) > before + 0.1
+
+
+@pytest.mark.parametrize(("count", "share"), [(5, 0.0), (12, 1.0)])
+def test_a_few_sessions_are_too_few_to_leave_the_baseline(count, share):
+    sessions = _told_by(np.random.default_rng(12), count, lambda s: s.labels)
+    scorer = _scorer()
+    scorer.fit(sessions, rng=np.random.default_rng(2))
+    assert read(scorer.to_bytes())[0]["trust"].tolist() == [share]
+
+
+def test_without_a_baseline_all_is_added_that_was_learned():
+    assert read(_trained(sessions_of(np.random.default_rng(1), 5)).to_bytes())[0]["trust"] == 1

@@ -41,6 +41,24 @@ RANKERS = {
 }
 
 
+@pytest.mark.parametrize("name", ["model untrained", "ridge untrained"])
+@pytest.mark.parametrize("has_context", [True, False])
+def test_what_has_learned_nothing_ranks_as_the_baseline_does(name, has_context):
+    rng = np.random.default_rng(5)
+    candidates = replace(candidates_of(rng, 40, share_text=0.5), baseline=rng.random(40))
+    scores = RANKERS[name]().score(context_of(rng, is_embedded=has_context), candidates)
+    assert np.argsort(-scores).tolist() == np.argsort(-candidates.baseline).tolist()
+
+
+@pytest.mark.parametrize("name", ["model", "ridge"])
+def test_a_baseline_that_is_no_number_is_refused(name):
+    rng = np.random.default_rng(5)
+    candidates = candidates_of(rng, 3)
+    for wrong, error in ((np.array([0.1, np.nan, 0.2]), ScoreError), (np.zeros(2), WidthError)):
+        with pytest.raises(error, match="baseline"):
+            RANKERS[name]().score(context_of(rng), replace(candidates, baseline=wrong))
+
+
 @pytest.fixture(params=RANKERS)
 def ranker(request):
     return RANKERS[request.param]()

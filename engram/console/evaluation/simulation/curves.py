@@ -1,7 +1,8 @@
 """Measure learning curves of rankers against the truth.
 
 All rankers of a run learn from the same log. Its sessions were served by the first ranker of the
-run, retrained at every checkpoint, so that labels depend on what was shown, as in production.
+run, retrained at every checkpoint, so that labels depend on what was shown, as in production;
+before its first training nothing is scored and the judge reads what the baseline ranks first.
 """
 
 from __future__ import annotations
@@ -116,7 +117,8 @@ def run(
             ]
             for session, order in zip(held_out, orders, strict=True):
                 record(Ranked(name, checkpoint, session, order))
-            serving = serving or learner
+            if lessons:
+                serving = serving or learner
             advance(1)
     return curves
 
