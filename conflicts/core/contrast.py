@@ -25,9 +25,9 @@ MAX_WORDS_UNCOUNTED: Final = 3  # of values without a digit: longer ones are phr
 MAX_HEADING_CHARS: Final = 90
 MIN_COMMON_SHARE: Final = 0.5
 _VALUES: Final = frozenset({"quantity", "date", "version", "label"})
-_WORD: Final = re.compile(r"[^\s“”\"()\[\]]*[^\s“”\"()\[\].,;:!?]")
-_DENIES: Final = re.compile(r"(?:not|never|no|none|nothing|without|but|cannot|\w+n['’]t)\Z")
-_REST: Final = re.compile(r"[.;:!?,]*\s*\Z|[.;:!?](?=\s)|,")
+_WORD: Final = re.compile(r"[^\s“”\"()\[\]]{0,80}[^\s“”\"()\[\].,;:!?]")
+_DENIES: Final = re.compile(r"(?:not|never|no|none|nothing|without|but|cannot|\w{1,20}n['’]t)\Z")
+_REST: Final = re.compile(r"[.;:!?](?=\s|\Z)|,")
 
 
 @dataclass(frozen=True, slots=True)

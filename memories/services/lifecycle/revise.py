@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.credentials import refuse_credentials, strings_in
 from engram.kernel.embedding import EmbeddingUnavailableError, embed_first_windows
 from engram.kernel.history import record
@@ -110,7 +111,7 @@ def _lock_changeable(
         lock_statements([content_hash(content)])
     memory = _changeable(memory_id, now)
     if revision is not None and memory.revision != revision:
-        raise StaleError("It was changed meanwhile.", [memory_id])
+        raise StaleError("It was changed meanwhile.", [memory_id], cause=CHANGED_MEANWHILE)
     return memory
 
 

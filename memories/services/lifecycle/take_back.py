@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE, NOTHING_TO_UNDO
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -35,10 +36,13 @@ def take_back(
             raise MissingError("There is no such memory.")
         kept = revisions_to_take_back([memory]).get(memory_id)
         if memory.revision != revision or kept is None:
-            raise StaleError(NOT_LAST, [memory_id])
+            raise StaleError(NOT_LAST, [memory_id], cause=CHANGED_MEANWHILE)
         changes = _former_fields(memory, kept)
     if not changes:
-        raise StaleError("There is nothing to take back: it changed no field that is kept.")
+        raise StaleError(
+            "There is nothing to take back: it changed no field that is kept.",
+            cause=NOTHING_TO_UNDO,
+        )
     return revise(workspace, memory_id, changes, revision=revision, actor=actor, now=now)
 
 
