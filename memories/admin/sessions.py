@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from engram.kernel.models import Role
+from engram.kernel.models import Event, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import Session, SessionCandidate, State
@@ -135,7 +135,7 @@ class SessionAdmin(RoleAdmin):
             "report": _report_of(session, {row.memory_id: content for row, content in rows}),
             "tables": _split(rows),
             "sees_transcript": has_role(request, Role.REVIEWER),
-            "is_withheld": any(row.memory.forgotten_at is not None for row in records),
+            "is_withheld": _may_quote_forgotten(session, records),
         }
         if context["sees_transcript"] and not context["is_withheld"]:
             context["transcript"] = _end_of_transcript(session)
@@ -164,6 +164,16 @@ def _end_of_transcript(session: Session) -> str:
         Right("transcript", TRANSCRIPT_SHOWN), flat=True
     )
     return str(ending[0])
+
+
+def _may_quote_forgotten(session: Session, records: Iterable[SessionCandidate]) -> bool:
+    """Return whether a memory of the session was forgotten, or any was erased since it began.
+
+    An erased memory leaves no record of the sessions that knew it.
+    """
+    if any(row.memory.forgotten_at is not None for row in records):
+        return True
+    return Event.objects.filter(type="memory.erased", at__gte=session.started_at).exists()
 
 
 def _report_of(session: Session, contents: Mapping[UUID, str | None]) -> dict[str, Any] | None:

@@ -87,7 +87,7 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown(
     forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
     html = client.get(page).content.decode()
     assert "Crumb" not in html
-    assert "Not shown: a memory of this session was forgotten since" in html
+    assert "Not shown: a memory was forgotten or erased since" in html
 
 
 def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
