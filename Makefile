@@ -9,7 +9,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: up test test-external check bench fuzz examples client demo-record lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
+.PHONY: up test test-external check bench fuzz examples client demo-record screenshots lock evaluate clean help venv dev-venv bench-venv peers peers-venv browser
 
 up: venv ## run database, broker, web, worker, scheduler and demo (ENGRAM_PORT, ENGRAM_DEMO=0)
 	@$(PYTHON) manage.py up $(ARGS)
@@ -60,6 +60,9 @@ client: dev-venv ## write the Python client's types and methods from the API's d
 demo-record: dev-venv ## record the demo's story anew, after a change of the story, tables or rules
 	@$(PYTHON) manage.py migrate --verbosity 0
 	@$(PYTHON) manage.py record_demo $(ARGS)
+
+screenshots: dev-venv browser ## take the README's screenshots from the demo
+	@$(PYTHON) -m tests.screenshots
 
 evaluate: venv ## measure quality on files: make evaluate ARGS="--histories FILE"
 	@$(PYTHON) manage.py evaluate $(ARGS)

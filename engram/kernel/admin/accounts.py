@@ -35,8 +35,11 @@ class UserAdmin(SuperusersOnly, OwnFiltersOnly, StockUserAdmin, ModelAdmin):  # 
     form = UserChangeForm
     add_form = UserCreationForm
     change_password_form = AdminPasswordChangeForm
+    filter_horizontal = ()  # whose two lists label their help wrongly for screen readers
 
 
 @admin.register(Group)
 class GroupAdmin(SuperusersOnly, OwnFiltersOnly, StockGroupAdmin, ModelAdmin):  # type: ignore[misc]
     """Groups of accounts."""
+
+    filter_horizontal = ()  # as of accounts
