@@ -35,6 +35,10 @@ EMBEDDED = (
     "tests/kernel/test_embedded.py",
     "tests/console/test_doctor.py",
 )
+# It reads the log of the embedded server.
+EMBEDDED_LOG = (
+    "tests/memories/test_erase.py::test_a_failed_write_leaves_no_text_in_the_log_of_the_database"
+)
 # Plans, and the statistics that they are made of, are those of the embedded version.
 PLANS = ("tests/memories/test_plans.py", "tests/conflicts/test_story_plans.py")
 
@@ -75,7 +79,7 @@ def _run(folder: Path, options: argparse.Namespace, others: list[str]) -> int:
         if scaled or options.only_scale_out:
             return scaled
         left_out = (*EMBEDDED, *(() if options.postgres == "18" else PLANS))
-        ignored = [f"--ignore={path}" for path in left_out]
+        ignored = [*(f"--ignore={path}" for path in left_out), f"--deselect={EMBEDDED_LOG}"]
         processes = ["-n", os.environ.get("TEST_PROCESSES", "2"), "--dist", "worksteal"]
         return _pytest(environment, *processes, *ignored, *others)
 
