@@ -41,7 +41,9 @@ Membership.objects.create(workspace=told, user=user, role=Role.ADMIN)
 """
 # What is not a page, or ends the visit; the histories of Django's admin are one template. The API's
 # description is drawn by Swagger's script, whose own colours have too little contrast.
-_NO_PAGE = re.compile(r"^/api/docs/|/sign-out/|/logout/|^/api/v1/|^/static/|/jsi18n/|/history/$|\.\w{2,5}$")
+_NO_PAGE = re.compile(
+    r"^/api/docs/|/sign-out/|/logout/|^/api/v1/|^/static/|/jsi18n/|/history/$|\.\w{2,5}$"
+)
 _ROW = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|\b\d+\b")
 _LINKS = """
 () => [...document.querySelectorAll("a[href]")].map((link) => {
