@@ -133,6 +133,19 @@ class QueueForm(forms.Form):
         )
 
 
+def end_of(day: date) -> datetime:
+    """Return the end of a day of the past, or of today, in the pages' time zone.
+
+    Raises
+    ------
+    ValidationError
+        For a day before 1900 or after today.
+    """
+    if not EARLIEST_DAY <= day <= timezone.localdate():
+        raise forms.ValidationError("Choose a day from 1900 until today.")
+    return timezone.make_aware(datetime.combine(day, time.max))
+
+
 class QuestionForm(forms.Form):
     """Filters of the questions, from the address."""
 
@@ -166,6 +179,4 @@ class QuestionForm(forms.Form):
         day: date | None = self.cleaned_data["as_of"]
         if day is None:
             return None
-        if not EARLIEST_DAY <= day <= timezone.localdate():
-            raise forms.ValidationError("Choose a day from 1900 until today.")
-        return min(timezone.make_aware(datetime.combine(day, time.max)), timezone.now())
+        return min(end_of(day), timezone.now())

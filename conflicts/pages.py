@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
 from uuid import UUID
@@ -26,23 +25,11 @@ from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
-from engram.kernel.pages import View, has_role, member_page, return_address, staff_of
+from engram.kernel.pages import form_target, has_role, member_page, return_address, staff_of
 from engram.kernel.pagination import page_of
 from engram.kernel.refusals import RefusalError, StaleError
 
 FILTERS = ("q", "status", "kind", "severity", "rule", "scope", "mine")
-
-
-def form_target(view: View) -> View:
-    """Accept only POST; redirect others (a reload, a sign-in in between) to the card."""
-
-    @wraps(view)
-    def run(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
-        if request.method != "POST":
-            return redirect("console:conflict", conflict_id)
-        return view(request, conflict_id)
-
-    return run
 
 
 def _card(conflict_id: UUID) -> Conflict:
@@ -182,7 +169,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
     )
 
 
-@form_target
+@form_target("console:conflict")
 @member_page()
 def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Apply a verdict; on a refusal show the card with the reason and the typed input."""
@@ -253,7 +240,7 @@ def _add_decision(url: str, card: Conflict) -> str:
     return parts._replace(query=urlencode(query)).geturl()
 
 
-@form_target
+@form_target("console:conflict")
 @member_page()
 def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Undo the decision, or end the snooze, and show the card again."""
@@ -268,7 +255,7 @@ def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(return_address(request, _permalink(card)))
 
 
-@form_target
+@form_target("console:conflict")
 @member_page()
 def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Snooze a card."""
@@ -290,7 +277,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(_add_decision(return_address(request, _permalink(card)), card))
 
 
-@form_target
+@form_target("console:conflict")
 @member_page()
 def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Assign a card to a member, or to nobody."""
@@ -306,7 +293,7 @@ def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     return redirect(return_address(request, _permalink(card)))
 
 
-@form_target
+@form_target("console:conflict")
 @member_page()
 def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Add a comment."""

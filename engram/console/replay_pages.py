@@ -66,11 +66,9 @@ class ShownMove:
     after: str
 
 
-@member_page()
+@member_page(reads=Role.REVIEWER)
 def what_if(request: HttpRequest) -> HttpResponse:
     """Show the form; replay the settings, or save them."""
-    if not has_role(request, Role.REVIEWER):
-        raise PermissionDenied("This needs the role reviewer.")
     staff = staff_of(request)
     config = staff.workspace.config
     if request.method != "POST":

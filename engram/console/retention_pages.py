@@ -9,7 +9,6 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -44,11 +43,9 @@ class RetentionForm(forms.Form):
     retention_recall_days = _days("Records of recalls")
 
 
-@member_page(writes=Role.ADMIN)
+@member_page(reads=Role.REVIEWER, writes=Role.ADMIN)
 def retention(request: HttpRequest) -> HttpResponse:
     """Show the limits with what is due; a POST counts with other days, or saves them."""
-    if not has_role(request, Role.REVIEWER):
-        raise PermissionDenied("This needs the role reviewer.")
     staff, now = staff_of(request), timezone.now()
     config = staff.workspace.config
     if request.method != "POST":

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -19,7 +18,7 @@ from engram.console.settings_form import SettingsForm
 from engram.kernel.configuration import known_zones
 from engram.kernel.labels import Count
 from engram.kernel.models import Role
-from engram.kernel.pages import has_role, member_page, staff_of
+from engram.kernel.pages import member_page, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings, describe_settings
 from memories.services.retention.due import SETTINGS, preview
@@ -28,11 +27,9 @@ REPLAY_DAYS = 30
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@member_page(writes=Role.ADMIN)
+@member_page(reads=Role.ADMIN, writes=Role.ADMIN)
 def settings_page(request: HttpRequest) -> HttpResponse:
     """Show every setting; a POST changes what was changed on the page, all or nothing."""
-    if not has_role(request, Role.ADMIN):
-        raise PermissionDenied("This needs the role admin.")
     staff = staff_of(request)
     try:
         described = describe_settings(staff.workspace)["describe"]

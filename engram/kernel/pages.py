@@ -38,8 +38,10 @@ def has_role(request: HttpRequest, role: Role) -> bool:
     return staff is not None and staff.actor.role.includes(role)
 
 
-def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
-    """Require a sign-in and a membership; unsafe methods need the role `writes`."""
+def member_page(
+    *, reads: Role = Role.READER, writes: Role = Role.REVIEWER
+) -> Callable[[View], View]:
+    """Require a sign-in and a member with the role `reads`, for unsafe methods also `writes`."""
 
     def decorate(view: View) -> View:
         @wraps(view)
@@ -48,12 +50,35 @@ def member_page(*, writes: Role = Role.REVIEWER) -> Callable[[View], View]:
                 return redirect_to_login(request.get_full_path())
             if staff_or_none(request) is None:
                 return redirect("console:no-workspace")
-            if request.method not in {"GET", "HEAD"} and not has_role(request, writes):
-                raise PermissionDenied(f"This needs the role {writes.value}.")
+            needed = (reads,) if request.method in {"GET", "HEAD"} else (writes, reads)
+            for role in needed:
+                if not has_role(request, role):
+                    raise PermissionDenied(f"This needs the role {role.value}.")
             response = view(request, *args, **kwargs)
             # Not cached, so that the next user of the browser cannot go back to the page.
             add_never_cache_headers(response)
             return response
+
+        return run
+
+    return decorate
+
+
+def form_target(page: str) -> Callable[[View], View]:
+    """Accept only POST; redirect others (a reload, a sign-in in between) to a page of the same row.
+
+    Parameters
+    ----------
+    page : the name of a page with the parameters of the view.
+    """
+
+    def decorate(view: View) -> View:
+        @wraps(view)
+        def run(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method == "POST":
+                return view(request, *args, **kwargs)
+            led: HttpResponse = redirect(page, *args, **kwargs)
+            return led
 
         return run
 

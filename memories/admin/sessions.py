@@ -147,11 +147,8 @@ def _split(rows: list[Any]) -> list[tuple[str, list[Any]]]:
     """Return what a session was given or asked for, and apart what was only considered."""
     used = [pair for pair in rows if _has_taken_part(pair[0])]
     other = [pair for pair in rows if not _has_taken_part(pair[0])]
-    if not used:
-        return [("", other)] if other else []
-    return (
-        [("", used), (f"{len(other)} more that were considered", other)] if other else [("", used)]
-    )
+    title = f"{len(other)} more that were considered" if used else ""
+    return [(name, found) for name, found in (("", used), (title, other)) if found]
 
 
 def _has_taken_part(row: SessionCandidate) -> bool:

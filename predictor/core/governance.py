@@ -103,9 +103,11 @@ class SessionOutcome:
     @property
     def evidence(self) -> float | None:
         """Return the margin that influence depends on, in [-1, 1]; None when there is none."""
-        if self.drafted_margin is None or self.described is None:
-            return self.described if self.is_drafted else None
-        return _within_bounds(self.drafted_margin) if self.is_drafted else None
+        if not self.is_drafted or self.described is None:
+            return None
+        if self.drafted_margin is None:
+            return self.described
+        return _within_bounds(self.drafted_margin)
 
     @property
     def described(self) -> float | None:

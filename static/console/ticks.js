@@ -1,12 +1,19 @@
-// How many rows of a list are ticked, and a tick for all of them.
-const boxes = [...document.querySelectorAll('input[name="card"]')];
+// How many rows of a list are ticked, and a tick for all of them. The words are in the page: {n} is
+// the number of ticked rows, {all} that of all.
+const boxes = [...document.querySelectorAll("[data-tick]")];
 const all = document.querySelector("[data-tick-all]");
 const said = document.querySelector("[data-ticked]");
 const across = document.querySelector('input[name="across"]');
 
+function wordsFor(ticked) {
+  const { across: whole, none, ticked: some } = said.dataset;
+  if (across?.checked) return whole;
+  return ticked ? some : (none ?? some);
+}
+
 function count() {
   const ticked = boxes.filter((box) => box.checked).length;
-  if (said) said.textContent = across?.checked ? "all that match" : `${ticked} ticked`;
+  if (said) said.textContent = wordsFor(ticked).replace("{n}", ticked).replace("{all}", boxes.length);
   if (all) {
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;

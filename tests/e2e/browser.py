@@ -90,6 +90,14 @@ def press(page: Page, key: str) -> None:
     page.keyboard.press(key)
 
 
+def width_over(page: Page) -> int:
+    """Return by how many pixels a page is wider than its window."""
+    over: int = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return over
+
+
 class Person:
     """Somebody at a browser; what the console complains about is kept in `complaints`."""
 

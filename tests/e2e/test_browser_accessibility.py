@@ -16,7 +16,7 @@ import pytest
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
-from tests.e2e.browser import NARROW, WIDE
+from tests.e2e.browser import NARROW, WIDE, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service
 from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE
@@ -55,7 +55,6 @@ _AXE = """
 (rules) => axe.run(document, { resultTypes: ["violations"], ...rules }).then((found) =>
   found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`))
 """
-_OVER = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 LEAST_PAGES = 60
 CONTRAST: dict[str, Any] = {"runOnly": ["color-contrast"]}
 
@@ -116,7 +115,7 @@ def test_no_page_has_a_violation(
         count += 1
         page.evaluate(AXE_SCRIPT)
         found += [f"{address}: {violation}" for violation in page.evaluate(_AXE, rules)]
-        if (over := page.evaluate(_OVER)) > 0:
+        if (over := width_over(page)) > 0:
             found.append(f"{address}: {over} px too wide")
         found += [f"{address}: {complaint}" for complaint in person.complaints]
         person.complaints.clear()

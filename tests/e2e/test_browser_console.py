@@ -9,7 +9,7 @@ import signal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW, press
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict, status
 from tests.homes import eventually, processes_of
@@ -214,10 +214,7 @@ def test_no_page_is_wider_than_its_screen(
         GATE, "/admin/memories/memory/", "/admin/memories/review/", "/admin/memories/janitorrun/",
     ):  # fmt: skip
         page.goto(path)
-        over = page.evaluate(
-            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-        )
-        assert (path, over) == (path, 0)
+        assert (path, width_over(page)) == (path, 0)
 
 
 def test_narrow_screen_has_the_menu_and_the_verdicts(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, press
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, Person, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import FACTS, Service, work
 from tests.homes import eventually
@@ -29,22 +30,21 @@ def held(service: Service) -> int:
     return int(eventually(lambda: service.call("agent", compared)[1]["count"] == 3 and 3))
 
 
-def overflow(page: Page) -> int:
-    over: int = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    return over
+@pytest.fixture
+def newcomer(browser: Browser, service_of: Callable[[str], Service]) -> Iterator[Person]:
+    """Return somebody in a workspace in which no session was held."""
+    service = service_of("learning-newcomer")
+    person = Person(browser, service.up.url, service.person)
+    yield person
+    person.leave()
 
 
-def test_a_new_workspace_is_told_what_to_do_next(service: Service, visit: Visit) -> None:
-    if service.call("agent", "predictor/comparisons?limit=1")[1]["count"]:
-        pytest.skip("another test of the module has held sessions")
-    person = visit()
-    page = person.sign_in(PAGE)
+def test_a_new_workspace_is_told_what_to_do_next(newcomer: Person) -> None:
+    page = newcomer.sign_in(PAGE)
     expect(page.get_by_role("heading", name="No session has ended yet")).to_be_visible()
     page.get_by_role("link", name="How agents start sessions").click()
     expect(page).to_have_url(re.compile("/api/docs/"))
-    assert person.complaints == []
+    assert newcomer.complaints == []
 
 
 def test_from_the_overview_to_what_decided_a_comparison_and_its_transcript(
@@ -115,7 +115,7 @@ def test_the_pages_have_contrast_and_fit(service: Service, visit: Visit, scheme:
             page.goto(path)
             ratio, where = page.evaluate(LOWEST_CONTRAST)
             assert ratio >= 4.5, f"{path}: {ratio:.2f} at {where}"
-            assert (path, overflow(page)) == (path, 0)
+            assert (path, width_over(page)) == (path, 0)
 
 
 def test_without_scripts_all_of_it_is_there(service: Service, visit: Visit) -> None:

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, WIDE, press
+from tests.e2e.browser import LOWEST_CONTRAST, WIDE, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict
 from tests.homes import eventually
@@ -48,13 +48,6 @@ def tabs(page: Page) -> list[str]:
         "links => links.map(link => link.getAttribute('href'))"
     )
     return found or [page.evaluate("location.pathname")]
-
-
-def width_over(page: Page) -> int:
-    over: int = page.evaluate(
-        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    )
-    return over
 
 
 def test_name_theme_and_sign_out_are_in_sight_without_scrolling(

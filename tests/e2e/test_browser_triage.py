@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import NARROW, press
+from tests.e2e.browser import NARROW, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict, status
 
@@ -139,5 +139,4 @@ def test_no_word_is_broken_inside_a_pill(
     assert set(heights) == {1}
     tall = page.locator("td .chip").evaluate_all("e => Math.max(...e.map(x => x.offsetHeight))")
     assert tall < 32
-    over = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-    assert page.evaluate(over) == 0
+    assert width_over(page) == 0

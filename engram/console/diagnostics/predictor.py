@@ -23,7 +23,7 @@ from predictor.services.judging.drift import (
 from predictor.services.serving import breaker
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
-from predictor.services.status.drafted_lists import read_drafted_lists
+from predictor.services.status.drafted_lists import DraftedLists, read_drafted_lists
 from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
@@ -65,8 +65,10 @@ def score(signs: Signs) -> float:
     return round(min(max(health, 0.0), 1.0), 6)
 
 
-def predictor(workspace: Workspace, *, now: datetime) -> Domain:
-    """Score the current workspace's predictor."""
+def predictor(
+    workspace: Workspace, *, now: datetime, drafted: DraftedLists | None = None
+) -> Domain:
+    """Score the current workspace's predictor; `drafted` are the figures, if they are known."""
     config = workspace.config
     state, lease = state_of(), training_lease()
     speed = latency.read_latencies([STAGE], since=now - HOUR)[STAGE]
@@ -81,7 +83,8 @@ def predictor(workspace: Workspace, *, now: datetime) -> Domain:
         is_judge_drifting=is_drifting(drift),
     )
     calibration = calibration_of(now=now)
-    drafted = read_drafted_lists(governor_of(state), mode=config.predictor_mode)
+    if drafted is None:
+        drafted = read_drafted_lists(governor_of(state), mode=config.predictor_mode)
     fields: dict[str, Any] = {
         "mode": config.predictor_mode,
         "phase": state.phase,

@@ -117,7 +117,7 @@ def learning(workspace: Workspace, now: datetime) -> Learning:
         timeline=_timeline(),
         trainings=list(trainings[:TRAININGS])[::-1],
         speed=_speed(status.config.score_timeout_ms, now),
-        health=health.predictor(workspace, now=now),
+        health=health.predictor(workspace, now=now, drafted=status.drafted_lists),
         errors=list(errors[:ERRORS]),
     )
 

@@ -6,7 +6,6 @@ from typing import Final, get_args
 
 import numpy as np
 from django.contrib import messages
-from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -62,11 +61,9 @@ def overview(request: HttpRequest) -> HttpResponse:
     )
 
 
-@member_page(writes=Role.ADMIN)
+@member_page(reads=Role.ADMIN, writes=Role.ADMIN)
 def mode(request: HttpRequest) -> HttpResponse:
     """Ask whether to change the mode; a POST changes it."""
-    if not has_role(request, Role.ADMIN):
-        raise PermissionDenied("This needs the role admin.")
     staff, now = staff_of(request), timezone.now()
     sent = request.POST if request.method == "POST" else request.GET
     wanted = sent.get("to", "")

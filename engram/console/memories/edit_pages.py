@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import wraps
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,7 @@ from engram.console.memories.done import REVISED, add_done
 from engram.console.memories.editing import changes_in, errors_in, present_of
 from engram.console.memories.page import find_memory, memory_page
 from engram.kernel.literals import whole_number
-from engram.kernel.pages import View, member_page, staff_of
+from engram.kernel.pages import form_target, member_page, staff_of
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
 from memories.models import Memory, Review
 from memories.services.lifecycle.attached import links_of
@@ -27,19 +26,7 @@ REVISIONS_MAX = 2**31 - 1
 WAITS = "It waits for a review; nothing has changed yet."
 
 
-def _form_target(view: View) -> View:
-    """Accept only POST; lead others (a reload, a sign-in in between) to the memory."""
-
-    @wraps(view)
-    def run(request: HttpRequest, memory_id: UUID) -> HttpResponse:
-        if request.method != "POST":
-            return redirect("console:memory", memory_id)
-        return view(request, memory_id)
-
-    return run
-
-
-@_form_target
+@form_target("console:memory")
 @member_page()
 def change(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     """Revise the fields that the form changes; a refused form is shown again as it was typed."""
@@ -65,7 +52,7 @@ def change(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     return _lead_back(request, memory_id, done, REVISED)
 
 
-@_form_target
+@form_target("console:memory")
 @member_page()
 def undo(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     """Take back the last revision."""

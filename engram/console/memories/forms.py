@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime, time
+from datetime import date, datetime
 from typing import Any
 
 from django import forms
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conflicts.forms import EARLIEST_DAY
+from conflicts.forms import end_of
 from conflicts.models import ConflictMember
 from conflicts.models.card import WAITING
 from engram.console.memories.columns import COLUMNS
@@ -37,11 +37,8 @@ class DayForm(forms.Form):
         day: date | None = self.cleaned_data["as_of"]
         if day is None:
             return None
-        if not EARLIEST_DAY <= day <= timezone.localdate():
-            raise forms.ValidationError("Choose a day from 1900 until today.")
-        if day == timezone.localdate():
-            return None
-        return timezone.make_aware(datetime.combine(day, time.max))
+        end = end_of(day)
+        return None if day == timezone.localdate() else end
 
     @property
     def then(self) -> datetime | None:

@@ -11,6 +11,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from django.db.models import Count
 
@@ -45,6 +46,18 @@ ADVICE = {
 }
 SKIPPED = "not judged"
 ADVICE_SKIPPED = "The transcript was missing or too short: send it when the session ends."
+
+
+class _Compared(NamedTuple):
+    """What is read of a comparison; names are those of the model."""
+
+    is_evidence: bool
+    is_drafted: bool
+    drafted_margin: float | None
+    margin: float | None
+    void_reason: str
+    baseline_ndcg: float | None
+    predictor_ndcg: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +116,7 @@ def read_drafted_lists(governor: Governor, *, mode: str) -> DraftedLists:
     )
 
 
-def measure(margins: Iterable[tuple[float | None, Comparison]]) -> Measured:
+def measure(margins: Iterable[tuple[float | None, _Compared]]) -> Measured:
     """Return the means of comparisons with their margins."""
     found = [(margin or 0.0, row) for margin, row in margins]
     n = len(found)
@@ -170,19 +183,17 @@ def describe_margin(found: Measured) -> str:
     return f", {found.margin:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
 
 
-def _comparisons() -> list[Comparison]:
+def _comparisons() -> list[_Compared]:
     """Return the newest comparisons since the last reset."""
     resets = Event.objects.filter(type="predictor.reset").order_by("-seq")
     last = resets.values_list("at", flat=True).first()
-    rows = Comparison.objects.order_by("-created_at", "-id").only(
-        "is_evidence", "is_drafted", "drafted_margin", "drafted_void_reason", "margin",
-        "void_reason", "baseline_ndcg", "predictor_ndcg",
-    )  # fmt: skip
+    rows = Comparison.objects.order_by("-created_at", "-id")
     since = rows if last is None else rows.filter(created_at__gt=last)
-    return list(since[:COMPARISONS_READ])
+    # Plain values: the home page reads them, and instances of models take several times as long.
+    return [_Compared(*row) for row in since.values_list(*_Compared._fields)[:COMPARISONS_READ]]
 
 
-def _void(rows: Sequence[Comparison]) -> tuple[VoidSessions, ...]:
+def _void(rows: Sequence[_Compared]) -> tuple[VoidSessions, ...]:
     """Return the reasons of void sessions, the most frequent first."""
     counts = Counter(row.void_reason for row in rows if row.void_reason)
     skipped = Judgement.objects.filter(status=JudgeStatus.SKIPPED).aggregate(n=Count("pk"))["n"]
