@@ -270,6 +270,7 @@ LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
+FORMAT_MODULE_PATH = "engram.kernel.dates"
 
 STATIC_URL = "static/"
 STATIC_ROOT = ENGRAM_HOME / "static"

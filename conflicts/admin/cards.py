@@ -105,7 +105,7 @@ class ConflictAdmin(RoleAdmin):
         """Return who found it."""
         return ", ".join(card.detected_by)
 
-    @display(description="sure", ordering="confidence")
+    @display(description="confidence", ordering="confidence")
     def sureness(self, card: Conflict) -> str:
         """Return how sure the detector was."""
         return f"{card.confidence:.2f}"

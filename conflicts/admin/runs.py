@@ -2,37 +2,64 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib import admin
+from django.http import HttpRequest
 from unfold.decorators import display
 
 from conflicts.models import DetectionRun
-from engram.kernel.staff import ReadOnlyAdmin, moment_column, seconds_column
+from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column, seconds_column
 
 
 @admin.register(DetectionRun)
 class DetectionRunAdmin(ReadOnlyAdmin):
-    """Admin of detection runs."""
+    """Admin of detection runs: the list says what came of each, its page the rest."""
 
     list_display = [
-        "read_at", "status_label", "reason", "trigger_count", "facts_considered",
-        "facts_forgotten", "left_unread", "opened", "joined", "skipped", "narrative", "model",
-        "cost", "lag", "duration",
+        "read_at", "status_label", "reason", "memories", "compared", "questions", "grew", "reader",
+        "lag", "took",
     ]  # fmt: skip
     list_filter = ["status", "narrative", "reason"]
     empty_text = "Detection runs within seconds of a commit; its runs appear here."
 
-    read_at = moment_column("created_at", "read")
+    read_at = moment_column("created_at", "when")
+    memories = figure_column("trigger_count", "new memories", ",d")
+    compared = figure_column("facts_considered", "compared with", ",d")
+    forgotten = figure_column("facts_forgotten", "left out, as the story was too long", ",d")
+    unread = figure_column("left_unread", "left unread, as too long for the rules", ",d")
+    questions = figure_column("opened", "questions opened", ",d")
+    grew = figure_column("joined", "joined to open ones", ",d")
+    passed_over = figure_column("skipped", "known already", ",d")
+    dropped_findings = figure_column("dropped", "the model's findings that were dropped", ",d")
     lag = seconds_column("lag_seconds", "lag")
-    duration = seconds_column("duration_seconds", "duration")
+    took = seconds_column("duration_seconds", "took")
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Show what came of the run first, then what it cost."""
+        return [
+            "read_at", "status_label", "reason", "memories", "compared", "forgotten", "unread",
+            "questions", "grew", "passed_over", "narrative", "model", "prompt_version", "batches",
+            "tokens", "cost", "dropped_findings", "lag", "took", "error",
+        ]  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Change none of them."""
+        return self.get_fields(request, obj)
 
     @display(
-        description="status",
+        description="state",
         ordering="status",
         label={"done": "success", "failed": "danger", "running": "info"},
     )
     def status_label(self, run: DetectionRun) -> str:
         """Return the status of the run."""
         return str(run.status)
+
+    @display(description="read by", ordering="model")
+    def reader(self, run: DetectionRun) -> str:
+        """Return who read the memories."""
+        return f"rules, {run.model}" if run.model else "rules only"
 
     @display(description="cost", ordering="cost_usd")
     def cost(self, run: DetectionRun) -> str:

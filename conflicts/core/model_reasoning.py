@@ -17,7 +17,7 @@ from memories.core.quoting import legible
 
 MAX_CHARS: Final = 600
 QUOTED_STEMS: Final = 3  # so many content words in a row are a quotation
-LINE_DATE: Final = "%d %B %Y"
+LINE_DATE: Final = "%-d %b %Y"
 # Orders to a reader, and addresses.
 ORDERS: Final = re.compile(
     r"\b(?:ignore|disregard|please|click|press|answer (?:with )?(?:yes|no)|choose|visit|open the|"

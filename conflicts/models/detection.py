@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils import timezone
 
 from engram.kernel.lease import WorkspaceLease
 from engram.kernel.tenancy import WorkspaceModel
@@ -123,4 +124,4 @@ class DetectionRun(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"run of {self.created_at:%Y-%m-%d %H:%M}"
+        return f"run of {timezone.localtime(self.created_at):%-d %b %Y, %H:%M}"

@@ -9,6 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 
 from conflicts.services.reports.report import correct, report
+from engram.console import history_admin  # noqa: F401  registers its pages
 from engram.console.memories.reporting import MOST, note_of, report_and_show
 from engram.console.webhooks import admin as webhooks  # noqa: F401  registers its pages
 from engram.kernel.pages import staff_of

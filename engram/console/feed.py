@@ -68,8 +68,8 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
 
 def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add labels and texts to messages, in a constant number of queries."""
-    memories = _memory_texts(_ids(messages, "memory."))
-    cards = _card_texts(_ids(messages, "conflict."))
+    memories = memory_texts(_ids(messages, "memory."))
+    cards = card_texts(_ids(messages, "conflict."))
     return [
         {**message, "data": {**message["data"], **_display(message, memories, cards)}}
         for message in messages
@@ -84,7 +84,8 @@ def _ids(messages: Sequence[dict[str, Any]], prefix: str) -> set[UUID]:
     }
 
 
-def _memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+def memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+    """Return text, scope and agent of the memories that may be shown, by id."""
     if not ids:
         return {}
     rows = Memory.objects.recallable().filter(pk__in=ids).values("id", "content", "scope", "agent")
@@ -98,7 +99,8 @@ def _memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
     }
 
 
-def _card_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+def card_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
+    """Return question, kind, severity and version of conflicts; "" for a withheld question."""
     if not ids:
         return {}
     unsayable = withheld(ids)

@@ -14,7 +14,7 @@ def row_label(row: Model, at: datetime | None = None) -> str:
     A text would stay in sessions, cookies and logs after it was forgotten or erased.
     """
     label = f"{row._meta.verbose_name} {str(row.pk)[:8]}"
-    return label if at is None else f"{label} of {timezone.localtime(at):%Y-%m-%d %H:%M}"
+    return label if at is None else f"{label} of {timezone.localtime(at):%-d %b %Y, %H:%M}"
 
 
 class Count(int):
@@ -23,9 +23,9 @@ class Count(int):
     def __format__(self, noun: str) -> str:
         """Return the number with the noun in its form; without a noun the number alone."""
         if not noun:
-            return str(int(self))
+            return f"{int(self):,}"
         one, _, many = noun.partition("|")
-        return f"{int(self)} {one if self == 1 else many or f'{one}s'}"
+        return f"{int(self):,} {one if self == 1 else many or f'{one}s'}"
 
 
 def printable(text: str) -> str:

@@ -42,6 +42,17 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
     return shown
 
 
+def figure_column(field: str, title: str, shape: str = ".3f") -> Callable[[Any, Any], str]:
+    """Return a list column that shows a number in a format."""
+
+    @admin.display(description=title, ordering=field)
+    def shown(self: Any, row: Any) -> str:
+        value = getattr(row, field)
+        return "" if value is None else format(value, shape)
+
+    return shown
+
+
 def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
     """Return a list column of a duration."""
 

@@ -13,7 +13,7 @@ from django.utils.html import format_html
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column
 from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
 from memories.services.gate.suggestions import in_status
 
@@ -49,10 +49,11 @@ class MergeAdmin(GateAdmin):
     """Merged statements and their survivors."""
 
     empty_text = "When the gate merges a commit into a memory, the merge is listed here."
-    list_display = ["survivor", "relation", "similarity", "judged", "merged", "taken_apart"]
+    list_display = ["survivor", "relation", "alike", "judged", "merged", "taken_apart"]
     list_filter = [("relation", ChoicesDropdownFilter), "is_correct"]
     list_select_related = ["memory"]
 
+    alike = figure_column("similarity", "cosine", ".2f")
     merged = moment_column("created_at", "merged")
     taken_apart = moment_column("split_at", "split")
 

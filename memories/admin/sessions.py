@@ -18,7 +18,7 @@ from unfold.decorators import action, display
 
 from engram.kernel.models import Event, Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, figure_column, moment_column
 from memories.models import Session, SessionCandidate, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
@@ -50,7 +50,7 @@ class SessionAdmin(RoleAdmin):
     roles = {"view": Role.READER, "act": Role.ADMIN}
     actions = ["delete_sessions"]
     list_display = [
-        "session_key", "project", "began", "condition", "prompt_count",
+        "session_key", "project", "began", "condition", "prompts",
         "injected_memories", "matched_memories",
     ]  # fmt: skip
     list_filter = [SessionStateFilter]
@@ -61,6 +61,7 @@ class SessionAdmin(RoleAdmin):
     )
 
     began = moment_column("started_at", "began")
+    prompts = figure_column("prompt_count", "prompts", ",d")
 
     def get_queryset(self, request: HttpRequest) -> Any:
         """Return sessions with the counts of their records."""

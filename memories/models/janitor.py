@@ -6,6 +6,7 @@ import uuid
 
 from django.db import models
 from django.db.models import Q
+from django.utils import timezone
 
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory
@@ -29,7 +30,8 @@ class JanitorRun(WorkspaceModel):
         indexes = [models.Index(fields=["workspace", "-started_at", "-id"], name="janitor_newest")]
 
     def __str__(self) -> str:
-        return f"{self.started_at:%Y-%m-%d}: {self.demoted} demoted, {self.culled} culled"
+        day = f"{timezone.localtime(self.started_at):%-d %b %Y}"
+        return f"{day}: {self.demoted} demoted, {self.culled} culled"
 
 
 class JanitorAction(WorkspaceModel):

@@ -11,23 +11,12 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import format_moment, moment_column
+from engram.kernel.staff import figure_column, format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, ComparisonOutcome, Judgement
 from predictor.models.comparison import WINNERS
 from predictor.services.status.records import SessionRecord, record_of
-
-
-def figure_column(field: str, title: str, shape: str = ".3f") -> Any:
-    """Return a list column that shows a number."""
-
-    @admin.display(description=title, ordering=field)
-    def shown(self: Any, row: Any) -> str:
-        value = getattr(row, field)
-        return "" if value is None else format(value, shape)
-
-    return shown
 
 
 def record_behind(row: Judgement | Comparison) -> SessionRecord:
@@ -81,7 +70,7 @@ class JudgementAdmin(OfSessionAdmin):
     )
 
     overall_figure = figure_column("overall", "overall", ".2f")
-    confidence_figure = figure_column("confidence", "sure", ".2f")
+    confidence_figure = figure_column("confidence", "confidence", ".2f")
     tries = figure_column("attempts", "tries", "d")
     judged = moment_column("judged_at", "judged")
 
@@ -111,9 +100,8 @@ class ComparisonAdmin(OfSessionAdmin):
     detail_template = "admin/predictor/comparison/detail.html"
 
     list_display = [
-        "session_key", "winner", "margin_figure", "drafted_figure", "predictor_figure",
-        "baseline_figure", "is_counted", "phase", "alpha_figure", "rate_figure", "model_version",
-        "compared",
+        "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure",
+        "is_counted", "phase", "alpha_figure", "rate_figure", "model_label", "compared",
     ]  # fmt: skip
     list_filter = [
         ("outcome", ChoicesDropdownFilter),
@@ -121,14 +109,13 @@ class ComparisonAdmin(OfSessionAdmin):
         "is_drafted",
         "is_drift_reset",
     ]
-    empty_text = "Every judged session compares the predictor's ranking with the baseline's."
+    empty_text = "Every judged session compares the model's ranking with the baseline's."
 
     margin_figure = figure_column("margin", "margin", "+.3f")
-    drafted_figure = figure_column("drafted_margin", "drafted", "+.3f")
-    predictor_figure = figure_column("predictor_ndcg", "predictor")
+    predictor_figure = figure_column("predictor_ndcg", "model")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
     alpha_figure = figure_column("alpha", "baseline's weight", ".2f")
-    rate_figure = figure_column("success_rate", "success", ".2f")
+    rate_figure = figure_column("success_rate", "success rate", ".2f")
     compared = moment_column("created_at", "compared")
 
     @display(
@@ -139,6 +126,12 @@ class ComparisonAdmin(OfSessionAdmin):
     def winner(self, comparison: Comparison) -> str:
         """Return who ranked better."""
         return WINNERS[ComparisonOutcome(comparison.outcome)]
+
+    @display(description="version", ordering="model_version")
+    def model_label(self, comparison: Comparison) -> str:
+        """Return the version of the model that ranked."""
+        number = comparison.model_version
+        return "" if number is None else f"v{number}"
 
     @display(description="counts", ordering="is_evidence", boolean=True)
     def is_counted(self, comparison: Comparison) -> bool:

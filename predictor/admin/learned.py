@@ -10,10 +10,9 @@ from django.http import HttpRequest
 from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
-from engram.kernel.staff import format_moment, moment_column
+from engram.kernel.staff import figure_column, format_moment, moment_column
 from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
-from predictor.admin.judged import figure_column
 from predictor.models import ModelVersion, Training
 from predictor.serializers.training import TrainingSerializer
 
@@ -33,17 +32,18 @@ class TrainingAdmin(DetailedAdmin):
     detail_template = "admin/predictor/training/detail.html"
 
     list_display = [
-        "started", "status_label", "reason", "version_label", "session_count", "label_count",
-        "loss_figure", "before_figure", "canary_figure", "failed_gates", "took",
+        "started", "status_label", "reason", "version_label", "sessions", "labels",
+        "before_figure", "canary_figure", "failed_gates", "took",
     ]  # fmt: skip
     list_filter = [("status", ChoicesDropdownFilter), "reason"]
     list_filter_submit = True
     empty_text = "After ten scored sessions a ranker is trained; the trainings appear here."
 
     started = moment_column("started_at", "started")
-    loss_figure = figure_column("loss", "loss")
-    before_figure = figure_column("canary_ndcg_before", "nDCG before")
-    canary_figure = figure_column("canary_ndcg", "nDCG after")
+    sessions = figure_column("session_count", "sessions", ",d")
+    labels = figure_column("label_count", "labels", ",d")
+    before_figure = figure_column("canary_ndcg_before", "before, nDCG")
+    canary_figure = figure_column("canary_ndcg", "after, nDCG")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Training]:
         """Defer the long lists of sessions."""
@@ -98,11 +98,12 @@ class ModelVersionAdmin(DetailedAdmin):
     detail_template = "admin/predictor/modelversion/detail.html"
 
     list_display = [
-        "name", "origin", "parameter_count", "embedding_model", "is_kept", "made", "promoted",
+        "name", "origin", "parameters", "embedding_model", "is_kept", "made", "promoted",
     ]  # fmt: skip
     list_filter = ["origin"]
     empty_text = "Every training that passes its gates adds a version here."
 
+    parameters = figure_column("parameter_count", "parameters", ",d")
     made = moment_column("created_at", "made")
     promoted = moment_column("promoted_at", "promoted")
 
@@ -118,8 +119,8 @@ class ModelVersionAdmin(DetailedAdmin):
 
     @display(description="version", ordering="number")
     def name(self, version: ModelVersion) -> str:
-        """Return the version's name."""
-        return str(version)
+        """Return the version's number, as all pages write it."""
+        return f"v{version.number}"
 
     @display(description="weights kept", boolean=True)
     def is_kept(self, version: Any) -> bool:
@@ -128,7 +129,7 @@ class ModelVersionAdmin(DetailedAdmin):
 
     def title_of(self, row: ModelVersion) -> str:
         """Return the version's name and when it was made."""
-        return f"{row}, {format_moment(row.created_at)}"
+        return f"Model v{row.number}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: ModelVersion) -> dict[str, Any]:
         """Return the training that made it, if any."""

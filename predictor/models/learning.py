@@ -6,6 +6,7 @@ import uuid
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.utils import timezone
 
 from engram.kernel.lease import WorkspaceLease
 from engram.kernel.tenancy import WorkspaceModel
@@ -89,7 +90,7 @@ class Training(WorkspaceModel):
         indexes = [models.Index(fields=["workspace", "-started_at", "-id"], name="training_newest")]
 
     def __str__(self) -> str:
-        return f"{self.started_at:%Y-%m-%d %H:%M} {self.status}"
+        return f"{timezone.localtime(self.started_at):%-d %b %Y, %H:%M} {self.status}"
 
 
 class TrainingLease(WorkspaceLease):

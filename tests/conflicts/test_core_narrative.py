@@ -181,7 +181,7 @@ def test_words_of_the_model_are_one_line_without_hidden_characters() -> None:
 
 
 SAFE = fact(4, "The payroll key of Zebulon lies in the violet safe.")
-WEIGHED = "The note of 03 June 2025 says that the wiki moved to BookStack, the later one denies it."
+WEIGHED = "The note of 3 Jun 2025 says that the wiki moved to BookStack, the later one denies it."
 
 
 def test_reasoning_about_the_members_is_kept_without_numbers_of_lines() -> None:

@@ -161,7 +161,7 @@ def test_both_tiers_join_in_one_card(tenant: Tenant, model: ModelServer) -> None
     assert (run.opened, run.joined) == (0, 1)
 
 
-REASONING = "The note of 10 January 2026 names the garden newsletter, the later one a town crier."
+REASONING = "The note of 10 Jan 2026 names the garden newsletter, the later one a town crier."
 
 
 def test_the_models_reasoning_is_kept_with_the_card(

@@ -203,13 +203,13 @@ def test_dates_in_contents_of_memories_are_not_shifted(db: None) -> None:
 
 
 def test_a_date_of_another_moment_stays_as_it_is_written() -> None:
-    text = "From 04 February 2026 the room is closed; noted on 01 March 2026."
+    text = "From 4 Feb 2026 the room is closed; noted on 1 Mar 2026."
     noted = datetime(2026, 3, 1, 9, tzinfo=UTC)
     marked = mark_dates(text, [noted], END)
     assert "March" not in marked
     assert write_dates(marked, END) == text
     later = write_dates(marked, END + timedelta(days=31))
-    assert later == "From 04 February 2026 the room is closed; noted on 01 April 2026."
+    assert later == "From 4 Feb 2026 the room is closed; noted on 1 Apr 2026."
 
 
 def test_who_is_killed_while_loading_leaves_nothing(

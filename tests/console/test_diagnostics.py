@@ -103,7 +103,7 @@ def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tena
     put_state(tenant, phase="warming", served=1, governor=trained)
     assert predictor_of(tenant)["says"] == (
         "It learns and is compared; the baseline's order serves. It is not adopted: no list of a"
-        " judged session was drafted yet. 100% of the sessions are compared by drafted lists."
+        " judged session was drafted yet. 100 % of the sessions are compared by drafted lists."
     )
 
 

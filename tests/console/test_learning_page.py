@@ -83,8 +83,8 @@ def test_the_page_says_who_ranks_and_why(tenant: Tenant, member: Member, mode: s
     assert (share > 0) == (mode == "on")
     expected = {
         "off": "Learning is switched off",
-        "collect": f"has earned {1 - told['alpha']:.0%}; the mode is collect",
-        "on": f"The model has {share:.0%} of the say",
+        "collect": f"has earned {100 - 100 * told['alpha']:.0f} %; the mode is collect",
+        "on": f"The model has {100 * share:.0f} % of the say",
     }
     assert expected[mode] in html
     assert ("Switch on…" in html) == (mode != "on")

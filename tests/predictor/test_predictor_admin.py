@@ -137,11 +137,11 @@ def test_lists_are_searched_and_filtered(tenant: Tenant, member: Member) -> None
         (LISTS[1], "is_evidence__exact=0", set()),
         (LISTS[2], "status__exact=rejected", {"s-why"}),
         (LISTS[2], "status__exact=promoted", set()),
-        (LISTS[3], "origin=trained", {"model_v2"}),
+        (LISTS[3], "origin=trained", {"v2"}),
     ):
         html = client.get(f"{path}?{query}").content.decode()
         rows = html.partition("<tbody")[2].rpartition("</tbody>")[0]
-        assert set(re.findall(r"\b(?:s-\w+|model_v\d)\b", rows)) == shown, (path, query)
+        assert set(re.findall(r"\b(?:s-\w+|v\d)\b", rows)) == shown, (path, query)
 
 
 def test_weights_are_not_fetched_for_lists(tenant: Tenant, member: Member) -> None:
@@ -385,13 +385,13 @@ def test_trainings_and_versions_lead_to_each_other(tenant: Tenant, member: Membe
     with in_workspace(tenant.workspace):
         Training.objects.update(version=1, status="promoted")
     made = client.get(f"/admin/predictor/training/{training}/change/").content.decode()
-    assert f'href="/admin/predictor/modelversion/{version}/change/">model_v1<' in made
+    assert f'href="/admin/predictor/modelversion/{version}/change/">v1<' in made
     assert "Training of " in made
     assert ">churn<" in made
     assert "&lt;b&gt;bold&lt;/b&gt;" in made
     model = client.get(f"/admin/predictor/modelversion/{version}/change/").content.decode()
     assert f'href="/admin/predictor/training/{training}/change/"' in model
-    assert "<title>model_v1, " in " ".join(model.split()).replace("<title> ", "<title>")
+    assert "<title>Model v1, " in " ".join(model.split()).replace("<title> ", "<title>")
 
 
 def test_a_row_that_does_not_exist_is_missing(tenant: Tenant, member: Member) -> None:

@@ -119,7 +119,7 @@ def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> N
     assert [(one["reason"], one["sessions"]) for one in told["void"]] == [("flat", 2)]
     assert told["void"][0]["advice"].startswith("All memories were alike")
     assert (told["adopted_at"], told["missing_sessions"], told["draft_share"]) == (0, None, 1.0)
-    assert told["says"].startswith("It is not adopted, +0.02 [-0.18, +0.23]: this may be chance.")
+    assert told["says"].startswith("It is not adopted, +0.02 (-0.18 to +0.23): this may be chance.")
 
 
 def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from memories.core.answers import Answer
 
-DATE_FORMAT: Final = "%d %B %Y"  # of dates in the reasoning of a finding
+DATE_FORMAT: Final = "%-d %b %Y"  # of dates in the reasoning of a finding
 
 
 @dataclass(frozen=True, slots=True)

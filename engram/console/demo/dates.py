@@ -19,7 +19,7 @@ from conflicts.core.rules.rule import DATE_FORMAT
 GENERATED = {"conflicts.Conflict": ("reasoning",)}
 
 MARK = "\0"  # begins a moment within a text or JSON; PostgreSQL keeps no text with it
-DATE = re.compile(r"\b\d\d [A-Z][a-z]+ \d{4}\b")
+DATE = re.compile(r"\b\d{1,2} [A-Z][a-z]+ \d{4}\b")
 MARKED = re.compile(rf"{MARK}(-?\d+(?:\.\d+)?){MARK}")  # seconds from the end
 
 

@@ -153,7 +153,7 @@ def _describe(
     elif mode == "collect":
         sentences.append("The mode collect lets the baseline serve.")
     else:
-        sentences.append(f"It serves with {1 - state.alpha:.0%} of the weight.")
+        sentences.append(f"It serves with {100 * (1 - state.alpha):.0f} % of the weight.")
     if state.served is not None:
         sentences.append(distance)
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:

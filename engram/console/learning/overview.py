@@ -128,10 +128,12 @@ def _headline(status: PredictorStatus) -> str:
         return "Learning is switched off: sessions are not judged, and the baseline ranks alone."
     share = 1 - status.alpha_served
     if share > 0:
-        return f"The model has {share:.0%} of the say in the next session, the baseline the rest."
+        held = f"{100 * share:.0f} %"
+        return f"The model has {held} of the say in the next session, the baseline the rest."
     earned = 1 - status.governor.alpha
     if earned > 0 and status.config.predictor_mode == "collect":
-        return f"The baseline ranks alone. The model has earned {earned:.0%}; the mode is collect."
+        held = f"{100 * earned:.0f} %"
+        return f"The baseline ranks alone. The model has earned {held}; the mode is collect."
     return "The baseline ranks alone: the model has not earned a say."
 
 

@@ -72,7 +72,7 @@ def _multipliers(explain: Mapping[str, Any]) -> list[Bar]:
 
 
 def _part(name: str, value: float | None, weight: float, says: str) -> Bar:
-    told = f"counts for {weight:.0%}" + (f", {says}" if says else "")
+    told = f"counts for {100 * weight:.0f} %" + (f", {says}" if says else "")
     return Bar(name, float(value or 0.0), told)
 
 

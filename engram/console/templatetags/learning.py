@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from django import template
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from engram.console.templatetags.console import percent
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
@@ -22,6 +24,19 @@ HALF = 60  # height of a margin of the largest size
 ZERO = 76
 RATE_TOP, RATE_HEIGHT = 166, 50
 LEAST_SCALE = 0.1  # of margins: smaller ones would fill the drawing
+STATUS_LINE = re.compile(r"\[predictor: ([^\]]{1,200})\]")
+PHASES = {
+    "collecting": "it has not begun",
+    "warming": "it is compared and has no say yet",
+    "active": "it has a say",
+    "disabled": "it is switched off",
+    "retraining": "it is trained anew",
+}
+STATUS_WORDS = {
+    "baseline only": "the baseline ranks alone",
+    "baseline fallback": "the baseline ranks alone",
+    "drift detected": "its lists had become worse",
+}
 GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
 
 
@@ -29,6 +44,36 @@ GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
 def thousands(number: int) -> str:
     """Return a number with its thousands set apart."""
     return f"{number:,}"
+
+
+@register.filter
+def ranker(name: str) -> str:
+    """Return what pages call a ranker; the API says `predictor`."""
+    return "model" if name == "predictor" else name
+
+
+@register.filter
+def status_words(line: str) -> str:
+    """Return the status line that an agent got, in words; any other text as it is."""
+    found = STATUS_LINE.fullmatch(line)
+    if found is None:
+        return line
+    phase, *parts = found[1].split(" | ")
+    told = [PHASES.get(phase, phase), *(_part_in_words(part) for part in parts)]
+    return f"The agent was told of the model: {', '.join(told)}."
+
+
+def _part_in_words(part: str) -> str:
+    name, _, value = part.partition("=")
+    if name == "success_rate":
+        return f"success rate {percent(float(value))}"
+    if name == "α":
+        return f"weight of the baseline {value}"
+    if name == "failures":
+        return f"{value.removesuffix('/h')} failures in an hour"
+    if part.startswith("model_v"):
+        return f"version {part.removeprefix('model_v')}"
+    return STATUS_WORDS.get(part, part)
 
 
 @register.filter

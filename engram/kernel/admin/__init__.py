@@ -1,11 +1,10 @@
-"""The admin of workspaces, members, invitations, keys, accounts and history, a module each."""
+"""The admin of workspaces, members, invitations, keys and accounts, a module each."""
 
 from engram.kernel import sign_in_admin
-from engram.kernel.admin import accounts, history, invitations, keys, members, workspaces
+from engram.kernel.admin import accounts, invitations, keys, members, workspaces
 
 __all__ = [
     "accounts",
-    "history",
     "invitations",
     "keys",
     "members",

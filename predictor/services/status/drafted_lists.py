@@ -163,7 +163,7 @@ def describe_distance(
     if governor.phase in SERVING:
         at = f"adopted at session {governor.adopted_at}{told}"
         return f"It was {at}." if mode == "on" else f"It would have been {at}: switch on."
-    share = f"{governor.draft_share:.0%} of the sessions are compared by drafted lists."
+    share = f"{100 * governor.draft_share:.0f} % of the sessions are compared by drafted lists."
     if not drafted.sessions:
         return f"It is not adopted: no list of a judged session was drafted yet. {share}"
     if missing is None:
@@ -180,7 +180,7 @@ def describe_margin(found: Measured) -> str:
         return ""
     if found.low is None or found.high is None:
         return f", {found.margin:+.2f}"
-    return f", {found.margin:+.2f} [{found.low:+.2f}, {found.high:+.2f}]"
+    return f", {found.margin:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
 
 
 def _comparisons() -> list[_Compared]:

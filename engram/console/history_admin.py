@@ -1,0 +1,131 @@
+"""The admin of history, read-only: what happened, to what, by whom, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html
+
+from engram.console.feed import card_texts, memory_texts
+from engram.console.wording import words_for
+from engram.kernel.models import Event
+from engram.kernel.staff import ReadOnlyAdmin, moment_column
+
+# The page of an object, by its kind; keys and members are behind a role, and have no link.
+_PAGES = {
+    "memory": "console:memory",
+    "conflict": "console:conflict",
+    "note": "console:note",
+    "session": "admin:memories_session_change",
+    "comparison": "admin:predictor_comparison_change",
+    "training": "admin:predictor_training_change",
+    "prediction_error": "admin:memories_predictionerror_change",
+}
+_GONE = {"note.deleted", "memory.erased", "session.deleted"}
+
+
+@admin.register(Event)
+class EventAdmin(ReadOnlyAdmin):
+    """History: events are never changed."""
+
+    list_display = ["event_time", "happened", "about", "by"]
+    list_display_links = ["event_time"]
+    event_time = moment_column("at", "when")
+    list_filter = ["actor_kind", "object_type"]
+    search_fields = ["object_id"]
+    search_help_text = "A type such as memory.forgotten, an actor, or an object's id"
+    ordering = ["-seq"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Show the event in words first, then what it is stored as."""
+        return [
+            "at", "happened", "about", "by", "session_key", "type", "object_type", "object_id",
+            "data",
+        ]  # fmt: skip
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
+        """Change none of them."""
+        return self.get_fields(request, obj)
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        """Return the page of the list, with the texts of what its events are about."""
+        found: ChangeList = super().get_changelist_instance(request)
+        found.title = "History"
+        found.result_list = _with_texts(found.result_list)
+        return found
+
+    def get_object(self, request: HttpRequest, object_id: str, from_field: Any = None) -> Any:
+        """Return an event with the text of what it is about."""
+        found = super().get_object(request, object_id, from_field)
+        return None if found is None else _with_texts([found])[0]
+
+    def get_search_results(
+        self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
+    ) -> tuple[QuerySet[Event], bool]:
+        """Find events by exact type, actor or object."""
+        term = search_term.strip()
+        if not term:
+            return queryset, False
+        found = (
+            queryset.filter(type=term)
+            | queryset.filter(object_id=term)
+            | queryset.filter(actor_label=term)
+        )
+        return found, False
+
+    @admin.display(description="what happened", ordering="type")
+    def happened(self, event: Event) -> str:
+        """Return the event in words."""
+        return words_for(event.type, event.data)
+
+    @admin.display(description="about")
+    def about(self, event: Any) -> str:
+        """Return the name or text of the object, with a link where it has a page."""
+        kind = event.object_type.replace("_", " ")
+        words = event.object_text or _name_of(event) or kind
+        route = _PAGES.get(event.object_type)
+        if route is None or event.type in _GONE or not _is_uuid(event.object_id):
+            return str(words)
+        address = reverse(route, args=[event.object_id])
+        return format_html('<a class="eg-cell" href="{}">{}</a>', address, words)
+
+    @admin.display(description="by", ordering="actor_label")
+    def by(self, event: Event) -> str:
+        """Return the name of who did it."""
+        return event.actor_label or event.actor_kind
+
+
+def _with_texts(events: Iterable[Event]) -> list[Any]:
+    """Return events with `object_text`, "" where nothing may be shown; two queries at most."""
+    rows: list[Any] = list(events)
+    memories = memory_texts(_ids(rows, "memory"))
+    cards = card_texts(_ids(rows, "conflict"))
+    for row in rows:
+        known = memories if row.object_type == "memory" else cards
+        row.object_text = known.get(row.object_id, {}).get("text", "")
+    return rows
+
+
+def _ids(events: Iterable[Event], kind: str) -> set[UUID]:
+    return {UUID(e.object_id) for e in events if e.object_type == kind and _is_uuid(e.object_id)}
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _name_of(event: Event) -> str:
+    """Return a name that the event itself records; ids and texts of memories are none."""
+    data = event.data if isinstance(event.data, dict) else {}
+    return str(data.get("path") or data.get("name") or event.session_key)
