@@ -16,7 +16,7 @@ from django.utils.html import format_html
 from engram.console.feed import card_texts, memory_texts
 from engram.console.wording import words_for
 from engram.kernel.models import Event
-from engram.kernel.staff import ReadOnlyAdmin, moment_column
+from engram.kernel.staff import UNBROKEN, ReadOnlyAdmin, format_moment
 
 # The page of an object, by its kind; keys and members are behind a role, and have no link.
 _PAGES = {
@@ -37,7 +37,6 @@ class EventAdmin(ReadOnlyAdmin):
 
     list_display = ["event_time", "happened", "about", "by"]
     list_display_links = ["event_time"]
-    event_time = moment_column("at", "when")
     list_filter = ["actor_kind", "object_type"]
     search_fields = ["object_id"]
     search_help_text = "A type such as memory.forgotten, an actor, or an object's id"
@@ -79,6 +78,11 @@ class EventAdmin(ReadOnlyAdmin):
             | queryset.filter(actor_label=term)
         )
         return found, False
+
+    @admin.display(description="when", ordering="at")
+    def event_time(self, event: Event) -> str:
+        """Return the time, in one line: the texts beside it are long."""
+        return format_moment(event.at).replace(" ", UNBROKEN)
 
     @admin.display(description="what happened", ordering="type")
     def happened(self, event: Event) -> str:

@@ -114,8 +114,8 @@ class ComparisonAdmin(OfSessionAdmin):
     margin_figure = figure_column("margin", "margin", "+.3f")
     predictor_figure = figure_column("predictor_ndcg", "model")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
-    alpha_figure = figure_column("alpha", "baseline's weight", ".2f")
-    rate_figure = figure_column("success_rate", "success rate", ".2f")
+    alpha_figure = figure_column("alpha", "weight", ".2f")
+    rate_figure = figure_column("success_rate", "success", ".2f")
     compared = moment_column("created_at", "compared")
 
     @display(

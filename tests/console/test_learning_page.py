@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console.templatetags.learning import status_words
 from engram.kernel.latency import bucket_of
 from engram.kernel.models import Event, LatencyHour, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -346,3 +347,29 @@ def test_a_mode_that_does_not_exist_is_refused(
     assert answer.status_code == 422
     assert "Choose one of the modes." in answer.content.decode()
     assert Workspace.objects.get(pk=tenant.workspace.pk).config.predictor_mode == "collect"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("[predictor: collecting | 3/10 sessions | baseline only]",
+         "it has not begun, 3/10 sessions, the baseline ranks alone"),
+        ("[predictor: warming | success_rate=0.38 | model_v1 | baseline only]",
+         "it is compared and has no say yet, success rate 38 %, version 1, the baseline ranks alone"),
+        ("[predictor: active | success_rate=0.72 | α=0.28 | model_v3 | 142 sessions]",
+         "it has a say, success rate 72 %, weight of the baseline 0.28, version 3, 142 sessions"),
+        ("[predictor: disabled | failures=3/h | baseline fallback]",
+         "it is switched off, 3 failures in an hour, the baseline ranks alone"),
+        ("[predictor: retraining | drift detected | baseline fallback]",
+         "it is trained anew, its lists had become worse, the baseline ranks alone"),
+    ],
+)  # fmt: skip
+def test_the_status_line_is_told_in_words(line: str, words: str) -> None:
+    assert status_words(line) == f"The agent was told of the model: {words}."
+
+
+@pytest.mark.parametrize(
+    "line", ["", "no line", "[predictor: ]", "[predictor: x | success_rate=y]"]
+)
+def test_another_status_line_is_shown(line: str) -> None:
+    assert status_words(line) == line

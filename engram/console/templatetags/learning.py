@@ -59,7 +59,10 @@ def status_words(line: str) -> str:
     if found is None:
         return line
     phase, *parts = found[1].split(" | ")
-    told = [PHASES.get(phase, phase), *(_part_in_words(part) for part in parts)]
+    try:
+        told = [PHASES.get(phase, phase), *(_part_in_words(part) for part in parts)]
+    except ValueError:  # a rate that is no number
+        return line
     return f"The agent was told of the model: {', '.join(told)}."
 
 
