@@ -355,7 +355,8 @@ def test_a_mode_that_does_not_exist_is_refused(
         ("[predictor: collecting | 3/10 sessions | baseline only]",
          "it has not begun, 3/10 sessions, the baseline ranks alone"),
         ("[predictor: warming | success_rate=0.38 | model_v1 | baseline only]",
-         "it is compared and has no say yet, success rate 38 %, version 1, the baseline ranks alone"),
+         "it is compared and has no say yet, success rate 38 %, version 1,"
+         " the baseline ranks alone"),
         ("[predictor: active | success_rate=0.72 | α=0.28 | model_v3 | 142 sessions]",
          "it has a say, success rate 72 %, weight of the baseline 0.28, version 3, 142 sessions"),
         ("[predictor: disabled | failures=3/h | baseline fallback]",
