@@ -39,11 +39,12 @@ Membership.objects.filter(user__username=sys.argv[1]).delete()
 user = User.objects.get(username=sys.argv[1])
 Membership.objects.create(workspace=told, user=user, role=Role.ADMIN)
 """
-# What is not a page, or ends the visit; the histories of Django's admin are one template. The API's
-# description is drawn by Swagger's script, whose own colours have too little contrast.
-_NO_PAGE = re.compile(
-    r"^/api/docs/|/sign-out/|/logout/|^/api/v1/|^/static/|/jsi18n/|/history/$|\.\w{2,5}$"
-)
+# What is not a page, or ends the visit; the histories of Django's admin are one template.
+_NO_PAGE = re.compile(r"/sign-out/|/logout/|^/api/v1/|^/static/|/jsi18n/|/history/$|\.\w{2,5}$")
+# Drawn by Swagger's script: our stylesheet mends its colours; its markup (a main within the main,
+# buttons within buttons) cannot be mended from outside, so that only contrast is looked at.
+API_DOCS = "/api/docs/"
+METHODS = ("get", "post", "put", "patch", "delete")
 _ROW = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|\b\d+\b")
 _LINKS = """
 () => [...document.querySelectorAll("a[href]")].map((link) => {
@@ -105,6 +106,14 @@ def walk(page: Page, url: str) -> Iterator[str]:
                 waiting.append(f"{parts.path}?{parts.query}" if parts.query else parts.path)
 
 
+def open_operations(page: Page) -> None:
+    """Open an operation of each method, with its parameters, examples and answers."""
+    for method in METHODS:
+        operation = page.locator(f".opblock-{method}").first
+        operation.locator(".opblock-summary-control").click()
+        operation.locator(".responses-table .microlight").first.wait_for()
+
+
 @pytest.mark.parametrize(
     ("options", "rules"),
     [
@@ -123,8 +132,11 @@ def test_no_page_has_a_violation(
     count = 0
     for address in walk(page, furnished.up.url):
         count += 1
+        if address == API_DOCS:
+            open_operations(page)
         page.evaluate(AXE_SCRIPT)
-        found += [f"{address}: {violation}" for violation in page.evaluate(_AXE, rules)]
+        checked = CONTRAST if address == API_DOCS else rules
+        found += [f"{address}: {violation}" for violation in page.evaluate(_AXE, checked)]
         if (over := width_over(page)) > 0:
             found.append(f"{address}: {over} px too wide")
         if options["viewport"] is not NARROW:
