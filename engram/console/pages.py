@@ -16,6 +16,7 @@ from engram.console.changes import changes_since
 from engram.console.diagnostics.diagnose import diagnose
 from engram.console.needs import needs_of
 from engram.console.overview import overview
+from engram.console.tour import is_offered
 from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, member_page, return_address, staff_of, staff_or_none
@@ -28,10 +29,12 @@ FEED_ROWS = 30
 @member_page()
 def dashboard(request: HttpRequest) -> HttpResponse:
     """Show the home page."""
+    user_id = staff_of(request).actor.user_id
     return render(
         request,
         "console/home/home.html",
         {
+            "offers_tour": user_id is not None and is_offered(request, user_id),
             **_figures(request, has_health=True),
             "feed": feed.latest(FEED_ROWS),
             "seq": feed.last_seq(),

@@ -18,6 +18,7 @@ from engram.console import (
     replay_pages,
     retention_pages,
     settings_pages,
+    tour_pages,
 )
 from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
@@ -50,6 +51,7 @@ urlpatterns = [
     path("console/learning/", learning.overview, name="learning"),
     path("console/learning/mode/", learning.mode, name="learning-mode"),
     path("console/learning/calibration/", calibration_pages.calibration, name="calibration"),
+    path("console/tour/", tour_pages.tour, name="tour"),
     path("console/numbers/", pages.numbers, name="numbers"),
     path("console/switch/", pages.switch, name="switch"),
     path("console/sign-out/", pages.sign_out, name="sign-out"),

@@ -99,6 +99,7 @@ class Membership(models.Model):
     # When the person was last here, and when the visit before the present one ended (`visits.py`).
     seen_at = models.DateTimeField(null=True, editable=False)
     seen_before_at = models.DateTimeField(null=True, editable=False)
+    tour_closed_at = models.DateTimeField(null=True, editable=False)  # `engram/console/tour.py`
 
     class Meta:
         ordering = ["workspace__slug"]

@@ -23,6 +23,7 @@ PAGES = [
     "/console/gate/",
     "/console/numbers/",
     "/console/digest/",
+    "/console/tour/",
 ]
 
 
@@ -197,7 +198,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
         "calibration", "memories", "memories-act", "memories-report", "memory", "memory-change",
-        "memory-undo", "recall",
+        "memory-undo", "recall", "tour",
     }  # fmt: skip
 
 

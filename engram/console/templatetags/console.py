@@ -14,6 +14,7 @@ from django.utils.safestring import SafeString
 from conflicts.forms import snooze_choices
 from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of
+from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
 from engram.kernel.labels import Count
 from engram.kernel.models import Event
@@ -40,6 +41,12 @@ def shell(context: dict[str, Any]) -> Shell:
     """Return the sidebar and the tabs of the page."""
     request: HttpRequest = context["request"]
     return shell_of(request)
+
+
+@register.simple_tag(takes_context=True)
+def tour_step(context: dict[str, Any]) -> Shown | None:
+    """Return the step of the tour at which the person is."""
+    return current_step(context["request"])
 
 
 @register.simple_tag
@@ -82,6 +89,12 @@ def _span(seconds: float) -> str:
     if days < 730:
         return f"{days // 30} months"
     return f"{days // 365} years"
+
+
+@register.filter
+def moment(iso: str) -> datetime:
+    """Return the time that a live message carries as text."""
+    return datetime.fromisoformat(iso)
 
 
 @register.filter
