@@ -96,6 +96,7 @@ def main() -> None:
     with demo() as known, chromium() as browser:
         page = browser.new_page(base_url=known["url"], viewport=_SIZE, color_scheme="light")
         sign_in(page, known["username"], known["password"])
+        page.get_by_role("button", name="Do not offer it again").click()
         wait_until_healthy(page)
         for shot in SHOTS:
             print(take(page, shot).relative_to(SOURCE))  # noqa: T201
