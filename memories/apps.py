@@ -12,6 +12,7 @@ class MemoriesConfig(AppConfig):
         from memories import signals
         from memories.services.drift import due, erase, reopen, resolve
         from memories.services.extraction import queue
+        from memories.services.recall import erase_past
 
         job_failing.connect(queue.note_failing, dispatch_uid="memories.extraction_failing")
 
@@ -22,3 +23,12 @@ class MemoriesConfig(AppConfig):
             reopen.note_restored, dispatch_uid="memories.drift_reopened"
         )
         signals.memories_erased.connect(erase.note_erased, dispatch_uid="memories.drift_erased")
+        signals.memories_erased.connect(
+            erase_past.note_erased, dispatch_uid="memories.recalls_erased"
+        )
+        signals.session_erased.connect(
+            erase_past.note_session_erased, dispatch_uid="memories.recalls_session_erased"
+        )
+        signals.transcripts_erased.connect(
+            erase_past.note_transcripts_erased, dispatch_uid="memories.recalls_transcripts_erased"
+        )

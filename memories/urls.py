@@ -57,6 +57,9 @@ urlpatterns = [
         associations.MemoryAssociations.as_view(),
         name="memory-associations",
     ),
+    path(
+        "memories/<uuid:memory_id>/recalls", recall.MemoryRecalls.as_view(), name="memory-recalls"
+    ),
     path("memories/<uuid:memory_id>/why-not", recall.WhyNotView.as_view(), name="memory-why-not"),
     path("memories/<uuid:memory_id>/split", gate.MemorySplit.as_view(), name="memory-split"),
     path("memories/<uuid:memory_id>/signals", drift.MemorySignals.as_view(), name="memory-signals"),

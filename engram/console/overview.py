@@ -104,7 +104,7 @@ def _recalls(now: datetime) -> Recalls:
     days = [today - timedelta(days=RECALL_DAYS - 1 - step) for step in range(RECALL_DAYS)]
     counted = dict(RecallDay.objects.filter(day__gte=days[0]).values_list("day", "recalls"))
     begins = datetime(today.year, today.month, today.day, tzinfo=UTC)
-    uncounted = RecallRecord.objects.filter(at__gte=begins).count()
+    uncounted = RecallRecord.objects.filter(at__gte=begins, is_counted=True).count()
     by_day = [counted.get(day, 0) for day in days]
     by_day[-1] += uncounted
     return Recalls(by_day[-1], sparkline(by_day))

@@ -31,6 +31,7 @@ class RetentionAskedSerializer(serializers.Serializer[Any]):
     retention_session_days = _days("sessions")
     retention_transcript_days = _days("transcripts")
     retention_recall_days = _days("records of recalls")
+    retention_query_days = _days("past recalls")
 
 
 class KeptForSerializer(serializers.Serializer[KeptFor]):
@@ -44,7 +45,8 @@ class KeptForSerializer(serializers.Serializer[KeptFor]):
         help_text="What is older is deleted: the local midnight so many days ago; null: nothing.",
     )
     due = serializers.IntegerField(
-        help_text="How much would be deleted now: sessions, sessions with a transcript, or rows."
+        help_text="How much would be deleted now: sessions, sessions with a transcript, rows, or "
+        "past recalls."
     )
 
     def get_setting(self, limit: KeptFor) -> str:

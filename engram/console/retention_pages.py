@@ -26,6 +26,9 @@ LABELS = {
     "recalls": (
         "Records of recalls", "row", "counts of days, and which memories were recalled together",
     ),
+    "queries": (
+        "Past recalls", "recall", "their queries, what they returned and why; 5,000 at most",
+    ),
 }  # fmt: skip
 
 
@@ -41,6 +44,7 @@ class RetentionForm(forms.Form):
     retention_session_days = _days("Sessions")
     retention_transcript_days = _days("Transcripts")
     retention_recall_days = _days("Records of recalls")
+    retention_query_days = _days("Past recalls")
 
 
 @member_page(reads=Role.REVIEWER, writes=Role.ADMIN)

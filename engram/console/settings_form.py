@@ -65,7 +65,10 @@ SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (
         "Retention",
         "How long things are kept. What a shorter limit deletes is gone for good.",
-        ("retention_session_days", "retention_transcript_days", "retention_recall_days"),
+        (
+            "retention_session_days", "retention_transcript_days", "retention_recall_days",
+            "recalls_kept", "retention_query_days",
+        ),
     ),
 )  # fmt: skip
 CHOICES: Final[Mapping[str, str]] = {

@@ -244,6 +244,19 @@ class WorkspaceSettings(BaseModel):
         "which were recalled together; null: for good.",
     )
 
+    recalls_kept: bool = Field(
+        True,
+        description="Whether the query of each recall and context is kept, with the memories that "
+        "it returned and their factors: pages and the API then show why a memory was recalled.",
+    )
+    retention_query_days: int | None = Field(
+        30,
+        ge=1,
+        le=36_500,
+        description="Days for which past recalls are kept with their queries and factors, at most "
+        "the newest 5,000; null: only that number counts.",
+    )
+
     @field_validator("time_zone")
     @classmethod
     def _is_known(cls, name: str) -> str:

@@ -202,7 +202,8 @@ class ContextView(WorkspaceView):
         """
         began = perf_counter()
         sent = validate_body(shapes.ContextSerializer, request).validated_data
-        context = give_context(self.workspace, ContextRequest(**sent), now=timezone.now())
+        wanted = ContextRequest(**sent, caller=self.actor.caller)
+        context = give_context(self.workspace, wanted, now=timezone.now())
         with searching(self.workspace):
             memories = present_recalled(context.memories)
         answer = shapes.present_context(context, memories)

@@ -8,16 +8,19 @@ from uuid import UUID
 
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
+from rest_framework.generics import ListAPIView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validate_body
+from engram.kernel.pagination import NewestFirst
 from engram.kernel.planning import searching
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories import serializers as shapes
 from memories.api.memories import visible_to
 from memories.services.recall import recall
+from memories.services.recall.past_recalls import results_of
 from memories.services.recall.query import Query
 from memories.services.recall.why_not import why_not
 
@@ -45,6 +48,7 @@ class Recall(WorkspaceView):
             weights=sent["weights"] or {},
             is_recorded=sent["record"],
             session_key=sent["session_key"] or "",
+            caller=self.actor.caller,
         )
         with in_one_transaction():
             answer = recall.recall(self.workspace, query, now=timezone.now())
@@ -58,6 +62,32 @@ class Recall(WorkspaceView):
         if answer.reason:
             body["reason"] = answer.reason
         return Response(body)
+
+
+class NewestRecallFirst(NewestFirst):
+    """Pagination of past recalls."""
+
+    ordering = ("-at", "-id")
+
+
+class MemoryRecalls(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
+    """`GET /memories/{id}/recalls`."""
+
+    serializer_class = shapes.PastResultSerializer
+    pagination_class = NewestRecallFirst
+    filter_backends = ()
+
+    @extend_schema(responses=shapes.PastResultSerializer(many=True))
+    def get(self, request: Request, memory_id: UUID) -> Response:
+        """List the recalls and contexts that returned a memory, newest first, while they are kept.
+
+        One appears some seconds after it was answered. Recalls with `record` false are not kept.
+        """
+        memory = visible_to(self.actor.role).filter(pk=memory_id).first()
+        if memory is None:
+            raise MissingError("There is no such memory.")
+        page = self.paginate_queryset(results_of(memory)) or []
+        return self.get_paginated_response(shapes.present_past(page))
 
 
 class WhyNotView(WorkspaceView):

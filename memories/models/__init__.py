@@ -38,6 +38,7 @@ from memories.models.note import (
     NoteName,
     NoteTag,
 )
+from memories.models.recall import PastRecall, PastResult, RecallOrigin
 from memories.models.record import (
     ImportProgress,
     Observation,
@@ -85,10 +86,13 @@ __all__ = [
     "NoteSupport",
     "NoteTag",
     "Observation",
+    "PastRecall",
+    "PastResult",
     "Posting",
     "PredictionError",
     "Provenance",
     "RecallDay",
+    "RecallOrigin",
     "RecallRecord",
     "RefusalDecision",
     "Relation",

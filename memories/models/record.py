@@ -81,6 +81,8 @@ class RecallRecord(WorkspaceModel):
     memory_ids = ArrayField(models.UUIDField())
     session_key = models.CharField(max_length=200, blank=True)
     noise_count = models.PositiveSmallIntegerField(default=0)  # scored below the noise score
+    is_counted = models.BooleanField(default=True, db_default=True)  # a context only leaves a trace
+    kept = models.JSONField(null=True)  # becomes a `PastRecall`; null: nothing is kept of it
     at = models.DateTimeField()
 
     def __str__(self) -> str:

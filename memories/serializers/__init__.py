@@ -25,6 +25,7 @@ from memories.serializers.memory import (
     present,
     present_one,
 )
+from memories.serializers.past_recall import PastResultSerializer, present_past
 from memories.serializers.recall import (
     RecallAnswerSerializer,
     RecallSerializer,
@@ -44,6 +45,7 @@ __all__ = [
     "ForgetSerializer",
     "HistoryEntrySerializer",
     "MemorySerializer",
+    "PastResultSerializer",
     "PendingSerializer",
     "RecallAnswerSerializer",
     "RecallSerializer",
@@ -60,6 +62,7 @@ __all__ = [
     "present_associations",
     "present_committed",
     "present_one",
+    "present_past",
     "present_recalled",
     "present_reviews",
 ]

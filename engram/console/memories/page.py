@@ -18,6 +18,7 @@ from engram.console.memories.editing import present_of
 from engram.console.memories.factors import Bar, bars_of_candidate
 from engram.console.memories.forms import DayForm
 from engram.console.memories.life import life_of, read_position
+from engram.console.memories.recalls import last_recalls
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from memories.api.memories import visible_to
@@ -72,6 +73,7 @@ def memory_page(
         "former": _former(found, then) if then else None,
         "life": life_of(found, read_position(request.GET.get("before", "")), size=ENTRIES),
         "given": _given(found),
+        "recalls": last_recalls(found),
         "note_links": links_of_memory(found),
         "drawing": draw(found, now),
         "may_act": may_act and then is None,

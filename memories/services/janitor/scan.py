@@ -86,7 +86,7 @@ def apply_rules(
 ) -> Iterator[JanitorFinding]:
     """Yield a finding for each memory that needs an action, oldest first."""
     ids = [memory.id for memory in memories]
-    pending = RecallRecord.objects.filter(memory_ids__overlap=ids)
+    pending = RecallRecord.objects.filter(memory_ids__overlap=ids, is_counted=True)
     recalled = {i for row in pending.values_list("memory_ids", flat=True) for i in row}
     taken_back = dict(
         JanitorAction.objects.filter(memory__in=ids)

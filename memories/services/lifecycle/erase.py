@@ -41,6 +41,18 @@ from memories.services.sessions.erase_extracted import erase_extracted
 from memories.services.sessions.reported import erase_reported
 from memories.signals import memories_erased
 
+# The results that are kept of a recall are named by their first item.
+_UNNAMED = """
+    UPDATE memories_recallrecord SET
+        memory_ids = array_remove(memory_ids, %(memory)s),
+        kept = CASE WHEN kept IS NULL THEN NULL ELSE jsonb_set(kept, '{results}', (
+            SELECT coalesce(jsonb_agg(one ORDER BY one -> 1), '[]')
+            FROM jsonb_array_elements(kept -> 'results') AS one
+            WHERE (one ->> 0)::uuid <> %(memory)s
+        )) END
+    WHERE workspace_id = %(workspace)s AND %(memory)s = ANY(memory_ids)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class _Wordings:
@@ -188,8 +200,4 @@ def _erase_traces(ids: Collection[UUID]) -> None:
     forget_answers(ids)
     with connection.cursor() as cursor:
         for memory_id in ids:
-            cursor.execute(
-                "UPDATE memories_recallrecord SET memory_ids = array_remove(memory_ids, %s)"
-                " WHERE workspace_id = %s AND %s = ANY(memory_ids)",
-                [memory_id, current_workspace_id(), memory_id],
-            )
+            cursor.execute(_UNNAMED, {"memory": memory_id, "workspace": current_workspace_id()})

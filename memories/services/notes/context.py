@@ -14,13 +14,21 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.briefing import BriefingEntry
 from memories.core.context import PassageEntry, compose
-from memories.models import Kind
+from memories.models import Kind, RecallOrigin
 from memories.services.disputes import UNDISPUTED, disputes_with_quotes
 from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
 from memories.services.notes.passages import Passage, find_passages
+from memories.services.recall.describe import describe_recall
+from memories.services.recall.log import note_context
 from memories.services.recall.query import Query
-from memories.services.recall.recall import NOT_EMBEDDABLE, RecallAnswer, RecalledMemory, recall
+from memories.services.recall.recall import (
+    NOT_EMBEDDABLE,
+    RecallAnswer,
+    RecalledMemory,
+    found_in,
+    recall,
+)
 
 NO_NOTES = "nothing related: no passage of a note is near enough"
 _COUNT = """
@@ -42,6 +50,7 @@ class ContextRequest:
     k: int = 10
     project: str = ""
     budget_chars: int = 6000
+    caller: str = ""  # as in `Actor.caller`
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,9 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
     1. Recall, without counting it: what is given is injected. 2. Find passages. 3. Compose the text
     within the budget. 4. Count the memories in it as injected.
     """
-    query = Query(request.task, k=request.k, project=request.project, is_recorded=False)
+    query = Query(
+        request.task, k=request.k, project=request.project, is_recorded=False, caller=request.caller
+    )
     recalled = recall(workspace, query, now=now)
     nearest, notes_reason = _passages(workspace, request)
     least = workspace.config.context_min_cosine
@@ -77,8 +88,11 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
             request.budget_chars,
         )
         given = tuple(recalled.results[position] for position in composed.memories)
-        _count_injected([one.memory.id for one in given])
         given_ids = [one.memory.id for one in given]
+        _count_injected(given_ids)
+        if given and workspace.config.recalls_kept:
+            kept = describe_recall(query, found_in(given), origin=RecallOrigin.CONTEXT)
+            note_context(given_ids, kept=kept, now=now)
         report_drift(workspace, given_ids, origin="context", now=now)
         if query.is_meaningful:
             report_notes(workspace, request.task, request.project, _near(nearest), now=now)

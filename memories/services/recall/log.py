@@ -25,26 +25,45 @@ ORIGIN = datetime(2020, 1, 1, tzinfo=UTC)  # of the times at which pairs are com
 # record is counted twice.
 NOTE = """
     WITH unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
-    INSERT INTO memories_recallrecord (workspace_id, memory_ids, noise_count, session_key, at)
-    SELECT %s, %s::uuid[], %s, %s, %s FROM unhurried
+    INSERT INTO memories_recallrecord
+        (workspace_id, memory_ids, noise_count, session_key, kept, at)
+    SELECT %s, %s::uuid[], %s, %s, %s::jsonb, %s FROM unhurried
+"""
+NOTE_UNCOUNTED = """
+    INSERT INTO memories_recallrecord (workspace_id, memory_ids, session_key, kept, at, is_counted,
+        noise_count)
+    VALUES (%s, %s::uuid[], '', %s::jsonb, %s, false, 0)
 """
 
 
 def note_recall(
-    memory_ids: Sequence[UUID], *, noise_count: int, session_key: str, now: datetime
+    memory_ids: Sequence[UUID],
+    *,
+    noise_count: int,
+    session_key: str,
+    kept: str | None = None,
+    now: datetime,
 ) -> None:
     """Record that a recall returned these memories, `noise_count` of them below the noise score.
 
-    The only write of its transaction.
+    `kept` is what stays of it for those who look back (`describe_recall`), None for nothing. The
+    only write of its transaction.
     """
     with connection.cursor() as cursor:
         cursor.execute(
-            NOTE, [current_workspace_id(), list(memory_ids), noise_count, session_key, now]
+            NOTE, [current_workspace_id(), list(memory_ids), noise_count, session_key, kept, now]
         )
+
+
+def note_context(memory_ids: Sequence[UUID], *, kept: str, now: datetime) -> None:
+    """Record what stays of a context, which counts as no recall; in the context's transaction."""
+    with connection.cursor() as cursor:
+        cursor.execute(NOTE_UNCOUNTED, [current_workspace_id(), list(memory_ids), kept, now])
 
 
 log = logging.getLogger(__name__)
 RECORDS_A_TURN = 5000
+RECALLS_KEPT = 5000  # the newest of a workspace
 
 # One statement deletes the records and adds them up, so a crash loses and repeats nothing. It locks
 # the memories in the order of their ids, as all writers do, and the day last, because all sweeps of
@@ -54,13 +73,14 @@ COUNT = f"""
         DELETE FROM memories_recallrecord WHERE id IN (
             SELECT id FROM memories_recallrecord WHERE workspace_id = %(workspace)s
             ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
-        ) RETURNING id, memory_ids, noise_count, at
+        ) RETURNING id, memory_ids, noise_count, at, is_counted, kept, session_key,
+            gen_random_uuid() AS past_id
     ), counted AS (
         SELECT memory_id, count(DISTINCT taken.id) AS recalls, max(at) AS last
-        FROM taken, unnest(memory_ids) AS recalled (memory_id) GROUP BY memory_id
+        FROM taken, unnest(memory_ids) AS recalled (memory_id) WHERE is_counted GROUP BY memory_id
     ), locked AS MATERIALIZED (
         SELECT memory.id FROM memories_memory AS memory
-        WHERE memory.id IN (SELECT memory_id FROM counted)
+        WHERE memory.id IN (SELECT unnest(memory_ids) FROM taken)
         ORDER BY memory.id FOR NO KEY UPDATE
     ), added AS (
         UPDATE memories_memory AS memory
@@ -73,7 +93,7 @@ COUNT = f"""
         INSERT INTO memories_recallday AS known (workspace_id, day, recalls, returned, noise)
         SELECT %(workspace)s, (at AT TIME ZONE 'UTC')::date, count(*),
             sum(cardinality(memory_ids)), sum(noise_count)
-        FROM taken WHERE (SELECT count(*) FROM added) >= 0
+        FROM taken WHERE is_counted AND (SELECT count(*) FROM added) >= 0
         GROUP BY 2 ORDER BY 2
         ON CONFLICT (workspace_id, day) DO UPDATE SET
             recalls = known.recalls + excluded.recalls,
@@ -85,7 +105,7 @@ COUNT = f"""
             count(DISTINCT taken.id) AS times, min(at) AS since, max(at) AS last
         FROM taken, unnest(memory_ids[1:{LEADING}]) AS one (id),
             unnest(memory_ids[1:{LEADING}]) AS other (id)
-        WHERE one.id < other.id
+        WHERE is_counted AND one.id < other.id
             AND one.id IN (SELECT id FROM locked) AND other.id IN (SELECT id FROM locked)
         GROUP BY 1, 2
     ), reinforced AS (
@@ -98,9 +118,37 @@ COUNT = f"""
                 epoch FROM excluded.reinforced_at - known.reinforced_at)) / {HALF_LIFE}),
             reinforced_at = greatest(known.reinforced_at, excluded.reinforced_at)
         RETURNING first_id, second_id
+    ), past AS (
+        INSERT INTO memories_pastrecall (id, workspace_id, origin, query, query_hash, k, asked,
+            returned, caller, session_key, at)
+        SELECT past_id, %(workspace)s, kept ->> 'origin', kept ->> 'query', kept ->> 'hash',
+            (kept ->> 'k')::smallint, kept -> 'asked', jsonb_array_length(kept -> 'results'),
+            kept ->> 'caller', session_key, at
+        FROM taken WHERE kept IS NOT NULL
+        RETURNING 1
+    ), results AS (
+        INSERT INTO memories_pastresult (workspace_id, recall_id, memory_id, rank, score, relevance,
+            factors, at)
+        SELECT %(workspace)s, past_id, (one ->> 0)::uuid, (one ->> 1)::smallint,
+            (one ->> 2)::double precision, (one ->> 3)::double precision, one -> 4, at
+        FROM taken, jsonb_array_elements(kept -> 'results') AS one
+        WHERE (one ->> 0)::uuid IN (SELECT id FROM locked)
     )
-    SELECT count(*), (SELECT array_agg(first_id) || array_agg(second_id) FROM reinforced) FROM taken
+    SELECT count(*), (SELECT array_agg(first_id) || array_agg(second_id) FROM reinforced),
+        (SELECT count(*) FROM past)
+    FROM taken
 """  # noqa: S608  constants
+
+# The newest recalls stay; a memory's results go with their recall.
+OLDEST = """
+    WITH gone AS (
+        DELETE FROM memories_pastrecall WHERE id IN (
+            SELECT id FROM memories_pastrecall WHERE workspace_id = %(workspace)s
+            ORDER BY at DESC, id DESC OFFSET %(most)s
+        ) RETURNING id
+    )
+    DELETE FROM memories_pastresult AS result USING gone WHERE result.recall_id = gone.id
+"""
 
 # A memory keeps its strongest pairs; of equal ones those with the smaller ids.
 WEAKEST = """
@@ -120,7 +168,7 @@ WEAKEST = """
 def count_recalls(workspace: Workspace | UUID) -> int:
     """Add one batch of recall records to the counters of memories and days, and to pairs of both.
 
-    Return the number of records.
+    What is kept of a recall becomes a `PastRecall`. Return the number of records.
     """
     with in_workspace(workspace), connection.cursor() as cursor:
         values: dict[str, Any] = {
@@ -131,9 +179,11 @@ def count_recalls(workspace: Workspace | UUID) -> int:
             "kept": PAIRS_KEPT,
         }
         cursor.execute(COUNT, values)
-        counted, reinforced = cursor.fetchone()
+        counted, reinforced, past = cursor.fetchone()
         if reinforced:
             cursor.execute(WEAKEST, values | {"ids": sorted(set(reinforced))})
+        if past:
+            cursor.execute(OLDEST, values | {"most": RECALLS_KEPT})
         return int(counted)
 
 

@@ -45,6 +45,7 @@ class Query:
     weights: Mapping[str, float] = field(default_factory=dict)  # by provenance, each in (0, 1]
     is_recorded: bool = True
     session_key: str = ""
+    caller: str = ""  # who asks, as in `Actor.caller`
 
     @property
     def is_meaningful(self) -> bool:

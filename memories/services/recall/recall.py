@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -26,6 +26,7 @@ from memories.core.text import terms
 from memories.models import Memory, Provenance
 from memories.services.drift.report import report_drift
 from memories.services.recall import past
+from memories.services.recall.describe import Found, describe_recall
 from memories.services.recall.links import LinkReader
 from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
@@ -123,24 +124,38 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         memories = rows_of(Memory, [one.id for one in best])
         if then is not None:
             memories |= {i: m for i, m in then.memories.items() if i in memories}
+        results = tuple(
+            RecalledMemory(memories[o.id], o.score, o.cosine, o.match.relevance, o.explain)
+            for o in best
+        )
         if query.is_recorded:
-            noise_score = workspace.config.noise_score
-            note_recall(
-                [one.id for one in best],
-                noise_count=sum(one.score < noise_score for one in best),
-                session_key=query.session_key,
-                now=now,
-            )
+            _record(workspace.config, query, results, now)
             if then is None:
                 report_drift(workspace, [one.id for one in best], origin="recall", now=now)
         return RecallAnswer(
-            tuple(
-                RecalledMemory(memories[o.id], o.score, o.cosine, o.match.relevance, o.explain)
-                for o in best
-            ),
+            results,
             NOTHING_RELEVANT if _are_only_pins(kept, query, workspace.config) else "",
             _associations(best, memories),
         )
+
+
+def _record(
+    config: WorkspaceSettings, query: Query, results: Sequence[RecalledMemory], now: datetime
+) -> None:
+    """Write the record of a recall: one insert."""
+    note_recall(
+        [one.memory.pk for one in results],
+        noise_count=sum(one.score < config.noise_score for one in results),
+        session_key=query.session_key,
+        kept=describe_recall(query, found_in(results)) if config.recalls_kept else None,
+        now=now,
+    )
+
+
+def found_in(results: Sequence[RecalledMemory]) -> Iterator[Found]:
+    """Yield what is kept of results."""
+    for one in results:
+        yield Found(one.memory.pk, one.score, one.relevance, one.explain)
 
 
 def _associations(

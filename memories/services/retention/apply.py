@@ -19,6 +19,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
+from memories.services.recall.erase_past import delete_past
 from memories.services.retention import due
 from memories.services.sessions.erase import delete_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
@@ -28,6 +29,7 @@ TASK: Final = "memories.apply_retention"
 TRANSCRIPTS_A_BATCH: Final = 50
 SESSIONS_A_BATCH: Final = 50
 ROWS_A_BATCH: Final = 5_000
+QUERIES_A_BATCH: Final = 500
 EVENT: Final = "retention.applied"
 
 Batch = Callable[[Workspace, datetime, datetime], int]
@@ -98,10 +100,20 @@ def delete_recalls(workspace: Workspace, since: datetime, now: datetime) -> int:
     return max(counts)
 
 
+def delete_queries(workspace: Workspace, since: datetime, now: datetime) -> int:
+    """Delete a batch of past recalls with their queries and factors; return their number."""
+    with in_workspace(workspace):
+        old = due.old_queries(since).order_by("at", "id").values_list("pk", flat=True)
+        count = delete_past(list(old[:QUERIES_A_BATCH]))
+        _record(workspace, "queries", count, since, now)
+    return count
+
+
 _BATCHES: Final[dict[str, tuple[Batch, int]]] = {
     "sessions": (delete_sessions, SESSIONS_A_BATCH),
     "transcripts": (delete_transcripts, TRANSCRIPTS_A_BATCH),
     "recalls": (delete_recalls, ROWS_A_BATCH),
+    "queries": (delete_queries, QUERIES_A_BATCH),
 }
 
 

@@ -18,13 +18,14 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
-from memories.models import CoRecall, RecallDay, RecallRecord, Session
+from memories.models import CoRecall, PastRecall, RecallDay, RecallRecord, Session
 
 # The settings, by what they limit.
 SETTINGS: Final = {
     "sessions": "retention_session_days",
     "transcripts": "retention_transcript_days",
     "recalls": "retention_recall_days",
+    "queries": "retention_query_days",
 }
 
 
@@ -91,6 +92,11 @@ def old_recalls(since: datetime) -> list[QuerySet[Any]]:
     ]
 
 
+def old_queries(since: datetime) -> QuerySet[PastRecall]:
+    """Return the past recalls before, which are kept with their queries and factors."""
+    return PastRecall.objects.filter(at__lt=since)
+
+
 def _count(limit: KeptFor) -> int:
     since = limit.keeps_since
     if since is None:
@@ -99,6 +105,8 @@ def _count(limit: KeptFor) -> int:
         return old_transcripts(since).count()
     if limit.kind == "sessions":
         return old_sessions(since).count()
+    if limit.kind == "queries":
+        return old_queries(since).count()
     return sum(rows.count() for rows in old_recalls(since))
 
 

@@ -1,0 +1,72 @@
+"""Delete past recalls with what they quote: erased memories, deleted sessions and transcripts.
+
+Records that are not counted yet are emptied first. A sweep that moves one meanwhile holds it: the
+update waits for the sweep, and the row that it moved is then found among the past recalls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from django.db.models import Q
+
+from memories.models import PastRecall, PastResult, RecallRecord, Session
+from memories.services.pieces import may_quote
+
+ROWS_A_READ: Final = 200
+
+
+def note_erased(
+    sender: Any, *, quoted_in: Callable[[Any], bool], pieces: Collection[str], **_: Any
+) -> None:
+    """Delete the past recalls whose query quotes an erased memory; its results go with its row."""
+    _empty(RecallRecord.objects.filter(may_quote(pieces, "kept")), quoted_in)
+    near = PastRecall.objects.filter(may_quote(pieces, "query", "asked")).order_by("pk")
+    quoting = [
+        row.pk
+        for row in near.only("pk", "query", "asked").iterator(chunk_size=ROWS_A_READ)
+        if quoted_in([row.query, row.asked])
+    ]
+    delete_past(quoting)
+
+
+def note_session_erased(sender: Any, *, session: Session, **_: Any) -> None:
+    """Delete the past recalls of a session, whose queries were said in it."""
+    _delete_said_in([session])
+
+
+def note_transcripts_erased(sender: Any, *, session_ids: Collection[UUID], **_: Any) -> None:
+    """Delete the past recalls of sessions with their transcripts."""
+    rows = Session.objects.filter(pk__in=list(session_ids))
+    _delete_said_in(rows.only("pk", "session_key", "caller"))
+
+
+def delete_past(ids: Collection[UUID]) -> int:
+    """Delete past recalls with their results; return the number of recalls."""
+    PastResult.objects.filter(recall__in=list(ids))._raw_delete("default")
+    rows = PastRecall.objects.filter(pk__in=list(ids))
+    return int(rows._raw_delete(rows.db))
+
+
+def _delete_said_in(sessions: Iterable[Session]) -> None:
+    """Delete what is kept of recalls in sessions; other callers' under the same key stays."""
+    said, uncounted = Q(pk__in=[]), Q(pk__in=[])
+    for session in sessions:
+        said |= Q(session_key=session.session_key, caller=session.caller)
+        uncounted |= Q(session_key=session.session_key, kept__caller=session.caller)
+    records = RecallRecord.objects.exclude(kept=None).filter(uncounted)
+    RecallRecord.objects.filter(pk__in=records.order_by("pk").select_for_update()).update(kept=None)
+    delete_past(list(PastRecall.objects.filter(said).values_list("pk", flat=True)))
+
+
+def _empty(records: Any, quoted_in: Callable[[Any], bool]) -> None:
+    near = records.exclude(kept=None).order_by("pk").only("pk", "kept")
+    quoting = [
+        row.pk
+        for row in near.iterator(chunk_size=ROWS_A_READ)
+        if quoted_in([row.kept["query"], row.kept["asked"]])
+    ]
+    RecallRecord.objects.filter(pk__in=quoting).update(kept=None)
