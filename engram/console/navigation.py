@@ -102,6 +102,7 @@ PLACES: tuple[Place, ...] = (
         "events",
         (
             Tab("History", "admin:kernel_event_changelist"),
+            Tab("Recalls", "admin:memories_pastrecall_changelist"),
             Tab("Prediction errors", "admin:memories_predictionerror_changelist"),
         ),
     ),

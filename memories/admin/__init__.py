@@ -1,10 +1,11 @@
-"""Admin pages of memories, notes, prediction errors, gate, janitor, reviews, sessions, reports."""
+"""Admin pages of memories, notes, recalls, prediction errors, gate, janitor, reviews, sessions."""
 
 from memories.admin.drift import PredictionErrorAdmin
 from memories.admin.gate import MergeAdmin, MergeSuggestionAdmin
 from memories.admin.janitor import JanitorRunAdmin
 from memories.admin.memories import MemoryAdmin
 from memories.admin.notes import NoteAdmin
+from memories.admin.recalls import PastRecallAdmin
 from memories.admin.reports import ReportItemAdmin
 from memories.admin.reviews import ReviewAdmin
 from memories.admin.sessions import SessionAdmin
@@ -15,6 +16,7 @@ __all__ = [
     "MergeAdmin",
     "MergeSuggestionAdmin",
     "NoteAdmin",
+    "PastRecallAdmin",
     "PredictionErrorAdmin",
     "ReportItemAdmin",
     "ReviewAdmin",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from memories.models import Kind, PastResult, RecallOrigin
@@ -40,7 +41,7 @@ class PastResultSerializer(serializers.Serializer[Any]):
         "forgotten memory.",
     )
     k = serializers.IntegerField(help_text="How many memories were wanted.")
-    asked = AskedSerializer(help_text="What else was asked for.")
+    asked = serializers.SerializerMethodField(help_text="What else was asked for.")
     returned = serializers.IntegerField(help_text="How many memories were returned.")
     by = serializers.CharField(
         help_text="The name of the key that asked, or `a person`; empty: the key is gone."
@@ -53,6 +54,11 @@ class PastResultSerializer(serializers.Serializer[Any]):
         help_text="The factors of its score at that time, as `explain` lists them, rounded to four "
         "digits, without texts and the ids of other memories."
     )
+
+    @extend_schema_field(AskedSerializer)
+    def get_asked(self, shown: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what else was asked for, as it is stored: names that are missing stay so."""
+        return dict(shown["asked"])
 
 
 def present_past(rows: Sequence[PastResult]) -> list[dict[str, Any]]:

@@ -39,7 +39,7 @@ LISTS = [
     MEMORIES, JANITOR, CONFLICTS,
     "/admin/conflicts/detectionrun/", "/admin/kernel/event/", KEYS, MEMBERS, INVITATIONS,
     WEBHOOKS, DELIVERIES, "/admin/kernel/workspace/", "/admin/memories/session/",
-    "/admin/memories/reportitem/",
+    "/admin/memories/reportitem/", "/admin/memories/pastrecall/",
 ]  # fmt: skip
 ADMINS_ONLY = {KEYS, MEMBERS, INVITATIONS, WEBHOOKS, DELIVERIES}
 
@@ -56,7 +56,7 @@ def test_every_model_of_ours_that_people_need_is_registered() -> None:
         "axes.AccessAttempt",
         "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
-        "memories.MergeSuggestion", "memories.Note",
+        "memories.MergeSuggestion", "memories.Note", "memories.PastRecall",
         "memories.PredictionError", "memories.ReportItem", "memories.Review", "memories.Session",
         "conflicts.Conflict", "console.WebhookDelivery", "console.WebhookEndpoint",
         "conflicts.DetectionRun", "predictor.Judgement", "predictor.Comparison",

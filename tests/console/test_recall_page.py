@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import re
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.html import escape
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import RecallRecord
+from memories.services.recall.log import sweep
 from tests.conftest import Tenant
 from tests.console.test_memory_pages import CRATES, LIFT, TEA, Member, commit, shown
 
@@ -112,3 +117,66 @@ def test_texts_of_the_page_are_data(tenant: Tenant, member: Member) -> None:
     commit(tenant, f"The lift {bad} stops.", scope=bad.replace("/", ""), agent=bad)
     page = shown(member("reader"), PAGE, query=f"lift {bad}", expected=f"lift {bad}", project="")
     assert "<script>alert" not in page
+
+
+def past(client: Any, memory: str) -> str:
+    """Return the panel of a memory's page that tells why it was recalled."""
+    page = shown(client, f"/console/memories/{memory}/")
+    return page[page.index('id="why-title"') : page.index('id="try-title"')]
+
+
+def test_a_memory_tells_its_last_recalls_with_their_factors(tenant: Tenant, member: Member) -> None:
+    lift = commit(tenant, LIFT, scope="house")
+    client = member("reader")
+    assert "The last recalls" not in past(client, lift)
+    body = {"query": f"{ASKED} <b>&", "min_score": None, "explain": True, "session_key": "s 1"}
+    body |= {"scope": "house", "kinds": ["semantic"], "graph": False}
+    assert tenant.reader.post("memories/recall", body).status_code == 200
+    sweep()
+    panel = past(client, lift)
+    assert f"{escape(ASKED)} &lt;b&gt;&amp;" in panel
+    assert "place <strong" in panel
+    assert f"by <bdi>{tenant.workspace.slug} reader</bdi>" in panel
+    assert "session <bdi>s 1</bdi>" in panel
+    assert "scope house" in panel
+    assert "without links" in panel
+    assert '<span class="name">× Freshness</span>' in panel
+    [again] = re.findall(r'href="(/console/recall/\?[^"]+)"', panel)
+    tried = shown(client, unescape(again))
+    assert "It is among the results" in tried
+    assert f"{escape(ASKED)} &lt;b&gt;&amp;</textarea>" in tried
+    assert '<option value="no" selected>Without</option>' in tried
+
+
+def test_a_query_that_states_a_forgotten_memory_is_on_no_page(
+    tenant: Tenant, member: Member
+) -> None:
+    lift, tea = commit(tenant, LIFT), commit(tenant, TEA)
+    for query in (f"{LIFT} {TEA}", TEA):
+        tenant.reader.post("memories/recall", {"query": query, "min_score": None})
+    sweep()
+    client = member("reviewer")
+    assert TEA in past(client, tea)
+    tenant.agent.post("memories/forget", {"ids": [tea], "confirm": True})
+    panel = past(client, tea)
+    assert "The query is withheld" in panel
+    assert panel.count("Ask it again") == 1  # the query that is no wording of it
+    assert "The last recalls that returned it" in past(client, lift)
+
+
+def test_a_page_asks_as_often_for_many_recalls_as_for_one(tenant: Tenant, member: Member) -> None:
+    lift = commit(tenant, LIFT)
+    client = member("reader")
+
+    def ask(count: int) -> int:
+        for number in range(count):
+            body = {"query": f"{ASKED} {number}", "min_score": None, "session_key": f"s{number}"}
+            tenant.reader.post("memories/recall", body)
+        sweep()
+        with CaptureQueriesContext(connection) as captured:
+            past(client, lift)
+        return len(captured)
+
+    past(client, lift)
+    assert ask(1) == ask(20)
+    assert "The last recalls that returned it, of 21" in past(client, lift)

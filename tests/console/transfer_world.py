@@ -51,6 +51,8 @@ from memories.models import (
     JanitorAction,
     JanitorRun,
     Memory,
+    PastRecall,
+    PastResult,
     RecallRecord,
     ReportItem,
     Session,
@@ -107,6 +109,14 @@ def _rest(key: ApiKey, person: User) -> None:
     AskedAnswers.objects.create(memory=other, content_hash=other.content_hash, failures=1)
     CoRecall.objects.create(first=one, second=other, weight=1.5, since=NOW, reinforced_at=NOW)
     RecallRecord.objects.create(memory_ids=[one.pk], at=NOW)
+    past = PastRecall.objects.create(
+        origin="recall", query=ODD, query_hash="e" * 64, k=3, asked={"scope": ODD}, returned=1,
+        caller=f"key:{key.pk}", session_key=ODD, at=NOW,
+    )  # fmt: skip
+    PastResult.objects.create(
+        recall=past, memory=one, rank=1, score=0.1 + 0.2, relevance=1 / 3,
+        factors={"text": 0.1 + 0.2}, at=NOW,
+    )  # fmt: skip
     session = Session.objects.order_by("pk")[0]
     SessionReport.objects.create(session=session, digest="d" * 64, created_at=NOW)
     said = {"session": session, "created_at": NOW, "position": 0}

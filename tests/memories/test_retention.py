@@ -75,7 +75,7 @@ def due(tenant: Tenant, now: datetime = NOW, **changes: Any) -> dict[str, int]:
 
 def test_everything_is_kept_unless_days_are_set(tenant: Tenant) -> None:
     talk(tenant, "old", days=3000)
-    assert due(tenant) == {"sessions": 0, "transcripts": 0, "recalls": 0}
+    assert due(tenant) == {"sessions": 0, "transcripts": 0, "recalls": 0, "queries": 0}
     assert applied(tenant)
     assert transcripts(tenant) == {"old": True}
     assert due_workspaces(NOW) == []
@@ -286,7 +286,7 @@ def test_the_api_counts_before(tenant: Tenant, neighbour: Tenant) -> None:
     body = tenant.reader.get(path).json()
     assert body["time_zone"] == "UTC"
     assert [(one["kind"], one["days"], one["due"]) for one in body["limits"]] == [
-        ("sessions", None, 0), ("transcripts", None, 0), ("recalls", None, 0),
+        ("sessions", None, 0), ("transcripts", None, 0), ("recalls", None, 0), ("queries", 30, 0),
     ]  # fmt: skip
     tried = tenant.reader.get(path, {"retention_transcript_days": 1}).json()["limits"][1]
     assert (tried["setting"], tried["days"], tried["due"]) == ("retention_transcript_days", 1, 1)

@@ -82,9 +82,13 @@ def _filters(asked: Mapping[str, Any]) -> Iterator[str]:
         if name in asked:
             yield f"{'with' if asked[name] else 'without'} {words}"
     if asked.get("as_of"):
-        yield f"as of {timezone.localtime(datetime.fromisoformat(asked['as_of'])):%Y-%m-%d}"
+        yield f"as of {_day(asked['as_of'])}"
     if asked.get("weights"):
         yield "own weights of trust"
+
+
+def _day(moment: str) -> str:
+    return timezone.localtime(datetime.fromisoformat(moment)).date().isoformat()
 
 
 def _again(recall: PastRecall, query: str | None, memory: Memory) -> str:
@@ -102,7 +106,7 @@ def _again(recall: PastRecall, query: str | None, memory: Memory) -> str:
         "cut": "all" if "min_score" in asked else "",
         "graph": switch.get(asked.get("graph"), ""),
         "rerank": switch.get(asked.get("rerank"), ""),
-        "as_of": asked.get("as_of", "")[:10],
+        "as_of": _day(asked["as_of"]) if asked.get("as_of") else "",
         "expected": memory.pk,
     }
     return urlencode({name: value for name, value in fields.items() if value})

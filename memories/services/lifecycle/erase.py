@@ -41,15 +41,8 @@ from memories.services.sessions.erase_extracted import erase_extracted
 from memories.services.sessions.reported import erase_reported
 from memories.signals import memories_erased
 
-# The results that are kept of a recall are named by their first item.
 _UNNAMED = """
-    UPDATE memories_recallrecord SET
-        memory_ids = array_remove(memory_ids, %(memory)s),
-        kept = CASE WHEN kept IS NULL THEN NULL ELSE jsonb_set(kept, '{results}', (
-            SELECT coalesce(jsonb_agg(one ORDER BY one -> 1), '[]')
-            FROM jsonb_array_elements(kept -> 'results') AS one
-            WHERE (one ->> 0)::uuid <> %(memory)s
-        )) END
+    UPDATE memories_recallrecord SET memory_ids = array_remove(memory_ids, %(memory)s), kept = NULL
     WHERE workspace_id = %(workspace)s AND %(memory)s = ANY(memory_ids)
 """
 

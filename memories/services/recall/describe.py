@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from uuid import UUID
 
 from engram.kernel.credentials import without_credentials
+from engram.kernel.ids import next_id
 from memories.core.content import content_hash
 from memories.models import RecallOrigin
 from memories.services.recall.query import AUTO, Query
@@ -37,6 +38,7 @@ def describe_recall(
     text = without_credentials(query.text)[0]
     return json.dumps(
         {
+            "id": str(next_id()),
             "origin": origin.value,
             "query": text,
             "hash": content_hash(text),

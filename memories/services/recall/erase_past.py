@@ -7,11 +7,10 @@ update waits for the sweep, and the row that it moved is then found among the pa
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from memories.models import PastRecall, PastResult, RecallRecord, Session
 from memories.services.pieces import may_quote
@@ -20,10 +19,21 @@ ROWS_A_READ: Final = 200
 
 
 def note_erased(
-    sender: Any, *, quoted_in: Callable[[Any], bool], pieces: Collection[str], **_: Any
+    sender: Any,
+    *,
+    memory_ids: Collection[UUID],
+    quoted_in: Callable[[Any], bool],
+    pieces: Collection[str],
+    **_: Any,
 ) -> None:
-    """Delete the past recalls whose query quotes an erased memory; its results go with its row."""
-    _empty(RecallRecord.objects.filter(may_quote(pieces, "kept")), quoted_in)
+    """Delete the past recalls that returned an erased memory, or whose query quotes it.
+
+    What returned it was asked about it, and may hold a part of it.
+    """
+    near_records = may_quote(pieces, "kept") | Q(memory_ids__overlap=list(memory_ids))
+    _empty(RecallRecord.objects.filter(near_records), memory_ids, quoted_in)
+    returning = PastResult.objects.filter(memory__in=list(memory_ids)).order_by()
+    delete_past(list(returning.values_list("recall", flat=True).distinct()))
     near = PastRecall.objects.filter(may_quote(pieces, "query", "asked")).order_by("pk")
     quoting = [
         row.pk
@@ -46,9 +56,12 @@ def note_transcripts_erased(sender: Any, *, session_ids: Collection[UUID], **_: 
 
 def delete_past(ids: Collection[UUID]) -> int:
     """Delete past recalls with their results; return the number of recalls."""
-    PastResult.objects.filter(recall__in=list(ids))._raw_delete("default")
-    rows = PastRecall.objects.filter(pk__in=list(ids))
-    return int(rows._raw_delete(rows.db))
+    if not ids:
+        return 0
+    results = PastResult.objects.filter(recall__in=list(ids))
+    results._raw_delete(results.db)
+    recalls = PastRecall.objects.filter(pk__in=list(ids))
+    return int(recalls._raw_delete(recalls.db))
 
 
 def _delete_said_in(sessions: Iterable[Session]) -> None:
@@ -57,16 +70,20 @@ def _delete_said_in(sessions: Iterable[Session]) -> None:
     for session in sessions:
         said |= Q(session_key=session.session_key, caller=session.caller)
         uncounted |= Q(session_key=session.session_key, kept__caller=session.caller)
-    records = RecallRecord.objects.exclude(kept=None).filter(uncounted)
+    records = RecallRecord.objects.filter(kept__isnull=False).filter(uncounted)
     RecallRecord.objects.filter(pk__in=records.order_by("pk").select_for_update()).update(kept=None)
     delete_past(list(PastRecall.objects.filter(said).values_list("pk", flat=True)))
 
 
-def _empty(records: Any, quoted_in: Callable[[Any], bool]) -> None:
-    near = records.exclude(kept=None).order_by("pk").only("pk", "kept")
+def _empty(
+    records: QuerySet[RecallRecord],
+    memory_ids: Collection[UUID],
+    quoted_in: Callable[[Any], bool],
+) -> None:
+    near = records.filter(kept__isnull=False).order_by("pk").only("pk", "kept", "memory_ids")
     quoting = [
         row.pk
         for row in near.iterator(chunk_size=ROWS_A_READ)
-        if quoted_in([row.kept["query"], row.kept["asked"]])
+        if {*memory_ids} & {*row.memory_ids} or quoted_in([row.kept["query"], row.kept["asked"]])
     ]
     RecallRecord.objects.filter(pk__in=quoting).update(kept=None)

@@ -74,7 +74,7 @@ COUNT = f"""
             SELECT id FROM memories_recallrecord WHERE workspace_id = %(workspace)s
             ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
         ) RETURNING id, memory_ids, noise_count, at, is_counted, kept, session_key,
-            gen_random_uuid() AS past_id
+            (kept ->> 'id')::uuid AS past_id
     ), counted AS (
         SELECT memory_id, count(DISTINCT taken.id) AS recalls, max(at) AS last
         FROM taken, unnest(memory_ids) AS recalled (memory_id) WHERE is_counted GROUP BY memory_id
@@ -124,7 +124,7 @@ COUNT = f"""
         SELECT past_id, %(workspace)s, kept ->> 'origin', kept ->> 'query', kept ->> 'hash',
             (kept ->> 'k')::smallint, kept -> 'asked', jsonb_array_length(kept -> 'results'),
             kept ->> 'caller', session_key, at
-        FROM taken WHERE kept IS NOT NULL
+        FROM taken WHERE jsonb_typeof(kept) = 'object'
         RETURNING 1
     ), results AS (
         INSERT INTO memories_pastresult (workspace_id, recall_id, memory_id, rank, score, relevance,

@@ -13,7 +13,6 @@ from engram.kernel.models import ApiKey
 from memories.models import Memory, PastRecall, PastResult, Session
 from memories.services.index.statement_hashes import forgotten_wordings
 
-
 A_PERSON: Final = "a person"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memories.services.recall.log import sweep
 from tests.console.examples.story import Story
 
 UNUSED = (
@@ -88,7 +89,15 @@ def _read(story: Story) -> None:
         query={"limit": 3}, memory_id=memory_id,
     )  # fmt: skip
     wanted = {"query": "Who approves a refund?", "k": 2, "explain": True}
-    send(story.reader, "POST /memories/recall", wanted, summary="A question, with its scores")
+    found = send(
+        story.reader, "POST /memories/recall", wanted, summary="A question, with its scores"
+    )
+    sweep()
+    send(
+        story.reader, "GET /memories/{memory_id}/recalls", query={"limit": 1},
+        summary="Which recalls returned a memory, and why",
+        memory_id=found["results"][0]["memory"]["id"],
+    )  # fmt: skip
     send(
         story.reader, "GET /memories/{memory_id}/why-not", summary="Why a memory was not recalled",
         query={"query": "Who approves a refund?", "k": 1, "graph": "true"}, memory_id=memory_id,

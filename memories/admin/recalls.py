@@ -1,0 +1,68 @@
+"""Admin list of past recalls, while they are kept; read-only."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest
+from django.utils.html import format_html
+from unfold.decorators import display
+
+from engram.kernel.models import Role
+from engram.kernel.staff import RoleAdmin, moment_column
+from memories.models import PastRecall
+from memories.services.recall.past_recalls import asked_in
+
+WITHHELD = "(forgotten)"
+
+
+@admin.register(PastRecall)
+class PastRecallAdmin(RoleAdmin):
+    """What was asked, by whom, and how much came back; the page of a memory shows its factors."""
+
+    roles = {"view": Role.READER}
+    list_display = ["asked_for", "origin", "place", "by", "returned", "asked_at"]
+    list_display_links = None
+    list_filter = ["origin"]
+    list_filter_submit = True
+    ordering = ["-at", "-id"]
+    empty_text = (
+        "Each recall and each context of a task is kept for some days with its query, and with what"
+        " it returned and why. The settings say for how long, and whether at all."
+    )
+
+    asked_at = moment_column("at", "asked")
+
+    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Allow only the list: a detail page would show queries that are withheld."""
+        return obj is None and super().has_view_permission(request)
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """Return a change list that finds at once what may be shown of a page."""
+        plain = super().get_changelist(request, **kwargs)
+
+        class RecallList(plain):  # type: ignore[misc,valid-type]
+            def get_results(self, request: HttpRequest) -> None:
+                super().get_results(request)
+                found = asked_in(self.result_list)
+                for row in self.result_list:
+                    row.shown = found[row.pk]
+
+        return RecallList
+
+    @display(description="query")
+    def asked_for(self, row: Any) -> str:
+        """Return the query, unless it is withheld."""
+        query = row.shown.query
+        return format_html('<span class="eg-cell">{}</span>', WITHHELD if query is None else query)
+
+    @display(description="project or scope")
+    def place(self, row: PastRecall) -> str:
+        """Return where was asked."""
+        return row.asked.get("project") or row.asked.get("scope") or "–"
+
+    @display(description="by")
+    def by(self, row: Any) -> str:
+        """Return who asked."""
+        return row.shown.by or "–"
