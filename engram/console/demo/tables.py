@@ -40,8 +40,6 @@ LEFT_OUT = {
     "memories.ExtractionRefusal": "of a job",
     "memories.ExtractedQuote": "of a transcript, and the story has none that was extracted",
     "memories.CoRecall": "the story recalls nothing",
-    "memories.PastRecall": "the story recalls nothing",
-    "memories.PastResult": "the story recalls nothing",
     "memories.EntityCount": "read from the memories after loading",
     "memories.EntityDue": "read from the memories after loading",
     "memories.MemoryEntity": "read from the memories after loading",
