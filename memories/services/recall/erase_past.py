@@ -84,6 +84,6 @@ def _empty(
     quoting = [
         row.pk
         for row in near.iterator(chunk_size=ROWS_A_READ)
-        if {*memory_ids} & {*row.memory_ids} or quoted_in([row.kept["query"], row.kept["asked"]])
+        if {*memory_ids} & {*row.memory_ids} or quoted_in(row.kept)
     ]
     RecallRecord.objects.filter(pk__in=quoting).update(kept=None)

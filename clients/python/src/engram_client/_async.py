@@ -705,6 +705,19 @@ class AsyncMemories:
             )
         )
 
+    def recalls(
+        self, memory_id: str, *, limit: int | Unset = UNSET
+    ) -> AsyncPages[types.PastResult, types.PaginatedPastResultList]:
+        """List the recalls and contexts that returned a memory, newest first, while they are …"""
+        return AsyncPages(
+            self._transport.send,
+            Call[types.PaginatedPastResultList](
+                "GET",
+                f"/memories/{segment('memory_id', memory_id)}/recalls",
+                query=asked(limit=limit),
+            ),
+        )
+
     async def relate(
         self,
         memory_id: str,
@@ -1612,6 +1625,7 @@ class AsyncSettings:
     async def retention(
         self,
         *,
+        retention_query_days: int | Unset = UNSET,
         retention_recall_days: int | Unset = UNSET,
         retention_session_days: int | Unset = UNSET,
         retention_transcript_days: int | Unset = UNSET,
@@ -1622,6 +1636,7 @@ class AsyncSettings:
                 "GET",
                 "/workspace/retention",
                 query=asked(
+                    retention_query_days=retention_query_days,
                     retention_recall_days=retention_recall_days,
                     retention_session_days=retention_session_days,
                     retention_transcript_days=retention_transcript_days,
@@ -1685,6 +1700,8 @@ class AsyncSettings:
         retention_transcript_days: int | Unset | None = UNSET,
         retention_session_days: int | Unset | None = UNSET,
         retention_recall_days: int | Unset | None = UNSET,
+        recalls_kept: bool | Unset = UNSET,
+        retention_query_days: int | Unset | None = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
         return await self._transport.send(
@@ -1741,6 +1758,8 @@ class AsyncSettings:
                     retention_transcript_days=retention_transcript_days,
                     retention_session_days=retention_session_days,
                     retention_recall_days=retention_recall_days,
+                    recalls_kept=recalls_kept,
+                    retention_query_days=retention_query_days,
                 ),
                 repeatable=False,
             )

@@ -695,6 +695,19 @@ class Memories:
             )
         )
 
+    def recalls(
+        self, memory_id: str, *, limit: int | Unset = UNSET
+    ) -> Pages[types.PastResult, types.PaginatedPastResultList]:
+        """List the recalls and contexts that returned a memory, newest first, while they are …"""
+        return Pages(
+            self._transport.send,
+            Call[types.PaginatedPastResultList](
+                "GET",
+                f"/memories/{segment('memory_id', memory_id)}/recalls",
+                query=asked(limit=limit),
+            ),
+        )
+
     def relate(
         self,
         memory_id: str,
@@ -1598,6 +1611,7 @@ class Settings:
     def retention(
         self,
         *,
+        retention_query_days: int | Unset = UNSET,
         retention_recall_days: int | Unset = UNSET,
         retention_session_days: int | Unset = UNSET,
         retention_transcript_days: int | Unset = UNSET,
@@ -1608,6 +1622,7 @@ class Settings:
                 "GET",
                 "/workspace/retention",
                 query=asked(
+                    retention_query_days=retention_query_days,
                     retention_recall_days=retention_recall_days,
                     retention_session_days=retention_session_days,
                     retention_transcript_days=retention_transcript_days,
@@ -1671,6 +1686,8 @@ class Settings:
         retention_transcript_days: int | Unset | None = UNSET,
         retention_session_days: int | Unset | None = UNSET,
         retention_recall_days: int | Unset | None = UNSET,
+        recalls_kept: bool | Unset = UNSET,
+        retention_query_days: int | Unset | None = UNSET,
     ) -> types.Settings:
         """Change settings, all or none."""
         return self._transport.send(
@@ -1727,6 +1744,8 @@ class Settings:
                     retention_transcript_days=retention_transcript_days,
                     retention_session_days=retention_session_days,
                     retention_recall_days=retention_recall_days,
+                    recalls_kept=recalls_kept,
+                    retention_query_days=retention_query_days,
                 ),
                 repeatable=False,
             )

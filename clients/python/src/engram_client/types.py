@@ -153,7 +153,7 @@ JobStatus = t.Literal["queued", "running", "done", "failed"]
 JudgeKind = t.Literal["agent", "model", "offline"]
 JudgeStatus = t.Literal["due", "done", "skipped", "failed"]
 JudgedRelation = t.Literal["same", "refines", "contradicts", "replaces", "different"]
-KeptForKind = t.Literal["sessions", "transcripts", "recalls"]
+KeptForKind = t.Literal["sessions", "transcripts", "recalls", "queries"]
 MemoryKind = t.Literal["semantic", "episodic", "procedural", "decision", "constraint"]
 MemoryLinkKind = t.Literal[
     "supersedes",
@@ -172,6 +172,7 @@ Mode = t.Literal["off", "collect", "on"]
 MutingStatus = t.Literal["pending", "muted", "rejected", "unmuted"]
 Narrative = t.Literal["off", "not_needed", "waiting", "done", "capped", "failed"]
 NoteLinkReason = t.Literal["unresolved", "ambiguous", "self", "heading_missing"]
+Origin = t.Literal["recall", "context"]
 PendingStatus = t.Literal["pending"]
 Phase = t.Literal["collecting", "warming", "ramp", "active", "retraining"]
 Provenance = t.Literal["user_stated", "episode_summary", "assistant_derived"]
@@ -307,6 +308,19 @@ class Ask(t.TypedDict):
     why: str
     created_at: str
     expires_at: str
+
+
+class Asked(t.TypedDict):
+    """What else a recall asked for; what was as by default is left out."""
+
+    scope: t.NotRequired[str]
+    project: t.NotRequired[str]
+    kinds: t.NotRequired[list[MemoryKind]]
+    min_score: t.NotRequired[float | None]
+    graph: t.NotRequired[bool]
+    rerank: t.NotRequired[bool]
+    as_of: t.NotRequired[str]
+    weights: t.NotRequired[dict[str, float]]
 
 
 class AskedBy(t.TypedDict):
@@ -1894,6 +1908,14 @@ class PaginatedNoteSummaryList(t.TypedDict):
     results: list[NoteSummary]
 
 
+class PaginatedPastResultList(t.TypedDict):
+    """PaginatedPastResultList."""
+
+    next: t.NotRequired[str | None]
+    previous: t.NotRequired[str | None]
+    results: list[PastResult]
+
+
 class PaginatedPredictionErrorList(t.TypedDict):
     """PaginatedPredictionErrorList."""
 
@@ -1958,6 +1980,24 @@ class Passage(t.TypedDict):
     heading: str
     text: str
     cosine: float
+
+
+class PastResult(t.TypedDict):
+    """One recall or context that returned the memory."""
+
+    recall: str
+    origin: Origin
+    at: str
+    query: str | None
+    k: int
+    asked: Asked
+    returned: int
+    by: str
+    session_key: str
+    rank: int
+    score: float
+    relevance: float
+    factors: dict[str, t.Any]
 
 
 class Pending(t.TypedDict):
@@ -2835,6 +2875,8 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     retention_transcript_days: t.NotRequired[int | None]
     retention_session_days: t.NotRequired[int | None]
     retention_recall_days: t.NotRequired[int | None]
+    recalls_kept: t.NotRequired[bool]
+    retention_query_days: t.NotRequired[int | None]
 
 
 class WrongRequest(t.TypedDict):
