@@ -145,6 +145,7 @@ def test_days_are_tried_and_saved(tenant: Tenant, member: Member) -> None:
     assert html.count("nothing is deleted") == 3
     assert "Save these days" not in html
     days = {"retention_transcript_days": "30", "retention_session_days": ""}
+    days["retention_query_days"] = "30"
     html = client.post(RETENTION, days | {"do": "count"}).content.decode()
     assert "1 transcript<" in html
     assert "0 sessions" in html
