@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html
+from django.utils.text import Truncator
 from unfold.decorators import display
 
 from engram.kernel.models import Role
@@ -15,6 +16,7 @@ from memories.models import PastRecall
 from memories.services.recall.past_recalls import asked_in
 
 WITHHELD = "(forgotten)"
+QUERY_SHOWN = 300  # characters; the page of a memory cuts it, too
 
 
 @admin.register(PastRecall)
@@ -55,7 +57,8 @@ class PastRecallAdmin(RoleAdmin):
     def asked_for(self, row: Any) -> str:
         """Return the query, unless it is withheld."""
         query = row.shown.query
-        return format_html('<span class="eg-cell">{}</span>', WITHHELD if query is None else query)
+        text = WITHHELD if query is None else Truncator(query).chars(QUERY_SHOWN)
+        return format_html('<span class="eg-cell">{}</span>', text)
 
     @display(description="project or scope")
     def place(self, row: PastRecall) -> str:
