@@ -17,7 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, PastRecall, PastResult, RecallRecord, Session
 from memories.services.recall import log
 from memories.services.recall.log import sweep
-from memories.services.retention.apply import apply_retention
+from memories.services.retention.apply import apply_retention, due_workspaces
 from memories.services.sessions.end import end_session
 from tests.conftest import NOW, Tenant
 from tests.memories.aged import SUBJECTS
@@ -235,7 +235,10 @@ def test_they_go_by_their_days(tenant: Tenant, neighbour: Tenant) -> None:
             old = PastRecall.objects.filter(query=ASKED)
             old.update(at=now - 32 * DAY)
     change_settings(neighbour.workspace, {"retention_query_days": None}, actor=SYSTEM, now=NOW)
+    assert due_workspaces(now) == [tenant.workspace]
+    assert due_workspaces(now - 4 * DAY) == []
     apply_again(tenant, now)
+    assert due_workspaces(now) == []
     apply_again(neighbour, now)
     assert (kept(tenant), kept(neighbour)) == ((1, 1), (2, 2))
 

@@ -37,8 +37,16 @@ Batch = Callable[[Workspace, datetime, datetime], int]
 
 def due_workspaces(now: datetime) -> list[Workspace]:
     """Return the workspaces that have something to delete by age."""
-    limited = [one for one in Workspace.objects.all() if due.has_limits(one.config)]
-    return [one for one in limited if any(found.due for found in due.preview(one, now=now))]
+    oldest = due.oldest_queries()
+    return [one for one in Workspace.objects.all() if _is_due(one, oldest.get(one.pk), now)]
+
+
+def _is_due(workspace: Workspace, oldest_query: datetime | None, now: datetime) -> bool:
+    if due.is_older(oldest_query, workspace.config, now):
+        return True
+    if not due.has_chosen_limits(workspace.config):
+        return False
+    return any(found.due for found in due.preview(workspace, now=now))
 
 
 def apply_retention(workspace: Workspace, *, now: datetime, seconds: float) -> bool:

@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from django.db.models import QuerySet
 
 from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.due import waiting_since
 from engram.kernel.models import Workspace
 from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
@@ -65,9 +67,21 @@ def preview(
         ]
 
 
-def has_limits(config: WorkspaceSettings) -> bool:
-    """Return whether anything is deleted by age."""
-    return any(getattr(config, name) is not None for name in SETTINGS.values())
+def has_chosen_limits(config: WorkspaceSettings) -> bool:
+    """Return whether anything is deleted by age but past recalls, whose days have a default."""
+    chosen = (name for kind, name in SETTINGS.items() if kind != "queries")
+    return any(getattr(config, name) is not None for name in chosen)
+
+
+def oldest_queries() -> dict[UUID, datetime]:
+    """Return when the oldest past recall was asked, by workspace; one statement for all."""
+    return waiting_since(PastRecall.objects.all, "at")
+
+
+def is_older(oldest: datetime | None, config: WorkspaceSettings, now: datetime) -> bool:
+    """Return whether a past recall of this time is kept no longer; None: there is none."""
+    days = config.retention_query_days
+    return oldest is not None and days is not None and oldest < _midnight(config, now, days)
 
 
 def old_transcripts(since: datetime) -> QuerySet[Session]:
