@@ -215,11 +215,11 @@ def test_pages_show_their_figures_and_lists_without_scripts(
         page = visit(java_script_enabled=False, viewport=viewport).sign_in("/")
         expect(page.locator("#figure-memories .value")).not_to_have_text("0")
         expect(page.locator("#as-of")).to_be_visible()
-        expect(page.get_by_text("Without JavaScript")).to_be_visible()
+        expect(page.locator("noscript .notice")).to_be_visible()
         expect(page.locator("#health li")).to_have_count(8)
         expect(page.locator("[data-feed]")).to_contain_text(f"The {subject} door is oak.")
         page.goto(MEMORIES)
         assert width_over(page) == 0
-        expect(page.get_by_text("Without JavaScript")).to_be_visible()
+        expect(page.locator("noscript .notice")).to_be_visible()
         page.locator("#result_list").get_by_role("link", name=f"The {subject} door").click()
         page.wait_for_url("**/console/memories/*/")
