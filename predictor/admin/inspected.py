@@ -68,8 +68,8 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
     """Return both rankings, the other judged memories, and the change of the evidence."""
     tops = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
-    others = [i for i in judged if i not in {*tops[0], *tops[1]}]
-    baseline, predictor, other_members = _members(record, *tops, others)
+    others = _by_worth(record, [i for i in judged if i not in {*tops[0], *tops[1]}])
+    baseline, predictor, besides, unseen = _members(record, *tops, *others)
     evidence = comparison.evidence if isinstance(comparison.evidence, dict) else {}
     return {
         "winner": WINNERS[ComparisonOutcome(comparison.outcome)],
@@ -77,7 +77,8 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
         "moved": describe_effect(comparison),
         "reason": evidence.get("reason", ""),
         "rankings": [("baseline", "baseline", baseline), ("predictor", "model", predictor)],
-        "others": other_members,
+        "others": besides,
+        "unseen": unseen,
         "evidence": _evidence(record.before, comparison),
         **_judge_context(record),
     }
@@ -93,6 +94,15 @@ def judgement_detail(record: SessionRecord) -> dict[str, Any]:
         "raw": json.dumps(raw, indent=2, ensure_ascii=False) if raw else "",
         **_judge_context(record),
     }
+
+
+def _by_worth(record: SessionRecord, ids: Sequence[UUID]) -> tuple[list[UUID], list[UUID]]:
+    """Return those that were injected, then the others, the most relevant first."""
+    known = record.memories
+    injected = [i for i in ids if i in known and (row := known[i].candidate) and row.was_injected]
+    rest = [i for i in ids if i not in injected]
+    worth = {i: (known[i].relevance or 0.0) if i in known else 0.0 for i in rest}
+    return injected, sorted(rest, key=lambda i: -worth[i])
 
 
 def _judge_context(record: SessionRecord) -> dict[str, Any]:

@@ -49,6 +49,7 @@ class Batch:
     prior: Floats  # (N, 2), as `forward.prior_of`
     injected: Floats  # (N,)
     labels: Floats  # (N,)
+    shares: Floats  # (N,) weights of the candidates, with a mean of 1 in each session
     confidence: Floats  # (S,)
     by_memory: Ints  # (N,) order in which `memory` ascends
     memory_starts: Ints  # (U,) where each memory begins in that order
@@ -162,6 +163,7 @@ def _batch(
         prior=forward.prior_of(w, effect),
         injected=np.concatenate(injected).astype(dtype),
         labels=np.concatenate([s.labels for s in sessions]).astype(dtype),
+        shares=np.concatenate([s.shares for s in sessions]).astype(dtype),
         confidence=np.array([s.confidence for s in sessions], dtype=dtype),
         by_memory=by_memory,
         memory_starts=np.searchsorted(memory[by_memory], np.arange(len(x))),

@@ -75,5 +75,11 @@ def check_session(session: LabelledSession, native: int) -> None:
         raise WidthError(f"labels of shape {session.labels.shape} instead of {(n,)}")
     if not (np.isfinite(session.labels).all() and np.abs(session.labels).max(initial=0) <= 1):
         raise ScoreError("a label is not in -1..1")
+    weights = session.weights
+    if weights is not None:
+        if weights.shape != (n,):
+            raise WidthError(f"weights of shape {weights.shape} instead of {(n,)}")
+        if not (np.isfinite(weights).all() and weights.min(initial=1.0) > 0):
+            raise ScoreError("a weight is not a finite number above 0")
     if not 0 <= session.confidence <= 1:
         raise ScoreError("a confidence is not in 0..1")

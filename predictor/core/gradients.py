@@ -1,6 +1,8 @@
 """Loss of a batch of sessions and its gradient by every trained parameter.
 
-Loss: the mean over sessions of confidence · KL(softmax(y / T) ‖ softmax(s / T)).
+Loss: the mean over sessions of confidence · KL(softmax(y / T) ‖ softmax(s / T)). In both softmaxes
+a candidate counts by its share (`LabelledSession.shares`), so that candidates drawn with a known
+probability stand for others.
 """
 
 from __future__ import annotations
@@ -15,8 +17,9 @@ from predictor.core.weights import DIMENSION, Floats, Weights
 
 def loss_of(scores: Floats, batch: Batch, temperature: float) -> tuple[float, Floats]:
     """Return the loss, and its derivative by the scores, (N,)."""
-    target = _log_softmax(batch.labels / temperature, batch)
-    model = _log_softmax(scores / temperature, batch)
+    counted = np.log(batch.shares)
+    target = _log_softmax(batch.labels / temperature + counted, batch)
+    model = _log_softmax(scores / temperature + counted, batch)
     truth = np.exp(target)
     weight = batch.confidence[batch.session] / len(batch.starts)
     loss = float(np.sum(weight * truth * (target - model)))

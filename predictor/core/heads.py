@@ -17,7 +17,7 @@ _LEAST_VARIANCE = 1e-4
 # Freshness adds little to the logarithm of the age, so it is penalised more.
 _FRESHNESS_CAUTION = 10.0
 # Injected memories are mostly those that the baseline ranks first, and they are judged while others
-# are presumed irrelevant: without a bound, ν would absorb the effect of the baseline's score.
+# are not: without a bound, ν would absorb the effect of the baseline's score.
 MAX_INJECTED = 0.1
 _LEAST_GAIN = 0.1
 # Bounds of the scale of texts, from training to training. It is a ratio: beside a small gain it
@@ -33,9 +33,10 @@ def fit_head(
 ) -> Weights:
     """Return ``state`` with its linear parts fitted by ridge regression towards their old values.
 
-    Minimises the squared error of the scores against the labels, weighted by confidence; both are
-    centred within each session, because a constant does not change a ranking. The linear parts are
-    w_f, β, ρ and ν; in a first fit also one factor of W_q and one of the scale of texts.
+    Minimises the squared error of the scores against the labels, weighted by confidence and by the
+    candidates' weights; both are centred within each session, because a constant does not change a
+    ranking. The linear parts are w_f, β, ρ and ν; in a first fit also one factor of W_q and one of
+    the scale of texts.
 
     Parameters
     ----------
@@ -51,10 +52,10 @@ def fit_head(
             columns += [scored.attention, scored.attention * batch.is_text[batch.memory, 0]]
         x = _centre(np.column_stack(columns), batch)
         y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
-        weighted = x * batch.confidence[batch.session, None]
+        weighted = x * (batch.confidence[batch.session] * batch.shares)[:, None]
         gram += weighted.T @ x
         moment += weighted.T @ y
-        squares += np.square(x).sum(axis=0)
+        squares += (np.square(x) * batch.shares[:, None]).sum(axis=0)
         count += len(x)
     cautions = np.ones(size)
     cautions[len(CANDIDATE_COLUMNS) : len(state["signal_head"])] = _FRESHNESS_CAUTION
@@ -89,8 +90,9 @@ def fit_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) ->
             rows, errors = x[start:end], y[start:end]
             shares = batch.confidence[number] * batch.projects[number].astype(np.float64)
             some = np.flatnonzero(shares > _LEAST_SHARE)
-            grams[some] += shares[some, None, None] * (rows.T @ rows)
-            moments[some] += shares[some, None] * (rows.T @ errors)
+            weighted = rows * batch.shares[start:end, None]
+            grams[some] += shares[some, None, None] * (weighted.T @ rows)
+            moments[some] += shares[some, None] * (weighted.T @ errors)
     ridge = penalty * np.eye(d)
     common = np.linalg.solve(grams.sum(axis=0) + ridge, moments.sum(axis=0))
     own = np.linalg.solve(grams + ridge, (moments - grams @ common)[:, :, None])[:, :, 0]
@@ -132,8 +134,8 @@ def _initial_turn(batch: Batch) -> Weights:
 
 
 def _centre(rows: Floats, batch: Batch) -> Floats:
-    """Subtract each session's mean from its rows (N, columns), in float64."""
+    """Subtract each session's weighted mean from its rows (N, columns), in float64."""
     rows = np.asarray(rows, dtype=np.float64)
-    sizes = np.bincount(batch.session)[:, None]
-    means = np.add.reduceat(rows, batch.starts, axis=0) / sizes
+    sizes = np.bincount(batch.session)[:, None]  # also the sums of the weights
+    means = np.add.reduceat(rows * batch.shares[:, None], batch.starts, axis=0) / sizes
     return np.asarray(rows - means[batch.session])

@@ -23,7 +23,8 @@ MIN_TRANSCRIPT_CHARS: Final = 500
 TAIL_CHARS: Final = 4_000  # that people see, and that the judge without a model reads
 MODEL_CHARS: Final = 12_000  # of a transcript that a model reads
 NOTE_CHARS: Final = 1_500  # of each memory; a longer one is cut
-MAX_NOTES: Final = 60
+MAX_NOTES: Final = 60  # that a model reads
+OTHERS: Final = 10  # of them drawn from what nothing else says to read
 MAX_TOPICS: Final = 10
 TOPIC_CHARS: Final = 120
 MAX_NOVEL: Final = 1_000
@@ -83,10 +84,24 @@ def tail(transcript: str) -> str:
 
 
 def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
-    """Return at most `MAX_NOTES` distinct ids in random order."""
-    order = list(dict.fromkeys(ids))[:MAX_NOTES]
+    """Return the distinct ids in random order."""
+    order = list(dict.fromkeys(ids))
     rng.shuffle(order)
     return order
+
+
+def choose_for_model(
+    certain: Sequence[Id], others: Sequence[Id], rng: random.Random
+) -> dict[Id, float]:
+    """Return the ids that a model reads, each with the probability with which it was chosen.
+
+    The first `MAX_NOTES` of `certain` are read in any case. Of `others`, which has none of them,
+    `OTHERS` are drawn evenly, as far as there is room.
+    """
+    chosen = dict.fromkeys(list(dict.fromkeys(certain))[:MAX_NOTES], 1.0)
+    pool = list(dict.fromkeys(others))
+    size = min(OTHERS, len(pool), MAX_NOTES - len(chosen))
+    return chosen | dict.fromkeys(rng.sample(pool, size), size / len(pool) if pool else 1.0)
 
 
 def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]]:

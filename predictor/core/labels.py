@@ -3,9 +3,8 @@
 The rules, in order:
 
 1. A memory that was merged or culled since has no label.
-2. *raw* is the judge's relevance. A memory neither judged nor injected is presumed negative: 0.25
-   when its cosine to the session's context is above 0.6, else 0.
-   Of a memory that the judge had to tell about and did not, nothing is known.
+2. *raw* is the judge's relevance. Of a memory that was not judged nothing is known: it has no
+   label, unless one of the following rules gives it one.
 3. The agent's feedback, when given, replaces raw and rule 4. So does what the agent said at the end
    of how much it used the memory: `weight` of that and the rest of the judge's relevance, all of it
    where the judge has none.
@@ -21,32 +20,22 @@ at most 0.6 when it was not.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
-
-import numpy as np
-
-Id = TypeVar("Id", bound=Hashable)
 
 MIN_CONFIDENCE = 0.6  # of the judge
 FLAT = 0.1
 WEAK_SESSION = 0.3
-SOFT_COSINE = 0.6
-SOFT_LABEL = 0.25
 MATCH_BONUS = 0.1
 MATCHED_ONCE = 0.3
 MATCHED_TWICE = 0.6
 MISSING = 0.7
 SUPERSEDED = -0.3
 FORGOTTEN = -0.5
-NEGATIVES_A_POSITIVE = 3
 
 JUDGED = "judged"
 USED = "use reported by the agent"
 UNKNOWN = "not known"
-PRESUMED = "presumed irrelevant"
-PRESUMED_SOFT = "presumed: near the context"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +46,8 @@ class Evidence:
     ----------
     relevance : the judge's, in [0, 1]; None when it was not judged.
     feedback : the agent's, in [-1, 1]; None when none was given.
-    cosine : to the session's context; None when either has no vector.
     used : how much the agent said that it used the memory, in [0, 1]; None when it did not say.
     weight : of `used` against `relevance`, in [0, 1].
-    is_unjudged : whether it was the judge's to tell about, and no judge that counts did.
     superseded : whether it was superseded after the session began, by a person or by a provenance
         class of at least the same weight, and not by the session itself.
     is_withdrawn : whether it was merged or culled.
@@ -72,9 +59,7 @@ class Evidence:
     feedback: float | None = None
     used: float | None = None
     weight: float = 1.0
-    is_unjudged: bool = False
     is_named_missing: bool = False
-    cosine: float | None = None
     superseded: bool = False
     forgotten_by_person_within_24h: bool = False
     is_withdrawn: bool = False
@@ -88,18 +73,13 @@ class AdjustedLabel:
     final: float | None
     reasons: tuple[str, ...] = ()
 
-    @property
-    def is_presumed(self) -> bool:
-        """Return whether the label is only presumed."""
-        return len(self.reasons) == 1 and self.reasons[0] in {PRESUMED, PRESUMED_SOFT}
-
 
 def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
     """Return the label of a memory in a session scored ``session_score`` in [0, 1]."""
     if evidence.is_withdrawn:
         return AdjustedLabel(None, None, ("withdrawn",))
-    raw, why = _raw(evidence)
-    reasons = [why] if why else []
+    raw = None if evidence.relevance is None else min(1.0, max(0.0, evidence.relevance))
+    reasons = [UNKNOWN if raw is None else JUDGED]
     value = raw
     if evidence.feedback is not None:
         value = min(1.0, max(-1.0, evidence.feedback))
@@ -129,42 +109,16 @@ def blend(used: float, relevance: float | None, weight: float) -> float:
     return min(1.0, max(0.0, weight * used + (1.0 - weight) * relevance))
 
 
-def sample_labels(labels: Mapping[Id, AdjustedLabel], rng: np.random.Generator) -> set[Id]:
-    """Return the ids to train on: all with evidence, and a sample of the presumed negatives.
-
-    Three presumed negatives are drawn uniformly for each positive, three when there is no positive.
-    """
-    labelled = {i: one for i, one in labels.items() if one.final is not None}
-    presumed = [i for i, one in labelled.items() if one.is_presumed]
-    kept = set(labelled).difference(presumed)
-    positives = sum(1 for i in kept if (labelled[i].final or 0.0) > 0)
-    room = min(len(presumed), NEGATIVES_A_POSITIVE * max(1, positives))
-    drawn = rng.choice(len(presumed), size=room, replace=False) if room else ()
-    return kept.union(presumed[int(index)] for index in drawn)
-
-
 def is_flat(relevances: Iterable[float]) -> bool:
     """Return whether all relevances are within 0.1 of each other."""
     values = list(relevances)
     return not values or max(values) - min(values) <= FLAT + 1e-9
 
 
-def _raw(evidence: Evidence) -> tuple[float | None, str]:
-    if evidence.relevance is not None:
-        return min(1.0, max(0.0, evidence.relevance)), JUDGED
-    if evidence.is_unjudged:
-        return None, UNKNOWN
-    if evidence.was_injected:
-        return None, ""  # injected but not judged: not presumed negative
-    if evidence.cosine is not None and evidence.cosine > SOFT_COSINE:
-        return SOFT_LABEL, PRESUMED_SOFT
-    return 0.0, PRESUMED
-
-
 def _is_known_by_words(evidence: Evidence) -> bool:
-    """Return whether prompts or topics tell of a memory that was not shown and not judged."""
+    """Return whether prompts or topics tell of a memory that was not shown."""
     is_told = evidence.hit_count > 0 or evidence.is_named_missing
-    return evidence.is_unjudged and is_told and not evidence.was_injected
+    return is_told and not evidence.was_injected
 
 
 def _adjust(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:

@@ -93,7 +93,13 @@ class Rarity:
 
 
 def judge(
-    notes: Sequence[JudgedNote], talk: Talk, vectors: Floats, rarity: Rarity, context: str = ""
+    notes: Sequence[JudgedNote],
+    talk: Talk,
+    vectors: Floats,
+    rarity: Rarity,
+    context: str = "",
+    *,
+    first: Sequence[int] | None = None,
 ) -> JudgeScores:
     """Return the scores of notes for a session; deterministic.
 
@@ -102,7 +108,11 @@ def judge(
     notes : in the order of the returned relevance.
     vectors : (n_pieces, dim) unit rows, of `talk.pieces`.
     context : what the session began with; names in it were mentioned.
+    first : the numbers of the notes, from 0, that the session's own figures depend on, because it
+        was given them or could have been; None for all. Any pool has something far off, beside
+        which the judge would be sure of notes that it cannot tell apart.
     """
+    own_notes = list(range(len(notes))) if first is None else list(first)
     text_terms = terms(talk.text)
     mentioned = text_terms.keys() | terms(context).keys()
     contents = [cut_note(note.content) for note in notes]
@@ -122,10 +132,10 @@ def judge(
     relevance = np.maximum(relevance, _part(nearest, *QUOTED_RANGE)) * focus * said
     parts = _part(cosines, *COSINE_RANGE) * focus[:, None]
     informative = [i for i, one in enumerate(talk.pieces) if len(terms(one)) >= NOVEL_TERMS]
-    best = parts.max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
+    best = parts[own_notes].max(axis=0, initial=0.0)[informative] if informative else np.zeros(0)
     return JudgeScores(
         overall=round(float(best.mean()), 4) if best.size else 0.0,
-        confidence=_confidence(relevance, len(text_terms)),
+        confidence=_confidence(relevance[own_notes], len(text_terms)),
         relevance=tuple(round(float(value), 4) for value in relevance),
         missing_topics=tuple(
             _original_words(_unmatched_terms(text_terms, notes, rarity), talk.text)

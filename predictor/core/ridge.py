@@ -60,9 +60,12 @@ class Ridge:
         gram, moment = PENALTY * np.eye(size), np.zeros(size)
         for session, columns in zip(useful, rows, strict=True):
             x = (columns - self._mean) * self._scale
-            x = x - x.mean(axis=0)
-            gram += session.confidence * x.T @ x
-            moment += session.confidence * x.T @ (session.labels - session.labels.mean())
+            shares = session.shares
+            x = x - np.average(x, axis=0, weights=shares)
+            errors = session.labels - np.average(session.labels, weights=shares)
+            weighted = x * (session.confidence * shares)[:, None]
+            gram += weighted.T @ x
+            moment += weighted.T @ errors
         self._slopes = np.linalg.solve(gram, moment)
         self._is_trained = True
 

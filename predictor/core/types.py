@@ -83,9 +83,26 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class LabelledSession:
-    """A judged session: labels (n,) in [-1, 1] for its candidates, confidence in [0, 1]."""
+    """A judged session: labels (n,) in [-1, 1] for its candidates, confidence in [0, 1].
+
+    `weights` (n,), above 0, say how many candidates each one stands for: 1 / the probability with
+    which it was chosen to be judged. None: 1 each.
+    """
 
     context: Context
     candidates: Candidates
     labels: NDArray[np.floating]
     confidence: float
+    weights: NDArray[np.floating] | None = None
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """Return how much each candidate counts in training, (n,), 1 in the mean.
+
+        The square roots of the weights: with whole weights the few that were drawn outweigh those
+        between which the first ten are decided, and rankings were worse (docs/tuning.md).
+        """
+        if self.weights is None or not len(self.weights):
+            return np.ones(len(self.labels))
+        weights = np.sqrt(np.asarray(self.weights, dtype=np.float64))
+        return np.asarray(weights / weights.mean())

@@ -82,7 +82,8 @@ class Label(WorkspaceModel):
     """Label of one memory in one session, before (`raw`) and after behaviour (`final`).
 
     Both are null when the memory has no label (merged or culled since); `reasons` names the rules
-    that determined `final`, in their order.
+    that determined `final`, in their order. `chance` is the probability with which the memory was
+    chosen to be judged: a training counts the label as often as 1 / `chance`.
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="labels", db_index=False)
@@ -91,7 +92,8 @@ class Label(WorkspaceModel):
     raw = models.FloatField(null=True)
     final = models.FloatField(null=True)
     reasons = ArrayField(models.CharField(max_length=40), default=list)
-    is_sampled = models.BooleanField(default=True)  # False: a negative beyond three a positive
+    chance = models.FloatField(null=True)  # above 0; null: not judged
+    is_sampled = models.BooleanField(default=True)  # whether a training reads it
     created_at = models.DateTimeField()
 
     class Meta:

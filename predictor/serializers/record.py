@@ -61,6 +61,10 @@ class InspectedSerializer(RankedSerializer):
     raw = serializers.FloatField(allow_null=True)
     final = serializers.FloatField(allow_null=True)
     reasons = serializers.ListField(child=serializers.CharField())
+    chance = serializers.FloatField(
+        allow_null=True,
+        help_text="The probability with which it was chosen to be judged; null: not judged.",
+    )
     is_sampled = serializers.BooleanField(help_text="Whether a training reads the label.")
     is_blind = serializers.BooleanField()
 
@@ -286,6 +290,7 @@ def _flat(one: InspectedMemory) -> dict[str, Any]:
         "raw": label and label.raw,
         "final": label and label.final,
         "reasons": label.reasons if label else [],
+        "chance": label and label.chance,
         "is_sampled": label is not None and label.is_sampled,
         "is_blind": one.is_blind,
     }

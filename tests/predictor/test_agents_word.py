@@ -21,7 +21,7 @@ from memories.services.locks import lock
 from memories.services.sessions.end import end_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.report import Report
-from predictor.core.labels import JUDGED, PRESUMED, UNKNOWN, USED
+from predictor.core.labels import JUDGED, UNKNOWN, USED
 from predictor.core.trust import weigh
 from predictor.models import (
     CalibrationItem,
@@ -220,7 +220,7 @@ def test_where_the_judge_cannot_tell_the_word_counts_and_nothing_else(
     assert (found[ids[0]].final, found[ids[0]].relevance) == (0.8, 0.8)
     assert found[ids[2]].final == -1.0  # feedback comes first
     assert {found[i].final for i in (*ids[1:2], *ids[3:10])} == {None}
-    assert [found[i].reasons for i in ids[10:]] == [[PRESUMED]] * 4
+    assert [found[i].reasons for i in ids[10:]] == [[UNKNOWN]] * 4
     with in_workspace(tenant.workspace):
         assert usable_judgements().count() == 1
 

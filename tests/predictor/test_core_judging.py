@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,8 +15,10 @@ from predictor.core.judging import (
     INSTRUCTIONS,
     MAX_NOTES,
     NOTE_CHARS,
+    OTHERS,
     TAIL_CHARS,
     build_messages,
+    choose_for_model,
     explain_mismatch,
     find_missing,
     is_judgeable,
@@ -88,9 +92,40 @@ def test_order_tells_nothing_and_is_drawn_by_the_seed_pitfall_30() -> None:
     assert max(counts) < 140
 
 
-def test_a_pool_is_bounded_and_names_each_once() -> None:
+def test_a_pool_names_each_once() -> None:
     assert sorted(shuffle_pool([1, 2, 1, 3, 2], random.Random(0))) == [1, 2, 3]
-    assert set(shuffle_pool(list(range(500)), random.Random(0))) == set(range(MAX_NOTES))
+
+
+def test_a_model_reads_what_counts_and_ten_others_with_their_probability() -> None:
+    certain, others = list(range(20)), list(range(20, 100))
+    drawn: Counter[int] = Counter()
+    for seed in range(4_000):
+        chosen = choose_for_model(certain, others, random.Random(seed))
+        assert {i: chosen[i] for i in certain} == dict.fromkeys(certain, 1.0)
+        assert len(chosen) == len(certain) + OTHERS
+        assert {chosen[i] for i in others if i in chosen} == {OTHERS / 80}
+        drawn.update(i for i in others if i in chosen)
+    # Each is drawn as often as its stored probability says: 500 times, deviation 21.
+    assert min(drawn[i] for i in others) > 500 - 5 * 21
+    assert max(drawn[i] for i in others) < 500 + 5 * 21
+
+
+@pytest.mark.parametrize(
+    ("certain", "others", "expected", "chance"),
+    [
+        (500, 9, MAX_NOTES, None),
+        (MAX_NOTES - 3, 30, MAX_NOTES, 0.1),
+        (3, 4, 7, 1.0),
+        (0, 0, 0, None),
+    ],
+)
+def test_what_a_model_reads_is_bounded(
+    certain: int, others: int, expected: int, chance: float | None
+) -> None:
+    rest = [1_000 + i for i in range(others)]
+    chosen = choose_for_model(list(range(certain)), rest, random.Random(0))
+    assert len(chosen) == expected
+    assert {chosen[i] for i in rest if i in chosen} == (set() if chance is None else {chance})
 
 
 def test_an_answer_names_each_note_once_within_its_range() -> None:

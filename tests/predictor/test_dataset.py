@@ -65,6 +65,19 @@ def test_the_baseline_is_read_as_it_ranked(tenant: Tenant) -> None:
     assert np.exp(candidates.log_effectiveness).tolist() == pytest.approx(wanted)
 
 
+def test_a_label_weighs_as_many_candidates_as_its_memory_was_drawn_for(tenant: Tenant) -> None:
+    world = build_world(tenant.workspace, 1)
+    with in_workspace(tenant.workspace):
+        rows = list(SessionCandidate.objects.order_by("rank"))
+        labels = Label.objects.all()
+        labels.update(chance=1.0)
+        labels.filter(memory=rows[2].memory_id).update(chance=0.125)
+        labels.filter(memory=rows[3].memory_id).update(chance=None)  # known by words of prompts
+    [found] = read(world).sessions
+    assert found.learned.weights is not None
+    assert found.learned.weights.tolist() == [1.0, 1.0, 8.0, *[1.0] * (OFFERED - 3)]
+
+
 @pytest.mark.parametrize("has_context", [True, False])
 def test_in_a_session_of_the_former_baseline_the_cosine_stands_for_recall(
     tenant: Tenant, has_context: bool

@@ -72,6 +72,24 @@ def test_memories_of_another_matter_are_flat_or_doubted() -> None:
     assert is_flat(verdict.relevance) or verdict.confidence < MIN_CONFIDENCE
 
 
+def test_what_lies_beside_the_offered_changes_none_of_the_sessions_figures() -> None:
+    """Beside something far off the judge would be sure of notes that it cannot tell apart."""
+    story, other = HELD_OUT[0], HELD_OUT[-1]
+    offered = [content for content, label in other.memories if label > 0.5]
+    every = [*offered, *(content for content, _ in story.memories)]
+    windows = embed_windows(every)
+    notes = [JudgedNote(text, vectors) for text, vectors in zip(every, windows, strict=True)]
+    talk = read_talk(story.transcript, offered)
+    pieces, count = embed(talk.pieces), len(offered)
+    alone = judge(notes[:count], talk, pieces, RARITY)
+    beside = judge(notes, talk, pieces, RARITY, first=range(count))
+    assert (beside.overall, beside.confidence) == (alone.overall, alone.confidence)
+    assert beside.relevance[:count] == alone.relevance
+    whole = judge(notes, talk, pieces, RARITY)
+    assert whole.confidence > MIN_CONFIDENCE > alone.confidence
+    assert max(beside.relevance[count:]) > 0.5  # and each is judged
+
+
 def test_overall_tells_covered_conversations_from_others() -> None:
     story = HELD_OUT[0]
     covered = judged([content for content, label in story.memories if label], story.transcript)

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-import numpy as np
 import pytest
 from django.db import connection
 from django.test import Client
@@ -27,7 +26,6 @@ from predictor.core.betting import Betting
 from predictor.core.comparison import NOT_DRAFTED
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import JudgeScores
-from predictor.core.labels import sample_labels
 from predictor.core.margins import Margins
 from predictor.core.metrics import ndcg
 from predictor.models import (
@@ -468,9 +466,9 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(tenant: Tenant) -> No
     assert final(tenant, session, ids[2])[0] == pytest.approx(-0.1)  # weak session, never matched
     assert final(tenant, session, ids[4])[0] == 0.7  # what the judge gave is more
     assert final(tenant, session, ids[5])[0] == 0.6  # however many prompts it matched
-    assert final(tenant, session, ids[8])[0] == 0.25
+    assert final(tenant, session, ids[8]) == (None, ["not known"])
     assert final(tenant, session, ids[9])[0] == 0.7
-    assert final(tenant, session, ids[10])[0] == 0.0
+    assert final(tenant, session, ids[10])[0] is None
     assert final(tenant, session, extra)[0] == 0.3
     found = labels(tenant, session)
     assert found[ids[1]].raw == 0.9  # as judged, beside what the agent said
@@ -478,37 +476,31 @@ def test_hits_feedback_and_missing_topics_reach_the_labels(tenant: Tenant) -> No
     assert unjudged == {*ids[8:], extra}
 
 
-def test_presumed_negatives_are_thinned_to_three_a_positive(tenant: Tenant) -> None:
+def test_what_nobody_judged_is_unknown_and_never_zero(tenant: Tenant) -> None:
     ids = plant(tenant, 40)
     session = hold_session(tenant, ids)
-    settled(tenant, session, make_verdict({ids[0]: 0.9, ids[1]: 0.0}))
+    with in_workspace(tenant.workspace):
+        session.candidates.filter(memory=ids[20]).update(cosine=0.95)
+        session.candidates.filter(memory=ids[30]).update(fts_hit_count=2)
+    verdict = make_verdict({ids[0]: 0.9, ids[1]: 0.0, ids[39]: 0.4})
+    settled(tenant, session, dataclasses.replace(verdict, chances={ids[39]: 0.25}))
     found = labels(tenant, session)
     assert len(found) == 40
-    kept = [label for label in found.values() if label.is_sampled]
-    # Two judged, two injected that were not, and three that nothing speaks of.
-    assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
-    assert sample_labels({}, np.random.default_rng(0)) == set()
-
-
-def test_what_only_a_prompt_matched_brings_no_presumed_negatives(tenant: Tenant) -> None:
-    ids, matched = plant(tenant, 40), plant(tenant, 5)
-    session = hold_session(tenant, ids)
-    with in_workspace(tenant.workspace):
-        SessionCandidate.objects.bulk_create(
-            SessionCandidate(
-                session=session,
-                memory_id=memory_id,
-                source=CandidateSource.FTS_ONLY,
-                fts_hit_count=1,
-                created_at=NOW,
-            )
-            for memory_id in matched
-        )
-    settled(tenant, session, make_verdict({ids[0]: 0.9, ids[1]: 0.0}))
-    found = labels(tenant, session)
-    assert [(found[i].final, found[i].is_sampled) for i in matched] == [(0.3, False)] * 5
-    kept = [label for label in found.values() if label.is_sampled]
-    assert sum(label.reasons == ["presumed irrelevant"] for label in kept) == 3
+    known = {
+        i: (one.final, one.chance, one.is_sampled)
+        for i, one in found.items()
+        if one.final is not None
+    }
+    assert known == {
+        ids[0]: (0.9, 1.0, True),
+        ids[1]: (0.0, 1.0, True),
+        ids[39]: (0.4, 0.25, True),
+        ids[30]: (0.6, None, True),  # by the words of prompts
+    }
+    others = [one for i, one in found.items() if i not in known]
+    assert {(one.raw, tuple(one.reasons), one.is_sampled) for one in others} == {
+        (None, ("not known",), False)
+    }
 
 
 def test_what_only_a_prompt_matched_is_learned_from_never(tenant: Tenant) -> None:

@@ -93,6 +93,7 @@ def ask_judge(workspace: Workspace, pool: JudgingPool, *, now: datetime) -> Judg
     ModelError
         When there is no usable answer; its cost is charged all the same.
     """
+    pool = pool.for_model()
     messages = build_messages(pool.contents, pool.session.transcript)
     most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(pool.ids)
     reserved = spend.reserve(workspace, llm.highest_cost_usd(messages, most), now=now)
@@ -115,4 +116,5 @@ def ask_judge(workspace: Workspace, pool: JudgingPool, *, now: datetime) -> Judg
         model=answer.model,
         usage=usage,
         cost_usd=cost_usd,
+        chances=pool.chances,
     )

@@ -28,7 +28,6 @@ from memories.models import (
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons
 from memories.services.sessions.reported import reported_use
-from predictor.core.comparison import TOP
 from predictor.core.labels import Evidence, label
 from predictor.models import JudgeKind, Label
 
@@ -159,21 +158,13 @@ def evidence(
         feedback=row.feedback,
         used=said.used,
         weight=said.weight,
-        is_unjudged=said.is_judge and was_asked_about(row),
         is_named_missing=is_named_missing,
-        cosine=row.cosine,
         superseded=not own and _between(outcome.superseded_at, session.started_at, until),
         forgotten_by_person_within_24h=_between(
             outcome.forgotten_at, session.started_at, regretted_until
         ),
         is_withdrawn=outcome.withdrawn_at is not None and outcome.withdrawn_at <= until,
     )
-
-
-def was_asked_about(row: SessionCandidate) -> bool:
-    """Return whether a judge of the session would tell about a memory: shown, or in a top ten."""
-    ranks = (row.baseline_rank, row.predictor_rank)
-    return row.was_injected or any(rank is not None and rank <= TOP for rank in ranks)
 
 
 def _between(at: datetime | None, since: datetime, until: datetime) -> bool:
@@ -243,8 +234,7 @@ def _relabel_one(
         return False
     known.raw, known.final, known.reasons = found.raw, found.final, list(found.reasons)
     # A memory that only a prompt matched was never scored and is not trained on.
-    is_scored = row.source != CandidateSource.FTS_ONLY
-    known.is_sampled = known.is_sampled or (is_scored and not found.is_presumed)
+    known.is_sampled = row.source != CandidateSource.FTS_ONLY and found.final is not None
     return True
 
 

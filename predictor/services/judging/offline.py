@@ -35,7 +35,8 @@ def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") ->
         When texts cannot be embedded.
     """
     model = workspace.embedding_model
-    talk = read_talk(pool.session.transcript, pool.contents)
+    first = [n for n, i in enumerate(pool.ids) if pool.first is None or i in pool.first]
+    talk = read_talk(pool.session.transcript, [pool.contents[n] for n in first])
     with in_workspace(workspace):
         rarity = _rarity([talk.text, *pool.contents])
         known = _vectors([i for i in pool.ids if i not in pool.reworded], model)
@@ -47,7 +48,7 @@ def judge_offline(workspace: Workspace, pool: JudgingPool, *, note: str = "") ->
         JudgedNote(content, known[i]) for i, content in zip(pool.ids, pool.contents, strict=True)
     ]
     return JudgeVerdict(
-        scores=judge(notes, talk, vectors, rarity, pool.session.context),
+        scores=judge(notes, talk, vectors, rarity, pool.session.context, first=first),
         ids=pool.ids,
         kind=JudgeKind.OFFLINE,
         version=OFFLINE_VERSION,

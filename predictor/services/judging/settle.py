@@ -33,7 +33,7 @@ from predictor.core.comparison import (
 )
 from predictor.core.governance import Governor
 from predictor.core.judging import MAX_TOPICS, TOPIC_CHARS, find_missing
-from predictor.core.labels import MIN_CONFIDENCE, is_flat, label, sample_labels
+from predictor.core.labels import MIN_CONFIDENCE, is_flat, label
 from predictor.models import (
     Comparison,
     JudgeKind,
@@ -241,12 +241,9 @@ def _store_labels(case: _Case) -> None:
         )
         for row in case.rows
     }
-    # Memories that only a prompt matched were never scored: they are not trained on and do not
-    # count for the number of sampled negatives.
-    scored = [row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY]
-    kept = sample_labels(
-        {memory_id: labels[memory_id] for memory_id in scored}, _rng(case, "labels")
-    )
+    # Memories that only a prompt matched were never scored: they are not trained on.
+    scored = {row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY}
+    chances = case.learned.chances
     Label.objects.bulk_create(
         Label(
             session=case.session,
@@ -255,7 +252,8 @@ def _store_labels(case: _Case) -> None:
             raw=found.raw,
             final=found.final,
             reasons=list(found.reasons),
-            is_sampled=memory_id in kept,
+            chance=chances.get(memory_id, 1.0) if memory_id in relevance else None,
+            is_sampled=memory_id in scored and found.final is not None,
             created_at=case.now,
         )
         for memory_id, found in labels.items()

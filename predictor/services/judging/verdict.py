@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -15,7 +15,8 @@ from predictor.models import JudgeKind
 class JudgeVerdict:
     """A judge's scores of the memories `ids`, in the order of the prompt, and the judge's kind.
 
-    `note` is why this judge was used instead of the usual one.
+    `note` is why this judge was used instead of the usual one; `chances` with which probability a
+    memory was chosen to be judged, 1 where it is not named.
     """
 
     scores: JudgeScores
@@ -26,6 +27,7 @@ class JudgeVerdict:
     note: str = ""
     usage: Usage = field(default_factory=Usage)
     cost_usd: float = 0.0
+    chances: Mapping[UUID, float] = field(default_factory=dict)
 
     @property
     def relevance(self) -> dict[UUID, float]:

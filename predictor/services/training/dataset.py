@@ -79,6 +79,7 @@ class _Offer(NamedTuple):
     was_injected: bool
     label: float
     relevance: float | None
+    chance: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +162,8 @@ def known_memories(workspace: Workspace, *, width: int, now: datetime) -> KnownM
 def _offers(session_ids: Collection[UUID]) -> list[_Offer]:
     """Return the labelled candidates of sessions, each session's in the order of its ranks."""
     kept = Label.objects.filter(session__in=session_ids, is_sampled=True, final__isnull=False)
-    values = kept.values_list("session_id", "memory_id", "final", "relevance")
-    labels = {(session, memory): (final, relevance) for session, memory, final, relevance in values}
+    values = kept.values_list("session_id", "memory_id", "final", "relevance", "chance")
+    labels = {(session, memory): told for session, memory, *told in values}
     # What a prompt alone brought up was no candidate: there is no account of it.
     candidates = SessionCandidate.objects.filter(
         Exists(kept.filter(session=OuterRef("session"), memory=OuterRef("memory"))),
@@ -238,6 +239,7 @@ def _session(
             ),
             labels=np.array([offer.label for offer in offers], dtype=np.float64),
             confidence=judgement.confidence or 0.0,
+            weights=np.array([1.0 / (offer.chance or 1.0) for offer in offers]),
         ),
         relevance=np.array(
             [np.nan if offer.relevance is None else offer.relevance for offer in offers]

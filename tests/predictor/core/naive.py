@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 
 def _norm(row):
     mean = sum(row) / len(row)
@@ -102,7 +104,7 @@ def score(weights, context, candidates, i, *, injected=0.0, is_training=False):
 
 
 def loss(weights, sessions, temperature):
-    """Mean over sessions of confidence times KL(softmax(labels) ‖ softmax(scores))."""
+    """Mean over sessions of confidence times KL(softmax(labels) ‖ softmax(scores)), weighted."""
     total = 0.0
     for session in sessions:
         n = len(session.candidates)
@@ -118,14 +120,18 @@ def loss(weights, sessions, temperature):
             )
             for i in range(n)
         ]
-        truth = _softmax(session.labels.tolist(), temperature)
-        model = _softmax(scores, temperature)
+        counts = [1.0] * n if session.weights is None else np.sqrt(session.weights).tolist()
+        truth = _softmax(session.labels.tolist(), temperature, counts)
+        model = _softmax(scores, temperature, counts)
         total += session.confidence * sum(
             p * math.log(p / q) for p, q in zip(truth, model, strict=True)
         )
     return total / len(sessions)
 
 
-def _softmax(values, temperature):
-    powers = [math.exp((value - max(values)) / temperature) for value in values]
+def _softmax(values, temperature, counts):
+    powers = [
+        count * math.exp((value - max(values)) / temperature)
+        for value, count in zip(values, counts, strict=True)
+    ]
     return [power / sum(powers) for power in powers]

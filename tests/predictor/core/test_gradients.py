@@ -61,7 +61,8 @@ def _sessions(count=6):
     for n, session in enumerate(sessions):
         if n % 2:
             own = replace(session.candidates, baseline=rng.random(5))
-            sessions[n] = replace(session, candidates=own)
+            weights = rng.uniform(1, 9, 5)  # drawn to be judged with a probability of 1 / weight
+            sessions[n] = replace(session, candidates=own, weights=weights)
     assert not all(s.candidates.is_embedded.all() for s in sessions)
     assert any(s.context.embedding is None for s in sessions)
     assert any(s.context.project_slot is None for s in sessions)

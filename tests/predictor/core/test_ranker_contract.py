@@ -196,6 +196,42 @@ def test_learning_from_nothing_useful_changes_no_score(ranker, rng):
     assert (ranker.score(context, candidates) == before).all()
 
 
+@pytest.mark.parametrize(
+    ("weights", "error"),
+    [
+        (np.ones(4), WidthError),
+        (np.zeros(12), ScoreError),
+        (np.full(12, np.nan), ScoreError),
+        (np.full(12, -1.0), ScoreError),
+    ],
+)
+def test_weights_that_count_nothing_are_refused(weights, error):
+    rng = np.random.default_rng(5)
+    [session] = sessions_of(rng, 1)
+    for name in ("model", "ridge"):
+        with pytest.raises(error, match="weight"):
+            RANKERS[name]().fit([replace(session, weights=weights)], rng=rng)
+
+
+@pytest.mark.parametrize("name", ["model untrained", "ridge untrained"])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_candidates_count_as_their_weights_say(name, sign):
+    """Half of the candidates say the opposite of the others: the heavier half is learned."""
+    rng = np.random.default_rng(8)
+    sessions, heavy = sessions_of(rng, 20), np.arange(12) % 2 == 0
+    turned = [
+        replace(s, labels=np.where(heavy, sign, -sign) * s.labels, weights=np.where(heavy, 30, 1))
+        for s in sessions
+    ]
+    ranker = RANKERS[name]()
+    ranker.fit(turned, rng=rng)
+    alike = [
+        np.corrcoef(ranker.score(s.context, s.candidates), s.labels)[0, 1]
+        for s in sessions_of(rng, 20)
+    ]
+    assert np.mean(alike) * sign > 0.3
+
+
 def test_learning_is_repeatable(ranker, rng):
     sessions, context, candidates = sessions_of(rng, 6), context_of(rng), candidates_of(rng, 9)
     other = ranker.copy() if hasattr(ranker, "copy") else None

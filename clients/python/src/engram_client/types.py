@@ -1099,6 +1099,7 @@ class Inspected(t.TypedDict):
     raw: float | None
     final: float | None
     reasons: list[str]
+    chance: float | None
     is_sampled: bool
     is_blind: bool
 

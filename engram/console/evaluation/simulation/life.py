@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -12,7 +13,8 @@ from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
 from memories.core.rrf import rrf
 from predictor.core.comparison import TOP, select_judged_pool
-from predictor.core.labels import MIN_CONFIDENCE, Evidence, label, sample_labels
+from predictor.core.judging import choose_for_model
+from predictor.core.labels import MIN_CONFIDENCE, Evidence, label
 from predictor.core.metrics import ndcg
 from predictor.core.types import Candidates, LabelledSession
 
@@ -62,14 +64,18 @@ def live(
     predictor = None if scores is None else order_of(scores)
     served = baseline if predictor is None else list(rrf(baseline, predictor, alpha=alpha))
     injected = served[:INJECTED]
-    seen = baseline
+    hits = rng.poisson(MATCHES * session.relevance + CHANCE_MATCHES)
+    chances = dict.fromkeys(baseline, 1.0)
     if not plan.is_judged_whole:
-        seen = select_judged_pool(baseline[:TOP], (predictor or [])[:TOP], injected)
+        certain = select_judged_pool(baseline[:TOP], (predictor or [])[:TOP], injected)
+        others = [i for i in baseline if i not in certain and not hits[i]]
+        chances = choose_for_model(certain, others, random.Random(int(rng.integers(2**32))))
     confidence = float(rng.uniform(*CONFIDENCE))
-    relevance = _judge(session, seen, plan.judge_noise * (1.6 - confidence), rng)
+    relevance = _judge(session, list(chances), plan.judge_noise * (1.6 - confidence), rng)
     labelled = None
     if confidence >= MIN_CONFIDENCE:
-        labelled = _label(session, injected, relevance, confidence, rng)
+        labelled = _label(session, injected, hits, relevance, chances)
+        labelled = replace(labelled, confidence=confidence)
     return Lived(session, predictor, injected, relevance, confidence, labelled)
 
 
@@ -95,12 +101,11 @@ def _judge(
 def _label(
     session: SimulatedSession,
     injected: Sequence[int],
+    hits: NDArray[np.int64],
     relevance: dict[int, float],
-    confidence: float,
-    rng: np.random.Generator,
+    chances: dict[int, float],
 ) -> LabelledSession:
     n = len(session.ids)
-    hits = rng.poisson(MATCHES * session.relevance + CHANCE_MATCHES)
     is_injected = np.zeros(n, dtype=bool)
     is_injected[list(injected)] = True
     score = float(session.relevance[list(injected)].mean() / 0.5)
@@ -110,15 +115,16 @@ def _label(
                 relevance.get(i),
                 bool(is_injected[i]),
                 int(hits[i]),
-                cosine=float(session.cosine[i]) if session.candidates.is_embedded[i] else None,
             ),
             session_score=min(1.0, score),
         )
         for i in range(n)
     }
-    kept = np.array(sorted(sample_labels(labels, rng)))
+    kept = np.array([i for i, one in labels.items() if one.final is not None])
     final = np.array([labels[int(i)].final for i in kept], dtype=np.float64)
-    return LabelledSession(session.context, _subset(session, kept, is_injected), final, confidence)
+    weights = np.array([1 / chances.get(int(i), 1.0) for i in kept])
+    offered = _subset(session, kept, is_injected)
+    return LabelledSession(session.context, offered, final, 1.0, weights)
 
 
 def _subset(

@@ -39,7 +39,7 @@ class WorldPlan:
     noise: float = 0.75  # of one memory in one session; not observable
     relevant: float = 0.1  # share of a pool with relevance 0.5 or more
     drifts_at: int | None = None  # the session at which habits change
-    is_judged_whole: bool = True  # the judge reads the whole pool; else what it gets in production
+    is_judged_whole: bool = True  # the judge reads the whole pool; else what a model reads
     judge_noise: float = 0.15  # standard deviation of a judge of confidence 1
 
 
@@ -50,7 +50,8 @@ ACROSS = replace(
     HABITS, name="across", is_across=True, topics=16, topic=1.4, preference=1.1, project=0.0,
     kind=0.4, importance=0.8, recency=1.4, noise=0.5,
 )  # fmt: skip
-# As in production: a fifth has no embedding, the judge reads the injected and both top tens.
+# As with a model that judges: a fifth has no embedding, the judge reads the injected, both top tens
+# and some others.
 LIFE = replace(HABITS, name="life", embedded=0.8, is_judged_whole=False)
 # The habits change: what was useful before is harmful.
 DRIFT = replace(LIFE, name="drift", drifts_at=150, kind=1.5)
