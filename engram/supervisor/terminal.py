@@ -51,6 +51,13 @@ class Console:
         self.show(name, line)
 
 
+_OWN = (
+    "    .venv/bin/python manage.py createsuperuser --username NAME",
+    "    .venv/bin/python manage.py create_workspace team --admin NAME",
+    "    .venv/bin/python manage.py create_key --workspace team",
+)
+
+
 def own_url(host: str, port: int) -> str:
     """Return the URL for a browser on this machine."""
     host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)  # noqa: S104
@@ -69,10 +76,13 @@ def read_demo(home: Path) -> dict[str, str]:
 def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -> list[str]:
     """Return the greeting: the URL, user, key and a first call.
 
-    With `secrets_file` it names the file with password and keys instead of showing them.
+    With `secrets_file` it names the file with password and keys instead of showing them. Without a
+    demo it says how to make a user, a workspace and a key.
     """
     lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
-    if demo and secrets_file is not None:
+    if not demo:
+        lines += ["", "  A user, a workspace and a key of your own:", *_OWN]
+    elif secrets_file is not None:
         lines.append(f"  user and keys    are in {secrets_file}")
         demo = {}
     if "username" in demo:

@@ -119,7 +119,14 @@ def test_password_and_key_are_shown_to_a_terminal_only(tmp_path: Path) -> None:
     assert shown.count("http://x/mcp") == shown.count(DEMO["agent_key"]) == 4
     assert "manage.py mcp --snippets" in written
     assert str(tmp_path / "demo.json") in written
-    assert "demo.json" not in "\n".join(greeting("http://x", {}, tmp_path / "demo.json"))
+
+
+def test_without_a_demo_the_greeting_says_how_to_make_a_user_and_a_key(tmp_path: Path) -> None:
+    lines = "\n".join(greeting("http://x", {}, tmp_path / "demo.json"))
+    assert "demo.json" not in lines
+    for command in ("createsuperuser", "create_workspace", "create_key"):
+        assert f"manage.py {command}" in lines
+        assert f"manage.py {command}" not in "\n".join(greeting("http://x", DEMO))
 
 
 def test_logs_are_for_their_owner_alone(tmp_path: Path) -> None:
