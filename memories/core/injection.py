@@ -5,7 +5,8 @@
 2. Constraints and pins take at most half of the `k` places (one at least), constraints regardless
    of the budget, pins when they fit. The others take the rest; those that do not fit are skipped;
    the remaining places go to the other constraints and pins that fit. Candidates that are not
-   relevant to the session's context are not injected.
+   relevant to the session's context are not injected, unless the learned ranker finds them likely
+   to be of use, and the list is drafted or the ranker has influence.
 3. With a given probability the others are drafted from both rankings in turn
    (`memories.core.drafting`), as many as without: only such a list tells which ranking is better.
 4. Exploration of a list that is not drafted: with the given probability the lowest of the others is
@@ -39,7 +40,8 @@ class Contender(NamedTuple, Generic[Id]):
     """A candidate: its length in characters, and whether it is a pin or constraint.
 
     `precedence` orders constraints, and pins, among themselves: lowest first. A candidate that is
-    not relevant is injected only as a constraint or pin.
+    not relevant is injected only as a constraint or pin, or where `is_promising`, likely to be of
+    use by what was learned, counts.
     """
 
     id: Id
@@ -47,6 +49,12 @@ class Contender(NamedTuple, Generic[Id]):
     always: Always = ""
     precedence: tuple[float, ...] = ()
     is_relevant: bool = True
+    is_promising: bool = False
+
+    @property
+    def may_be_of_use(self) -> bool:
+        """Return whether the context or what was learned says so."""
+        return self.is_relevant or self.is_promising
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,8 @@ class Placed(NamedTuple, Generic[Id]):
     """A ranked candidate; ranks count from 1, `final` is `fused` · `diversity`.
 
     `source` names the ranking that has it among its best `k`: both, the predictor alone, else the
-    baseline (also for a candidate that neither ranks so high). `drafted_by` is the side that
+    baseline (also for a candidate that neither ranks so high). `is_relevant` says whether it may be
+    injected without being a pin or constraint. `drafted_by` is the side that
     chose it for a drafted list, whose candidates are in the order of their places, not by `final`.
     """
 
@@ -123,10 +132,15 @@ def inject(
     vectors : unit vectors (dim,); a candidate without one repeats nothing.
     rng : used only when there are scores and a draft share or an exploration rate.
     """
+    may_draft = bool(learned.scores) and learned.draft_share > 0
+    is_drafted = may_draft and rng.random() < learned.draft_share
+    if is_drafted or (learned.scores and learned.alpha < 1):
+        # For both rankings alike: a drafted list must not tell which of them opened it.
+        contenders = [one._replace(is_relevant=one.may_be_of_use) for one in contenders]
     placed = _order(contenders, learned, vectors, budget.k)
     chars = {one.id: one.chars for one in contenders}
     placed, left = _mark_injected(placed, chars, budget)
-    if learned.scores and learned.draft_share > 0 and rng.random() < learned.draft_share:
+    if is_drafted:
         orders = {
             side: _order(contenders, replace(learned, alpha=alpha), vectors, budget.k)
             for side, alpha in _ALONE.items()

@@ -15,7 +15,8 @@ class PredictorState(WorkspaceModel):
     are copies for readers. `served` is the number of the promoted model version, null before the
     first. `last_dropped` is the highest version number at the last reset: versions up to it no
     longer count. `trained_at` and `scored_at_training` are of the last training, whatever its
-    result.
+    result. `relevance` is `predictor.core.learned_relevance.LearnedRelevance` as JSON, empty where
+    there is none.
     """
 
     workspace = models.OneToOneField(Workspace, models.CASCADE, related_name="+")
@@ -23,6 +24,7 @@ class PredictorState(WorkspaceModel):
     phase = models.CharField(max_length=20, default="collecting")
     alpha = models.FloatField(default=1.0)
     draft_share = models.FloatField(default=1.0, db_default=1.0)
+    relevance = models.JSONField(default=dict, db_default={})
     success_rate = models.FloatField(default=0.5)
     scored_sessions = models.PositiveIntegerField(default=0)
     served = models.PositiveIntegerField(null=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 
 from django.db import connection
@@ -17,6 +18,7 @@ _SERVING = (
     "phase",
     "alpha",
     "draft_share",
+    "relevance",
     "success_rate",
     "scored_sessions",
     "served",
@@ -39,7 +41,9 @@ def serving_state() -> PredictorState:
         row = cursor.fetchone()
     if row is None:
         return PredictorState(workspace_id=current_workspace_id())
-    return PredictorState.from_db(connection.alias, _SERVING, row)
+    values = dict(zip(_SERVING, row, strict=True))
+    values["relevance"] = json.loads(values["relevance"])  # Django's cursors give JSON as text
+    return PredictorState.from_db(connection.alias, _SERVING, list(values.values()))
 
 
 def lock_state(now: datetime) -> PredictorState:

@@ -130,6 +130,22 @@ def test_what_is_not_relevant_is_drafted_by_nobody() -> None:
     ]
 
 
+def test_what_was_learned_opens_a_drafted_list_for_both_sides_and_no_other() -> None:
+    """The context says nothing of any of them; what was learned says it of three."""
+    some = [Contender(n, 10, is_relevant=False, is_promising=n > 4) for n in range(8)]
+    scores = {n: float(n) for n in range(8)}
+
+    def given(**more: float) -> list[tuple[int, str]]:
+        learned = LearnedScores(scores, **more)
+        found = inject(some, learned, {}, InjectionBudget(4, 99), rng=Coins(0, 1, 1))
+        assert {p.id for p in found if p.is_injected} == {p.id for p in found if p.is_relevant}
+        return [(p.id, p.drafted_by) for p in found if p.is_injected]
+
+    assert given() == []
+    assert given(draft_share=1.0) == [(7, "predictor"), (5, "baseline"), (6, "predictor")]
+    assert [i for i, _ in given(alpha=0.2)] == [7, 6, 5]
+
+
 def test_a_draft_that_gives_fewer_is_not_made() -> None:
     """Long candidates of one side would leave no room for a third."""
     some = [Contender(0, 30), Contender(1, 30), Contender(2, 30), Contender(3, 90)]

@@ -15,6 +15,7 @@ from engram.kernel.models import Event, StageError
 from engram.kernel.tenancy import in_workspace
 from memories.services.sessions.ranker_hook import RankerAnswer
 from predictor.core.governance import Phase
+from predictor.core.learned_relevance import LearnedRelevance
 from predictor.core.types import FEATURE_VERSION, SIGNALS
 from predictor.models import ModelVersion, PredictorState, TrainingStatus
 from predictor.services.serving import served
@@ -121,6 +122,18 @@ def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
     assert ours.model_version == 1
     assert len(set(ours.scores.values())) == 6
     assert again.scores == pytest.approx(ours.scores, rel=1e-4)
+
+
+def test_relevance_is_told_once_it_was_learned(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    assert rank_committed(tenant.workspace).relevance == {}
+    with in_workspace(tenant.workspace):
+        learned = LearnedRelevance(intercept=-1.0, slope=3.0, sessions=12)
+        PredictorState.objects.update(relevance=learned.to_json())
+    found = rank_committed(tenant.workspace)
+    assert found.relevance.keys() == found.scores.keys()
+    by_score = sorted(found.scores, key=lambda one: found.scores[one])
+    assert by_score == sorted(found.relevance, key=lambda one: found.relevance[one])
 
 
 def test_a_model_that_has_learned_nothing_ranks_as_the_baseline_does(tenant: Tenant) -> None:

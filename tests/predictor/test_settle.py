@@ -26,6 +26,7 @@ from predictor.core.betting import Betting
 from predictor.core.comparison import NOT_DRAFTED
 from predictor.core.governance import Governor, Phase
 from predictor.core.judging import JudgeScores
+from predictor.core.learned_relevance import LearnedRelevance
 from predictor.core.margins import Margins
 from predictor.core.metrics import ndcg
 from predictor.models import (
@@ -252,6 +253,31 @@ def test_a_draft_of_which_nothing_could_be_told_is_no_evidence(tenant: Tenant) -
     assert (comparison.is_evidence, comparison.drafted_margin) == (True, None)
     assert comparison.drafted_void_reason == "no positive"
     assert Governor.from_json(state_of(tenant).governor).out_of_sample == 0
+
+
+def test_what_scores_say_of_relevance_is_learned_from_judged_sessions(tenant: Tenant) -> None:
+    ids = plant(tenant, 8)
+    relevance = dict(zip(ids, RELEVANCE, strict=True))
+
+    def settle_one(key: str) -> LearnedRelevance | None:
+        session = hold_session(tenant, ids, key, predictor=ids)
+        with in_workspace(tenant.workspace):
+            for memory_id, judged in relevance.items():
+                row = session.candidates.filter(memory=memory_id)
+                row.update(predictor_score=judged + 5.0, is_always=memory_id == ids[0])
+        settled(tenant, session, make_verdict(relevance))
+        return LearnedRelevance.from_json(state_of(tenant).relevance)
+
+    assert [settle_one(f"s{n}") for n in range(9)] == [None] * 9
+    learned = settle_one("s9")
+    assert learned is not None
+    assert learned.sessions == 10
+    told = dict(zip(ids, learned.of([judged + 7.0 for judged in RELEVANCE]), strict=True))
+    assert told[ids[1]] > 0.5 > told[ids[6]]
+    reset(tenant.workspace, actor=SYSTEM, now=JUDGED)
+    assert state_of(tenant).relevance == {}
+    # What the dropped model said of them is not used again.
+    assert settle_one("after") is None
 
 
 def test_settling_twice_changes_nothing(tenant: Tenant) -> None:

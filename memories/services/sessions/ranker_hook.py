@@ -63,10 +63,12 @@ class RankerAnswer:
 
     `alpha` is the baseline's weight in [0, 1]; `draft_share` the probability with which the list
     is drafted from both rankings; `signals` is stored with the record of each candidate.
+    `relevance` is how likely each candidate is of use, in [0, 1], or empty where that is unknown.
     """
 
     scores: Mapping[UUID, float] = field(default_factory=dict)
     signals: Mapping[UUID, Sequence[float]] = field(default_factory=dict)
+    relevance: Mapping[UUID, float] = field(default_factory=dict)
     alpha: float = 1.0
     phase: str = ""
     model_version: int | None = None
@@ -121,6 +123,9 @@ def find_flaw(answer: RankerAnswer, request: RankerRequest) -> str:
     shares = (answer.alpha, answer.exploration_rate, answer.draft_share)
     if not (all(0 <= share <= 1 for share in shares) and answer.rrf_k > 0):
         return "a weight or a rate out of range"
+    relevance = answer.relevance
+    if relevance and not all(0 <= relevance.get(i, -1.0) <= 1 for i in ids):
+        return "a relevance out of range, or of some candidates only"
     if signals and len({len(signals.get(i, ())) for i in ids}) > 1:
         return "signals of some candidates only"
     return ""

@@ -47,10 +47,13 @@ def rank_candidates(
     budget: injection.InjectionBudget,
     disputes: Mapping[UUID, Dispute],
     *,
+    least: float,
     rng: Random,
 ) -> list[CandidateRow]:
     """Return the records of all candidates in their final order, and which are injected.
-    The quote of a memory's opposing side counts towards the character budget as well.
+
+    `least` is the relevance by the learned ranker from which a candidate is promising. The quote of
+    a memory's opposing side counts towards the character budget as well.
     """
     ids = [fact.id for fact in found.facts]
     scores = dict(enumerate(answer.scores[i] for i in ids)) if answer.scores else {}
@@ -63,6 +66,7 @@ def rank_candidates(
                 always,
                 _precedence(fact),
                 found.relevant[place],
+                answer.relevance.get(fact.id, -1.0) >= least,
             )
             for place, (fact, always) in enumerate(zip(found.facts, found.always, strict=True))
         ],

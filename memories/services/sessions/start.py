@@ -7,7 +7,7 @@ known session key returns what was injected at its first start, in the present w
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -40,7 +40,6 @@ from memories.services.drift.report import report_drift
 from memories.services.recall.query import Query
 from memories.services.sessions.candidates import (
     CandidateMemory,
-    SessionCandidates,
     SessionPlace,
     candidates_of,
     constraints_at,
@@ -183,9 +182,10 @@ def _start(
     answer = ask_ranker(ranker_request)
     budget = injection.InjectionBudget(request.k, request.budget_chars)
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
-    rows = rank_candidates(found, answer, budget, disputes, rng=rng)
+    least = workspace.config.session_min_relevance
+    rows = rank_candidates(found, answer, budget, disputes, least=least, rng=rng)
     session = _session(request, reading, answer, model=model, gap=gap, actor=actor, now=now)
-    session.reason = _reason(found)
+    session.reason = _reason(rows)
     session.draft_share = answer.draft_share
     session.is_drafted = any(row.drafted_by for row in rows)
     injected = [row for row in rows if row.was_injected]
@@ -217,11 +217,11 @@ def _start(
     )
 
 
-def _reason(found: SessionCandidates) -> str:
+def _reason(rows: Sequence[CandidateRow]) -> str:
     """Return why nothing was chosen for the context; "" if something was."""
-    if not found.facts:
+    if not rows:
         return NO_MEMORIES
-    return "" if any(found.relevant) else NOTHING_RELEVANT
+    return "" if any(row.is_relevant for row in rows) else NOTHING_RELEVANT
 
 
 def _offer(

@@ -2,8 +2,8 @@
 
 1. Lock the memories, the session, the predictor's state and the judgement, in this order. 2. Store
 the verdict and the labels. 3. Compare the two rankings and update the governor, whose influence
-depends on drafted lists alone. 4. Mark training and calibration that became due. 5. Record the
-events.
+depends on drafted lists alone; fit what scores say of relevance. 4. Mark training and calibration
+that became due. 5. Record the events.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from predictor.services.judging.erase import strip_words
 from predictor.services.judging.events import record_settlement
 from predictor.services.judging.labelling import MemoryOutcome, Said, evidence, read_outcomes
 from predictor.services.judging.pool import order_by_rank
+from predictor.services.judging.relevance import note_relevance
 from predictor.services.judging.verdict import JudgeVerdict
 from predictor.services.state import governor_of, lock_state, store_governor
 from predictor.services.training.due import due_reason, note_training_due
@@ -110,6 +111,7 @@ def settle(
         after = before.update(weighed)
         store_governor(case.state, after, now)
         comparison = _store_comparison(case, compared, drafted, weighed, after)
+        note_relevance(case.state)
         _note_due(case, is_reset=after.is_reset)
         record_settlement(case.judgement, comparison, was=before.phase, now=now)
         return comparison

@@ -38,6 +38,7 @@ def cold_start(
     # Sessions that a dropped model ranked may be settled later; they are no evidence for the next.
     state.last_dropped = max(state.last_version, state.last_dropped, dropped or 0)
     state.served = None
+    state.relevance = {}
     state.trained_at = state.fully_trained_at = None
     state.scored_at_training = state.scored_at_full_training = state.scored_at_calibration = 0
     revoke(TrainingLease.objects.filter(workspace=workspace), due_at=None, reason="")

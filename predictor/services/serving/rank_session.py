@@ -26,6 +26,7 @@ from memories.services.sessions.ranker_hook import STAGE, RankerAnswer, RankerRe
 from predictor.core.checkpoint import CheckpointError
 from predictor.core.features import WidthError
 from predictor.core.governance import SERVING
+from predictor.core.learned_relevance import LearnedRelevance
 from predictor.core.scorer import ScoreError
 from predictor.models import PredictorState
 from predictor.services.models.reset import cold_start
@@ -149,6 +150,14 @@ def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict
     return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
 
 
+def _relevance(state: PredictorState, scores: Mapping[UUID, float]) -> dict[UUID, float]:
+    """Return how likely each scored candidate is of use; empty before enough sessions told."""
+    learned = LearnedRelevance.from_json(state.relevance)
+    if learned is None or not scores:
+        return {}
+    return dict(zip(scores, learned.of(list(scores.values())), strict=True))
+
+
 def _count_failure(request: RankerRequest, error: Exception) -> str:
     """Record a failure after the session's commit; return the reason stored on the session.
 
@@ -202,6 +211,7 @@ def _answer(
     has_model = state.served is not None and reason != OTHER_EMBEDDING
     return RankerAnswer(
         scores=scores,
+        relevance=_relevance(state, scores),
         alpha=alpha,
         phase=state.phase,
         model_version=state.served if scores else None,

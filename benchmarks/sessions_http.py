@@ -1,0 +1,198 @@
+"""What does a workspace learn from 60 sessions of its own, told over HTTP?
+
+    ENGRAM_URL=http://127.0.0.1:8000 ENGRAM_KEY=egr_… PYTHONPATH=.:clients/python/src \\
+        python benchmarks/sessions_http.py [--used] [--seed 0]
+
+The key is one of an empty workspace, of role admin. 60 memories of a field station and eight that
+are recent, important and of no use are committed (`benchmarks/sessions/`). Then 75 sessions start,
+are told and end, one after the other: 15 tasks in five wordings each, of which the last 15 sessions
+hold one that was not seen before. What is relevant to a task stays here; the service sees the
+context and a transcript that speaks of the relevant memories in other words. With `--used` the
+agent says at the end of each of the first 60 sessions which of the offered memories it used.
+Printed: nDCG@10 of each order over the last 15 sessions, by the labels that stayed here.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from engram_client import Engram
+
+from memories.core.metrics import bootstrap
+from predictor.core.metrics import ndcg
+
+FOLDER: Final = Path(__file__).parent / "sessions"
+HELD_OUT: Final = 15
+HALF: Final = 0.5  # the relevance of what helps a task a little
+WAIT_SECONDS: Final = 60.0
+TALK: Final = (
+    "Let me look at what has to be done first and then go through it step by step.",
+    "That took longer than it should have, mostly because of the walk back and forth.",
+    "I checked it twice and wrote the result into the book on the table.",
+    "The rest can wait until tomorrow morning; nothing depends on it today.",
+    "Two of us did it together, which is easier with hands full.",
+    "There was some wind in the afternoon, but it did not get in the way.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A memory, and how an agent that used it speaks of it; "" for one of no use."""
+
+    name: str
+    content: str
+    use: str
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What sessions are about: the relevance of memories by name, and the wordings."""
+
+    project: str
+    relevance: Mapping[str, float]
+    wordings: Sequence[str]
+
+
+def read_statements() -> list[Statement]:
+    """Read the memories."""
+    rows = (line.split("\t") for line in (FOLDER / "memories.tsv").read_text().splitlines())
+    return [Statement(name, content, use) for name, _, content, use in rows]
+
+
+def read_tasks() -> list[Task]:
+    """Read the tasks."""
+    found = []
+    for line in (FOLDER / "tasks.tsv").read_text().splitlines():
+        _, project, needed, useful, wordings = line.split("\t")
+        relevance = dict.fromkeys(needed.split(), 1.0) | dict.fromkeys(useful.split(), HALF)
+        found.append(Task(project, relevance, wordings.split("|")))
+    return found
+
+
+def commit(engram: Engram, statements: Sequence[Statement], rng: random.Random) -> dict[str, str]:
+    """Commit the memories; return their ids by name."""
+    now, ids = datetime.now(UTC), {}
+    for one in statements:
+        age = timedelta(days=rng.uniform(3, 90) if one.use else rng.uniform(0, 1))
+        answer = engram.memories.commit(
+            one.content,
+            observed_at=now - age,
+            importance=rng.uniform(0.3, 0.7) if one.use else 1.0,
+        )
+        ids[one.name] = answer["memory"]["id"]
+    return ids
+
+
+def transcript_of(task: Task, wording: str, uses: Mapping[str, str], rng: random.Random) -> str:
+    """Tell a session: every memory that is needed is spoken of, the others by chance."""
+    told = [uses[i] for i, own in task.relevance.items() if own == 1 or rng.random() < own]
+    lines = [*told, *rng.sample(TALK, 5)]
+    rng.shuffle(lines)
+    said = " ".join(f"Assistant: {line}\n" for line in lines)
+    return f"User: {wording}.\n{said}User: Good, thank you.\n"
+
+
+def tell(engram: Engram, key: str, task: Task, wording: str, end: Callable[[], Any]) -> None:
+    """Start a session, end it, and wait until it has been judged."""
+    engram.sessions.start(key, project=task.project, context=wording)
+    engram.sessions.prompt(key, wording)
+    end()
+    until = time.monotonic() + WAIT_SECONDS
+    while engram.sessions.get(key)["judged_at"] is None:
+        if time.monotonic() > until:
+            raise SystemExit(f"{key} was not judged within {WAIT_SECONDS:.0f} seconds")
+        time.sleep(0.2)
+
+
+ORDERS: Final[Mapping[str, Callable[[Mapping[str, Any]], float | None]]] = {
+    "served": lambda row: row["rank"],
+    "model": lambda row: row["predictor_rank"],
+    "baseline": lambda row: row["baseline_rank"],
+    "cosine": lambda row: None if row["cosine"] is None else -row["cosine"],
+    "importance × decay": lambda row: -row["effectiveness"],
+}
+
+
+def score(
+    records: Sequence[Mapping[str, Any]], labels: Mapping[str, float]
+) -> dict[str, float | None]:
+    """Return the nDCG@10 of each order of a session's candidates; None where it has no order."""
+    found: dict[str, float | None] = {}
+    for name, key in ORDERS.items():
+        placed = [(place, row["memory_id"]) for row in records if (place := key(row)) is not None]
+        order = [memory_id for _, memory_id in sorted(placed)]
+        found[name] = ndcg(order, labels) if order else None
+    return found
+
+
+def run(engram: Engram, *, seed: int, says_used: bool) -> dict[str, Any]:
+    """Tell all sessions; return the figures."""
+    rng = random.Random(seed)
+    statements, tasks = read_statements(), read_tasks()
+    ids = commit(engram, statements, rng)
+    uses = {one.name: one.use for one in statements}
+    seen = [(task, wording) for task in tasks for wording in task.wordings[:-1]]
+    rng.shuffle(seen)
+    held_out = [(task, task.wordings[-1]) for task in tasks]
+    scored: list[dict[str, float | None]] = []
+    for number, (task, wording) in enumerate([*seen, *held_out]):
+        key = f"told-{number}"
+        labels = {own: task.relevance.get(name, 0.0) for name, own in ids.items()}
+        is_held_out = number >= len(seen)
+
+        def end(
+            key: str = key,
+            labels: Mapping[str, float] = labels,
+            text: str = transcript_of(task, wording, uses, rng),
+            *,
+            says: bool = says_used and not is_held_out,
+        ) -> None:
+            offered = [r["memory_id"] for r in engram.sessions.get(key)["records"] if r["injected"]]
+            used = {i: labels.get(i, 0.0) for i in offered} if says else {}
+            engram.sessions.end(key, transcript=text, used=used)
+
+        tell(engram, key, task, wording, end)
+        if is_held_out:
+            scored.append(score(engram.sessions.get(key)["records"], labels))
+    return {"held out": scored, "status": engram.predictor.status()}
+
+
+def figures(scored: Sequence[Mapping[str, float | None]]) -> dict[str, dict[str, float]]:
+    """Return mean, interval, worst and number of each order."""
+    rows = {}
+    for name in ORDERS:
+        values = [own for one in scored if (own := one[name]) is not None]
+        if values:
+            interval = bootstrap(values, rng=np.random.default_rng(0))
+            rows[name] = {
+                "mean": round(interval.mean, 3),
+                "low": round(interval.low, 3),
+                "high": round(interval.high, 3),
+                "worst": round(min(values), 3),
+                "n": len(values),
+            }
+    return rows
+
+
+def main() -> None:
+    """Run."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--used", action="store_true", help="the agent says what it used")
+    parser.add_argument("--seed", type=int, default=0)
+    options = parser.parse_args()
+    with Engram() as engram:
+        told = run(engram, seed=options.seed, says_used=options.used)
+    print(json.dumps(figures(told["held out"]) | {"status": told["status"]}, indent=1))
+
+
+if __name__ == "__main__":
+    main()
