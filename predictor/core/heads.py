@@ -1,9 +1,8 @@
-"""Closed-form training of the linear head, the project vectors and the project probabilities."""
+"""Closed-form training of the linear head and of the project probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
@@ -23,7 +22,6 @@ _LEAST_GAIN = 0.1
 # Bounds of the scale of texts, from training to training. It is a ratio: beside a small gain it
 # would be many times too large, and texts would rank first or last whatever they say.
 TEXT_SCALES = (1 / 3, 3.0)
-_LEAST_SHARE = 0.02
 _PROJECT_STEPS = 200
 _PROJECT_PENALTY = 0.01
 
@@ -46,12 +44,12 @@ def fit_head(
     size = sum(len(state[name]) for name in names) + 2 * is_first
     gram, moment, squares, count = np.zeros((size, size)), np.zeros(size), np.zeros(size), 0
     for batch in batches:
-        scored = ScoredBatch(state | _initial_turn(batch), batch)
+        scored = ScoredBatch(state | initial_turn(batch), batch)
         columns = [batch.signals, scored.near, batch.prior, batch.injected]
         if is_first:
             columns += [scored.attention, scored.attention * batch.is_text[batch.memory, 0]]
-        x = _centre(np.column_stack(columns), batch)
-        y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
+        x = centre(np.column_stack(columns), batch)
+        y = centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
         weighted = x * (batch.confidence[batch.session] * batch.shares)[:, None]
         gram += weighted.T @ x
         moment += weighted.T @ y
@@ -71,34 +69,6 @@ def fit_head(
         scale = float(np.clip(1 + moved[1] / gain, *TEXT_SCALES))
         state["scale_text"] = state["scale_text"] * scale
     return state
-
-
-def fit_projects(state: Weights, batches: Sequence[Batch], *, penalty: float) -> Weights:
-    """Return ``state`` with the project vectors P fitted to the errors of the scores.
-
-    Ridge regression of the centred errors on h: one direction for all projects, then one for each
-    project on the residuals. S enters the attention as h · W_k (W_qᵀ + 1) S / 8.
-    """
-    d = state["projects"].shape[1]
-    grams, moments = np.zeros((PROJECT_SLOTS, d, d)), np.zeros((PROJECT_SLOTS, d))
-    for batch in batches:
-        scored = ScoredBatch(state | _initial_turn(batch), batch)
-        x = _centre(scored.hidden[batch.memory], batch)
-        y = _centre((batch.labels - scored.scores)[:, None], batch)[:, 0]
-        bounds = np.append(batch.starts, len(x))
-        for number, (start, end) in enumerate(pairwise(bounds.tolist())):
-            rows, errors = x[start:end], y[start:end]
-            shares = batch.confidence[number] * batch.projects[number].astype(np.float64)
-            some = np.flatnonzero(shares > _LEAST_SHARE)
-            weighted = rows * batch.shares[start:end, None]
-            grams[some] += shares[some, None, None] * (weighted.T @ rows)
-            moments[some] += shares[some, None] * (weighted.T @ errors)
-    ridge = penalty * np.eye(d)
-    common = np.linalg.solve(grams.sum(axis=0) + ridge, moments.sum(axis=0))
-    own = np.linalg.solve(grams + ridge, (moments - grams @ common)[:, :, None])[:, :, 0]
-    reach = (state["query"].astype(np.float64) + np.eye(d)) @ state["key"].T / np.sqrt(d)
-    moved = (common + own) @ np.linalg.pinv(reach)
-    return state | {"projects": (state["projects"] + moved).astype(np.float32)}
 
 
 def fit_project_logits(sessions: Sequence[LabelledSession], state: Weights) -> Floats:
@@ -129,11 +99,12 @@ def _solve(gram: Floats, moment: Floats, injected: int, start: float) -> Floats:
     return np.asarray(moved, dtype=np.float32)
 
 
-def _initial_turn(batch: Batch) -> Weights:
+def initial_turn(batch: Batch) -> Weights:
+    """Return the change of W_e before training: none."""
     return {"turn": np.zeros((batch.ahead.shape[1], batch.x.shape[1]), dtype=batch.x.dtype)}
 
 
-def _centre(rows: Floats, batch: Batch) -> Floats:
+def centre(rows: Floats, batch: Batch) -> Floats:
     """Subtract each session's weighted mean from its rows (N, columns), in float64."""
     rows = np.asarray(rows, dtype=np.float64)
     sizes = np.bincount(batch.session)[:, None]  # also the sums of the weights

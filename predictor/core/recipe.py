@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from predictor.core import basis, heads, scoring, wordvectors
+from predictor.core import basis, heads, projects, scoring, wordvectors
 from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, DistinctMemories, assemble_batches, pool_of
 from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
@@ -33,7 +33,7 @@ class Recipe:
     caution: float = 500.0  # the decay is multiplied by (1 + caution / number of sessions)
     temperature: float = 0.5
     head_penalty: float = 10.0
-    project_penalty: float = 1000.0
+    project_penalties: tuple[float, ...] = projects.PENALTIES
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def train_weights(
             state, useful, pool, directions, size=recipe.batch, order=order.tolist()
         )
         state = heads.fit_head(state, batches, penalty=recipe.head_penalty, is_first=is_first)
-        state = heads.fit_projects(state, batches, penalty=recipe.project_penalty)
+        state = projects.fit_projects(state, batches, penalties=recipe.project_penalties)
         state, loss, steps = _descend(
             state, batches, directions, recipe, rng=rng, progress=progress
         )

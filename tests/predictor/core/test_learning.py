@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from predictor.core import forward, heads
+from predictor.core import forward, heads, projects
 from predictor.core.checkpoint import read
 from predictor.core.features import WidthError
 from predictor.core.metrics import ndcg
@@ -304,13 +304,13 @@ def test_learning_more_begins_where_learning_stopped():
 def test_texts_keep_their_measure_where_similarity_pays_nothing_for_vectors(monkeypatch):
     """The scale of texts is a ratio to the gain, which is bounded from below."""
     kept = []
-    fit = heads.fit_projects
+    fit = projects.fit_projects
 
-    def fit_projects(state, batches, *, penalty):
+    def fit_projects(state, batches, *, penalties):
         kept.append(state["scale_text"] / scorer._weights["scale_text"])
-        return fit(state, batches, penalty=penalty)
+        return fit(state, batches, penalties=penalties)
 
-    monkeypatch.setattr(heads, "fit_projects", fit_projects)
+    monkeypatch.setattr(projects, "fit_projects", fit_projects)
     rng = np.random.default_rng(3)
     sessions = []
     for session in sessions_of(rng, 40, n=20):
