@@ -113,7 +113,9 @@ def _read(state: Weights, batch: Batch) -> Iterator[_Told]:
     for number, (start, end) in enumerate(pairwise(bounds)):
         own = slice(start, end)
         shares = batch.confidence[number] * projects[number]
-        yield _Told(hidden[own].astype(np.float64), errors[own].astype(np.float64), weights[own], shares)
+        yield _Told(
+            hidden[own].astype(np.float64), errors[own].astype(np.float64), weights[own], shares
+        )
 
 
 def _choose(
