@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,9 +22,10 @@ from engram.kernel.models import Event, LatencyHour, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
 from memories.services.sessions.ranker_hook import STAGE
-from predictor.core.governance import Phase
+from predictor.core.governance import Governor, Phase
 from predictor.core.metrics import ndcg
 from predictor.models import Comparison, JudgeKind, Judgement, Training
+from predictor.services.state import lock_state, store_governor
 from predictor.services.status.scoreboard import Scoreboard, scoreboard
 from predictor.services.status.unused import REASONS, Usage, usage_of_sessions
 from tests.conftest import NOW, Tenant
@@ -292,21 +294,22 @@ def test_the_page_asks_as_often_for_many_sessions_as_for_one(
     assert len(many) == len(one)
 
 
-def test_the_estimate_says_when_a_say_was_earned(tenant: Tenant, member: Member) -> None:
+def test_the_page_says_as_the_status_does_when_it_would_have_been_adopted(
+    tenant: Tenant, member: Member
+) -> None:
     configure(tenant.workspace, predictor_mode="collect")
     client = member("admin")
-    assert "Nothing is compared yet" in get_page(client)
+    assert "No model is trained yet: there is nothing to compare. Until it is" in get_page(client)
     fill(tenant, 8)
-    with in_workspace(tenant.workspace):
-        newest = Comparison.objects.order_by("-created_at")
-        ids = list(newest.values_list("pk", flat=True)[:3])
-    assert "It has not earned a say" in get_page(client)
-    with in_workspace(tenant.workspace):
-        Comparison.objects.filter(pk__in=ids).update(phase="ramp")
-    html = get_page(client, MODE, to="on")
-    assert "The model earned a say at session 6" in html
-    assert "+0.033 nDCG" in html  # of +.3, -.2 and 0, twice
-    assert "6 comparisons" in html
+    for phase, adopted_at in ((Phase.WARMING, 0), (Phase.RAMP, 6)):
+        with in_workspace(tenant.workspace):
+            earned = replace(Governor.initial(), phase=phase, adopted_at=adopted_at)
+            store_governor(lock_state(NOW), earned, NOW)
+        says = tenant.reader.get("predictor/status").json()["drafted_lists"]["says"]
+        for html in (get_page(client), get_page(client, MODE, to="on")):
+            assert says in html
+            assert ("switching on changes nothing" in html) == (not adopted_at)
+    assert "adopted at session 6, +0.03 (" in says  # of +.3, -.2 and 0, twice
 
 
 @pytest.mark.parametrize("wanted", ["off", "on"])

@@ -32,6 +32,7 @@ from predictor.models import (
 )
 from predictor.services.serving.breaker import note_failure
 from predictor.services.state import lock_state
+from predictor.services.status.unused import REASONS
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
 from tests.predictor.serving import configure, governor, promote, state
@@ -117,7 +118,7 @@ def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> N
     assert drafted["low"] == pytest.approx(0.025 - 1.96 * spread)
     assert drafted["high"] == pytest.approx(0.025 + 1.96 * spread)
     assert [(one["reason"], one["sessions"]) for one in told["void"]] == [("flat", 2)]
-    assert told["void"][0]["advice"].startswith("All memories were alike")
+    assert told["void"][0]["advice"] == REASONS["flat"][1]
     assert (told["adopted_at"], told["missing_sessions"], told["draft_share"]) == (0, None, 1.0)
     assert told["says"].startswith("It is not adopted, +0.02 (-0.18 to +0.23): this may be chance.")
 

@@ -16,7 +16,6 @@ from engram.kernel.models import StageError, Workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
-from predictor.services.status.adoption import Adoption, adoption
 from predictor.services.status.progress import TrainingProgress, training_progress
 from predictor.services.status.scoreboard import Scoreboard, scoreboard
 from predictor.services.status.status import PredictorStatus, read_status
@@ -76,7 +75,6 @@ class Learning:
     headline: str
     progress: TrainingProgress
     board: Scoreboard
-    adoption: Adoption
     usage: Usage
     timeline: Timeline
     trainings: list[Training]  # oldest first
@@ -112,7 +110,6 @@ def learning(workspace: Workspace, now: datetime) -> Learning:
         headline=_headline(status),
         progress=training_progress(workspace, now=now),
         board=scoreboard(rng=rng),
-        adoption=adoption(rng=rng),
         usage=usage_of_sessions(),
         timeline=_timeline(),
         trainings=list(trainings[:TRAININGS])[::-1],

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from typing import Final, get_args
 
-import numpy as np
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engram.console.learning.overview import RESAMPLING_SEED, learning
+from engram.console.learning.overview import learning
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.services import change_settings
-from predictor.services.status.adoption import adoption
 from predictor.services.status.status import read_status
 
 RECENT = 8
@@ -76,7 +74,6 @@ def mode(request: HttpRequest) -> HttpResponse:
         "console/learning/mode.html",
         {
             "status": read_status(staff.workspace, now=now),
-            "adoption": adoption(rng=np.random.default_rng(RESAMPLING_SEED)),
             "modes": [(name, *words) for name, words in MODES.items()],
             "wanted": wanted if wanted in MODES else "",
             "is_refused": request.method == "POST",

@@ -8,44 +8,19 @@ are shown beside, because they are many, though they favour the ranking that cho
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from django.db.models import Count
-
 from engram.kernel.models import Event
 from predictor.core.betting import ENOUGH, STAKE
-from predictor.core.comparison import (
-    FLAT,
-    LOW_CONFIDENCE,
-    NO_POSITIVE,
-    NO_SCORES,
-    NOT_TRAINED,
-    NOTHING_JUDGED,
-    SHOWN_ONLY,
-)
 from predictor.core.governance import SERVING, Governor, Phase
-from predictor.models import Comparison, Judgement, JudgeStatus
+from predictor.models import Comparison
+from predictor.services.status.unused import usage_of_sessions
 
 COMPARISONS_READ = 2_000  # the newest since the last reset
 NORMAL_95 = 1.96
 FAR = 1_000  # sessions; further estimates say nothing
-
-ADVICE = {
-    NOTHING_JUDGED: "Nothing of what was ranked could be judged; memories were forgotten or merged"
-    " since.",
-    LOW_CONFIDENCE: "The judge was unsure: send longer transcripts, let agents say at the end what"
-    " they used, or configure a language model.",
-    NO_POSITIVE: "No memory was of use: start sessions with a context, and commit what they need.",
-    FLAT: "All memories were alike to the judge: let agents say at the end what they used.",
-    NO_SCORES: "The learned ranking gave no scores: it had no model yet, or failed.",
-    NOT_TRAINED: "No model was trained yet.",
-    SHOWN_ONLY: "Only the agent judged, and it knows only what it was shown: send the transcript.",
-}
-SKIPPED = "not judged"
-ADVICE_SKIPPED = "The transcript was missing or too short: send it when the session ends."
 
 
 class _Compared(NamedTuple):
@@ -55,7 +30,6 @@ class _Compared(NamedTuple):
     is_drafted: bool
     drafted_margin: float | None
     margin: float | None
-    void_reason: str
     baseline_ndcg: float | None
     predictor_ndcg: float | None
 
@@ -86,6 +60,7 @@ class VoidSessions:
 class DraftedLists:
     """Figures of drafted and of other lists since the last reset, and how far adoption is.
 
+    `void` are the sessions of the newest that say nothing of the rankings (`unused.py`).
     `missing_sessions` estimates how many drafted comparisons are missing at the present margin;
     None when it serves, or when none are in sight.
     """
@@ -108,7 +83,10 @@ def read_drafted_lists(governor: Governor, *, mode: str) -> DraftedLists:
     return DraftedLists(
         drafted=drafted,
         others=others,
-        void=_void(rows),
+        void=tuple(
+            VoidSessions(one.reason, one.sessions, one.remedy)
+            for one in usage_of_sessions().reasons
+        ),
         adopted_at=governor.adopted_at,
         missing_sessions=missing,
         draft_share=governor.draft_share if mode != "off" else 0.0,
@@ -191,13 +169,3 @@ def _comparisons() -> list[_Compared]:
     since = rows if last is None else rows.filter(created_at__gt=last)
     # Plain values: the home page reads them, and instances of models take several times as long.
     return [_Compared(*row) for row in since.values_list(*_Compared._fields)[:COMPARISONS_READ]]
-
-
-def _void(rows: Sequence[_Compared]) -> tuple[VoidSessions, ...]:
-    """Return the reasons of void sessions, the most frequent first."""
-    counts = Counter(row.void_reason for row in rows if row.void_reason)
-    skipped = Judgement.objects.filter(status=JudgeStatus.SKIPPED).aggregate(n=Count("pk"))["n"]
-    found = [VoidSessions(reason, n, ADVICE.get(reason, "")) for reason, n in counts.items()]
-    if skipped:
-        found.append(VoidSessions(SKIPPED, skipped, ADVICE_SKIPPED))
-    return tuple(sorted(found, key=lambda one: (-one.sessions, one.reason)))

@@ -31,7 +31,10 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "it ended while the predictor was off, or its judgement was dropped with that switch",
         "Sessions that end in the modes collect and on are judged.",
     ),
-    FAILED: ("judging failed for good", "See the errors below, and the judgement's own page."),
+    FAILED: (
+        "judging failed for good",
+        "The errors of the stage `judge`, and the judgement's own page, say more.",
+    ),
     comparison.NOTHING_JUDGED: (
         "nothing that was offered could be judged",
         "It was erased or forgotten meanwhile: nothing is to be done.",
@@ -51,7 +54,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     comparison.NO_SCORES: (
         "the model gave no scores",
-        "See the errors below; a context at the start of a session helps.",
+        "The errors of the stage `predictor` say more; a context at the start of a session helps.",
     ),
     comparison.NOT_TRAINED: (
         "there was no model yet",
