@@ -21,9 +21,15 @@ class AskedSerializer(serializers.Serializer[Any]):
     min_score = serializers.FloatField(
         required=False, allow_null=True, help_text="Left out: auto; null: nothing was cut."
     )
-    graph = serializers.BooleanField(required=False)
-    rerank = serializers.BooleanField(required=False)
-    as_of = serializers.DateTimeField(required=False)
+    graph = serializers.BooleanField(
+        required=False, help_text="Whether it walked along links, where the call said so."
+    )
+    rerank = serializers.BooleanField(
+        required=False, help_text="Whether it compared token by token, where the call said so."
+    )
+    as_of = serializers.DateTimeField(
+        required=False, help_text="The moment of which it asked what was known then."
+    )
     weights = serializers.DictField(
         child=serializers.FloatField(), required=False, help_text="Of this call, by provenance."
     )
