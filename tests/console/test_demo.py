@@ -95,6 +95,7 @@ def test_ranker_of_the_story_is_a_little_better_and_not_adopted(demo: Workspace)
         outcomes = Counter(Comparison.objects.values_list("outcome", flat=True))
         assert outcomes["win"] > outcomes["loss"] > outcomes["tie"]
         assert Training.objects.filter(status="promoted").count() > 10
+        assert Training.objects.filter(status="rejected").exists()  # which the learning page shows
         assert not Comparison.objects.filter(is_drift_reset=True).exists()
         assert not Comparison.objects.filter(alpha__lt=1).exists()
         compared = Comparison.objects.exclude(margin=None)

@@ -183,7 +183,7 @@ def _read_sessions(memory: Memory, numbers: Collection[int]) -> dict[int, LifeEn
 def _session_words(row: SessionCandidate) -> str:
     if row.was_injected:
         return "Given to a session"
-    return "Matched by a prompt" if row.fts_hit_count else "Judged by a session"
+    return "Matched by a prompt" if row.fts_hit_count else "Rated by a session"
 
 
 class _Source(NamedTuple):
