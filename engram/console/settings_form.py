@@ -78,13 +78,59 @@ CHOICES: Final[Mapping[str, str]] = {
     "collect": "Collect: learn, but change no order",
     "on": "On: influence as far as it has proved better",
 }
+# In the words of the pages.
 LABELS: Final[Mapping[str, str]] = {
+    "gate_policy": "What says the same as a memory",
+    "gate_threshold": "Similarity from which two statements may be the same",
+    "ask_days": "Days an agent is asked about a pair",
+    "detection_enabled": "Look for contradictions",
+    "detection_min_confidence": "Least confidence of a card",
+    "muted_rules": "Rules that open no cards",
+    "undecided_cards_per_key": "Undecided conflicts of one key",
+    "judgements_per_hour": "Pairs that one key may judge in an hour",
     "narrative_daily_usd": "Spend a day, in US dollars",
-    "rrf_k": "Flatness of fused ranks",
     "narrative_enabled": "A model reads the story",
     "answers_by_model": "A model writes down answers",
+    "extraction_enabled": "Turn transcripts into memories when asked",
     "extraction_by_model": "A model reads transcripts",
     "judge_by_model": "A model judges sessions",
+    "story_budget_tokens": "Tokens of a story that a model reads",
+    "min_relevance": "Least relevance for a query",
+    "session_min_relevance": "Least relevance for a session",
+    "context_min_cosine": "Least similarity of passages",
+    "rerank_enabled": "Compare the best word by word",
+    "graph_enabled": "Follow links",
+    "diversity": "How much repetitions are lowered",
+    "noise_score": "Score below which a result counts as noise",
+    "forget_min_relevance": "Least similarity when forgetting by a query",
+    "weight_user_stated": "Weight of what users stated",
+    "weight_episode_summary": "Weight of session summaries",
+    "weight_assistant_derived": "Weight of what agents concluded",
+    "drift_enabled": "Look for notes that moved on",
+    "drift_threshold": "Least evidence that a note moved on",
+    "predictor_mode": "What the learned ranking may do",
+    "exploration_rate": "Share of sessions that try something",
+    "min_training_sessions": "Judged sessions before the first training",
+    "train_interval_sessions": "Judged sessions between trainings",
+    "score_timeout_ms": "Milliseconds a ranking may take",
+    "disable_threshold": "Failures an hour that switch it off",
+    "rrf_k": "Flatness of fused ranks",
+    "drift_reset_window": "Sessions of the literal reset rule",
+    "janitor_enabled": "Demote what nobody uses",
+    "janitor_culls": "Hide what was demoted three times",
+    "janitor_assistant_days": "Days before what agents concluded is demoted",
+    "janitor_summary_days": "Days before summaries are demoted",
+    "writes_per_minute": "Writes a minute",
+    "reads_per_minute": "Reads a minute",
+    "pending_reviews_per_key": "Waiting reviews of one key",
+    "time_zone": "Time zone",
+    "digest_hour": "Hour of the digest",
+    "digest_texts": "Digests quote statements",
+    "retention_session_days": "Days sessions are kept",
+    "retention_transcript_days": "Days transcripts are kept",
+    "retention_recall_days": "Days the counts of recalls are kept",
+    "recalls_kept": "Keep what recalls asked",
+    "retention_query_days": "Days past recalls are kept",
 }
 # Settings that "What if" replays: their values are sent there as they are typed.
 TRIED: Final = ("gate_policy", "gate_threshold", "detection_min_confidence")
@@ -178,7 +224,7 @@ class SettingsForm(forms.Form):
 def _field_of(one: Mapping[str, Any]) -> forms.Field:
     """Return the form field of a described setting; the service has the last word on its value."""
     limits, name = one["range"], one["name"]
-    label = LABELS.get(name, name.replace("_", " ").capitalize())
+    label = LABELS[name]
     shared: dict[str, Any] = {
         "label": label, "help_text": one["meaning"], "show_hidden_initial": True, "required": False,
     }  # fmt: skip
