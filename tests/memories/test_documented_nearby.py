@@ -12,7 +12,7 @@ from tests.conftest import Tenant
 from tests.memories.test_nearby import commit
 
 DOCS = Path(__file__).resolve().parents[2] / "docs/agents.md"
-SENT = re.compile(r"-d '(\{[^']*\})'")
+SENT = re.compile(r"-d '(\{(?:[^']|'\$[A-Z]+')*\})'")  # with variables of the shell
 BLOCK = re.compile(r"^```json\n([^`]*)\n```$", re.M)
 
 
@@ -20,7 +20,7 @@ def documented() -> tuple[list[Any], list[Any]]:
     """Return the bodies that the section sends, and its blocks of JSON."""
     text = DOCS.read_text()
     section = text[text.index("\n## Contradictions\n") : text.index("| relation | when |")]
-    bodies = [json.loads(body) for body in SENT.findall(section)]
+    bodies = [json.loads(body.replace("'", "")) for body in SENT.findall(section)]
     blocks = [block if block[0] == "{" else f"{{{block}}}" for block in BLOCK.findall(section)]
     return bodies, [json.loads(block) for block in blocks]
 
