@@ -15,8 +15,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext, redirect_stdout
-from io import StringIO
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
@@ -159,12 +158,7 @@ def main() -> None:
         rows |= measure_check()
         for size in SIZES:
             rows |= measure_one(size)
-    printed = StringIO()
-    with redirect_stdout(printed):
-        report("drift_cost", rows)
-    sys.stdout.write(printed.getvalue())
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(printed.getvalue().splitlines()[-1] + "\n")
+    report("drift_cost", rows, Path(sys.argv[1]) if len(sys.argv) > 1 else None)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -148,12 +146,7 @@ def main() -> None:
     with own_database():
         for size in SIZES:
             rows |= measure_one(size)
-    printed = StringIO()
-    with redirect_stdout(printed):
-        report("past_recalls", rows)
-    sys.stdout.write(printed.getvalue())
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(printed.getvalue().splitlines()[-1] + "\n")
+    report("past_recalls", rows, Path(sys.argv[1]) if len(sys.argv) > 1 else None)
 
 
 if __name__ == "__main__":

@@ -59,21 +59,22 @@ def measure(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
     }
 
 
-def report(benchmark: str, rows: dict[str, dict[str, float]]) -> None:
-    """Print a table and one line of JSON."""
+def report(benchmark: str, rows: dict[str, dict[str, float]], file: Path | None = None) -> None:
+    """Print a table and one line of JSON; write the line to `file` as well, if there is one."""
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     print(f"{'':<34}" + "".join(f"{name:>17}" for name in names))
     for title, row in rows.items():
         print(f"{title:<34}" + "".join(f"{row.get(name, ''):>17}" for name in names))
     load: list[Any] = [round(value, 2) for value in os.getloadavg()]
-    print(
-        json.dumps(
-            {
-                "benchmark": benchmark,
-                "size": os.environ.get("BENCH_SIZE", "full"),
-                "rows": rows,
-                "load_average": load,
-                "processors": os.cpu_count(),
-            }
-        )
+    line = json.dumps(
+        {
+            "benchmark": benchmark,
+            "size": os.environ.get("BENCH_SIZE", "full"),
+            "rows": rows,
+            "load_average": load,
+            "processors": os.cpu_count(),
+        }
     )
+    print(line)
+    if file is not None:
+        file.write_text(line + "\n")

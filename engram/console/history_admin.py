@@ -15,6 +15,7 @@ from django.utils.html import format_html
 
 from engram.console.feed import card_texts, memory_texts
 from engram.console.wording import words_for
+from engram.kernel.literals import row_id
 from engram.kernel.models import Event
 from engram.kernel.staff import UNBROKEN, ReadOnlyAdmin, format_moment
 
@@ -95,7 +96,7 @@ class EventAdmin(ReadOnlyAdmin):
         kind = event.object_type.replace("_", " ")
         words = event.object_text or _name_of(event) or kind
         route = _PAGES.get(event.object_type)
-        if route is None or event.type in _GONE or not _is_uuid(event.object_id):
+        if route is None or event.type in _GONE or row_id(event.object_id) is None:
             return str(words)
         address = reverse(route, args=[event.object_id])
         return format_html('<a class="eg-cell" href="{}">{}</a>', address, words)
@@ -118,15 +119,8 @@ def _with_texts(events: Iterable[Event]) -> list[Any]:
 
 
 def _ids(events: Iterable[Event], kind: str) -> set[UUID]:
-    return {UUID(e.object_id) for e in events if e.object_type == kind and _is_uuid(e.object_id)}
-
-
-def _is_uuid(text: str) -> bool:
-    try:
-        UUID(text)
-    except ValueError:
-        return False
-    return True
+    found = (row_id(event.object_id) for event in events if event.object_type == kind)
+    return {one for one in found if one is not None}
 
 
 def _name_of(event: Event) -> str:

@@ -14,10 +14,9 @@ from predictor.models import Comparison, PredictorState
 
 
 def note_relevance(state: PredictorState) -> None:
-    """Store the regression on the newest judged sessions; the caller holds the state's lock."""
+    """Fit the regression on the newest judged sessions; the caller saves the state, locked."""
     learned = fit(_scored_sessions(state))
     state.relevance = {} if learned is None else learned.to_json()
-    state.save(update_fields=["relevance"])
 
 
 def _scored_sessions(state: PredictorState) -> list[ScoredSession]:

@@ -109,9 +109,9 @@ def settle(
             drafted_margin=drafted.margin,
         )
         after = before.update(weighed)
-        store_governor(case.state, after, now)
         comparison = _store_comparison(case, compared, drafted, weighed, after)
         note_relevance(case.state)
+        store_governor(case.state, after, now)
         _note_due(case, is_reset=after.is_reset)
         record_settlement(case.judgement, comparison, was=before.phase, now=now)
         return comparison
