@@ -36,7 +36,7 @@ from benchmarks.ground.database import IS_FULL
 from benchmarks.ground.floor import compare, plain_sql
 from benchmarks.ground.product import SOURCE, Product, manage, running_product
 from benchmarks.ground.timing import measure, report
-from benchmarks.ground.tokens import agent_token
+from benchmarks.ground.tokens import issue_token
 from conflicts.models import DetectionDue
 from engram.kernel.embedding import embed_query, embed_windows
 from engram.kernel.models import Workspace
@@ -65,7 +65,7 @@ class Api:
     """A client of one workspace over one connection; every status is checked."""
 
     def __init__(self, product: Product, workspace: Workspace) -> None:
-        token = agent_token(workspace)
+        token = issue_token(workspace)
         self._connection = HTTPConnection(product.address, timeout=60)
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._sessions = count()

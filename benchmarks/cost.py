@@ -26,7 +26,7 @@ from django.utils import timezone
 from benchmarks.ground.corpus import SHORT_WORDS, TABLES, Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.timing import measure, report
-from benchmarks.ground.tokens import agent_token
+from benchmarks.ground.tokens import issue_token
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_query
 from engram.kernel.models import Workspace
@@ -47,7 +47,7 @@ class Api:
     """A client of one workspace; every call is checked for its status."""
 
     def __init__(self, workspace: Workspace) -> None:
-        token = agent_token(workspace)
+        token = issue_token(workspace)
         self._client = Client(headers={"Authorization": f"Bearer {token}"})
         self._numbers = count()
 

@@ -29,7 +29,7 @@ from benchmarks.ground.corpus import SHORT_WORDS, Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.product import running_product
 from benchmarks.ground.timing import database_ms, report
-from benchmarks.ground.tokens import agent_token
+from benchmarks.ground.tokens import issue_token
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact
 from conflicts.models import ConflictMember
@@ -167,7 +167,7 @@ def until_cards() -> dict[str, float]:
     with running_product() as product:
         workspace = Workspace.objects.create(slug="detection", name="Detection")
         load(corpus(), [workspace], MEMORIES)
-        caller = Caller(product.address, agent_token(workspace))
+        caller = Caller(product.address, issue_token(workspace))
         return quantiles(sorted([caller.until_card(i) for i in range(CARDS + WARM)][WARM:]))
 
 

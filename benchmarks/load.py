@@ -32,7 +32,7 @@ from benchmarks.ground.clients import Measured, Texts, run_clients
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL
 from benchmarks.ground.product import SOURCE, Product, manage, running_product
-from benchmarks.ground.tokens import agent_token
+from benchmarks.ground.tokens import issue_token
 from engram.kernel.models import Workspace
 
 MEMORIES, LINES = (10_000, 10_000) if IS_FULL else (200, 20)
@@ -52,7 +52,7 @@ class Load:
         corpus = Corpus(0, topics=max(20, MEMORIES // 200))
         self.workspace = Workspace.objects.create(slug="load", name="Load")
         load(corpus, [self.workspace], MEMORIES)
-        self.token = agent_token(self.workspace)
+        self.token = issue_token(self.workspace)
         rng = random.Random(0)
         needed = 40_000 if IS_FULL else 2_000
         self.texts = Texts(

@@ -28,7 +28,7 @@ from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.floor import measure_search
 from benchmarks.ground.profile import profile_rows
 from benchmarks.ground.timing import measure, report
-from benchmarks.ground.tokens import agent_token
+from benchmarks.ground.tokens import issue_token
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -63,7 +63,7 @@ def measure_one(size: int, started: Iterator[int]) -> dict[str, dict[str, float]
         cursor.execute(_SPREAD, {"workspace": workspace.pk, "projects": PROJECTS})
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE memories_memory")
-    token = agent_token(workspace)
+    token = issue_token(workspace)
     client = Client(headers={"Authorization": f"Bearer {token}"})
 
     def start(text: str) -> None:

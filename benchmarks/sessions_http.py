@@ -1,12 +1,13 @@
 """What does a workspace learn from 60 sessions of its own, told over HTTP?
 
-    ENGRAM_URL=http://127.0.0.1:8000 ENGRAM_KEY=egr_… PYTHONPATH=.:clients/python/src \\
-        python benchmarks/sessions_http.py [--world theatre] [--used] [--seed 0] [--json OUT]
+    BENCH_SIZE=full PYTHONPATH=. python benchmarks/sessions_http.py \\
+        [--world theatre] [--used] [--seed 0] [--json OUT]
 
-The key is one of an empty workspace, of role admin. The memories of a team and eight that are
-recent, important and of no use are committed (`benchmarks/sessions/`). Then sessions start, are
-told and end, one after the other: each task in five wordings, of which the last sessions hold one
-that was not seen before (60 and 15 sessions in `station`, 48 and 12 in `theatre`). What is relevant
+Starts everything as `make up` does, in a home of its own, with an empty workspace. The memories of
+a team and eight that are recent, important and of no use are committed (`benchmarks/sessions/`).
+Then sessions start, are told and end, one after the other: each task in five wordings, of which the
+last sessions hold one that was not seen before (60 and 15 sessions in `station`, 48 and 12 in
+`theatre`; three and three with `BENCH_SIZE=toy`). What is relevant
 to a task stays here; the service sees the context and a transcript that speaks of the relevant
 memories in other words. With `--used` the agent says at the end of each session, but the last ones,
 which of the offered memories it used. Printed: nDCG@10 of each order over the last sessions, by the
@@ -16,9 +17,16 @@ written afterwards.
 
 from __future__ import annotations
 
+import os
+import tempfile
+
+os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-sessions-")
+
 import argparse
 import json
+import logging
 import random
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +35,22 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-from engram_client import Engram
 
+from benchmarks.ground.database import IS_FULL
+from benchmarks.ground.product import SOURCE, running_product
+from benchmarks.ground.tokens import issue_token
+from engram.kernel.models import Role, Workspace
 from memories.core.metrics import bootstrap
 from predictor.core.metrics import ndcg
+
+sys.path.append(str(SOURCE / "clients/python/src"))  # the client is a package of its own
+
+from engram_client import Engram
 
 FOLDER: Final = Path(__file__).parent / "sessions"
 WORLDS: Final = ("theatre", "station")
 HALF: Final = 0.5  # the relevance of what helps a task a little
+TOY_SESSIONS: Final = 3
 WAIT_SECONDS: Final = 60.0
 TALK: Final = (
     "Let me look at what has to be done first and then go through it step by step.",
@@ -146,6 +162,8 @@ def run(engram: Engram, world: str, *, seed: int, says_used: bool) -> dict[str, 
     seen = [(task, wording) for task in tasks for wording in task.wordings[:-1]]
     rng.shuffle(seen)
     held_out = [(task, task.wordings[-1]) for task in tasks]
+    if not IS_FULL:
+        seen, held_out = seen[:TOY_SESSIONS], held_out[:TOY_SESSIONS]
     scored: list[dict[str, float | None]] = []
     given: list[list[bool]] = []
     for number, (task, wording) in enumerate([*seen, *held_out]):
@@ -204,8 +222,12 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path, default=None, help="also write the figures here")
     options = parser.parse_args()
-    with Engram() as engram:
-        told = run(engram, options.world, seed=options.seed, says_used=options.used)
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it would print a line for each call
+    with running_product() as product:
+        workspace = Workspace.objects.create(slug="sessions", name="Sessions")
+        token = issue_token(workspace, Role.ADMIN)
+        with Engram(f"http://{product.address}", token) as engram:
+            told = run(engram, options.world, seed=options.seed, says_used=options.used)
     asked = {"world": options.world, "used": options.used, "seed": options.seed}
     found = asked | figures(told) | {"status": told["status"]}
     text = json.dumps(found, indent=1, ensure_ascii=False)

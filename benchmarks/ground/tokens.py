@@ -9,12 +9,12 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Role, Workspace
 
 
-def agent_token(workspace: Workspace) -> str:
-    """Issue a key of role agent that no throttle limits; return its token."""
+def issue_token(workspace: Workspace, role: Role = Role.AGENT) -> str:
+    """Issue a key that no throttle limits; return its token."""
     _, token = keys.issue(
         workspace,
         name="bench",
-        role=Role.AGENT,
+        role=role,
         actor=SYSTEM,
         now=timezone.now(),
         is_exempt_from_throttle=True,
