@@ -12,6 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from memories.models import State
+from predictor.core.governance import Governor
 from predictor.models import Comparison, ComparisonOutcome
 from predictor.models.comparison import WINNERS
 from predictor.serializers.record import (
@@ -75,13 +76,20 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
         "winner": WINNERS[ComparisonOutcome(comparison.outcome)],
         "explained": explain(record, comparison),
         "moved": describe_effect(comparison),
-        "reason": evidence.get("reason", ""),
+        "reason": _reason(evidence),
         "rankings": [("baseline", "baseline", baseline), ("predictor", "model", predictor)],
         "others": besides,
         "unseen": unseen,
         "evidence": _evidence(record.before, comparison),
         **_judge_context(record),
     }
+
+
+def _reason(evidence: dict[str, Any]) -> str:
+    """Return why the baseline had its weight afterwards, in the words of this release."""
+    if "margins" not in evidence:
+        return str(evidence.get("reason", ""))
+    return Governor.from_json(evidence).reason
 
 
 def judgement_detail(record: SessionRecord) -> dict[str, Any]:

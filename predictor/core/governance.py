@@ -26,7 +26,8 @@ from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from predictor.core.betting import ENOUGH, Betting
+from predictor.core import reasons
+from predictor.core.betting import Betting
 from predictor.core.comparison import NOT_TAKING_PART, TIE
 from predictor.core.literal_rules import WINDOW, LiteralRules
 from predictor.core.margins import USUAL_DEVIATION, Margins
@@ -244,23 +245,24 @@ class Governor:
 
     @property
     def reason(self) -> str:
-        """Return a sentence that explains α."""
+        """Return sentences in plain words that explain α."""
         if self.phase is Phase.COLLECTING:
-            return "No model is trained yet: the baseline ranks alone."
-        evidence = (
-            f"a mean margin of {self.margins.mean:+.3f} over {self.n_eff:.1f} effective"
-            f" comparisons of lists drafted from both rankings (z {self.z:.2f})"
-        )
+            return reasons.UNTRAINED
         if self.phase in {Phase.WARMING, Phase.RETRAINING}:
-            return (
-                f"{self._why_cold()}, {evidence}; {self._first_unmet()}. The baseline ranks alone."
+            return reasons.cold_words(
+                self.margins,
+                unmet=self._first_unmet(),
+                resets=self.drift_resets,
+                is_lost=self.phase is Phase.RETRAINING,
             )
-        earned = f"{evidence} earns a baseline weight of {self.earned_alpha:.2f}"
-        words = earned[0].upper() + earned[1:]
-        if self.phase is Phase.RAMP:
-            held = "holds" if self.floor > self.earned_alpha else "would be the least"
-            words += f"; in session {self.active_sessions + 1} of the ramp {self.floor} {held}"
-        return f"{words}."
+        told = reasons.earned_words(self.margins, share=1 - self.alpha)
+        limits = [one for one in RAMP_FLOORS if self.active_sessions < one[0]]
+        if self.phase is not Phase.RAMP or not limits:
+            return told
+        until, floor = limits[0]
+        earned, done = 1 - self.earned_alpha, self.active_sessions
+        limit = reasons.ramp_words(earned=earned, most=1 - floor, done=done, until=until)
+        return f"{told} {limit}"
 
     def to_json(self) -> dict[str, Any]:
         """Return the state as plain values, with the derived figures for readers."""
@@ -346,17 +348,10 @@ class Governor:
     def _first_unmet(self) -> str:
         """Return the first unmet condition for leaving cold start; empty when all are met."""
         if not self.drift_resets and self.scored_sessions < MIN_SCORED:
-            return f"{self.scored_sessions} of {MIN_SCORED} scored sessions"
+            return reasons.few_judged(self.scored_sessions, MIN_SCORED)
         if self.out_of_sample < MIN_OUT_OF_SAMPLE:
-            return f"{self.out_of_sample} of {MIN_OUT_OF_SAMPLE} comparisons out of sample"
-        if self.betting.is_enough:
-            return ""
-        return f"bets on it have won {self.betting.wealth:.1f} of {ENOUGH:.0f}"
-
-    def _why_cold(self) -> str:
-        if self.phase is Phase.RETRAINING:
-            return f"Drift reset {self.drift_resets}: its margin had fallen; since then"
-        return "Cold start"
+            return reasons.few_compared(self.out_of_sample, MIN_OUT_OF_SAMPLE)
+        return "" if self.betting.is_enough else reasons.may_be_chance(self.margins)
 
 
 def _within_bounds(margin: float) -> float:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 DISCOUNT = 0.97  # factor of older margins with every comparison
 LEAST_VARIANCE = 1e-4
 PRIOR_VARIANCE = 0.01  # prior of a margin's variance, with the weight of one comparison
+NORMAL_95 = 1.96
+MOST_COUNTED = 900  # margins
 USUAL_DEVIATION = 0.25
 USUAL_WEIGHT = 20.0  # comparisons that the usual deviation counts as, so that few steps say little
 
@@ -64,6 +66,21 @@ class Margins:
     def n_eff(self) -> float:
         """Return the effective number of margins."""
         return self.weight**2 / self.weight_squared if self.weight else 0.0
+
+    @property
+    def count(self) -> int:
+        """Return how many margins were added, read from the sum of their weights; at most
+        `MOST_COUNTED`, above which that sum grows no more."""
+        left = max(DISCOUNT**MOST_COUNTED, 1 - (1 - DISCOUNT) * self.weight)
+        return round(math.log(left) / math.log(DISCOUNT))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % interval of the mean, within [-1, 1]; all of it before any margin."""
+        if not self.weight:
+            return -1.0, 1.0
+        error = NORMAL_95 * math.sqrt(self.variance / self.n_eff)
+        return max(-1.0, self.mean - error), min(1.0, self.mean + error)
 
     @property
     def z(self) -> float:

@@ -102,8 +102,9 @@ def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tena
     trained = Governor.initial().after_training().to_json()
     put_state(tenant, phase="warming", served=1, governor=trained)
     assert predictor_of(tenant)["says"] == (
-        "It learns and is compared; the baseline's order serves. It is not adopted: no list of a"
-        " judged session was drafted yet. 100 % of the sessions are compared by drafted lists."
+        "It learns and is compared; the baseline's order serves. The model has no say yet: it was"
+        " compared in no session so far. In 100 % of the sessions model and baseline choose in"
+        " turn, to be compared."
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,7 +23,9 @@ from engram.kernel.models import Event, LatencyHour, StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
 from memories.services.sessions.ranker_hook import STAGE
+from predictor.core.betting import Betting
 from predictor.core.governance import Governor, Phase
+from predictor.core.margins import Margins
 from predictor.core.metrics import ndcg
 from predictor.models import Comparison, JudgeKind, Judgement, Training
 from predictor.services.state import lock_state, store_governor
@@ -299,17 +302,46 @@ def test_the_page_says_as_the_status_does_when_it_would_have_been_adopted(
 ) -> None:
     configure(tenant.workspace, predictor_mode="collect")
     client = member("admin")
-    assert "No model is trained yet: there is nothing to compare. Until it is" in get_page(client)
+    html = get_page(client)
+    assert "no model is trained yet" in html
+    assert "Until the model has earned a say, switching on changes nothing." in html
     fill(tenant, 8)
     for phase, adopted_at in ((Phase.WARMING, 0), (Phase.RAMP, 6)):
         with in_workspace(tenant.workspace):
-            earned = replace(Governor.initial(), phase=phase, adopted_at=adopted_at)
+            margins = functools.reduce(Margins.add, [0.3, -0.2, 0.0] * 2, Margins())
+            earned = replace(
+                Governor.initial(), phase=phase, adopted_at=adopted_at, margins=margins
+            )
             store_governor(lock_state(NOW), earned, NOW)
-        says = tenant.reader.get("predictor/status").json()["drafted_lists"]["says"]
+        told = tenant.reader.get("predictor/status").json()
         for html in (get_page(client), get_page(client, MODE, to="on")):
-            assert says in html
+            assert told["reason"] in html
             assert ("switching on changes nothing" in html) == (not adopted_at)
-    assert "adopted at session 6, +0.03 (" in says  # of +.3, -.2 and 0, twice
+        assert "In 6 sessions that were judged" in told["reason"]
+    assert "had a say since session 6, its choices being better by 0.03 (" in (
+        told["drafted_lists"]["says"]
+    )
+
+
+def test_the_exact_figures_stand_behind_the_plain_reason(tenant: Tenant, member: Member) -> None:
+    configure(tenant.workspace, predictor_mode="on")
+    client = member("reader")
+    assert "exact figures" not in get_page(client)  # there are none before a model
+    with in_workspace(tenant.workspace):
+        margins = functools.reduce(Margins.add, [0.3] * 20, Margins())
+        earned = replace(
+            Governor.initial(), phase=Phase.WARMING, margins=margins, scored_sessions=20,
+            out_of_sample=20, betting=Betting(wealth=7.3, count=20),
+        )  # fmt: skip
+        store_governor(lock_state(NOW), earned, NOW)
+    html = get_page(client)
+    plain, _, details = html.partition("Details: the exact figures")
+    assert "better by 0.30" in plain
+    assert "chance can hardly explain it" in plain
+    assert "7.3 (a say is earned from 48 on)" in details
+    for internal in ("bets", "Standard errors", "nDCG"):
+        assert internal not in plain
+        assert internal in details
 
 
 @pytest.mark.parametrize("wanted", ["off", "on"])

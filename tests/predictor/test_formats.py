@@ -55,7 +55,7 @@ def test_a_model_of_another_format_scores_nothing_and_keeps_its_evidence(
     assert (after.served, after.phase, after.governor) == (1, "active", before.governor)
     told = tenant.reader.get("predictor/status").json()
     assert (told["model"]["is_fitting"], told["alpha_served"]) == (False, 1.0)
-    assert "by another release; it scores nothing" in told["reason"]
+    assert "cannot be used: it was made for another embedding model" in told["reason"]
     assert neighbour.reader.get("predictor/status").json()["model"]["is_fitting"] is True
     assert turn.stalled(LATER) == [workspace.pk]
     assert lease_in(workspace).reason == "upgraded"

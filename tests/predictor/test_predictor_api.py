@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +20,8 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle.forget import forget
 from predictor.core.comparison import NOT_DRAFTED
-from predictor.core.governance import Phase
+from predictor.core.governance import Governor, Phase
+from predictor.core.margins import Margins
 from predictor.models import (
     CalibrationItem,
     CalibrationSample,
@@ -31,7 +34,7 @@ from predictor.models import (
     TrainingLease,
 )
 from predictor.services.serving.breaker import note_failure
-from predictor.services.state import lock_state
+from predictor.services.state import lock_state, store_governor
 from predictor.services.status.unused import REASONS
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged import build_world
@@ -93,7 +96,7 @@ def test_status_before_anything(tenant: Tenant, neighbour: Tenant) -> None:
         "due_since": None,
         "reason": "first",
         "missing_sessions": 10,
-        "says": "10 more scored sessions until the next training (first).",
+        "says": "10 more judged sessions until the first training.",
     }
     assert told["breaker"] == {"is_open": False, "until": None, "failures": 0, "threshold": 3}
     assert (told["success_rate"], told["comparisons"], told["label_count"]) == (0.5, 0, 0)
@@ -108,6 +111,11 @@ def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> N
         own = Comparison.objects.filter(session__session_key__in=["s-4", "s-5"])
         own.update(is_drafted=False, drafted_margin=None, drafted_void_reason=NOT_DRAFTED)
     promote(tenant.workspace, phase=Phase.WARMING)
+    weighed = [0.3, -0.2, 0.0, 0.3, -0.2]
+    with in_workspace(tenant.workspace):
+        margins = functools.reduce(Margins.add, weighed, Margins())
+        earned = replace(Governor.initial(), phase=Phase.WARMING, margins=margins)
+        store_governor(lock_state(NOW), earned, NOW)
     told = tenant.reader.get("predictor/status").json()["drafted_lists"]
 
     drafted, others = told["drafted"], told["others"]
@@ -119,8 +127,10 @@ def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> N
     assert drafted["high"] == pytest.approx(0.025 + 1.96 * spread)
     assert [(one["reason"], one["sessions"]) for one in told["void"]] == [("flat", 2)]
     assert told["void"][0]["advice"] == REASONS["flat"][1]
-    assert (told["adopted_at"], told["missing_sessions"], told["draft_share"]) == (0, None, 1.0)
-    assert told["says"].startswith("It is not adopted, +0.02 (-0.18 to +0.23): this may be chance.")
+    assert (told["adopted_at"], told["draft_share"]) == (0, 1.0)
+    assert 100 < told["missing_sessions"] < 1_000  # a lead so small takes long
+    assert f"about {told['missing_sessions']} more compared sessions are needed" in told["says"]
+    assert told["says"].startswith("The model has no say yet: better by 0.03 (95 % certain: −0.")
 
 
 def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:
@@ -158,11 +168,11 @@ def test_reset_is_a_cold_start_that_keeps_records(tenant: Tenant, neighbour: Ten
     assert answer.status_code == 200
     told = answer.json()
     assert (told["phase"], told["model"], told["scored_sessions"]) == ("collecting", None, 0)
-    assert told["reason"].startswith("The predictor began anew and has no model yet")
+    assert told["reason"].startswith("Learning began anew and has no model yet")
     assert told["detail"] == (
         "No model serves and no evidence counts; weights that are kept do not serve again."
         " 48 labels stay to be learned from."
-        " 10 more scored sessions until the next training (first)."
+        " 10 more judged sessions until the first training."
         " `manage.py train` learns at once, from what was judged before, too."
     )
     now = state(tenant.workspace)

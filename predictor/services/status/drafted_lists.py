@@ -15,11 +15,12 @@ from typing import NamedTuple
 from engram.kernel.models import Event
 from predictor.core.betting import ENOUGH, STAKE
 from predictor.core.governance import SERVING, Governor, Phase
+from predictor.core.margins import NORMAL_95
+from predictor.core.reasons import lead_words
 from predictor.models import Comparison
 from predictor.services.status.unused import usage_of_sessions
 
 COMPARISONS_READ = 2_000  # the newest since the last reset
-NORMAL_95 = 1.96
 FAR = 1_000  # sessions; further estimates say nothing
 
 
@@ -61,6 +62,7 @@ class DraftedLists:
     """Figures of drafted and of other lists since the last reset, and how far adoption is.
 
     `void` are the sessions of the newest that say nothing of the rankings (`unused.py`).
+    `says` tells in words how far adoption is, by the margins that influence depends on.
     `missing_sessions` estimates how many drafted comparisons are missing at the present margin;
     None when it serves, or when none are in sight.
     """
@@ -90,7 +92,7 @@ def read_drafted_lists(governor: Governor, *, mode: str) -> DraftedLists:
         adopted_at=governor.adopted_at,
         missing_sessions=missing,
         draft_share=governor.draft_share if mode != "off" else 0.0,
-        says=describe_distance(governor, drafted, missing, mode=mode),
+        says=describe_distance(governor, missing, mode=mode),
     )
 
 
@@ -129,36 +131,33 @@ def missing_sessions(governor: Governor) -> int | None:
     return needed if needed <= FAR else None
 
 
-def describe_distance(
-    governor: Governor, drafted: Measured, missing: int | None, *, mode: str
-) -> str:
-    """Return sentences on whether the ranking is, or would be, adopted, and what is missing."""
+def describe_distance(governor: Governor, missing: int | None, *, mode: str) -> str:
+    """Return sentences on whether the ranking has, or would have, a say, and what is missing."""
     if mode == "off":
-        return "The predictor is switched off: nothing is compared."
+        return "Learning is switched off: nothing is compared."
     if governor.phase is Phase.COLLECTING:
         return "No model is trained yet: there is nothing to compare."
-    told = describe_margin(drafted)
+    margins = governor.margins
     if governor.phase in SERVING:
-        at = f"adopted at session {governor.adopted_at}{told}"
-        return f"It was {at}." if mode == "on" else f"It would have been {at}: switch on."
-    share = f"{100 * governor.draft_share:.0f} % of the sessions are compared by drafted lists."
-    if not drafted.sessions:
-        return f"It is not adopted: no list of a judged session was drafted yet. {share}"
+        at = f"a say since session {governor.adopted_at}"
+        has = f"has had {at}" if mode == "on" else f"would have had {at}"
+        told = f", its choices being {lead_words(margins)}" if margins.count else ""
+        return f"The model {has}{told}{'.' if mode == 'on' else ': switch on.'}"
+    share = (
+        f"In {100 * governor.draft_share:.0f} % of the sessions model and baseline choose in"
+        " turn, to be compared."
+    )
+    if not margins.count:
+        return f"The model has no say yet: it was compared in no session so far. {share}"
+    return f"The model has no say yet: {lead_words(margins)}. {describe_missing(missing)}{share}"
+
+
+def describe_missing(missing: int | None) -> str:
+    """Return a sentence, followed by a space, on how many sessions are missing; or ""."""
     if missing is None:
-        verdict = "it is not better" if (drafted.margin or 0.0) <= 0 else "this may be chance"
-        return f"It is not adopted{told}: {verdict}. {share}"
-    sessions = "session" if missing == 1 else "sessions"
-    wait = f"if that lasts, in about {missing} more compared {sessions}"
-    return f"It is not adopted{told}; {wait}. {share}"
-
-
-def describe_margin(found: Measured) -> str:
-    """Return a margin with its interval, to stand behind a word; "" without one."""
-    if found.margin is None:
         return ""
-    if found.low is None or found.high is None:
-        return f", {found.margin:+.2f}"
-    return f", {found.margin:+.2f} ({found.low:+.2f} to {found.high:+.2f})"
+    sessions = "session" if missing == 1 else "sessions"
+    return f"If that lasts, about {missing} more compared {sessions} are needed. "
 
 
 def _comparisons() -> list[_Compared]:

@@ -34,9 +34,9 @@ def explain(record: SessionRecord, comparison: Comparison) -> str:
     figures = comparison.predictor_ndcg, comparison.baseline_ndcg
     of_better, of_other = figures if is_won else figures[::-1]
     margin = abs(comparison.margin or 0.0)
-    said = f"The {better}’s order was better by {margin:.3f} nDCG"
+    said = f"The {better}’s order was better by {margin:.3f}"
     if of_better is not None and of_other is not None:
-        said += f" ({of_better:.3f} against {of_other:.3f})"
+        said += f" ({of_better:.3f} against {of_other:.3f}, where 1 is the best order possible)"
     tops = comparison.predictor_top_ids, comparison.baseline_top_ids
     decided = _decisive(record, *(tops if is_won else tops[::-1]))
     if decided is None:

@@ -19,12 +19,23 @@ from predictor.services.serving import breaker
 from predictor.services.serving.status_line import status_line
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
-from predictor.services.status.drafted_lists import DraftedLists, read_drafted_lists
-from predictor.services.training.due import ERASED, due_reason, training_lease
+from predictor.services.status.drafted_lists import (
+    DraftedLists,
+    describe_missing,
+    missing_sessions,
+    read_drafted_lists,
+)
+from predictor.services.training.due import ERASED, WHY, due_reason, training_lease
 
 MISSING_MAX = 1_000  # sessions searched ahead; no training interval is longer
 
-MISFIT = "The served model was made for other vectors or by another release; it scores nothing."
+MISFIT = (
+    "The present model cannot be used: it was made for another embedding model, or by another"
+    " release."
+)
+
+# What the next training is, by its reason, where it is more than the next one.
+AWAITED = {"first": "the first training", "full": "the next training, which reads all sessions"}
 
 THRESHOLDS = {
     "min_scored_sessions": governance.MIN_SCORED,
@@ -147,18 +158,22 @@ def _reason(
     is_open: bool,
 ) -> str:
     """Return sentences on why the baseline has its weight."""
-    sentences = [governor.reason]
+    distance = describe_missing(missing_sessions(governor)).strip()
+    sentences = [governor.reason, *([distance] if distance else [])]
     if state.last_dropped and governor.phase is Phase.COLLECTING:
-        sentences = ["The predictor began anew and has no model yet: the baseline ranks alone."]
+        sentences = ["Learning began anew and has no model yet: the baseline ranks alone."]
     if model is not None and not is_fitting:
         sentences.append(MISFIT)
     if is_open:
-        sentences.append("Scoring failed too often and is switched off for now.")
+        sentences.append(
+            "The model failed or was too slow too often, so it is switched off for now."
+        )
     if config.predictor_mode == "off":
-        sentences = ["The workspace has switched the predictor off; the baseline ranks alone."]
+        sentences = ["Learning is switched off in this workspace: the baseline ranks alone."]
     elif config.predictor_mode == "collect" and governor.phase in SERVING:
         sentences.append(
-            "The mode collect gives it no influence but that of drafted lists; the mode on would."
+            "In the mode collect that say is not used, except where both choose in turn to be"
+            " compared; in the mode on it is."
         )
     return " ".join(sentences)
 
@@ -170,19 +185,19 @@ def next_training(state: PredictorState, config: WorkspaceSettings, now: datetim
     if holder := lease.living_holder(now):
         running = Training.objects.filter(pk=holder).first()
         reason = running.reason if running is not None else reason
-        return NextTraining(True, due_since, reason, 0, f"A training runs ({reason}).")
+        return NextTraining(True, due_since, reason, 0, f"A training runs: {WHY.get(reason, reason)}.")
     if due_since is not None:
-        says = f"A training is due ({reason})."
+        says = f"A training is due: {WHY.get(reason, reason)}."
         if reason == ERASED:
             says = "Something that the served model may hold was erased: a training is due."
         return NextTraining(False, due_since, reason, 0, says)
     if config.predictor_mode == "off":
-        return NextTraining(False, None, "", None, "The predictor is switched off.")
+        return NextTraining(False, None, "", None, "Learning is switched off.")
     missing, reason = _count_missing(state, config, now)
     if missing is None:
         return NextTraining(False, None, "", None, "No training is in sight.")
     sessions = "session" if missing == 1 else "sessions"
-    says = f"{missing} more scored {sessions} until the next training ({reason})."
+    says = f"{missing} more judged {sessions} until {AWAITED.get(reason, 'the next training')}."
     return NextTraining(False, None, reason, missing, says)
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 from engram.kernel.configuration import WorkspaceSettings
@@ -25,6 +27,18 @@ REEMBEDDED, UPGRADED = "reembedded", "upgraded"
 
 # Of two reasons the one named first is kept.
 REASONS = (ERASED, "drift", REEMBEDDED, UPGRADED, "manual", "first", "full", "interval")
+
+# What each reason means, to stand behind a colon.
+WHY: Final[Mapping[str, str]] = {
+    ERASED: "something that the model may hold was erased",
+    "drift": "the model had fallen behind the baseline",
+    REEMBEDDED: "the memories have another embedding model",
+    UPGRADED: "this release cannot read the model before",
+    "manual": "somebody asked for it",
+    "first": "enough sessions are judged for a first model",
+    "full": "it is time to learn from all sessions again",
+    "interval": "enough new sessions are judged",
+}
 
 
 def due_reason(

@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from predictor.core.betting import Betting
 from predictor.core.comparison import compare, select_judged_pool
 from predictor.core.governance import Governor, Phase, SessionOutcome
 from predictor.core.literal_rules import LiteralRules
+from predictor.core.margins import MOST_COUNTED, Margins
+from predictor.core.reasons import lead_words
 
 DEVIATION = 0.25  # of a session's margin, where a simulation says nothing else
 UNTRAINED = SessionOutcome(None, "not trained")
@@ -62,7 +65,7 @@ def test_a_predictor_that_was_never_trained_has_no_influence():
 
     assert (governor.phase, governor.alpha) == (Phase.COLLECTING, 1.0)
     assert governor.scored_sessions == 40
-    assert "No model is trained" in governor.reason
+    assert "no model is trained yet" in governor.reason
 
 
 def test_a_margin_without_a_trained_model_is_no_evidence():
@@ -108,7 +111,7 @@ def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
         governor = governor.update(unscored)
 
     assert governor.phase is Phase.WARMING
-    assert "0 of 10 scored sessions" in governor.reason
+    assert "from 10 sessions on that are judged; so far 0" in governor.reason
     assert after([0.3, -0.3] * 20).phase is Phase.WARMING
 
 
@@ -161,7 +164,7 @@ def test_a_reset_is_cold_start_again():
     assert (governor.phase, governor.alpha) == (Phase.RETRAINING, 1.0)
     assert (governor.n_eff, governor.z, governor.drift_sum, governor.out_of_sample) == (0, 0, 0, 0)
     assert (governor.active_sessions, governor.drift_resets) == (0, 1)
-    assert "Drift reset 1" in governor.reason
+    assert "had fallen behind it, and must earn a say anew" in governor.reason
     assert not governor.update(VOID).is_reset
 
 
@@ -598,3 +601,51 @@ def test_false_resets_at_parity_stay_rare():
 def test_false_resets_stay_rare_where_margins_vary_more():
     """With a scale of 0.25, every third run at a margin of +0.05 lost what it had earned."""
     assert lost_by_a_reset(0.05, 0.35, seeds=80) <= 0.12
+
+
+# The reason in words
+
+
+def test_the_count_of_margins_is_read_from_their_weights():
+    margins = Margins()
+    for number in range(1, 1201):
+        margins = margins.add(0.1 if number % 3 else -0.3)
+        assert margins.count == min(number, MOST_COUNTED)
+    assert Margins().count == 0
+
+
+def test_the_reason_tells_what_was_compared_and_what_is_missing_without_internals():
+    told = [
+        after([], untrained=3).reason,
+        after([0.1], untrained=0).reason,
+        after([0.4, -0.3, 0.2] * 3).reason,
+        after([0.3, -0.3] * 20).reason,
+        after([-0.1] * 20).reason,
+        after([0.2] * 32).reason,
+        after([0.5] * 80).reason,
+    ]
+    assert "1 session that was judged" in told[1]
+    assert "in too few sessions to tell" in told[1]
+    assert "from 10 sessions on that are judged; so far 1" in told[1]
+    assert "from 15 such sessions on that it had not learned from; so far 9" in told[2]
+    assert "In 40 sessions that were judged" in told[3]
+    assert "the model’s choices were worse by 0.10 (95 % certain:" in told[4]
+    assert "once its choices are better" in told[4]
+    assert "The model has earned 20 % of the say" in told[5]
+    assert "In its first 10 sessions with a say it gets at most 20 %" in told[5]
+    assert "at most" not in told[6]
+    for one in told:
+        assert not re.search(r"α|\bz\b|bets|nDCG|effective|margin|drafted|_|reset|nan", one)
+
+
+def test_the_interval_of_the_lead_holds_the_mean_in_its_own_direction():
+    for margins in ([0.3, 0.1, 0.2] * 5, [-0.3, -0.1, -0.2] * 5, [1.0] * 8, [-1.0] * 8):
+        found = Margins()
+        for one in margins:
+            found = found.add(one)
+        word, low, high = re.fullmatch(
+            r"(better|worse) by [\d.]+ \(95 % certain: ([−\d.]+) to ([−\d.]+)\)", lead_words(found)
+        ).groups()
+        assert word == ("better" if found.mean > 0 else "worse")
+        bounds = [float(bound.replace("−", "-")) for bound in (low, high)]
+        assert -1 <= bounds[0] <= round(abs(found.mean), 2) <= bounds[1] <= 1

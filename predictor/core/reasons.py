@@ -1,0 +1,100 @@
+"""Tell in plain words why the learned ranking has its say or none, and what is missing.
+
+Readers need not know how margins are weighed: what was compared, over how many sessions, which
+choice was better and by how much. `Governor.to_json` has the exact figures.
+"""
+
+from __future__ import annotations
+
+from predictor.core.margins import MOST_COUNTED, Margins
+
+FEW = 5  # sessions; an interval over fewer is no help to a reader
+NO_LEAD = 0.005  # a smaller difference is shown as 0.00
+UNTRAINED = "The baseline ranks alone: no model is trained yet."
+
+
+def lead_words(margins: Margins) -> str:
+    """Return who was better by how much, such as `better by 0.21 (0.12 to 0.30)`, of the model."""
+    mean = margins.mean
+    if abs(mean) < NO_LEAD:
+        word = "no better and no worse"
+    else:
+        word = f"{'better' if mean > 0 else 'worse'} by {abs(mean):.2f}"
+    if margins.count < FEW:
+        return f"{word}, in too few sessions to tell"
+    low, high = margins.interval
+    if mean < 0:  # the interval of what is said
+        low, high = -high, -low
+    return f"{word} (95 % certain: {low:.2f} to {high:.2f})".replace("-", "−")
+
+
+def compared_words(margins: Margins) -> str:
+    """Return a sentence on what was compared and how it ended."""
+    if not margins.count:
+        return (
+            "To compare them, model and baseline choose the memories of a session in turn; no"
+            " such session has been judged yet."
+        )
+    number = _sessions(margins.count)
+    if margins.count >= MOST_COUNTED:
+        number = f"{MOST_COUNTED} or more sessions"
+    return (
+        f"In {number} that {'was' if margins.count == 1 else 'were'} judged, model and baseline"
+        f" chose the memories in turn: the model’s choices were {lead_words(margins)}, where 1 is"
+        " the most possible and newer sessions count more."
+    )
+
+
+def cold_words(margins: Margins, *, unmet: str, resets: int, is_lost: bool) -> str:
+    """Return sentences on why the model has no say.
+
+    `unmet` is the first condition that is missing, as `Governor` words it; `is_lost` whether
+    the model fell behind, for the `resets`th time.
+    """
+    why = "The baseline ranks alone: the model has yet to earn a say."
+    if is_lost:
+        times = f" ({resets} times so far)" if resets > 1 else ""
+        why = (
+            f"The baseline ranks alone: the model had fallen behind it{times}, and must earn a say"
+            " anew."
+        )
+    return f"{why} {compared_words(margins)} {unmet}"
+
+
+def few_judged(done: int, wanted: int) -> str:
+    """Return what is missing while too few sessions are judged."""
+    return f"It can earn a say from {_sessions(wanted)} on that are judged; so far {done}."
+
+
+def few_compared(done: int, wanted: int) -> str:
+    """Return what is missing while too few sessions say something of unlearned material."""
+    return (
+        f"It can earn a say from {wanted} such sessions on that it had not learned from; so far"
+        f" {done}."
+    )
+
+
+def may_be_chance(margins: Margins) -> str:
+    """Return what is missing once enough sessions are compared."""
+    if margins.mean < NO_LEAD:
+        return "It gets a say once its choices are better, beyond what chance explains."
+    return "That may still be chance; it gets a say as soon as chance can hardly explain it."
+
+
+def earned_words(margins: Margins, *, share: float) -> str:
+    """Return sentences on why the model has earned a share, in [0, 1], of the say."""
+    return (
+        f"The model has earned {100 * share:.0f} % of the say, the baseline has the rest."
+        f" {compared_words(margins)} The greater and the surer its lead, the greater its say."
+    )
+
+
+def ramp_words(*, earned: float, most: float, done: int, until: int) -> str:
+    """Return a sentence on what limits the share in the first sessions with a say."""
+    limit = f"In its first {until} sessions with a say it gets at most {100 * most:.0f} %"
+    told = f"{limit}; {done} {'has' if done == 1 else 'have'} passed."
+    return f"{told} Its lead alone would earn it {100 * earned:.0f} %." if earned > most else told
+
+
+def _sessions(number: int) -> str:
+    return f"{number} session{'' if number == 1 else 's'}"
