@@ -10,6 +10,7 @@ from django import forms
 from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
+from conflicts.core.rules.titles import title_of
 from conflicts.core.snoozes import days_to_put_off
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
@@ -113,7 +114,8 @@ class QueueForm(forms.Form):
         choices=[("", "Any severity"), *Severity.choices[::-1]], required=False
     )
     rule = forms.ChoiceField(
-        choices=[("", "Any rule"), *((rule.id, rule.id) for rule in RULES)], required=False
+        choices=[("", "Any rule"), *((rule.id, title_of(rule.id)) for rule in RULES)],
+        required=False,
     )
     scope = forms.CharField(max_length=300, required=False)
     mine = forms.BooleanField(required=False)

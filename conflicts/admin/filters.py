@@ -11,6 +11,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter
 
 from conflicts.core.rules.registry import RULES
+from conflicts.core.rules.titles import title_of
 from conflicts.models import Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
@@ -47,7 +48,7 @@ class FinderFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the finders."""
-        return [(finder, finder.title()) for finder in FINDERS]
+        return [(finder, title_of(finder)) for finder in FINDERS]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         """Keep cards that the finder found."""
@@ -63,7 +64,7 @@ class RuleFilter(DropdownFilter):  # type: ignore[misc]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the rules."""
-        return [(rule.id, rule.id) for rule in RULES]
+        return [(rule.id, title_of(rule.id)) for rule in RULES]
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         """Keep cards that the rule found."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 from uuid import UUID
 
@@ -32,13 +32,22 @@ _PAGES = {
 _GONE = {"note.deleted", "memory.erased", "session.deleted"}
 
 
+class KindFilter(admin.AllValuesFieldListFilter):
+    """Filter by the kind of object, shown without underscores."""
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        """Yield the choices, each in words."""
+        for choice in super().choices(changelist):
+            yield {**choice, "display": str(choice["display"]).replace("_", " ")}
+
+
 @admin.register(Event)
 class EventAdmin(ReadOnlyAdmin):
     """History: events are never changed."""
 
     list_display = ["event_time", "happened", "about", "by"]
     list_display_links = ["event_time"]
-    list_filter = ["actor_kind", "object_type"]
+    list_filter = ["actor_kind", ("object_type", KindFilter)]
     search_fields = ["object_id"]
     search_help_text = "A type such as memory.forgotten, an actor, or an object's id"
     ordering = ["-seq"]

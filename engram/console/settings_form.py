@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -132,6 +133,7 @@ LABELS: Final[Mapping[str, str]] = {
     "recalls_kept": "Keep what recalls asked",
     "retention_query_days": "Days past recalls are kept",
 }
+_NAMES: Final = re.compile(rf"\b(?:{'|'.join(sorted(LABELS, key=len, reverse=True))})\b")
 # Settings that "What if" replays: their values are sent there as they are typed.
 TRIED: Final = ("gate_policy", "gate_threshold", "detection_min_confidence")
 
@@ -226,7 +228,8 @@ def _field_of(one: Mapping[str, Any]) -> forms.Field:
     limits, name = one["range"], one["name"]
     label = LABELS[name]
     shared: dict[str, Any] = {
-        "label": label, "help_text": one["meaning"], "show_hidden_initial": True, "required": False,
+        "label": label, "help_text": _in_titles(one["meaning"]), "show_hidden_initial": True,
+        "required": False,
     }  # fmt: skip
     low, high = limits.get("at_least", limits.get("above")), limits.get("at_most")
     kind = limits.get("type")
@@ -243,6 +246,11 @@ def _field_of(one: Mapping[str, Any]) -> forms.Field:
         return Lines(**shared)
     zones = forms.TextInput(attrs={"list": "zones"} if name == "time_zone" else {})
     return forms.CharField(max_length=200, widget=zones, **shared | {"required": True})
+
+
+def _in_titles(meaning: str) -> str:
+    """Return a meaning that names other settings as the page does: by their titles."""
+    return _NAMES.sub(lambda found: f"“{LABELS[found[0]]}”", meaning)
 
 
 def _range_words(limits: Mapping[str, Any]) -> str:

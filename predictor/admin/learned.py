@@ -15,8 +15,24 @@ from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
 from predictor.models import ModelVersion, Training
 from predictor.serializers.training import TrainingSerializer
+from predictor.services.training.due import WHY
 
 SESSIONS_SHOWN = 12
+
+
+class ReasonFilter(admin.SimpleListFilter):
+    """Filter by why a training ran."""
+
+    title = "why"
+    parameter_name = "reason"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Offer all reasons, in words."""
+        return list(WHY.items())
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep the trainings of one reason."""
+        return queryset.filter(reason=self.value()) if self.value() else queryset
 
 
 def _learned_from(training: Training) -> QuerySet[Session]:
@@ -32,18 +48,18 @@ class TrainingAdmin(DetailedAdmin):
     detail_template = "admin/predictor/training/detail.html"
 
     list_display = [
-        "started", "status_label", "reason", "version_label", "sessions", "labels",
+        "started", "status_label", "why", "version_label", "sessions", "labels",
         "before_figure", "canary_figure", "failed_gates", "took",
     ]  # fmt: skip
-    list_filter = [("status", ChoicesDropdownFilter), "reason"]
+    list_filter = [("status", ChoicesDropdownFilter), ReasonFilter]
     list_filter_submit = True
     empty_text = "After ten scored sessions a ranker is trained; the trainings appear here."
 
     started = moment_column("started_at", "started")
     sessions = figure_column("session_count", "sessions", ",d")
     labels = figure_column("label_count", "labels", ",d")
-    before_figure = figure_column("canary_ndcg_before", "before, nDCG")
-    canary_figure = figure_column("canary_ndcg", "after, nDCG")
+    before_figure = figure_column("canary_ndcg_before", "quality before")
+    canary_figure = figure_column("canary_ndcg", "quality after")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Training]:
         """Defer the long lists of sessions."""
@@ -58,6 +74,11 @@ class TrainingAdmin(DetailedAdmin):
     def status_label(self, training: Training) -> str:
         """Return the status."""
         return str(training.status)
+
+    @display(description="why", ordering="reason")
+    def why(self, training: Training) -> str:
+        """Return why it ran, in words."""
+        return WHY.get(training.reason, training.reason)
 
     @display(description="model", ordering="version")
     def version_label(self, training: Training) -> str:

@@ -27,6 +27,7 @@ from conflicts.core.muting import (
     is_imprecise,
     meaning_of,
 )
+from conflicts.core.rules.titles import title_of
 from conflicts.models import Conflict, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.replay import replay
@@ -135,7 +136,7 @@ def test_a_tier_is_proposed_as_a_rule_is(tenant: Tenant, member: Member) -> None
            at=timezone.now())  # fmt: skip
     assert pending(tenant) == ["narrative"]
     page = member("reviewer").get("/console/inbox/", {"source": "mutings"}).content.decode()
-    assert "Mute the tier narrative?" in page
+    assert "Mute all that the language model finds?" in page
     assert "those of rules that are muted or proposed not counted" in page
 
 
@@ -449,7 +450,7 @@ def test_the_inbox_asks_and_takes_the_answer_back(tenant: Tenant, member: Member
     listed = tenant.reader.get("inbox", {"source": "mutings"}).json()
     [item] = listed["results"]
     assert (item["id"], item["title"], item["severity"]) == (
-        row["id"], f"Mute the rule {RULE}?", "low",
+        row["id"], f"Mute the rule “{title_of(RULE)}”?", "low",
     )  # fmt: skip
     page = reviewer.get("/console/inbox/", {"item": key}).content.decode()
     assert f"People dismissed {MIN_DECIDED - 5} of the {MIN_DECIDED} questions" in page

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 
 from conflicts.core.rules.registry import rule_of
+from conflicts.core.rules.titles import title_of
 from conflicts.models import DetectionRun, Judgement
 from engram.kernel.models import ApiKey, Event, ModelSpend, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -79,12 +80,13 @@ def test_open_questions_without_answers_ask_for_some(tenant: Tenant, member: Mem
 def test_verdicts_stand_by_rule_with_what_it_means(tenant: Tenant, member: Member) -> None:
     decide(tenant.workspace, "yes", at=timezone.now(), rules=("ambiguity.date", "<b>moon</b>"))
     html = get_page(member("reader"))
-    assert "ambiguity.date" in html
+    assert f">{title_of('ambiguity.date')}</a>" in html
+    assert ">ambiguity.date<" not in html
     assert rule_of("ambiguity.date").meaning in html
     assert "/console/conflicts/?status=all&amp;rule=ambiguity.date" in html
     assert "&lt;b&gt;moon" in html
     assert "<b>moon" not in html
-    assert "ambiguity.version" not in html
+    assert title_of("ambiguity.version") not in html
 
 
 def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> None:

@@ -276,7 +276,7 @@ def test_errors_are_listed_and_only_admins_read_their_details(
             )  # fmt: skip
             StageError.objects.create(stage="detect", code="detect_failed", at=timezone.now())
     reader, admin = get_page(member("reader")), get_page(member("admin"))
-    assert "judge_failed</code> in s-9" in reader
+    assert "A session could not be judged in s-9" in reader
     assert "judge_given_up" not in reader
     assert "detect_failed" not in reader
     assert "host" not in reader
@@ -318,8 +318,9 @@ def test_the_page_says_as_the_status_does_when_it_would_have_been_adopted(
             assert told["reason"] in html
             assert ("switching on changes nothing" in html) == (not adopted_at)
         assert "In 6 sessions that were judged" in told["reason"]
-    assert "had a say since session 6, its choices being better by 0.03 (" in (
-        told["drafted_lists"]["says"]
+    assert (
+        "had a say since session 6, its choices being better by 0.03 ("
+        in (told["drafted_lists"]["says"])
     )
 
 

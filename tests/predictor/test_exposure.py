@@ -178,7 +178,9 @@ def test_a_good_ranker_is_adopted_though_the_baseline_was_shown(tenant: Tenant) 
     assert (now.phase, now.alpha) == ("ramp", 0.8)
     says = tenant.reader.get("predictor/status").json()["drafted_lists"]["says"]
     adopted = Governor.from_json(now.governor).adopted_at
-    assert says.startswith(f"The model has had a say since session {adopted}, its choices being better by 0.")
+    assert says.startswith(
+        f"The model has had a say since session {adopted}, its choices being better by 0."
+    )
     configure(tenant.workspace, predictor_mode="collect")
     told = tenant.reader.get("predictor/status").json()["drafted_lists"]
     assert told["says"].startswith(f"The model would have had a say since session {adopted}, its")

@@ -221,7 +221,8 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
         text = Memory.objects.get(pk=key).content
     assert explained(tenant, client) == (
         "The baseline’s order was better by 0.250 (0.750 against 0.500, where 1 is the best"
-        f" order possible), mostly because it put “{text}” (relevance 0.95) at place 4 and the model at place 6."
+        f" order possible), mostly because it put “{text}” (relevance 0.95) at place 4 and the"
+        " model at place 6."
     )
     with in_workspace(tenant.workspace):
         Comparison.objects.update(outcome="win", margin=0.25, predictor_top_ids=[key])

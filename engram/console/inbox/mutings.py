@@ -10,7 +10,8 @@ from uuid import UUID
 from django.db.models import F, IntegerField, QuerySet, Value
 from django.http import HttpRequest
 
-from conflicts.core.muting import MIN_DECIDED, TIERS, meaning_of
+from conflicts.core.muting import MIN_DECIDED, MUTEABLE, TIERS, meaning_of
+from conflicts.core.rules.titles import title_of
 from conflicts.models import Muting, MutingStatus
 from conflicts.services.muting import answer
 from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
@@ -23,6 +24,10 @@ MUTES = "What it finds from now on opens no cards. Open cards stay. It can be un
 GOES_ON = (
     f"Nothing changes. It is proposed again after {MIN_DECIDED} further verdicts at the earliest."
 )
+
+
+WHOSE = {"rules": "rules find", "narrative": "language model finds"}
+assert WHOSE.keys() == TIERS.keys()  # noqa: S101
 
 
 class MutingSource(Source):
@@ -51,7 +56,7 @@ class MutingSource(Source):
         if wanted.assignee_id is not None or wanted.scope or is_other:
             found = found.none()
         if wanted.text:
-            found = found.filter(rule__icontains=wanted.text)
+            found = found.filter(rule__in=_named(wanted.text))
         return self._annotate(found)
 
     def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -100,8 +105,14 @@ class MutingSource(Source):
         answer.take_back(workspace, item_id, actor=actor, now=now)
 
 
+def _named(text: str) -> list[str]:
+    """Return the rules and tiers whose title or id has a text."""
+    sought = text.lower()
+    return [one for one in MUTEABLE if sought in one or sought in title_of(one).lower()]
+
+
 def _name(rule: str) -> str:
-    return f"the tier {rule}" if rule in TIERS else f"the rule {rule}"
+    return f"all that the {WHOSE[rule]}" if rule in TIERS else f"the rule “{title_of(rule)}”"
 
 
 def _settled(row: Muting) -> str:

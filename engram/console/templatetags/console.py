@@ -11,6 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from conflicts.core.rules.titles import title_of
 from conflicts.forms import snooze_choices
 from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of
@@ -141,6 +142,12 @@ def provenance_words(provenance: str) -> str:
 def event_words(event: Event) -> str:
     """Return what an event reports, in words."""
     return words_for(event.type, event.data)
+
+
+@register.filter
+def rule_title(name: str) -> str:
+    """Return a rule, a tier, a finder or a kind of conflict in plain words."""
+    return title_of(name)
 
 
 @register.filter

@@ -13,6 +13,8 @@ from engram.console.templatetags.console import percent
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
+from predictor.services.status.unused import REASONS
+from predictor.services.training.due import WHY
 
 register = template.Library()
 register.filter("of_five", of_five)
@@ -36,6 +38,22 @@ STATUS_WORDS = {
     "baseline only": "the baseline ranks alone",
     "baseline fallback": "the baseline ranks alone",
     "drift detected": "its lists had become worse",
+}
+GATE_WORDS = {
+    "finite": "weights are numbers",
+    "variance": "tells memories apart",
+    "canary": "no worse on sessions held back",
+    "overlap": "its lists change little at once",
+}
+ERROR_WORDS = {
+    "predictor_timeout": "the model was too slow",
+    "predictor_loading": "the model was still loading",
+    "predictor_crash": "the model failed",
+    "predictor_parse_error": "what the model was given or gave could not be read",
+    "predictor_checkpoint_error": "the model’s weights could not be read",
+    "predictor_train_failure": "a training failed",
+    "judge_failed": "a session could not be judged",
+    "judge_given_up": "a session was given up after several failures of the judge",
 }
 GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
 
@@ -127,9 +145,34 @@ def signed_span(interval: Interval | None) -> str:
 
 @register.filter
 def failed_gates(training: Training) -> str:
-    """Return the names of the gates that a training failed."""
+    """Return what a training failed to show, in words."""
     gates = training.gates if isinstance(training.gates, list) else []
-    return ", ".join(str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
+    failed = [gate_title(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")]
+    return f"not shown: {', '.join(failed)}" if failed else ""
+
+
+@register.filter
+def gate_title(name: str) -> str:
+    """Return what a gate of a training asks of the new model."""
+    return GATE_WORDS.get(name, name)
+
+
+@register.filter
+def error_words(code: str) -> str:
+    """Return an error of scoring, training or judging in words."""
+    return ERROR_WORDS.get(code, code)
+
+
+@register.filter
+def void_words(reason: str) -> str:
+    """Return why a session says nothing of the rankings, in words."""
+    return REASONS[reason][0] if reason in REASONS else reason
+
+
+@register.filter
+def why_trained(reason: str) -> str:
+    """Return why a training ran, in words."""
+    return WHY.get(reason, reason)
 
 
 @register.simple_tag

@@ -185,7 +185,9 @@ def next_training(state: PredictorState, config: WorkspaceSettings, now: datetim
     if holder := lease.living_holder(now):
         running = Training.objects.filter(pk=holder).first()
         reason = running.reason if running is not None else reason
-        return NextTraining(True, due_since, reason, 0, f"A training runs: {WHY.get(reason, reason)}.")
+        return NextTraining(
+            True, due_since, reason, 0, f"A training runs: {WHY.get(reason, reason)}."
+        )
     if due_since is not None:
         says = f"A training is due: {WHY.get(reason, reason)}."
         if reason == ERASED:

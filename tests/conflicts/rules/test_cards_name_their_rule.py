@@ -15,6 +15,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.rules.registry import RULES, rule_of
 from conflicts.core.rules.rule import Rule
+from conflicts.core.rules.titles import title_of
 from conflicts.models import Conflict, Judgement
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.finders import finders
@@ -245,7 +246,8 @@ def test_the_pages_say_by_which_rule_and_escape_what_is_stored(
         page = reader.get(path).content.decode()
         assert rule_of("ambiguity.choice").meaning in page
         assert 'href="/rules/#ambiguity.choice"' in page
-        assert rule_of("ambiguity.choice").path in page
+        assert f">{title_of('ambiguity.choice')}</a>" in page
+        assert ">ambiguity.choice<" not in page
         assert "&lt;b&gt;moon&lt;/b&gt;" in page
         assert "<b>moon" not in page
 
