@@ -21,7 +21,7 @@ def lead_words(margins: Margins) -> str:
     else:
         word = f"{'better' if mean > 0 else 'worse'} by {abs(mean):.2f}"
     if margins.count < FEW:
-        return f"{word}, in too few sessions to tell"
+        return f"{word} (too few sessions to tell)"
     low, high = margins.interval
     if mean < 0:  # the interval of what is said
         low, high = -high, -low
@@ -63,15 +63,12 @@ def cold_words(margins: Margins, *, unmet: str, resets: int, is_lost: bool) -> s
 
 def few_judged(done: int, wanted: int) -> str:
     """Return what is missing while too few sessions are judged."""
-    return f"It can earn a say from {_sessions(wanted)} on that are judged; so far {done}."
+    return f"It needs at least {wanted} judged sessions to earn one; so far {done}."
 
 
 def few_compared(done: int, wanted: int) -> str:
     """Return what is missing while too few sessions say something of unlearned material."""
-    return (
-        f"It can earn a say from {wanted} such sessions on that it had not learned from; so far"
-        f" {done}."
-    )
+    return f"It needs at least {wanted} such sessions that it had not learned from; so far {done}."
 
 
 def may_be_chance(margins: Margins) -> str:

@@ -501,7 +501,7 @@ def test_the_detectives_page_shows_what_is_muted_and_unmutes(
     tenant.reviewer.post(f"mutings/{row['id']}/accept", {})
     page = reviewer.get(path).content.decode()
     assert "Muted here" in page
-    assert f"<code>{RULE}</code>" in page
+    assert f"<strong>{title_of(RULE)}</strong>" in page
     assert "Let it find again" not in member("reader").get(path).content.decode()
     assert reviewer.post(f"{path}unmute/", {"rule": RULE}).status_code == 302
     assert muted(tenant) == []

@@ -39,11 +39,12 @@ STATUS_WORDS = {
     "baseline fallback": "the baseline ranks alone",
     "drift detected": "its lists had become worse",
 }
+# What a gate of a training asks of the new model, and what it is when it fails.
 GATE_WORDS = {
-    "finite": "weights are numbers",
-    "variance": "tells memories apart",
-    "canary": "no worse on sessions held back",
-    "overlap": "its lists change little at once",
+    "finite": ("weights are numbers", "weights are no numbers"),
+    "variance": ("tells memories apart", "tells no memories apart"),
+    "canary": ("no worse on sessions held back", "worse on sessions held back"),
+    "overlap": ("lists change little at once", "lists change too much"),
 }
 ERROR_WORDS = {
     "predictor_timeout": "the model was too slow",
@@ -147,14 +148,14 @@ def signed_span(interval: Interval | None) -> str:
 def failed_gates(training: Training) -> str:
     """Return what a training failed to show, in words."""
     gates = training.gates if isinstance(training.gates, list) else []
-    failed = [gate_title(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")]
-    return f"not shown: {', '.join(failed)}" if failed else ""
+    failed = [str(gate.get("name")) for gate in gates if not gate.get("is_passed")]
+    return ", ".join(GATE_WORDS.get(name, (name, name))[1] for name in failed)
 
 
 @register.filter
 def gate_title(name: str) -> str:
     """Return what a gate of a training asks of the new model."""
-    return GATE_WORDS.get(name, name)
+    return GATE_WORDS.get(name, (name, name))[0]
 
 
 @register.filter

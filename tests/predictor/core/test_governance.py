@@ -111,7 +111,7 @@ def test_cold_start_waits_for_scored_sessions_and_for_doubt_to_end():
         governor = governor.update(unscored)
 
     assert governor.phase is Phase.WARMING
-    assert "from 10 sessions on that are judged; so far 0" in governor.reason
+    assert "at least 10 judged sessions to earn one; so far 0" in governor.reason
     assert after([0.3, -0.3] * 20).phase is Phase.WARMING
 
 
@@ -625,9 +625,9 @@ def test_the_reason_tells_what_was_compared_and_what_is_missing_without_internal
         after([0.5] * 80).reason,
     ]
     assert "1 session that was judged" in told[1]
-    assert "in too few sessions to tell" in told[1]
-    assert "from 10 sessions on that are judged; so far 1" in told[1]
-    assert "from 15 such sessions on that it had not learned from; so far 9" in told[2]
+    assert "(too few sessions to tell)" in told[1]
+    assert "at least 10 judged sessions to earn one; so far 1" in told[1]
+    assert "at least 15 such sessions that it had not learned from; so far 9" in told[2]
     assert "In 40 sessions that were judged" in told[3]
     assert "the model’s choices were worse by 0.10 (95 % certain:" in told[4]
     assert "once its choices are better" in told[4]
