@@ -30,7 +30,7 @@ SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         "What a model may read, where one is configured, and what it may cost.",
         (
             "narrative_daily_usd", "narrative_enabled", "answers_by_model", "extraction_enabled",
-            "extraction_by_model", "judge_by_model", "story_budget_tokens",
+            "extraction_by_model", "judge_by_model", "judge_two_orders", "story_budget_tokens",
         ),
     ),
     (
@@ -95,6 +95,7 @@ LABELS: Final[Mapping[str, str]] = {
     "extraction_enabled": "Turn transcripts into memories when asked",
     "extraction_by_model": "A model reads transcripts",
     "judge_by_model": "A model judges sessions",
+    "judge_two_orders": "It is asked in two orders",
     "story_budget_tokens": "Tokens of a story that a model reads",
     "min_relevance": "Least relevance for a query",
     "session_min_relevance": "Least relevance for a session",

@@ -180,6 +180,12 @@ class WorkspaceSettings(BaseModel):
         description="Whether a language model judges sessions, when one is configured: it reads "
         "the end of their transcripts, and counts against narrative_daily_usd.",
     )
+    judge_two_orders: bool = Field(
+        True,
+        description="Whether a model that judges a session is asked twice, the second time with "
+        "the memories in reverse, and the mean counts: that costs twice as much, and is done while "
+        "less than half of narrative_daily_usd is spent.",
+    )
     train_interval_sessions: int = Field(
         10, ge=1, le=1000, description="Scored sessions between two trainings."
     )

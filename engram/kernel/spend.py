@@ -26,10 +26,15 @@ class Reservation:
     usd: float
 
 
-def reserve(workspace: Workspace, usd: float, *, now: datetime) -> Reservation | None:
-    """Reserve an amount of the day; None when that would exceed the workspace's cap."""
+def reserve(
+    workspace: Workspace, usd: float, *, now: datetime, share: float = 1.0
+) -> Reservation | None:
+    """Reserve an amount of the day; None when that would exceed the workspace's cap.
+
+    With a `share` below 1 only that part of the cap: for what leaves the rest to other calls.
+    """
     day = now.astimezone(UTC).date()
-    cap = workspace.config.narrative_daily_usd
+    cap = share * workspace.config.narrative_daily_usd
     with in_workspace(workspace):
         ModelSpend.objects.get_or_create(day=day)
         room = ModelSpend.objects.filter(day=day, cost_usd__lte=cap - usd)

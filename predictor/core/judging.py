@@ -63,11 +63,14 @@ names every number of the list exactly once, and no other."""
 
 @dataclass(frozen=True, slots=True)
 class JudgeScores:
-    """A judge's answer; `relevance` is in [0, 1] for each note, in the order of the prompt."""
+    """A judge's answer; `relevance` is in [0, 1] for each note, in the order of the prompt.
+
+    None: the judge read the note, and is unsure of it.
+    """
 
     overall: float
     confidence: float
-    relevance: tuple[float, ...]
+    relevance: tuple[float | None, ...]
     missing_topics: tuple[str, ...] = ()
     novel_context_count: int = 0
     reasoning: str = ""

@@ -4,7 +4,8 @@ The rules, in order:
 
 1. A memory that was merged or culled since has no label.
 2. *raw* is the judge's relevance. Of a memory that was not judged nothing is known: it has no
-   label, unless one of the following rules gives it one.
+   label, unless one of the following rules gives it one. So it is with one that the judge rated
+   far apart in two orders of the list: it is unsure.
 3. The agent's feedback, when given, replaces raw and rule 4. So does what the agent said at the end
    of how much it used the memory: `weight` of that and the rest of the judge's relevance, all of it
    where the judge has none.
@@ -36,6 +37,7 @@ FORGOTTEN = -0.5
 JUDGED = "judged"
 USED = "use reported by the agent"
 UNKNOWN = "not known"
+UNSURE = "the judge is unsure"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,7 @@ class Evidence:
     superseded : whether it was superseded after the session began, by a person or by a provenance
         class of at least the same weight, and not by the session itself.
     is_withdrawn : whether it was merged or culled.
+    is_unsure : whether the judge read it without a relevance to tell.
     """
 
     relevance: float | None = None
@@ -63,6 +66,7 @@ class Evidence:
     superseded: bool = False
     forgotten_by_person_within_24h: bool = False
     is_withdrawn: bool = False
+    is_unsure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +83,8 @@ def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
     if evidence.is_withdrawn:
         return AdjustedLabel(None, None, ("withdrawn",))
     raw = None if evidence.relevance is None else min(1.0, max(0.0, evidence.relevance))
-    reasons = [UNKNOWN if raw is None else JUDGED]
+    unknown = UNSURE if evidence.is_unsure else UNKNOWN
+    reasons = [unknown if raw is None else JUDGED]
     value = raw
     if evidence.feedback is not None:
         value = min(1.0, max(-1.0, evidence.feedback))

@@ -77,6 +77,15 @@ class AgentsWeightSerializer(serializers.Serializer[Any]):
     checked = serializers.IntegerField(help_text="Statements that people have checked.")
 
 
+class OrdersSerializer(serializers.Serializer[Any]):
+    """In how many orders a language model was shown the memories; its mean counts."""
+
+    read = serializers.IntegerField(help_text="Orders that it answered to.")
+    left_out = serializers.CharField(
+        allow_blank=True, help_text="Why there is no second one where there should be."
+    )
+
+
 class JudgementSerializer(serializers.Serializer[Any]):
     """The judge's answer for the session.
 
@@ -98,6 +107,7 @@ class JudgementSerializer(serializers.Serializer[Any]):
     agent = AgentsWeightSerializer(
         allow_null=True, help_text="Null: the agent did not say what it used."
     )
+    orders = OrdersSerializer(allow_null=True, help_text="Null: not judged by a language model.")
     withheld = serializers.ChoiceField(WITHHELD)
     judged_at = serializers.DateTimeField(allow_null=True)
     due_since = serializers.DateTimeField()
@@ -232,10 +242,10 @@ def present_judgement(record: SessionRecord) -> Any:
     shown: dict[str, Any] = {name: getattr(judgement, name) for name in JUDGED}
     shown["due_since"] = judgement.due_at
     is_shown = not record.withheld
-    reasoning = judgement.raw.get("reasoning", "") if isinstance(judgement.raw, dict) else ""
+    raw = judgement.raw if isinstance(judgement.raw, dict) else {}
     shown["missing_topics"] = judgement.missing_topics if is_shown else []
-    shown["reasoning"] = str(reasoning) if is_shown else ""
-    shown["agent"] = judgement.raw.get("agent") if isinstance(judgement.raw, dict) else None
+    shown["reasoning"] = str(raw.get("reasoning", "")) if is_shown else ""
+    shown["agent"], shown["orders"] = raw.get("agent"), raw.get("orders")
     shown["withheld"] = record.withheld
     return JudgementSerializer(shown).data
 

@@ -1,4 +1,7 @@
-"""Judging what is due: offline, by a model on a real socket, and when that model fails."""
+"""Judging what is due: offline, by a model on a real socket, and when that model fails.
+
+The model is asked in one order here; two are tested in `test_judge_orders.py`.
+"""
 
 from __future__ import annotations
 
@@ -74,8 +77,9 @@ def answer_with(**more: Any) -> Callable[[Request], Answer]:
 
 
 @pytest.fixture
-def model(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+def model(tenant: Tenant, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     monkeypatch.setattr("engram.kernel.llm.FIRST_PAUSE_SECONDS", 0.01)
+    tenant.admin.patch("workspace/settings", {"judge_two_orders": False})
     with ModelServer() as server:
         settings.ENGRAM_LLM = settings.ENGRAM_LLM | {
             "base_url": server.base_url,

@@ -143,7 +143,7 @@ def _ask(
             return judge_offline(workspace, pool, note=RESTS)
         raise _LaterError(UnavailableError(RESTS, Usage(), (rests_until - now).total_seconds()))
     try:
-        return ask_judge(workspace, pool, now=now)
+        verdict = ask_judge(workspace, pool, now=now)
     except CappedError:
         return judge_offline(workspace, pool, note=CAPPED)
     except ModelError as error:
@@ -156,6 +156,9 @@ def _ask(
         offline = judge_offline(workspace, pool, note=_describe_error(error))
         cost_usd = llm.cost_usd(error.usage, llm.model_name())
         return replace(offline, usage=error.usage, cost_usd=cost_usd)
+    if verdict.orders and (seconds := verdict.orders.retry_after_seconds):
+        due.note_rest(judgement, clock() + timedelta(seconds=seconds))
+    return verdict
 
 
 def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:

@@ -174,7 +174,7 @@ def _store_verdict(case: _Case) -> str:
     judgement.novel_context_count = scores.novel_context_count
     judgement.raw = _answer_of(case)
     is_agent = verdict.kind == JudgeKind.AGENT  # it speaks of what it was shown, not of the pool
-    judgement.is_flat = not is_agent and is_flat(scores.relevance)
+    judgement.is_flat = not is_agent and is_flat(verdict.relevance.values())
     judgement.void_reason = _why_void(verdict)
     judgement.input_tokens += verdict.usage.input_tokens
     judgement.output_tokens += verdict.usage.output_tokens
@@ -190,7 +190,8 @@ def _store_verdict(case: _Case) -> str:
 def _answer_of(case: _Case) -> dict[str, Any]:
     """Return the judge's whole answer as JSON, with the weight of the agent's word if it spoke.
 
-    Of a judge whose answer is not learned from the figures are kept.
+    Of a judge whose answer is not learned from the figures are kept; of a model what it said to
+    each order of the memories.
     """
     whole = asdict(case.learned.scores)
     raw = strip_words(whole) if case.is_erased else whole
@@ -200,6 +201,8 @@ def _answer_of(case: _Case) -> dict[str, Any]:
         unsure = strip_words(asdict(case.verdict.scores))
         named = {"kind": case.verdict.kind.value, "version": case.verdict.version}
         raw["unsure"] = unsure | named | {"memory_ids": [str(i) for i in case.verdict.ids]}
+    if case.verdict.orders is not None:
+        raw["orders"] = case.verdict.orders.as_json
     return raw
 
 
@@ -209,19 +212,19 @@ def _why_void(verdict: JudgeVerdict) -> str:
         return NOTHING_JUDGED
     if verdict.kind == JudgeKind.AGENT:
         return ""
-    if not scores.confidence >= MIN_CONFIDENCE:
+    if not scores.confidence >= MIN_CONFIDENCE or not verdict.relevance:
         return LOW_CONFIDENCE
-    return FLAT if is_flat(scores.relevance) else ""
+    return FLAT if is_flat(verdict.relevance.values()) else ""
 
 
 def _store_labels(case: _Case) -> None:
     """Store the label of every recorded memory, and which labels are trained on."""
-    relevance = case.learned.relevance
+    relevance, read = case.learned.relevance, set(case.learned.ids)
     outcomes = read_outcomes(list(case.memories.values()))
     unseen = {
         row.memory_id: case.memories[row.memory_id].content
         for row in case.rows
-        if row.memory_id not in relevance and not row.was_injected
+        if row.memory_id not in read and not row.was_injected
     }
     topics = [*case.word.missing, *case.judgement.missing_topics]
     missing = find_missing(topics, unseen)
@@ -233,6 +236,7 @@ def _store_labels(case: _Case) -> None:
                 outcomes.get(row.memory_id, MemoryOutcome()),
                 relevance=relevance.get(row.memory_id),
                 is_named_missing=row.memory_id in missing,
+                is_unsure=row.memory_id in read and row.memory_id not in relevance,
                 said=Said(
                     used=case.word.used.get(row.memory_id),
                     weight=case.word.record.weight,
