@@ -77,7 +77,7 @@ class AgentsWeightSerializer(serializers.Serializer[Any]):
     checked = serializers.IntegerField(help_text="Statements that people have checked.")
 
 
-class OrdersSerializer(serializers.Serializer[Any]):
+class JudgedOrdersSerializer(serializers.Serializer[Any]):
     """In how many orders a language model was shown the memories; its mean counts."""
 
     read = serializers.IntegerField(help_text="Orders that it answered to.")
@@ -107,7 +107,7 @@ class JudgementSerializer(serializers.Serializer[Any]):
     agent = AgentsWeightSerializer(
         allow_null=True, help_text="Null: the agent did not say what it used."
     )
-    orders = OrdersSerializer(allow_null=True, help_text="Null: not judged by a language model.")
+    orders = JudgedOrdersSerializer(allow_null=True, help_text="Null: not judged by a language model.")
     withheld = serializers.ChoiceField(WITHHELD)
     judged_at = serializers.DateTimeField(allow_null=True)
     due_since = serializers.DateTimeField()

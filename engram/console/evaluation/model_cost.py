@@ -14,6 +14,15 @@ from engram.kernel import llm
 from memories.core import answer_prompt
 
 
+def require_model() -> None:
+    """Raise `InputError` when no model is configured."""
+    if not llm.model_name():
+        raise InputError(
+            "--model needs an endpoint: set OPENAI_BASE_URL (any server with OpenAI's protocol)"
+            " or OPENAI_API_KEY, and ENGRAM_MODEL to the model's name"
+        )
+
+
 @dataclass(slots=True)
 class ModelCost:
     """What the answers and the narrative pass took over all stories."""
@@ -26,11 +35,7 @@ class ModelCost:
     @classmethod
     def begin(cls) -> Self:
         """Return an account; raise `InputError` when no model is configured."""
-        if not llm.model_name():
-            raise InputError(
-                "--model needs an endpoint: set OPENAI_BASE_URL (any server with OpenAI's protocol)"
-                " or OPENAI_API_KEY, and ENGRAM_MODEL to the model's name"
-            )
+        require_model()
         return cls()
 
     def add(self, runs: Iterable[DetectionRun]) -> None:

@@ -1298,6 +1298,13 @@ class JudgedBy(t.TypedDict):
     void: int
 
 
+class JudgedOrders(t.TypedDict):
+    """In how many orders a language model was shown the memories; its mean counts."""
+
+    read: int
+    left_out: str
+
+
 class Judgement(t.TypedDict):
     """The judge's answer for the session."""
 
@@ -1313,6 +1320,7 @@ class Judgement(t.TypedDict):
     novel_context_count: int
     reasoning: str
     agent: AgentsWeight | None
+    orders: JudgedOrders | None
     withheld: Withheld | t.Literal[""]
     judged_at: str | None
     due_since: str
@@ -2863,6 +2871,7 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     drift_threshold: t.NotRequired[float]
     predictor_mode: t.NotRequired[t.Literal["off", "collect", "on"]]
     judge_by_model: t.NotRequired[bool]
+    judge_two_orders: t.NotRequired[bool]
     train_interval_sessions: t.NotRequired[int]
     min_training_sessions: t.NotRequired[int]
     score_timeout_ms: t.NotRequired[int]

@@ -22,6 +22,7 @@ from engram.console.evaluation import (
     drift,
     extraction,
     histories,
+    judge_bias,
     judging,
     matrix,
     pairs,
@@ -195,8 +196,15 @@ class Command(BaseCommand):
         parser.add_argument(
             "--model",
             action="store_true",
-            help="with --conflicts: the configured language model reads the stories too; reports "
-            "its cost and time",
+            help="with --conflicts: the configured language model reads the stories too; with "
+            "--judge it judges the sessions; reports its cost and time",
+        )
+        parser.add_argument(
+            "--orders",
+            type=int,
+            choices=judge_bias.ORDERS,
+            help="with --judge: orders of its memories in which each session is judged, to measure "
+            "what a place in the list is worth (default 4)",
         )
         parser.add_argument(
             "--extractor",
@@ -252,15 +260,7 @@ class Command(BaseCommand):
     ) -> tuple[list[Path], Callable[[], int], Callable[[Advance], ModeResult]]:
         """Return the input files of the mode, its number of steps, and what runs it."""
         seed = options["seed"]
-        if options["agent"] and not options["conflicts"]:
-            raise InputError("--agent goes with --conflicts")
-        for name in ("answers", "model"):
-            if options[name] and (options["agent"] or not options["conflicts"]):
-                raise InputError(f"--{name} goes with --conflicts, without --agent")
-        if (options["extractor"] or options["against"]) and not options["extraction"]:
-            raise InputError("--extractor and --against go with --extraction")
-        if options["categories"] and not options["matrix"]:
-            raise InputError("--categories goes with --matrix")
+        _check_options(options)
         if options["matrix"]:
             memories, questions = options["matrix"]
             return _matrix(memories, questions, options["categories"], seed)
@@ -270,18 +270,9 @@ class Command(BaseCommand):
         for name, mode in FILE_MODES.items():
             if path := options[name]:
                 inputs = [path, *mode.also_read]
-                measured: RunFile = agent.run if options["agent"] else mode.run
-                if options["answers"] or options["model"]:
-                    inputs += [options["answers"]] if options["answers"] else []
-                    measured = partial(
-                        stories.run, answers=options["answers"], with_model=options["model"]
-                    )
-                if name == "extraction":
-                    measured = partial(
-                        extraction.measure,
-                        extractor=options["extractor"] or "rules",
-                        against=options["against"] or "",
-                    )
+                if name == "conflicts" and options["answers"]:
+                    inputs.append(options["answers"])
+                measured = _with_options(name, mode.run, options)
                 return inputs, partial(mode.size, path), partial(_run_file, measured, path, seed)
         memories, questions = options["retrieval"]
         return (
@@ -289,6 +280,37 @@ class Command(BaseCommand):
             lambda: retrieval.size(memories, questions),
             lambda advance: retrieval.run(memories, questions, seed=seed, advance=advance),
         )
+
+
+def _check_options(options: dict[str, Any]) -> None:
+    """Raise `InputError` for an option without the mode that it goes with."""
+    if options["agent"] and not options["conflicts"]:
+        raise InputError("--agent goes with --conflicts")
+    if options["answers"] and (options["agent"] or not options["conflicts"]):
+        raise InputError("--answers goes with --conflicts, without --agent")
+    if options["model"] and (options["agent"] or not (options["conflicts"] or options["judge"])):
+        raise InputError("--model goes with --conflicts, without --agent, and with --judge")
+    if options["orders"] and not options["judge"]:
+        raise InputError("--orders goes with --judge")
+    if (options["extractor"] or options["against"]) and not options["extraction"]:
+        raise InputError("--extractor and --against go with --extraction")
+    if options["categories"] and not options["matrix"]:
+        raise InputError("--categories goes with --matrix")
+
+
+def _with_options(name: str, run: RunFile, options: dict[str, Any]) -> RunFile:
+    """Return what runs a mode with its own options."""
+    if name == "conflicts" and options["agent"]:
+        return agent.run
+    if name == "conflicts" and (options["answers"] or options["model"]):
+        return partial(stories.run, answers=options["answers"], with_model=options["model"])
+    if name == "judge":
+        orders = options["orders"] or max(judge_bias.ORDERS)
+        return partial(judging.run, with_model=options["model"], orders=orders)
+    if name == "extraction":
+        reader, against = options["extractor"] or "rules", options["against"] or ""
+        return partial(extraction.measure, extractor=reader, against=against)
+    return run
 
 
 def _matrix(
