@@ -6,7 +6,8 @@ the orders; the rest of each rating is set against the place, 0 the first and 1 
 an equal part of each, whatever shape the bias has.
 
 Length: a memory has one length in all orders. Ratings and lengths are each compared within the
-memories of one session that a person found equally relevant.
+memories of one session that a person found equally relevant; also by that relevance, because a
+judge to which length means relevance raises long ones of no use, and need not raise those of use.
 
 Intervals are of 95 %, by resampling sessions.
 """
@@ -25,6 +26,11 @@ from memories.core.metrics import RESAMPLES, Interval
 Floats = NDArray[np.float64]
 Sums = tuple[float, float]  # of products and of squares, of one session
 
+CLASSES: Final = {
+    "of no use": (0.0, 0.0),
+    "of some use": (np.nextafter(0.0, 1.0), np.nextafter(1.0, 0.0)),
+    "of use": (1.0, 1.0),
+}
 QUARTERS: Final = ("first", "second", "third", "fourth")
 ORDERS: Final = (2, 4)
 
@@ -92,11 +98,16 @@ def length_bias(sessions: Sequence[RatedSession], rng: np.random.Generator) -> d
         (_within(log, one.relevance), _within(one.ratings.mean(axis=0), one.relevance))
         for log, one in zip(doublings, sessions, strict=True)
     ]
+    slopes = {"slope of the rating by twice the length": as_json(_slope(pairs, rng))}
+    for name, (low, high) in CLASSES.items():
+        kept = [(low <= one.relevance) & (one.relevance <= high) for one in sessions]
+        parts = [(x[keep], y[keep]) for (x, y), keep in zip(pairs, kept, strict=True)]
+        slopes[f"the same of memories {name}"] = as_json(_slope(parts, rng))
     edges = np.quantile(np.concatenate(doublings), (0.25, 0.5, 0.75))
     quarters = [np.searchsorted(edges, log, side="left") for log in doublings]
     rated = [rating for _, rating in pairs]
     return {
-        "slope of the rating by twice the length": as_json(_slope(pairs, rng)),
+        **slopes,
         "rating by quarter of the lengths": _by_quarter(quarters, rated),
         "lengths between the quarters": [round(float(2**edge)) for edge in edges],
     }
