@@ -107,7 +107,9 @@ class JudgementSerializer(serializers.Serializer[Any]):
     agent = AgentsWeightSerializer(
         allow_null=True, help_text="Null: the agent did not say what it used."
     )
-    orders = JudgedOrdersSerializer(allow_null=True, help_text="Null: not judged by a language model.")
+    orders = JudgedOrdersSerializer(
+        allow_null=True, help_text="Null: not judged by a language model."
+    )
     withheld = serializers.ChoiceField(WITHHELD)
     judged_at = serializers.DateTimeField(allow_null=True)
     due_since = serializers.DateTimeField()

@@ -102,7 +102,9 @@ def length_bias(sessions: Sequence[RatedSession], rng: np.random.Generator) -> d
     for name, (low, high) in CLASSES.items():
         kept = [(low <= one.relevance) & (one.relevance <= high) for one in sessions]
         parts = [(x[keep], y[keep]) for (x, y), keep in zip(pairs, kept, strict=True)]
-        slopes[f"the same of memories {name}"] = as_json(_slope(parts, rng))
+        slopes[f"slope of the rating by twice the length, memories {name}"] = as_json(
+            _slope(parts, rng)
+        )
     edges = np.quantile(np.concatenate(doublings), (0.25, 0.5, 0.75))
     quarters = [np.searchsorted(edges, log, side="left") for log in doublings]
     rated = [rating for _, rating in pairs]
