@@ -51,7 +51,7 @@ def average(first: JudgeScores, second: JudgeScores) -> JudgeScores:
         relevance=tuple(_mean(one, other) for one, other in pairs),
         missing_topics=tuple(told),
         novel_context_count=round((first.novel_context_count + second.novel_context_count) / 2),
-        reasoning="\n\n".join(filter(None, (first.reasoning, second.reasoning))),
+        reasoning="\n\n".join(filter(None, dict.fromkeys((first.reasoning, second.reasoning)))),
     )
 
 
