@@ -396,7 +396,10 @@ ENGRAM_SESSION_BRIEFERS = ["conflicts.services.verdicts.decided_since.decided_si
 # Which names a setting of a workspace may list.
 ENGRAM_KNOWN_NAMES = {"muted_rules": "conflicts.core.muting.MUTEABLE"}
 # The task that does a kind of job; see `engram/kernel/job_queue.py`.
-ENGRAM_JOB_TASKS = {"extraction": "memories.extract"}
+ENGRAM_JOB_TASKS = {
+    "extraction": "memories.extract",
+    "memory_change": "console.change_memories",
+}
 # The learned ranker at session start; empty: the baseline alone.
 ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.rank_session"
 
@@ -423,6 +426,7 @@ CELERY_TASK_DEFAULT_QUEUE = "engram"
 _TASKS_OF_QUEUES: dict[str, list[str]] = {
     "engram": [],
     "bulk": [
+        "console.change_memories",
         "kernel.delete_workspace",
         "memories.embed_notes",
         "memories.embed_pending",

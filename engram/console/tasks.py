@@ -15,6 +15,8 @@ from engram.console.webhooks.enqueue import SEND_TASK
 from engram.kernel.due import due_workspaces
 from engram.kernel.models import Workspace
 
+CHANGE_SECONDS = 20.0  # then other work has its turn
+
 _draw = random.SystemRandom().random
 
 
@@ -24,6 +26,14 @@ def send_webhooks(workspace_id: str) -> None:
     workspace = Workspace.objects.filter(pk=UUID(workspace_id)).first()
     if workspace is not None and settings.ENGRAM_OUTGOING:
         sending.send_due(workspace, clock=timezone.now, draw=_draw, seconds=sending.TURN_SECONDS)
+
+
+@shared_task(name="console.change_memories")
+def change_memories(workspace_id: str) -> None:
+    """Go on with a change of many memories for some seconds; the sweep of jobs wakes it again."""
+    from engram.console.memories import change_run  # loads the forms, which few workers need
+
+    change_run.change_turn(UUID(workspace_id), clock=timezone.now, seconds=CHANGE_SECONDS)
 
 
 @shared_task(name="console.sweep_webhooks")

@@ -23,7 +23,14 @@ from engram.console import (
 from engram.console.inbox import pages as inbox
 from engram.console.learning import calibration_pages
 from engram.console.learning import pages as learning
-from engram.console.memories import act_pages, edit_pages, list_pages, playground, report_pages
+from engram.console.memories import (
+    act_pages,
+    change_pages,
+    edit_pages,
+    list_pages,
+    playground,
+    report_pages,
+)
 from engram.console.memories import page as memory_page
 
 app_name = "console"
@@ -67,6 +74,16 @@ urlpatterns = [
     path("console/questions/<uuid:question_id>/", question_pages.question, name="question"),
     path("console/memories/", list_pages.memories, name="memories"),
     path("console/memories/act/", act_pages.act, name="memories-act"),
+    path(
+        "console/memories/changes/<uuid:change_id>/",
+        change_pages.memory_change,
+        name="memory-changes",
+    ),
+    path(
+        "console/memories/changes/<uuid:change_id>/undo/",
+        change_pages.undo_change,
+        name="memory-changes-undo",
+    ),
     path("console/memories/report/", report_pages.report_memories, name="memories-report"),
     path("console/memories/<uuid:memory_id>/", memory_page.memory, name="memory"),
     path("console/memories/<uuid:memory_id>/change/", edit_pages.change, name="memory-change"),

@@ -169,6 +169,16 @@ def put_off(job: Job, error: str, *, until: datetime | None = None, now: datetim
         )
 
 
+def hand_over(job: Job, *, now: datetime) -> None:
+    """Queue a job again that got on, so that others have their turn; that is no failed attempt."""
+    with in_workspace(job.workspace_id):
+        mine, rest = Job.objects.filter(pk=job.pk), max(job.attempts - 1, 0)
+        changes = {"status": JobStatus.QUEUED, "attempts": rest, "due_at": now}
+        if not lease.release(mine, _holder(job), **changes):
+            raise TakenOverError
+        wake_workers(job.kind, job.workspace_id)
+
+
 def _end(job: Job, *, now: datetime, **changes: Any) -> None:
     with in_workspace(job.workspace_id):
         mine = Job.objects.filter(pk=job.pk)

@@ -4,6 +4,7 @@ const boxes = [...document.querySelectorAll("[data-tick]")];
 const all = document.querySelector("[data-tick-all]");
 const said = document.querySelector("[data-ticked]");
 const across = document.querySelector('input[name="across"]');
+const offer = document.querySelector("[data-offer]");
 
 function wordsFor(ticked) {
   const { across: whole, none, ticked: some } = said.dataset;
@@ -17,6 +18,11 @@ function count() {
   if (all) {
     all.checked = ticked > 0 && ticked === boxes.length;
     all.indeterminate = ticked > 0 && ticked < boxes.length;
+  }
+  // What does not match any more when a tick is taken back is not chosen unseen.
+  if (offer) {
+    if (across && ticked < boxes.length) across.checked = false;
+    offer.hidden = ticked < boxes.length;
   }
 }
 

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from collections.abc import Collection
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 
+from engram.console.memories import changes
+from engram.console.memories.change_pages import address_of
+from engram.console.memories.changing import affected, perform
 from engram.console.memories.done import ACTIONS, MOST_AT_ONCE, add_done
+from engram.console.memories.forms import ListForm
 from engram.kernel.labels import Count
-from engram.kernel.literals import row_id
-from engram.kernel.middleware import StaffWorkspace
+from engram.kernel.literals import row_id, whole_number
 from engram.kernel.pages import member_page, return_address, staff_of
-from engram.kernel.refusals import RefusalError
-from memories.models import Memory, MemoryTag, Review
+from memories.api.memories import visible_to
+from memories.models import Memory
 from memories.serializers import RevisionSerializer
 from memories.services.lifecycle import forget
-from memories.services.lifecycle.revise import revise
 
+AT_ONCE = MOST_AT_ONCE + 1  # read, to see whether there are more
 ASKED = {
     "forget": (
         "Forget {n}?",
@@ -38,15 +44,6 @@ ASKED = {
 SHOWN = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """The memories that were changed, and why others were not."""
-
-    changed: tuple[UUID, ...]
-    refusals: tuple[str, ...] = ()
-    waiting: int = 0  # they wait for a reviewer
-
-
 @member_page()
 def act(request: HttpRequest) -> HttpResponse:
     """Ask before an action on many memories; with `confirmed` do it, and offer to undo it."""
@@ -55,17 +52,26 @@ def act(request: HttpRequest) -> HttpResponse:
         return redirect("console:memories")
     action, ids = request.POST.get("do", ""), _ids(request)
     tag = request.POST.get("tag", "").replace("\0", "").strip()
-    problem = _why_not(action, ids, tag)
+    rows = _matching(request) if request.POST.get("across") else None
+    if rows is not None:
+        ids = list(rows.order_by("-created_at", "-id").values_list("pk", flat=True)[:AT_ONCE])
+    problem = _why_not(action, ids, tag, is_across=rows is not None)
     if problem:
         messages.error(request, problem)
         return redirect(back)
+    if rows is not None and (len(ids) > MOST_AT_ONCE or request.POST.get("confirmed") == "yes"):
+        return _act_on_all(request, action, rows, tag, back)
     if request.POST.get("confirmed") != "yes":
         return _ask(request, action, ids, tag, back)
-    result = _perform(staff_of(request), action, ids, tag)
-    for refusal in dict.fromkeys(result.refusals):
+    staff = staff_of(request)
+    result = perform(staff.workspace, action, ids, tag, actor=staff.actor, clock=timezone.now)
+    for refusal in dict.fromkeys(result.refused.values()):
         messages.error(request, refusal)
+    if result.stale:
+        messages.error(request, "It was changed meanwhile.")
     if result.waiting:
-        messages.info(request, f"{Count(result.waiting):memory waits|memories wait} for a review.")
+        waiting = Count(len(result.waiting))
+        messages.info(request, f"{waiting:memory waits|memories wait} for a review.")
     if not result.changed:
         messages.info(request, "Nothing was changed.")
         return redirect(back)
@@ -77,12 +83,21 @@ def _ids(request: HttpRequest) -> list[UUID]:
     return list(dict.fromkeys(one for one in found if one is not None))
 
 
-def _why_not(action: str, ids: Collection[UUID], tag: str) -> str:
+def _matching(request: HttpRequest) -> QuerySet[Memory]:
+    """Return the memories that the filters of the list let pass, of those that the person may see;
+    none for filters that are wrong, or of a day in the past."""
+    form = ListForm(QueryDict(request.POST.get("filters", "")))
+    if not form.is_valid() or form.then is not None:
+        return Memory.objects.none()
+    return form.apply(visible_to(staff_of(request).actor.role))
+
+
+def _why_not(action: str, ids: Collection[UUID], tag: str, *, is_across: bool) -> str:
     if action not in ACTIONS:
         return "Choose what to do."
     if not ids:
-        return "Tick the memories first."
-    if len(ids) > MOST_AT_ONCE:
+        return "No memory matches any more." if is_across else "Tick the memories first."
+    if len(ids) > MOST_AT_ONCE and not is_across:
         return f"At most {MOST_AT_ONCE} memories at once."
     if action in {"tag", "untag"}:
         sent = RevisionSerializer(data={"tags": [tag]})
@@ -91,35 +106,17 @@ def _why_not(action: str, ids: Collection[UUID], tag: str) -> str:
     return ""
 
 
-def _affected(action: str, ids: Collection[UUID], tag: str) -> list[Memory]:
-    """Return those of the memories that the action would change."""
-    rows = Memory.objects.filter(pk__in=ids)
-    if action == "restore":
-        return list(rows.exclude(forgotten_at=None))
-    rows = rows.filter(forgotten_at=None)
-    if action in {"pin", "unpin"}:
-        rows = rows.filter(is_pinned=action == "unpin")
-    tagged = MemoryTag.objects.filter(tag=tag).values("memory")
-    if action == "tag":
-        rows = rows.exclude(pk__in=tagged)
-    elif action == "untag":
-        rows = rows.filter(pk__in=tagged)
-    return list(rows)
-
-
 def _ask(
     request: HttpRequest, action: str, ids: Collection[UUID], tag: str, back: str
 ) -> HttpResponse:
     """Show what the action would do, with the counts."""
     staff = staff_of(request)
-    rows = _affected(action, ids, tag)
+    rows = list(affected(Memory.objects.filter(pk__in=ids), action, tag))
     along = 0
     if action == "forget":
         would = forget.preview(staff.workspace, [row.pk for row in rows], actor=staff.actor)
         along = len(would.memories) - len(rows)
-    question, consequence = ASKED[action]
     context = {
-        "action": action,
         "tag": tag,
         "back": back,
         "rows": rows,
@@ -127,62 +124,65 @@ def _ask(
         "beyond": len(rows) - SHOWN,
         "untouched": len(ids) - len(rows),
         "along": along,
-        "question": question.format(n=f"{Count(len(rows)):memory|memories}"),
+    }
+    return _confirm(request, action, len(rows), context)
+
+
+def _confirm(
+    request: HttpRequest, action: str, number: int, context: dict[str, Any]
+) -> HttpResponse:
+    question, consequence = ASKED[action]
+    context |= {
+        "action": action,
+        "question": question.format(n=f"{Count(number):memory|memories}"),
         "consequence": consequence,
     }
     return render(request, "console/memories/confirm.html", context)
 
 
-def _perform(staff: StaffWorkspace, action: str, ids: Collection[UUID], tag: str) -> Result:
-    now = timezone.now()
-    if action == "forget":
-        gone = forget.forget(staff.workspace, ids, actor=staff.actor, now=now)
-        return Result(tuple(one.pk for one in gone.memories), waiting=len(gone.pending))
-    if action == "restore":
-        try:
-            back = forget.restore(staff.workspace, ids, actor=staff.actor, now=now)
-        except RefusalError as error:
-            return Result((), (error.detail,))
-        return Result(tuple(one.pk for one in back.memories), waiting=len(back.pending))
-    return _revise_each(staff, _affected(action, ids, tag), _change_of(action, ids, tag))
+def _act_on_all(
+    request: HttpRequest, action: str, rows: QuerySet[Memory], tag: str, back: str
+) -> HttpResponse:
+    """Ask about more memories than a page holds; with `confirmed` let a worker change them."""
+    staff, now = staff_of(request), timezone.now()
+    would = affected(rows, action, tag)
+    if request.POST.get("confirmed") == "yes":
+        change = changes.start(
+            staff.workspace, action, tag, would, asked=_number(request.POST.get("asked", "")),
+            asked_at=_moment(request.POST.get("asked_at", ""), now), actor=staff.actor, now=now,
+        )  # fmt: skip
+        return redirect(address_of(change.pk, request.POST.get("filters", "")))
+    number = would.order_by()[: changes.MOST + 1].count()
+    if number > changes.MOST:
+        messages.error(request, f"At most {changes.MOST:,} memories at once: filter them first.")
+        return redirect(back)
+    shown = list(would.order_by("-created_at", "-id")[:SHOWN])
+    context = {
+        "tag": tag,
+        "back": back,
+        "rows": shown,
+        "shown": shown,
+        "beyond": number - SHOWN,
+        "untouched": rows.order_by().count() - number,
+        "filters": request.POST.get("filters", ""),
+        "asked": number,
+        "asked_at": now.isoformat(),
+    }
+    return _confirm(request, action, number, context)
 
 
-def _change_of(
-    action: str, ids: Collection[UUID], tag: str
-) -> Callable[[Memory], dict[str, object]]:
-    """Return what gives the changes of an action that revises each memory."""
-    if action in {"pin", "unpin"}:
-        return lambda _: {"is_pinned": action == "pin"}
-    known, new = _tags_of(ids), [tag] if action == "tag" else []
-    return lambda row: {"tags": [*(one for one in known.get(row.pk, ()) if one != tag), *new]}
+def _number(text: str) -> int:
+    """Return of how many memories a page asked; 0 for what is no number."""
+    try:
+        return whole_number(text, least=0, most=changes.MOST)
+    except ValueError:
+        return 0
 
 
-def _tags_of(ids: Collection[UUID]) -> dict[UUID, list[str]]:
-    found: dict[UUID, list[str]] = {}
-    rows = MemoryTag.objects.filter(memory__in=ids).order_by("tag")
-    for memory_id, tag in rows.values_list("memory_id", "tag"):
-        found.setdefault(memory_id, []).append(tag)
-    return found
-
-
-def _revise_each(
-    staff: StaffWorkspace,
-    rows: Collection[Memory],
-    changes: Callable[[Memory], dict[str, object]],
-) -> Result:
-    """Give each memory a revision; one that is refused leaves the others as they are."""
-    changed, refusals, waiting = [], [], 0
-    for row in rows:
-        sent = changes(row)
-        try:
-            done = revise(
-                staff.workspace, row.pk, sent,
-                revision=row.revision, actor=staff.actor, now=timezone.now(),
-            )  # fmt: skip
-        except RefusalError as error:
-            refusals.append(error.detail)
-            continue
-        waiting += isinstance(done, Review)
-        if isinstance(done, Memory):
-            changed.append(row.pk)
-    return Result(tuple(changed), tuple(refusals), waiting)
+def _moment(text: str, now: datetime) -> datetime:
+    """Return the moment at which a page asked; now for what is none, or lies ahead."""
+    try:
+        at = parse_datetime(text)
+    except ValueError:
+        at = None
+    return now if at is None or at.tzinfo is None or at > now else at

@@ -11,9 +11,12 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from engram.console.memories import changes
+from engram.console.memories.change_pages import doing
 from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
 from engram.console.memories.done import PARAMETERS, done_in
 from engram.console.memories.forms import ListForm
+from engram.console.models import MemoryChange
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import Page, page_of
@@ -43,6 +46,8 @@ def memories(request: HttpRequest) -> HttpResponse:
         "done": done_in(request),
         "chosen": set(request.GET.getlist("columns")) or set(CHOSEN_FIRST),
         "here": _without(request, *PARAMETERS),
+        "matching": urlencode(form.given),
+        "changing": _changing() if has_role(request, Role.REVIEWER) else [],
         "plain": _without(request, "columns", "cursor", *PARAMETERS),
     }
     if is_valid:
@@ -61,6 +66,11 @@ def memories(request: HttpRequest) -> HttpResponse:
         }
     status = 200 if is_valid else 422
     return render(request, "console/memories/list.html", context, status=status)
+
+
+def _changing() -> list[tuple[MemoryChange, str]]:
+    """Return the changes of many memories that are going on, with what they do."""
+    return [(change, doing(change)) for change in changes.running()]
 
 
 def _listed(rows: Sequence[Memory]) -> list[Listed]:

@@ -1,5 +1,6 @@
-"""Models of the console: the inbox, webhooks and digests."""
+"""Models of the console: the inbox, changes of many memories, webhooks and digests."""
 
+from engram.console.models.changes import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.console.models.digests import (
     Digest,
     DigestLease,
@@ -16,7 +17,10 @@ __all__ = [
     "DigestLease",
     "DigestMail",
     "DigestSubscription",
+    "ItemStatus",
     "MailStatus",
+    "MemoryChange",
+    "MemoryChangeItem",
     "PutOff",
     "Reservation",
     "WebhookDelivery",

@@ -29,6 +29,8 @@ LEFT_OUT = {
     "console.DigestMail": "was sent to people of one installation",
     "console.DigestSubscription": "belongs to people of one installation",
     "console.DigestLease": "says who works right now",
+    "console.MemoryChange": "of a job, kept for a month",
+    "console.MemoryChangeItem": "of a job, kept for a month",
     "console.Reservation": "says what people have on screen right now",
     "console.WebhookEndpoint": "holds a secret, and sends to addresses of one installation",
     "console.WebhookDelivery": "of a webhook",
