@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionRun
 from conflicts.services.detection.detect import detect_due
+from engram.console.memories.changes import start
 from engram.console.webhooks.endpoints import send_test
 from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
@@ -82,6 +83,10 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     test = send_test(tenant.workspace, endpoint.pk, now=timezone.now())
     with in_workspace(tenant.workspace):
         ApiKey.objects.update(name=SECRET)
+        change = start(
+            tenant.workspace, "tag", SECRET, Memory.objects.all(), asked=3,
+            asked_at=timezone.now(), actor=SYSTEM, now=timezone.now(),
+        )  # fmt: skip
         by_model = {
             "question": [str(MemoryAnswer.objects.all()[0].question_group)],
             "conflict": [str(Conflict.objects.get().pk)],
@@ -94,6 +99,7 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
             "event": [str(Event.objects.latest("seq").pk)],
         }
     return by_model | {
+        "change": [str(change.pk)],
         "workspace": [str(tenant.workspace.pk)],
         "membership": [str(membership.pk)],
         "user": [str(user.pk)],
@@ -106,7 +112,7 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
     """Return the paths that a route stands for, with another workspace's ids."""
     if "<" not in route:
         return [f"/{route}"]
-    for kind in ("conflict", "question", "memory", "note"):
+    for kind in ("conflict", "question", "memory", "note", "change"):
         if (name := f"<uuid:{kind}_id>") in route:
             return [f"/{route}".replace(name, i) for i in ids[kind]]
     if "<str:token>" in route:

@@ -198,7 +198,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
         "calibration", "memories", "memories-act", "memories-report", "memory", "memory-change",
-        "memory-undo", "recall", "tour",
+        "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour",
     }  # fmt: skip
 
 
