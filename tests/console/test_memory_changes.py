@@ -17,7 +17,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.console.memories import change_pages, change_run, changes
-from engram.console.memories.change_run import change_turn
+from engram.console.memories.change_run import BATCH, change_turn
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
 from engram.kernel.actors import SYSTEM, Actor
@@ -278,7 +278,7 @@ def test_few_that_match_are_changed_at_once(tenant: Tenant, member: Member) -> N
     client = member("reviewer")
     page = ask(client, "pin")
     assert "Pin 60 memories?" in page
-    assert "A worker does it" not in page
+    assert "in the background" not in page
     part = page[page.index('class="panel plain-card"') :]
     ids = re.findall(r'name="ids" value="([^"]+)"', part)
     client.post(ACT, {"do": "pin", "confirmed": "yes", "ids": ids})
@@ -328,19 +328,20 @@ def test_who_is_no_reviewer_any_more_changes_nothing(tenant: Tenant, member: Mem
 def test_a_turn_that_is_over_hands_on_without_counting_as_a_failure(
     tenant: Tenant, member: Member
 ) -> None:
-    fill(tenant, 350)
+    total = 4 * BATCH + 10
+    fill(tenant, total)
     client = member("reviewer")
     change = confirm(client, ask(client, "pin"))
-    for done in (100, 200, 300):
+    for done in (BATCH, 2 * BATCH, 3 * BATCH):
         assert not change_turn(tenant.workspace.pk, clock=timezone.now, seconds=0)
         assert rows(tenant, is_pinned=True) == done
         with in_workspace(tenant.workspace):
             job = Job.objects.get()
         assert (job.status, job.attempts) == (JobStatus.QUEUED, 0)
-        assert job.progress == pytest.approx(done / 350)
+        assert job.progress == pytest.approx(done / total)
     assert f">{done}</dd>" in page_of(client, change)
     assert work(tenant)
-    assert rows(tenant, is_pinned=True) == 350
+    assert rows(tenant, is_pinned=True) == total
 
 
 def test_a_long_change_costs_a_page_the_queries_of_a_short_one(
@@ -349,7 +350,7 @@ def test_a_long_change_costs_a_page_the_queries_of_a_short_one(
     client = member("reviewer")
     fill(tenant)
     few = confirm(client, ask(client, "pin"))
-    fill(tenant, 400, scope="attic", name="Trunk")
+    fill(tenant, 200, scope="attic", name="Trunk")
     many = confirm(client, ask(client, "pin", "scope=attic"))
     for one in (few, many):
         with in_workspace(tenant.workspace):
@@ -368,7 +369,7 @@ def test_a_long_change_costs_a_page_the_queries_of_a_short_one(
 def test_a_failure_is_tried_again_and_given_up_with_the_rest_unchanged(
     tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(tenant, 150)
+    fill(tenant)
     client = member("reviewer")
     change = confirm(client, ask(client, "pin"))
     real, calls = change_run.perform, []
@@ -382,11 +383,11 @@ def test_a_failure_is_tried_again_and_given_up_with_the_rest_unchanged(
     monkeypatch.setattr(change_run, "perform", broken)
     for attempt in range(job_queue.ATTEMPTS_MAX):
         assert not work(tenant, at=timezone.now() + timedelta(hours=attempt))
-    assert rows(tenant, is_pinned=True) == 100
+    assert rows(tenant, is_pinned=True) == BATCH
     told = page_of(client, change)
     assert "It was stopped:" in told
-    assert "50 memories were not reached." in told
-    assert "Undo for all 100" in told
+    assert f"{MANY - BATCH} memories were not reached." in told
+    assert f"Undo for all {BATCH}" in told
 
 
 def test_every_action_says_what_it_is_doing() -> None:
@@ -409,17 +410,17 @@ def test_a_worker_that_is_killed_leaves_no_memory_out_and_changes_none_twice(
     transactional_db: None, step: str
 ) -> None:
     tenant = build_tenant("busy")
-    fill(tenant, 150)
+    fill(tenant, 60)
     with in_workspace(tenant.workspace):
         user = User.objects.create_user("ada")
         Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.REVIEWER)
         actor = Actor(kind="user", id=str(user.pk), label="ada", role=Role.REVIEWER)
         change = changes.start(
-            tenant.workspace, "pin", "", Memory.objects.all(), asked=150,
+            tenant.workspace, "pin", "", Memory.objects.all(), asked=60,
             asked_at=timezone.now(), actor=actor, now=timezone.now(),
         )  # fmt: skip
     kill_at(tenant, "engram.console.tasks.change_memories", *STEPS[step])
     later = timezone.now() + timedelta(minutes=5)
     assert change_turn(tenant.workspace.pk, clock=lambda: later, seconds=60)
-    assert rows(tenant, is_pinned=True, revision=2) == 150
-    assert statuses(tenant, change.pk) == {"done": 150}
+    assert rows(tenant, is_pinned=True, revision=2) == 60
+    assert statuses(tenant, change.pk) == {"done": 60}

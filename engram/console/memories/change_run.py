@@ -22,7 +22,7 @@ from memories.models import Memory
 
 log = logging.getLogger(__name__)
 
-BATCH: Final = 100  # memories of one transaction
+BATCH: Final = 25  # memories of one transaction, whose locks others wait for
 NO_REVIEWER: Final = "Who asked for this is no reviewer any more."
 
 
