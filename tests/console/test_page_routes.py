@@ -208,6 +208,7 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
             *ids["question"],
             *ids["note"],
             *ids["memory"],
+            *ids["change"],
             "7b8f3c1e-0000-4000-8000-000000000000",
         ]
         named = [
@@ -217,6 +218,7 @@ def console_paths(ids: dict[str, list[str]]) -> list[str]:
                 "item",
                 "conflict_id",
                 "question_id",
+                "change_id",
                 "suggestion_id",
                 "merge_id",
                 "note_id",
