@@ -17,9 +17,11 @@ import engram.urls  # noqa: F401  registers the admin's pages, which some tests 
 from engram.console import navigation
 from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims
+from engram.kernel.minilm import MiniLM
 from engram.kernel.models import Membership, Provenance, Role, Workspace
 from tests import (
     emptied_database,
+    model_passes,
     properties,  # noqa: F401  sets how many examples property tests draw
 )
 from tests.row_order import shuffle_unordered_rows
@@ -122,6 +124,22 @@ def quickly_emptied_database() -> Iterator[None]:
     """Delete what a test committed; Django would truncate every table."""
     with pytest.MonkeyPatch.context() as patch:
         emptied_database.use(patch)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def passes_run_once() -> Iterator[None]:
+    """Give what the embedding model returned for a pass that ran before in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        model_passes.run_once(patch)
+        yield
+
+
+@pytest.fixture(scope="module")
+def every_pass_runs() -> Iterator[None]:
+    """Run every pass of the embedding model, also those that ran before: for its own tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(MiniLM, "_forward", model_passes.RUN_PASS)
         yield
 
 

@@ -22,6 +22,8 @@ from engram.kernel.minilm import (
 )
 from tests.kernel.minilm_graph import build
 
+pytestmark = pytest.mark.usefixtures("every_pass_runs")
+
 # minilm_reference.npy: (26, 384) float32, BertModel of transformers 5.23 on torch 2.13, eager
 # attention, float64, one text at a time, truncated to 256 tokens, mean of the last hidden states,
 # scaled to length one, in the order of these texts.
