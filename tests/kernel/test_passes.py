@@ -17,6 +17,8 @@ from engram.kernel.minilm import Floats, MiniLM, Tokens
 from engram.kernel.passes import SharedPasses, TokenIds, TooManyWaitingError
 from tests.homes import PATIENCE_SECONDS, eventually
 
+pytestmark = pytest.mark.usefixtures("every_pass_runs")
+
 SHORT, LONG = [1, 2, 3], list(range(90))
 
 
