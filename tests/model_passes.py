@@ -1,7 +1,7 @@
 """Run each pass of the embedding model once a process: most tests embed what others embedded.
 
-What is given for a pass that ran before is what the model returned then, to the last bit. The key is
-the whole pass, with its padding and in its order: batches of other texts are other passes.
+What is given for a pass that ran before is what the model returned then, to the last bit. The key
+is the whole pass, with its padding and in its order: batches of other texts are other passes.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import secrets
 import threading
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime, timedelta
 from itertools import islice
 from uuid import UUID
@@ -15,7 +16,8 @@ from django.db.models import F
 
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.credentials import refuse_credentials
-from engram.kernel.history import record
+from engram.kernel.history import event, record, send
+from engram.kernel.inserting import insert
 from engram.kernel.models import ApiKey, Provenance, Role, Workspace
 from engram.kernel.plain_sql import columns_of, from_row
 from engram.kernel.refusals import InvalidError
@@ -24,6 +26,7 @@ from engram.kernel.tenancy import in_workspace
 PREFIX = "egr_"
 KEY_COLUMNS = 11  # of what `engram_find_key` returns
 KEY_BARE_COLUMNS = 7  # of these without the claims
+TOLD = ("name", "role", *(field.name for field in fields(Claims)))  # of an issued key
 USE_FLUSH_INTERVAL = timedelta(seconds=30)
 
 
@@ -118,26 +121,42 @@ def issue(
     """
     claims = claims or claims_of(role)
     refuse_credentials({"agent": claims.agent, "name": name})
+    key, token = draft(workspace, name, role, claims)
+    key.expires_at, key.is_exempt_from_throttle = expires_at, is_exempt_from_throttle
+    write([key], actor=actor, now=now)
+    return key, token
+
+
+def draft(workspace: Workspace, name: str, role: Role, claims: Claims) -> tuple[ApiKey, str]:
+    """Return a new key that is not stored yet, and its token."""
     token = PREFIX + secrets.token_urlsafe(32)
-    with in_workspace(workspace):
-        key = ApiKey.objects.create(
-            workspace=workspace,
-            name=name,
-            role=role,
-            prefix=token[:12],
-            digest=digest_of(token),
-            expires_at=expires_at,
-            is_exempt_from_throttle=is_exempt_from_throttle,
-            **asdict(claims),
-        )
-        record(
+    key = ApiKey(
+        workspace=workspace,
+        name=name,
+        role=role,
+        prefix=token[:12],
+        digest=digest_of(token),
+        **asdict(claims),
+    )
+    return key, token
+
+
+def write(drafts: Sequence[ApiKey], *, actor: Actor, now: datetime) -> None:
+    """Store new keys of one workspace with their events, in one round trip."""
+    events = [
+        event(
             "key.issued",
             of=("key", key.id),
             actor=actor,
             now=now,
-            data={"name": name, "role": role, **asdict(claims)},
+            data={name: getattr(key, name) for name in TOLD},
         )
-    return key, token
+        for key in drafts
+    ]
+    with in_workspace(drafts[0].workspace_id):
+        insert([*drafts, *events])
+        for written in events:
+            send(written)
 
 
 def revoke(key: ApiKey, *, actor: Actor, now: datetime) -> bool:

@@ -1,7 +1,7 @@
 """Make the calls that cover an operation's description when its test runs.
 
-Schemathesis makes those of all operations while tests are collected: half of the time that collecting
-all tests takes, in every process, and for operations that another process tests.
+Schemathesis makes those of all operations while tests are collected: more than half of the time
+that collecting takes, in every process, and for operations that another process tests.
 """
 
 from __future__ import annotations
