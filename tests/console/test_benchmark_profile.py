@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.db import connection
 
 from benchmarks.ground.floor import compare
 from benchmarks.ground.profile import HTTP, PYTHON, profile, title_of
@@ -57,11 +58,17 @@ def test_a_path_is_compared_with_the_sum_of_its_floor() -> None:
 
 def run_toy(name: str) -> dict[str, dict[str, Any]]:
     """Run a benchmark at its smallest size; return the rows that it reports."""
+    test = connection.settings_dict["TEST"]
     run = subprocess.run(
         [sys.executable, f"benchmarks/{name}.py"],
         cwd=ROOT,
-        env={n: v for n, v in os.environ.items() if n != "ENGRAM_TEST_DATABASE"}
-        | {"BENCH_SIZE": "toy", "PYTHONPATH": "."},
+        env=os.environ
+        | {
+            "BENCH_SIZE": "toy",
+            "BENCH_TEMPLATE": test["TEMPLATE"],
+            "ENGRAM_TEST_DATABASE": f"{test['NAME']}_bench",
+            "PYTHONPATH": ".",
+        },
         capture_output=True,
         text=True,
         check=False,
@@ -73,6 +80,7 @@ def run_toy(name: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.second_stage
+@pytest.mark.usefixtures("django_db_setup")
 def test_the_cost_of_a_size_is_measured_by_path_and_by_table() -> None:
     rows = run_toy("cost")
 
@@ -91,6 +99,7 @@ def test_the_cost_of_a_size_is_measured_by_path_and_by_table() -> None:
 
 
 @pytest.mark.second_stage
+@pytest.mark.usefixtures("django_db_setup")
 @pytest.mark.parametrize("name", ["recall", "commit", "session_start"])
 def test_a_benchmark_prints_the_floor_and_the_profile_of_its_path(name: str) -> None:
     rows = run_toy(name)
