@@ -75,6 +75,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='card_queue'),
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='card_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -106,6 +110,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['position'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'memory'], name='member_memory'),
+                    models.Index(fields=['workspace', 'lineage'], name='member_lineage'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('conflict', 'memory'), name='member_once_a_card'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -117,6 +128,15 @@ class Migration(migrations.Migration):
                 ('conflict', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='pairs', to='conflicts.conflict')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'lineage_high'], name='pair_high'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'lineage_low', 'lineage_high'), name='pair_once'),
+                    models.CheckConstraint(condition=models.Q(('lineage_low__lt', models.F('lineage_high'))), name='pair_in_order'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Decision',
@@ -139,6 +159,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-decided_at'],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('conflict',), name='one_standing_decision'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -182,6 +205,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='run_newest'),
+                    models.Index(condition=models.Q(('status', 'running')), fields=['workspace'], name='run_running'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -199,6 +226,11 @@ class Migration(migrations.Migration):
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
                 ('run', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='reads', to='conflicts.detectionrun')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'since'], name='due_oldest'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Judgement',
@@ -217,6 +249,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'agent', '-created_at'], name='judgement_agent'),
+                    models.Index(fields=['workspace', 'key', '-created_at'], name='judgement_key'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(models.F('key'), django.db.models.functions.comparison.Least('memory', 'other'), django.db.models.functions.comparison.Greatest('memory', 'other'), name='judged_once_a_key'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -230,66 +269,6 @@ class Migration(migrations.Migration):
             options={
                 'indexes': [models.Index(condition=models.Q(('due_since__isnull', False)), fields=['due_since'], name='narrative_lease_due')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='conflict',
-            index=models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='card_queue'),
-        ),
-        migrations.AddIndex(
-            model_name='conflict',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='card_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='conflictmember',
-            index=models.Index(fields=['workspace', 'memory'], name='member_memory'),
-        ),
-        migrations.AddIndex(
-            model_name='conflictmember',
-            index=models.Index(fields=['workspace', 'lineage'], name='member_lineage'),
-        ),
-        migrations.AddConstraint(
-            model_name='conflictmember',
-            constraint=models.UniqueConstraint(fields=('conflict', 'memory'), name='member_once_a_card'),
-        ),
-        migrations.AddIndex(
-            model_name='conflictpair',
-            index=models.Index(fields=['workspace', 'lineage_high'], name='pair_high'),
-        ),
-        migrations.AddConstraint(
-            model_name='conflictpair',
-            constraint=models.UniqueConstraint(fields=('workspace', 'lineage_low', 'lineage_high'), name='pair_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='conflictpair',
-            constraint=models.CheckConstraint(condition=models.Q(('lineage_low__lt', models.F('lineage_high'))), name='pair_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='decision',
-            constraint=models.UniqueConstraint(condition=models.Q(('undone_at', None)), fields=('conflict',), name='one_standing_decision'),
-        ),
-        migrations.AddIndex(
-            model_name='detectionrun',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='run_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='detectionrun',
-            index=models.Index(condition=models.Q(('status', 'running')), fields=['workspace'], name='run_running'),
-        ),
-        migrations.AddIndex(
-            model_name='detectiondue',
-            index=models.Index(fields=['workspace', 'since'], name='due_oldest'),
-        ),
-        migrations.AddIndex(
-            model_name='judgement',
-            index=models.Index(fields=['workspace', 'agent', '-created_at'], name='judgement_agent'),
-        ),
-        migrations.AddIndex(
-            model_name='judgement',
-            index=models.Index(fields=['workspace', 'key', '-created_at'], name='judgement_key'),
-        ),
-        migrations.AddConstraint(
-            model_name='judgement',
-            constraint=models.UniqueConstraint(models.F('key'), django.db.models.functions.comparison.Least('memory', 'other'), django.db.models.functions.comparison.Greatest('memory', 'other'), name='judged_once_a_key'),
         ),
         *(force_row_security(table) for table in CONFINED),
     ]

@@ -128,6 +128,9 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-started_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-started_at', '-id'], name='janitor_newest'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -176,6 +179,24 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name_plural': 'memories',
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='memory_newest'),
+                    models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None)), fields=['workspace', 'observed_at'], name='memory_story'),
+                    models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None)), fields=['workspace', 'scope', 'project'], name='memory_place'),
+                    models.Index(fields=['workspace', 'content_hash'], name='memory_hash'),
+                    models.Index(fields=['workspace', 'lineage'], name='memory_lineage'),
+                    models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None), models.Q(('session_key', ''), _negated=True)), fields=['workspace', 'session_key', 'observed_at', 'created_at', 'id'], name='memory_session_order'),
+                    models.Index(fields=['workspace', 'key', 'created_at'], name='memory_writer'),
+                    models.Index(condition=models.Q(('is_embedding_due', True)), fields=['workspace'], name='memory_embedding_due'),
+                    models.Index(condition=models.Q(('unseen_from__isnull', False)), fields=['workspace'], name='memory_second_look_due'),
+                ],
+                'constraints': [
+                    models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='memory_confidence_range'),
+                    models.CheckConstraint(condition=models.Q(('importance__gte', 0), ('importance__lte', 1)), name='memory_importance_range'),
+                    models.CheckConstraint(condition=models.Q(('superseded_by', None), models.Q(('superseded_by', models.F('id')), _negated=True), _connector='OR'), name='memory_never_supersedes_itself'),
+                    models.CheckConstraint(condition=models.Q(('confidence_factor__gt', 0), ('confidence_factor__lte', 1), ('weight_factor__gt', 0), ('weight_factor__lte', 1)), name='memory_factor_range'),
+                    models.UniqueConstraint(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None), ('expires_at', None)), fields=('workspace', 'scope', 'project', 'content_hash'), name='memory_one_live_row_a_statement'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -193,6 +214,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-id'],
+                'indexes': [
+                    models.Index(condition=models.Q(('undone_at', None)), fields=['workspace', 'memory', '-at'], name='janitor_action_standing'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('run', 'memory'), name='janitor_once_a_run'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -203,6 +230,11 @@ class Migration(migrations.Migration):
                 ('derived', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='derived_from', to='memories.memory')),
                 ('source', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='derivations', to='memories.memory')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('source', 'derived'), name='derivation_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='MemoryTag',
@@ -214,6 +246,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['tag'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'tag'], name='tag_lookup'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'tag'), name='tag_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -227,6 +265,11 @@ class Migration(migrations.Migration):
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='tokens', to='memories.memory')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'model'), name='tokens_once_a_model'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='MemoryVector',
@@ -239,6 +282,14 @@ class Migration(migrations.Migration):
                 ('memory', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='vectors', to='memories.memory')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('is_live', True)), fields=['workspace', 'model'], name='vector_live'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'model', 'position'), name='vector_once_a_window'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='MergeSuggestion',
@@ -260,6 +311,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='suggestion_newest'),
+                    models.Index(fields=['workspace', 'pair'], name='suggestion_pair'),
+                    models.Index(fields=['workspace', 'wordings'], name='suggestion_wordings'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(condition=models.Q(('status', 'open')), fields=('workspace', 'pair'), name='suggestion_open_once_a_pair'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -283,6 +342,11 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at'],
+                'indexes': [
+                    models.Index(fields=['memory', '-created_at'], name='observation_newest'),
+                    models.Index(fields=['workspace', 'content_hash'], name='observation_hash'),
+                    models.Index(fields=['workspace', 'created_at'], name='observation_time'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -307,6 +371,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-created_at', '-id'], name='merge_newest'),
+                    models.Index(condition=models.Q(('is_correct', None), ('split_at', None)), fields=['workspace', 'id'], name='merge_unaudited'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -319,6 +387,11 @@ class Migration(migrations.Migration):
                 ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='postings', to='memories.memory')),
                 ('workspace', models.ForeignKey(db_index=False, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'term', '-frequency', 'words', 'memory'], name='posting_best'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RecallDay',
@@ -330,6 +403,11 @@ class Migration(migrations.Migration):
                 ('noise', models.PositiveIntegerField(default=0)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'day'), name='recall_day_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='RecallRecord',
@@ -367,6 +445,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-created_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='review_newest'),
+                    models.Index(condition=models.Q(('status', 'pending')), fields=['workspace', 'memory'], name='review_pending'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -385,6 +467,12 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-number'],
+                'indexes': [
+                    models.Index(fields=['workspace', 'content_hash'], name='revision_hash'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('memory', 'number'), name='revision_number_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -422,6 +510,14 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-started_at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-started_at', '-id'], name='session_newest'),
+                    models.Index(fields=['workspace', 'caller', '-started_at'], name='session_of_caller'),
+                    models.Index(condition=models.Q(('ended_at', None)), fields=['workspace', 'started_at'], name='session_open'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'session_key'), name='session_key_once'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -452,6 +548,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['session', 'rank', 'pk'],
+                'constraints': [
+                    models.UniqueConstraint(fields=('session', 'memory'), name='candidate_once_a_session'),
+                    models.CheckConstraint(condition=models.Q(('feedback', None), models.Q(('feedback__gte', -1), ('feedback__lte', 1)), _connector='OR'), name='candidate_feedback_range'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -478,182 +578,6 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'file_digest'), name='import_once_a_file')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='janitorrun',
-            index=models.Index(fields=['workspace', '-started_at', '-id'], name='janitor_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='memory_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None)), fields=['workspace', 'observed_at'], name='memory_story'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None)), fields=['workspace', 'scope', 'project'], name='memory_place'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['workspace', 'content_hash'], name='memory_hash'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['workspace', 'lineage'], name='memory_lineage'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None), models.Q(('session_key', ''), _negated=True)), fields=['workspace', 'session_key', 'observed_at', 'created_at', 'id'], name='memory_session_order'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(fields=['workspace', 'key', 'created_at'], name='memory_writer'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('is_embedding_due', True)), fields=['workspace'], name='memory_embedding_due'),
-        ),
-        migrations.AddIndex(
-            model_name='memory',
-            index=models.Index(condition=models.Q(('unseen_from__isnull', False)), fields=['workspace'], name='memory_second_look_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='memory_confidence_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('importance__gte', 0), ('importance__lte', 1)), name='memory_importance_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('superseded_by', None), models.Q(('superseded_by', models.F('id')), _negated=True), _connector='OR'), name='memory_never_supersedes_itself'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence_factor__gt', 0), ('confidence_factor__lte', 1), ('weight_factor__gt', 0), ('weight_factor__lte', 1)), name='memory_factor_range'),
-        ),
-        migrations.AddConstraint(
-            model_name='memory',
-            constraint=models.UniqueConstraint(condition=models.Q(('culled_at', None), ('forgotten_at', None), ('retired_at', None), ('superseded_at', None), ('expires_at', None)), fields=('workspace', 'scope', 'project', 'content_hash'), name='memory_one_live_row_a_statement'),
-        ),
-        migrations.AddIndex(
-            model_name='janitoraction',
-            index=models.Index(condition=models.Q(('undone_at', None)), fields=['workspace', 'memory', '-at'], name='janitor_action_standing'),
-        ),
-        migrations.AddConstraint(
-            model_name='janitoraction',
-            constraint=models.UniqueConstraint(fields=('run', 'memory'), name='janitor_once_a_run'),
-        ),
-        migrations.AddConstraint(
-            model_name='derivation',
-            constraint=models.UniqueConstraint(fields=('source', 'derived'), name='derivation_once'),
-        ),
-        migrations.AddIndex(
-            model_name='memorytag',
-            index=models.Index(fields=['workspace', 'tag'], name='tag_lookup'),
-        ),
-        migrations.AddConstraint(
-            model_name='memorytag',
-            constraint=models.UniqueConstraint(fields=('memory', 'tag'), name='tag_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='memorytokens',
-            constraint=models.UniqueConstraint(fields=('memory', 'model'), name='tokens_once_a_model'),
-        ),
-        migrations.AddIndex(
-            model_name='memoryvector',
-            index=models.Index(condition=models.Q(('is_live', True)), fields=['workspace', 'model'], name='vector_live'),
-        ),
-        migrations.AddConstraint(
-            model_name='memoryvector',
-            constraint=models.UniqueConstraint(fields=('memory', 'model', 'position'), name='vector_once_a_window'),
-        ),
-        migrations.AddIndex(
-            model_name='mergesuggestion',
-            index=models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='suggestion_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='mergesuggestion',
-            index=models.Index(fields=['workspace', 'pair'], name='suggestion_pair'),
-        ),
-        migrations.AddIndex(
-            model_name='mergesuggestion',
-            index=models.Index(fields=['workspace', 'wordings'], name='suggestion_wordings'),
-        ),
-        migrations.AddConstraint(
-            model_name='mergesuggestion',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'open')), fields=('workspace', 'pair'), name='suggestion_open_once_a_pair'),
-        ),
-        migrations.AddIndex(
-            model_name='observation',
-            index=models.Index(fields=['memory', '-created_at'], name='observation_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='observation',
-            index=models.Index(fields=['workspace', 'content_hash'], name='observation_hash'),
-        ),
-        migrations.AddIndex(
-            model_name='observation',
-            index=models.Index(fields=['workspace', 'created_at'], name='observation_time'),
-        ),
-        migrations.AddIndex(
-            model_name='merge',
-            index=models.Index(fields=['workspace', '-created_at', '-id'], name='merge_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='merge',
-            index=models.Index(condition=models.Q(('is_correct', None), ('split_at', None)), fields=['workspace', 'id'], name='merge_unaudited'),
-        ),
-        migrations.AddIndex(
-            model_name='posting',
-            index=models.Index(fields=['workspace', 'term', '-frequency', 'words', 'memory'], name='posting_best'),
-        ),
-        migrations.AddConstraint(
-            model_name='recallday',
-            constraint=models.UniqueConstraint(fields=('workspace', 'day'), name='recall_day_once'),
-        ),
-        migrations.AddIndex(
-            model_name='review',
-            index=models.Index(fields=['workspace', 'status', '-created_at', '-id'], name='review_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='review',
-            index=models.Index(condition=models.Q(('status', 'pending')), fields=['workspace', 'memory'], name='review_pending'),
-        ),
-        migrations.AddIndex(
-            model_name='revision',
-            index=models.Index(fields=['workspace', 'content_hash'], name='revision_hash'),
-        ),
-        migrations.AddConstraint(
-            model_name='revision',
-            constraint=models.UniqueConstraint(fields=('memory', 'number'), name='revision_number_once'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['workspace', '-started_at', '-id'], name='session_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(fields=['workspace', 'caller', '-started_at'], name='session_of_caller'),
-        ),
-        migrations.AddIndex(
-            model_name='session',
-            index=models.Index(condition=models.Q(('ended_at', None)), fields=['workspace', 'started_at'], name='session_open'),
-        ),
-        migrations.AddConstraint(
-            model_name='session',
-            constraint=models.UniqueConstraint(fields=('workspace', 'session_key'), name='session_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='sessioncandidate',
-            constraint=models.UniqueConstraint(fields=('session', 'memory'), name='candidate_once_a_session'),
-        ),
-        migrations.AddConstraint(
-            model_name='sessioncandidate',
-            constraint=models.CheckConstraint(condition=models.Q(('feedback', None), models.Q(('feedback__gte', -1), ('feedback__lte', 1)), _connector='OR'), name='candidate_feedback_range'),
         ),
         migrations.RunSQL(NEAREST, migrations.RunSQL.noop),
         migrations.RunSQL(TOKENS_IN_ROW, migrations.RunSQL.noop),

@@ -42,6 +42,10 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-id'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-at', '-id'], name='past_recall_newest'),
+                    models.Index(condition=models.Q(('session_key', ''), _negated=True), fields=['workspace', 'session_key'], name='past_recall_session'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -59,23 +63,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-at', '-id'],
+                'indexes': [
+                    models.Index(fields=['memory', '-at', '-id'], name='past_result_newest'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('recall', 'memory'), name='past_result_once_a_recall'),
+                ],
             },
-        ),
-        migrations.AddIndex(
-            model_name='pastrecall',
-            index=models.Index(fields=['workspace', '-at', '-id'], name='past_recall_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='pastrecall',
-            index=models.Index(condition=models.Q(('session_key', ''), _negated=True), fields=['workspace', 'session_key'], name='past_recall_session'),
-        ),
-        migrations.AddIndex(
-            model_name='pastresult',
-            index=models.Index(fields=['memory', '-at', '-id'], name='past_result_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='pastresult',
-            constraint=models.UniqueConstraint(fields=('recall', 'memory'), name='past_result_once_a_recall'),
         ),
         force_row_security("memories_pastrecall"),
         force_row_security("memories_pastresult"),

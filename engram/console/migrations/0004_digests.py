@@ -26,6 +26,11 @@ class Migration(migrations.Migration):
                 ('open_count', models.PositiveIntegerField()),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'day'), name='digest_once_a_day'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='DigestLease',
@@ -56,6 +61,14 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(condition=models.Q(('due_at__isnull', False)), fields=['workspace', 'due_at'], name='digest_mail_due'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('digest', 'user'), name='digest_mailed_once'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='DigestSubscription',
@@ -65,22 +78,11 @@ class Migration(migrations.Migration):
                 ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.DO_NOTHING, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
-        ),
-        migrations.AddConstraint(
-            model_name='digest',
-            constraint=models.UniqueConstraint(fields=('workspace', 'day'), name='digest_once_a_day'),
-        ),
-        migrations.AddIndex(
-            model_name='digestmail',
-            index=models.Index(condition=models.Q(('due_at__isnull', False)), fields=['workspace', 'due_at'], name='digest_mail_due'),
-        ),
-        migrations.AddConstraint(
-            model_name='digestmail',
-            constraint=models.UniqueConstraint(fields=('digest', 'user'), name='digest_mailed_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='digestsubscription',
-            constraint=models.UniqueConstraint(fields=('workspace', 'user'), name='digest_subscribed_once'),
+            options={
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'user'), name='digest_subscribed_once'),
+                ],
+            },
         ),
         force_row_security("console_digest"),
         force_row_security("console_digestmail"),

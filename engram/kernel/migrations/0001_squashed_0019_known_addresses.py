@@ -134,6 +134,14 @@ class Migration(migrations.Migration):
                 ('created_at', models.DateTimeField()),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'created_at'], name='idempotency_age'),
+                ],
+                'constraints': [
+                    models.UniqueConstraint(fields=('workspace', 'caller', 'key'), name='idempotency_key'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='Event',
@@ -152,6 +160,13 @@ class Migration(migrations.Migration):
             ],
             options={
                 'ordering': ['-seq'],
+                'indexes': [
+                    models.Index(fields=['workspace', '-seq'], name='event_newest'),
+                    models.Index(fields=['workspace', 'object_id', '-seq'], name='event_object'),
+                    models.Index(fields=['workspace', 'type', '-seq'], name='event_type'),
+                    models.Index(fields=['workspace', 'type', 'at'], name='event_time'),
+                    models.Index(condition=models.Q(('session_key', ''), _negated=True), fields=['workspace', 'session_key', '-seq'], name='event_session'),
+                ],
             },
         ),
         migrations.CreateModel(
@@ -186,6 +201,11 @@ class Migration(migrations.Migration):
                 ('answer', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='things', to='kernel.idempotentanswer')),
                 ('workspace', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='kernel.workspace')),
             ],
+            options={
+                'indexes': [
+                    models.Index(fields=['workspace', 'thing_id'], name='answered_thing'),
+                ],
+            },
         ),
         migrations.CreateModel(
             name='KnownAddress',
@@ -272,38 +292,6 @@ class Migration(migrations.Migration):
             options={
                 'constraints': [models.UniqueConstraint(fields=('workspace', 'stage', 'hour'), name='latency_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='idempotentanswer',
-            index=models.Index(fields=['workspace', 'created_at'], name='idempotency_age'),
-        ),
-        migrations.AddConstraint(
-            model_name='idempotentanswer',
-            constraint=models.UniqueConstraint(fields=('workspace', 'caller', 'key'), name='idempotency_key'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['workspace', '-seq'], name='event_newest'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['workspace', 'object_id', '-seq'], name='event_object'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['workspace', 'type', '-seq'], name='event_type'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(fields=['workspace', 'type', 'at'], name='event_time'),
-        ),
-        migrations.AddIndex(
-            model_name='event',
-            index=models.Index(condition=models.Q(('session_key', ''), _negated=True), fields=['workspace', 'session_key', '-seq'], name='event_session'),
-        ),
-        migrations.AddIndex(
-            model_name='answeredthing',
-            index=models.Index(fields=['workspace', 'thing_id'], name='answered_thing'),
         ),
         force_row_security(
             "kernel_apikey",

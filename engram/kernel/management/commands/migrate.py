@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.management.base import CommandError
@@ -17,4 +20,20 @@ class Command(migrate.Command):
         """Refuse a database that lacks steps, and name the remedy; Django would fail half-way."""
         if problem := missing_migrations():
             raise CommandError(problem)
-        super().handle(*args, **options)
+        with _rare_collections():
+            super().handle(*args, **options)
+
+
+@contextmanager
+def _rare_collections() -> Iterator[None]:
+    """Collect garbage rarely.
+
+    A step makes the classes of all models that it can reach anew, 11,000 for an empty database: the
+    usual passes over them take a fifth of the time. Rare ones take 70 MB more.
+    """
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 50)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
