@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rest_framework import serializers
@@ -247,9 +247,17 @@ def present_judgement(record: SessionRecord) -> Any:
     raw = judgement.raw if isinstance(judgement.raw, dict) else {}
     shown["missing_topics"] = judgement.missing_topics if is_shown else []
     shown["reasoning"] = str(raw.get("reasoning", "")) if is_shown else ""
-    shown["agent"], shown["orders"] = raw.get("agent"), raw.get("orders")
+    shown["agent"], shown["orders"] = raw.get("agent"), _orders_of(raw)
     shown["withheld"] = record.withheld
     return JudgementSerializer(shown).data
+
+
+def _orders_of(raw: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return in how many orders a model read; None where that is not stored as `settle` does."""
+    match raw.get("orders"):
+        case {"read": int(read), "left_out": str(left_out)}:
+            return {"read": read, "left_out": left_out}
+    return None
 
 
 def present_evidence(comparison: Comparison) -> Any:

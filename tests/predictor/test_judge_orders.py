@@ -320,3 +320,15 @@ def test_the_first_failure_is_put_off_as_before(
     judgement = judgement_of(tenant)
     assert (judgement.status, judgement.attempts) == ("due", 1)
     assert judgement.error == "gpt-4o-mini answered no fitting JSON"
+
+
+@pytest.mark.parametrize("orders", [None, 2, [], {}, {"read": "2", "left_out": ""}, {"read": 1}])
+def test_orders_of_another_form_are_not_shown(
+    tenant: Tenant, ended: Session, member: Callable[[str], Client], orders: Any
+) -> None:
+    """An archive of another product may hold them."""
+    judge_all(tenant)
+    with in_workspace(tenant.workspace):
+        Judgement.objects.update(raw={"orders": orders})
+    assert tenant.admin.get("predictor/audit/s1").json()["judgement"]["orders"] is None
+    assert "Orders" not in page_of(member, judgement_of(tenant))
