@@ -95,7 +95,7 @@ LABELS: Final[Mapping[str, str]] = {
     "extraction_enabled": "Turn transcripts into memories when asked",
     "extraction_by_model": "A model reads transcripts",
     "judge_by_model": "A model judges sessions",
-    "judge_two_orders": "It is asked in two orders",
+    "judge_two_orders": "The judging model is asked in two orders",
     "story_budget_tokens": "Tokens of a story that a model reads",
     "min_relevance": "Least relevance for a query",
     "session_min_relevance": "Least relevance for a session",

@@ -178,7 +178,8 @@ class WorkspaceSettings(BaseModel):
     judge_by_model: bool = Field(
         True,
         description="Whether a language model judges sessions, when one is configured: it reads "
-        "the end of their transcripts, and counts against narrative_daily_usd.",
+        "of their transcripts the end and what speaks of the memories, and counts against "
+        "narrative_daily_usd.",
     )
     judge_two_orders: bool = Field(
         True,
