@@ -1,4 +1,5 @@
-"""Rate the severity of a conflict by what is claimed: it sorts the cards, and decides nothing.
+"""Rate the severity of a conflict by the words of its claims: it sorts the cards, and decides
+nothing. `severity_by_meaning.py` rates by their sentence vectors, where there are any.
 
 Who claims it does not matter: a limit that only an agent wrote down is acted on like any other.
 """
@@ -58,13 +59,17 @@ _SLIGHT: Final = re.compile(
 
 
 def severity_of(facts: Sequence[Fact]) -> Severity:
-    """Return how harmful it would be to act on the wrong one of the claims.
+    """Return how harmful it would be to act on the wrong one of the claims, by their words.
 
     "high" where people, money, data, rights or a deadline are at stake, or a constraint; "low"
     where all of them are about taste and furnishing; else "medium".
     """
+    return severity_by_words(facts) or "medium"
+
+
+def severity_by_words(facts: Sequence[Fact]) -> Severity | None:
+    """Return the severity that a constraint or a word of the lists tells; None without either."""
     if any(fact.kind == "constraint" or _GRAVE.search(fact.content) for fact in facts):
         return "high"
-    if facts and all(_SLIGHT.search(fact.content) for fact in facts):
-        return "low"
-    return "medium"
+    is_slight = bool(facts) and all(_SLIGHT.search(fact.content) for fact in facts)
+    return "low" if is_slight else None

@@ -11,6 +11,7 @@ from uuid import uuid4
 
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import DetectiveSettings, detect, left_unread
+from conflicts.core.severity_by_meaning import rate_findings
 from conflicts.models import DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.locks import with_comparisons
@@ -163,6 +164,7 @@ def _fill(
     )  # fmt: skip
     if "rules" in workspace.config.muted_rules:
         found = []
+    found = rate_findings(found, story.facts, story.vectors, workspace.embedding_model)
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
     renew()
     run.facts_considered = len(story.facts)
