@@ -43,8 +43,8 @@ class Weights:
 
     def save(self, path: Path) -> None:
         """Write the weights to a file of arrays, in single precision."""
-        small = {"mean": self.mean.astype(np.float32), "weights": self.weights.astype(np.float32)}
-        np.savez_compressed(path, model=np.array(self.model), **small)
+        mean, weights = self.mean.astype(np.float32), self.weights.astype(np.float32)
+        np.savez_compressed(path, model=np.array(self.model), mean=mean, weights=weights)
 
     def scores(self, vector: Floats) -> Floats:
         """Return the scores (3,) of a unit vector (dim,): about 1 for the level that it has."""
