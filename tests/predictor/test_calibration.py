@@ -408,3 +408,18 @@ def test_who_asks_and_answers_at_once_draws_once_and_answers_once(
     assert sorted(one.status_code for one in drawn) == [200] * (CALLERS - 1) + [201]
     assert len(stored(shared_tenant)) == 20
     assert [one.label for one in answers] == [stored(shared_tenant)[item].label]
+
+
+def test_a_memory_that_says_the_same_is_asked_about_whatever_else_changed(tenant: Tenant) -> None:
+    judged_world(tenant)
+    items = items_of(draw(tenant))
+    known = stored(tenant)
+    tagged = known[items[0]["id"]].memory_id
+    reworded = next(known[i["id"]].memory_id for i in items if known[i["id"]].memory_id != tagged)
+    assert tenant.reviewer.patch(f"memories/{tagged}", {"tags": ["seen"]}).status_code == 200
+    said = {"content": "The lock of the third gate is oiled in May."}
+    assert tenant.reviewer.patch(f"memories/{reworded}", said).status_code == 200
+
+    left = {item["id"] for item in items_of(tenant.reviewer.get(f"{PATH}/sample").json())}
+    assert left == {i["id"] for i in items if known[i["id"]].memory_id != reworded}
+    assert say(tenant, items[0]["id"], label=1).status_code == 200

@@ -1,7 +1,8 @@
 """Draw samples of judged memories, store people's labels, and undo labels.
 
 A waiting item has no `labelled_at`. Items that people can no longer read as the judge did (the
-memory is not recallable or was revised, the transcript is gone) are filtered out of the waiting.
+memory is not recallable or says something else now, the transcript is gone) are filtered out of the
+waiting.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from datetime import datetime
 from uuid import UUID
 
 import numpy as np
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
@@ -19,7 +20,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, SessionCandidate
+from memories.models import Memory, Revision, SessionCandidate
 from memories.services.locks import share_lock_free
 from predictor.core.calibration import CalibrationCandidate, draw_stratified, stratum_of
 from predictor.models import (
@@ -154,10 +155,19 @@ def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[Calib
 
 
 def _select_offered() -> QuerySet[SessionCandidate]:
+    """Select what a session was offered in the wording that the memory has now.
+
+    A revision that changed other things, such as a tag or a pin, is read as the judge read it.
+    """
+    same_wording = Revision.objects.filter(
+        memory=OuterRef("memory"),
+        number=OuterRef("revision"),
+        content_hash=OuterRef("memory__content_hash"),
+    )
     return SessionCandidate.objects.filter(
+        Q(revision=F("memory__revision")) | Q(Exists(same_wording)),
         session=OuterRef("session"),
         memory=OuterRef("memory"),
-        revision=OuterRef("memory__revision"),
     )
 
 
