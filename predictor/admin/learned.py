@@ -13,6 +13,7 @@ from unfold.decorators import display
 from engram.kernel.staff import figure_column, format_moment, moment_column
 from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
+from predictor.core.gates import failure_words
 from predictor.models import ModelVersion, Training
 from predictor.serializers.training import TrainingSerializer
 from predictor.services.training.due import WHY
@@ -87,9 +88,10 @@ class TrainingAdmin(DetailedAdmin):
 
     @display(description="gates failed")
     def failed_gates(self, training: Training) -> str:
-        """Return the names of the failed gates."""
+        """Return what the new model failed to show, in words."""
         gates: list[Any] = training.gates if isinstance(training.gates, list) else []
-        return ", ".join(str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
+        failed = (str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
+        return ", ".join(map(failure_words, failed))
 
     @display(description="took", ordering="duration_ms")
     def took(self, training: Training) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
@@ -13,6 +14,24 @@ MIN_CANARY = 5  # sessions from which on a comparison on them may block
 MAX_DROP = 0.15
 MIN_OVERLAP = 0.6
 TOP = 5
+
+# What each gate asks of the new model, and what it is when it fails, in plain words.
+WORDS: Final[Mapping[str, tuple[str, str]]] = {
+    "finite": ("weights are numbers", "weights are no numbers"),
+    "variance": ("tells memories apart", "tells no memories apart"),
+    "canary": ("no worse on sessions held back", "worse on sessions held back"),
+    "overlap": ("lists change little at once", "lists change too much"),
+}
+
+
+def gate_words(name: str) -> str:
+    """Return what a gate asks of the new model; the name of a gate of another release."""
+    return WORDS.get(name, (name, name))[0]
+
+
+def failure_words(name: str) -> str:
+    """Return what a new model is that fails a gate."""
+    return WORDS.get(name, (name, name))[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from engram.console.templatetags.console import percent
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
+from predictor.core.gates import failure_words, gate_words
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
 from predictor.services.status.unused import REASONS
 from predictor.services.training.due import WHY
@@ -38,13 +39,6 @@ STATUS_WORDS = {
     "baseline only": "the baseline ranks alone",
     "baseline fallback": "the baseline ranks alone",
     "drift detected": "its lists had become worse",
-}
-# What a gate of a training asks of the new model, and what it is when it fails.
-GATE_WORDS = {
-    "finite": ("weights are numbers", "weights are no numbers"),
-    "variance": ("tells memories apart", "tells no memories apart"),
-    "canary": ("no worse on sessions held back", "worse on sessions held back"),
-    "overlap": ("lists change little at once", "lists change too much"),
 }
 ERROR_WORDS = {
     "predictor_timeout": "the model was too slow",
@@ -148,14 +142,15 @@ def signed_span(interval: Interval | None) -> str:
 def failed_gates(training: Training) -> str:
     """Return what a training failed to show, in words."""
     gates = training.gates if isinstance(training.gates, list) else []
-    failed = [str(gate.get("name")) for gate in gates if not gate.get("is_passed")]
-    return ", ".join(GATE_WORDS.get(name, (name, name))[1] for name in failed)
+    return ", ".join(
+        failure_words(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")
+    )
 
 
 @register.filter
 def gate_title(name: str) -> str:
     """Return what a gate of a training asks of the new model."""
-    return GATE_WORDS.get(name, (name, name))[0]
+    return gate_words(name)
 
 
 @register.filter

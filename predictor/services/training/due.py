@@ -35,9 +35,9 @@ WHY: Final[Mapping[str, str]] = {
     REEMBEDDED: "the memories have another embedding model",
     UPGRADED: "this release cannot read the model before",
     "manual": "somebody asked for it",
-    "first": "enough sessions are judged for a first model",
-    "full": "it is time to learn from all sessions again",
-    "interval": "enough new sessions are judged",
+    "first": "enough judged for a first model",
+    "full": "time to learn from all sessions",
+    "interval": "enough new sessions judged",
 }
 
 

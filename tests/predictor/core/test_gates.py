@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from predictor.core.gates import Canary, check_gates, overlap_of
+from predictor.core.gates import (
+    WORDS,
+    Canary,
+    check_gates,
+    failure_words,
+    gate_words,
+    overlap_of,
+)
 
 OLD, NEW = list("abcde"), list("vwxyz")
 
@@ -99,3 +106,16 @@ def test_overlap_is_the_shared_part_of_the_first_five():
 
     assert overlap_of(before, after) == pytest.approx((0.6 + 1.0) / 2)
     assert overlap_of(canary([]), canary([])) == 1.0
+
+
+def test_every_gate_has_words_for_what_it_asks_and_for_its_failure():
+    checked = check_gates(
+        canary(LEVEL),
+        canary(LEVEL),
+        is_finite=True,
+        promoted_models=3,
+        rng=np.random.default_rng(0),
+    )
+    assert {gate.name for gate in checked} == set(WORDS)
+    assert failure_words("canary") == "worse on sessions held back"
+    assert (gate_words("of old"), failure_words("of old")) == ("of old", "of old")
