@@ -10,8 +10,8 @@ from django import forms
 from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
-from conflicts.core.rules.titles import title_of
 from conflicts.core.snoozes import days_to_put_off
+from conflicts.core.titles import title_of
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import ALL, CardFilter

@@ -11,7 +11,7 @@ from django.utils import timezone
 from unfold.contrib.filters.admin import DropdownFilter
 
 from conflicts.core.rules.registry import RULES
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.models import Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict

@@ -27,7 +27,7 @@ from conflicts.core.muting import (
     is_imprecise,
     meaning_of,
 )
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.models import Conflict, Decision, Muting
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.detection.replay import replay

@@ -14,7 +14,7 @@ from django.test.utils import CaptureQueriesContext, override_settings
 from django.utils import timezone
 
 from conflicts.core.rules.registry import rule_of
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.models import DetectionRun, Judgement
 from engram.kernel.models import ApiKey, Event, ModelSpend, Workspace
 from engram.kernel.tenancy import in_workspace

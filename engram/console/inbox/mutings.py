@@ -11,7 +11,7 @@ from django.db.models import F, IntegerField, QuerySet, Value
 from django.http import HttpRequest
 
 from conflicts.core.muting import MIN_DECIDED, MUTEABLE, TIERS, meaning_of
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.models import Muting, MutingStatus
 from conflicts.services.muting import answer
 from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source

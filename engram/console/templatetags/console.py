@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.forms import snooze_choices
 from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of

@@ -15,7 +15,7 @@ from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding
 from conflicts.core.rules.registry import RULES, rule_of
 from conflicts.core.rules.rule import Rule
-from conflicts.core.rules.titles import title_of
+from conflicts.core.titles import title_of
 from conflicts.models import Conflict, Judgement
 from conflicts.services.cards.file import file_findings
 from conflicts.services.cards.finders import finders

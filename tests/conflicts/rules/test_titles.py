@@ -6,7 +6,7 @@ import re
 
 from conflicts.core.muting import TIERS
 from conflicts.core.rules.registry import RULES
-from conflicts.core.rules.titles import OTHERS, TITLES, title_of
+from conflicts.core.titles import OTHERS, TITLES, title_of
 from conflicts.models.card import ConflictKind
 from conflicts.services.detection.quality import DETECTORS
 
