@@ -424,3 +424,13 @@ def test_a_worker_that_is_killed_leaves_no_memory_out_and_changes_none_twice(
     assert change_turn(tenant.workspace.pk, clock=lambda: later, seconds=60)
     assert rows(tenant, is_pinned=True, revision=2) == 60
     assert statuses(tenant, change.pk) == {"done": 60}
+
+
+def test_a_change_that_goes_on_is_not_undone(tenant: Tenant, member: Member) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    change = confirm(client, ask(client, "pin"))
+    answer = client.post(f"{LIST}changes/{change}/undo/", follow=True)
+    assert "It is still going on." in answer.content.decode()
+    with in_workspace(tenant.workspace):
+        assert MemoryChange.objects.count() == 1

@@ -19,6 +19,7 @@ from engram.console.memories.done import ACTIONS
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import JobStatus, Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -81,7 +82,7 @@ def undo(workspace: Workspace, change_id: UUID, *, actor: Actor, now: datetime) 
         if (known := MemoryChange.objects.filter(undoes=change).first()) is not None:
             return known
         if change.job.due_at is not None:
-            raise StaleError(NOT_ENDED, [change_id])
+            raise StaleError(NOT_ENDED, [change_id], cause=CHANGED_MEANWHILE)
         done = change.items.filter(status=ItemStatus.DONE).order_by("memory_id")
         pairs = done.values_list("memory_id", "seen_at")
         return _queue(ACTIONS[change.action][1], change.tag, pairs, of=change, actor=actor, now=now)
