@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,6 +80,7 @@ def backup(original: Installation, tmp_path_factory: pytest.TempPathFactory) -> 
     ) as running:
         while running.poll() is None:
             lines |= set(processes_of(original.home).values())
+            time.sleep(0.05)  # each look reads about every process of the machine
         said = running.communicate()[0]
     assert running.returncode == 0
     assert any("--scratch" in line for line in lines)
@@ -87,6 +89,12 @@ def backup(original: Installation, tmp_path_factory: pytest.TempPathFactory) -> 
     assert hashlib.sha256(path.read_bytes()).hexdigest() in said
     assert scratch_databases(original) == []
     return path
+
+
+@pytest.fixture(scope="module")
+def before(original: Installation, backup: Path) -> dict[str, Any]:
+    """Return what a caller saw when the backup was made; every test leaves it so."""
+    return asked(original)
 
 
 def scratch_databases(of: Installation) -> list[str]:
@@ -107,9 +115,8 @@ def elsewhere(tmp_path: Path) -> Iterator[Installation]:
 
 
 def test_after_a_loss_everything_is_as_before(
-    original: Installation, backup: Path, elsewhere: Installation
+    original: Installation, backup: Path, before: dict[str, Any], elsewhere: Installation
 ) -> None:
-    before = asked(original)
     assert [len(found) for found in before["recalled"]] == [2, 1, 1]
     assert (len(before["cards"]), before["notes"]) == (1, ["kiln.md"])
     assert "restored and compared" in elsewhere.done("restore", str(backup))
@@ -120,9 +127,8 @@ def test_after_a_loss_everything_is_as_before(
 
 
 def test_what_is_there_is_replaced_only_after_its_name_was_typed(
-    original: Installation, backup: Path
+    original: Installation, backup: Path, before: dict[str, Any]
 ) -> None:
-    before = asked(original)
     original.call(("POST", "memories", {"content": "What was learned later.", "scope": "studio"}))
     reason = original.refused("restore", str(backup))
     assert "The database engram is not empty, and nothing was changed." in reason
@@ -133,8 +139,9 @@ def test_what_is_there_is_replaced_only_after_its_name_was_typed(
     assert asked(original) == before
 
 
-def test_a_restore_that_is_killed_changes_nothing(original: Installation, backup: Path) -> None:
-    before = asked(original)
+def test_a_restore_that_is_killed_changes_nothing(
+    original: Installation, backup: Path, before: dict[str, Any]
+) -> None:
     url = embedded.ensure(original.home).database_url
     elsewhere = url.removesuffix("/engram") + "/postgres"  # whoever looks on is no user of it
     at_work = """
@@ -172,8 +179,9 @@ def test_a_running_copy_is_refused(original: Installation, backup: Path) -> None
     assert "The database is in use (1 other connections)" in reason
 
 
-def test_who_comes_while_a_name_is_typed_is_found(original: Installation, backup: Path) -> None:
-    before = asked(original)
+def test_who_comes_while_a_name_is_typed_is_found(
+    original: Installation, backup: Path, before: dict[str, Any]
+) -> None:
     url = embedded.ensure(original.home).database_url
     with subprocess.Popen(
         [sys.executable, "manage.py", "restore", "--replace", str(backup)],
@@ -197,9 +205,8 @@ def test_who_comes_while_a_name_is_typed_is_found(original: Installation, backup
 
 
 def test_nothing_but_a_scratch_database_is_replaced_unasked(
-    original: Installation, backup: Path
+    original: Installation, backup: Path, before: dict[str, Any]
 ) -> None:
-    before = asked(original)
     reason = original.refused("restore", "--scratch", str(backup))
     assert "The database engram is no scratch database; nothing was changed." in reason
     shortened = original.manage("restore", "--scr", str(backup))
@@ -223,9 +230,10 @@ def test_rows_are_looked_for_in_the_transaction_that_deletes_them(
     assert f"The database {name} is not empty, and nothing was changed." in reason
 
 
-def test_rows_that_break_a_rule_change_nothing(original: Installation, backup: Path) -> None:
+def test_rows_that_break_a_rule_change_nothing(
+    original: Installation, backup: Path, before: dict[str, Any]
+) -> None:
     """An archive whose digests are right, and whose memories belong to no workspace."""
-    before = asked(original)
     with zipfile.ZipFile(backup) as archive:
         content = {name: archive.read(name) for name in archive.namelist()}
     manifest = json.loads(content[MANIFEST])
