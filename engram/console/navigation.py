@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.http import HttpRequest
 from django.templatetags.static import static
-from django.urls import reverse
+from django.urls import get_script_prefix, reverse
 
 from engram.console.inbox.queue import tallies_for
 from engram.kernel.models import Role
@@ -223,7 +224,16 @@ def _link(request: HttpRequest, tab: Tab) -> str:
     staff = staff_or_none(request)
     if tab.route == OF_WORKSPACE and staff is not None:
         return reverse(tab.route, args=[staff.workspace.pk])
-    return reverse(tab.route)
+    return _path(tab.route, get_script_prefix())
+
+
+@lru_cache(maxsize=256)
+def _path(route: str, script_prefix: str) -> str:
+    """Return the path of a route without parameters; `reverse` puts the request's prefix before it.
+
+    Every page asks for all of them twice.
+    """
+    return reverse(route)
 
 
 def _count_waiting(request: HttpRequest, tab: Tab) -> int | None:
