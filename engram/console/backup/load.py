@@ -20,6 +20,7 @@ from engram.console.backup.tables import (
 )
 from engram.console.backup.target import remove_everything
 from engram.console.backup.write import Digested
+from engram.kernel.garbage import rare_collections
 
 Advance = Callable[[int], object]
 FOREIGN_KEYS = """
@@ -91,7 +92,8 @@ def _migrate(nodes: set[Node]) -> None:
     graph = executor.loader.graph
     nodes = nodes & set(graph.nodes)
     last = [n for n in nodes if not any(c.key in nodes for c in graph.node_map[n].children)]
-    executor.migrate(sorted(last))
+    with rare_collections():
+        executor.migrate(sorted(last))
 
 
 def _matching_tables(manifest: Manifest) -> list[TableOf]:
