@@ -24,7 +24,7 @@ class MemoryChange(WorkspaceModel):
     undoes = models.OneToOneField("self", models.SET_NULL, null=True, related_name="undone_by")
 
     def __str__(self) -> str:
-        return row_label(self, self.job.created_at)
+        return row_label(self)
 
 
 class ItemStatus(models.TextChoices):
