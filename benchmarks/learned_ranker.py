@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.ground.trees import Trees
+from benchmarks.ground import trees
 from engram.console.evaluation.simulation import curves, plans
 from engram.console.evaluation.simulation.governed import GovernedSession, govern
 from engram.console.evaluation.simulation.life import live
@@ -47,6 +47,7 @@ GOVERNED_SESSIONS = 300 if IS_FULL else 30
 ALPHA_EVERY = 50 if IS_FULL else 10
 GOALS = {("habits", 500): 0.75, ("across", 500): 0.57}
 HAS_TREES = importlib.util.find_spec("sklearn") is not None
+HAS_LAMBDAMART = trees.has_lambdamart()
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 MAKERS: dict[str, curves.Maker] = {
@@ -54,8 +55,11 @@ MAKERS: dict[str, curves.Maker] = {
     "ridge": lambda known, rng: rankers.ridge(known.embeddings, known.texts, rng=rng),
 }
 if HAS_TREES:
-    MAKERS["trees"] = lambda known, rng: Trees(known, content=False)
-    MAKERS["trees, content"] = lambda known, rng: Trees(known, content=True)
+    MAKERS["trees"] = lambda known, rng: trees.Trees(known, content=False)
+    MAKERS["trees, content"] = lambda known, rng: trees.Trees(known, content=True)
+if HAS_LAMBDAMART:
+    MAKERS["LambdaMART"] = lambda known, rng: trees.LambdaMart(known, content=False)
+    MAKERS["LambdaMART, content"] = lambda known, rng: trees.LambdaMart(known, content=True)
 
 
 def scale_down(plan: WorldPlan) -> WorldPlan:
@@ -130,7 +134,7 @@ def print_gains(gains: dict[str, dict[int, dict[str, float]]]) -> None:
             f"{t['mean']:+.3f} [{t['low']:+.3f}, {t['high']:+.3f}] {t['worst']:+.3f}"
             for t in by_sessions.values()
         )
-        print(f"{name:<16}" + "".join(f"{cell:>32}" for cell in cells))
+        print(f"{name:<20}" + "".join(f"{cell:>32}" for cell in cells))
 
 
 def print_curves(
@@ -146,18 +150,18 @@ def print_curves(
         + ", ".join(f"{name} {figures['mean']:.3f}" for name, figures in bounds.items())
     )
     print(
-        f"{'after sessions':<16}" + "".join(f"{n:>22}" for n in checkpoints) + f"{'fit cpu s':>11}"
+        f"{'after sessions':<20}" + "".join(f"{n:>22}" for n in checkpoints) + f"{'fit cpu s':>11}"
     )
     for name, by_sessions in learned.items():
         cells = (f"{t['mean']:.3f} [{t['low']:.3f}, {t['high']:.3f}]" for t in by_sessions.values())
-        print(f"{name:<16}" + "".join(f"{cell:>22}" for cell in cells) + f"{cpu[name]:>11}")
+        print(f"{name:<20}" + "".join(f"{cell:>22}" for cell in cells) + f"{cpu[name]:>11}")
     own = {n: figures["mean"] for n, figures in learned["model"].items()}
     goals = [
         (f"after {n}", own[n], goal) for (of, n), goal in GOALS.items() if of == world and n in own
     ]
     goals.append(("untrained, the baseline", own[0], bounds["baseline"]["mean"]))
-    for name in ("trees", "trees, content"):
-        if name in learned and 30 in own:
+    for name in sorted(learned.keys() - {"model"}):
+        if 30 in own:
             goals.append((f"after 30, {name}", own[30], learned[name][30]["mean"]))
     for name, mean, goal in goals:
         print(f"goal {name} {goal:.3f}: {'reached' if mean >= goal else 'MISSED'} ({mean:.3f})")
@@ -332,6 +336,8 @@ def main() -> None:
     seeds = [first + i for i in range(options.seeds)]
     if not HAS_TREES:
         print("not installed: scikit-learn (make bench-venv); boosted trees are left out")
+    if not HAS_LAMBDAMART:
+        print("not usable: lightgbm (make bench-venv; it needs libgomp); LambdaMART is left out")
     result: dict[str, Any] = {
         "benchmark": "learned_ranker",
         "size": "full" if IS_FULL else "toy",

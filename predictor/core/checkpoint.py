@@ -19,7 +19,7 @@ from predictor.core.types import FEATURE_VERSION, PROJECT_SLOTS, SIGNALS, TOKEN_
 from predictor.core.weights import DIMENSION, VALUE, Weights, count, shapes
 
 MAGIC = b"SGPT"
-VERSION = 3
+VERSION = 4
 PRETRAINED = 1  # flag: base weights, trained elsewhere
 FINE_TUNED = 2  # flag: trained on this workspace's sessions
 
@@ -138,6 +138,7 @@ def _parameters(raw: bytes, native: int) -> Weights:
         size = int(np.prod(shape))
         weights[name] = flat[start : start + size].reshape(shape)
         start += size
-    if min(weights["signal_scale"].min(), weights["prior_scale"].min()) < 0:
+    scales = ("signal_scale", "prior_scale", "linear_scale")
+    if min(weights[name].min() for name in scales) < 0:
         raise CheckpointError("a deviation is below zero")
     return weights

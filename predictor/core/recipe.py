@@ -1,4 +1,4 @@
-"""Train the model in three steps: parts that need no labels, closed-form parts, then Adam."""
+"""Train the model: parts that need no labels, closed-form parts, Adam, then how far to trust it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from predictor.core import basis, heads, projects, scoring, wordvectors
+from predictor.core import basis, heads, projects, wordvectors
 from predictor.core.adam import Adam
 from predictor.core.assembly import Batch, DistinctMemories, assemble_batches, pool_of
 from predictor.core.gradients import ScoredBatch, loss_and_gradient, loss_of
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
-from predictor.core.metrics import ndcg
+from predictor.core.linear import fit_linear
+from predictor.core.shares import choose_shares
 from predictor.core.types import TOKEN_BUCKETS, LabelledSession
-from predictor.core.weights import BASELINE_SCALE, DIMENSION, Floats, Weights
-
-FOLDS = 3
-MOST_TRIED = 120  # sessions
-SHARES = (0.0, 0.25, 0.5, 1.0)
+from predictor.core.weights import DIMENSION, Floats, Weights
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +64,21 @@ def train_weights(
 
     Parameters
     ----------
-    is_tried : whether the trust in what is learned is measured; else it stays as it was.
+    is_tried : whether the shares of `predictor.core.shares` are measured; else they stay as they
+        were.
     is_first : first training: means, deviations and missing word vectors are computed from the
         sessions. A later fit keeps them and starts from the learned weights.
     """
     began, began_cpu = time.perf_counter(), time.process_time()
+    before = state
+
+    def learn(some: Sequence[LabelledSession]) -> Weights:
+        return train_weights(
+            before, some, recipe, is_first=is_first, rng=rng, progress=None, is_tried=False
+        )[0]
+
     useful = [session for session in sessions if is_useful(session)]
-    loss, steps, before = 0.0, 0, state
+    loss, steps = 0.0, 0
     if useful:
         pool = pool_of(useful)
         if is_first:
@@ -88,8 +93,11 @@ def train_weights(
         state, loss, steps = _descend(
             state, batches, directions, recipe, rng=rng, progress=progress
         )
+        state |= _fit_linear(useful)
         if is_tried:
-            state["trust"] = trust_of(before, useful, recipe, is_first=is_first, rng=rng)
+            found = choose_shares(useful, learn)
+            state["linear_share"] = np.full(1, found.linear, dtype=np.float32)
+            state["trust"] = np.full(1, found.trust, dtype=np.float32)
     report = TrainingReport(
         loss=loss,
         steps=steps,
@@ -101,54 +109,14 @@ def train_weights(
     return state, report
 
 
-def trust_of(
-    state: Weights,
-    sessions: Sequence[LabelledSession],
-    recipe: Recipe,
-    *,
-    is_first: bool,
-    rng: np.random.Generator,
-) -> Floats:
-    """Return τ, (1,): the share of what is learned that ranks sessions not learned from best.
-
-    The newest sessions with the baseline's scores are divided into `FOLDS` parts; each is ranked by
-    what is learned from the others, with every share of `SHARES`. Taken is the largest that is
-    better than the baseline by more than a standard error, and within one of the best.
-    """
-    tried = [session for session in sessions if session.candidates.baseline is not None]
-    tried = tried[-MOST_TRIED:]
-    if len(tried) < 2 * FOLDS:
-        return np.full(1, 0.0 if tried else 1.0, dtype=np.float32)
-    gains = []
-    for fold in range(FOLDS):
-        others = [session for i, session in enumerate(tried) if i % FOLDS != fold]
-        learned, _ = train_weights(
-            state, others, recipe, is_first=is_first, rng=rng, progress=None, is_tried=False
-        )
-        learned["trust"] = np.ones(1, dtype=np.float32)
-        gains += [_gains(learned, session) for session in tried[fold::FOLDS]]
-    table = np.array(gains)  # (sessions, shares)
-    mean, error = table.mean(axis=0), table.std(axis=0, ddof=1) / np.sqrt(len(table))
-    best = int(np.argmax(mean))
-    is_good = (mean > error) & (mean >= mean[best] - error[best])
-    share = max((one for one, good in zip(SHARES, is_good, strict=True) if good), default=0.0)
-    return np.full(1, share, dtype=np.float32)
-
-
-def _gains(learned: Weights, session: LabelledSession) -> list[float]:
-    """Return for every share the nDCG@10 by the labels, less the baseline's."""
-    candidates = session.candidates
-    assert candidates.baseline is not None  # noqa: S101  chosen by the caller
-    ready = scoring.prepare_candidates(learned, candidates)
-    start = BASELINE_SCALE * np.asarray(candidates.baseline)
-    own = scoring.scores(learned, session.context, ready) - start
-    worth = dict(enumerate(np.maximum(session.labels, 0).tolist()))
-    if not max(worth.values()) > 0:
-        return [0.0] * len(SHARES)
-    found = [
-        ndcg(np.argsort(-(start + share * own), kind="stable").tolist(), worth) for share in SHARES
-    ]
-    return [quality - found[0] for quality in found]
+def _fit_linear(useful: Sequence[LabelledSession]) -> Weights:
+    """Return the linear ranking of the sessions as weights."""
+    found = fit_linear(useful)
+    return {
+        "linear_mean": found.mean.astype(np.float32),
+        "linear_scale": found.scale.astype(np.float32),
+        "linear": found.slopes.astype(np.float32),
+    }
 
 
 def _descend(

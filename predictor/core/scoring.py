@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 from predictor.core import forward
 from predictor.core.checks import ScoreError, check_candidates
 from predictor.core.features import WidthError
-from predictor.core.types import Candidates, Context
+from predictor.core.linear import standardise
+from predictor.core.types import CANDIDATE_COLUMNS, Candidates, Context
 from predictor.core.weights import (
     BASELINE_SCALE,
+    COSINE_COLUMN,
     DIMENSION,
+    LINEAR_COLUMNS,
     Floats,
     Weights,
 )
@@ -30,6 +33,7 @@ class PreparedCandidates:
     text_at: NDArray[np.intp]  # which candidates are text only
     text: Floats  # their pooled words, (text only, 64)
     fixed: Floats  # w_f · f + ρ · eff, (n,)
+    linear: Floats  # λ · columns but the cosine, (n,)
     baseline: Floats | None  # the baseline's scores, (n,)
 
     def __len__(self) -> int:
@@ -60,6 +64,7 @@ def prepare_candidates(w: Weights, candidates: Candidates) -> PreparedCandidates
         text_at=text_at,
         text=text,
         fixed=_session_independent(w, candidates.signals, candidates.log_effectiveness),
+        linear=_linear(w, candidates),
         baseline=candidates.baseline,
     )
 
@@ -84,15 +89,19 @@ def _total(w: Weights, context: Context, ready: PreparedCandidates) -> Floats:
     has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
     projected: Floats = np.zeros((1, DIMENSION), dtype=np.float32)
     total: Floats = ready.fixed
+    raw: Floats = np.zeros(len(ready), dtype=np.float32)
     if context.embedding is not None:
         embedding = np.asarray(context.embedding, dtype=np.float32)
         projected = (embedding - w["mean"])[None] @ w["projection"]
-        cosine = ready.embeddings @ embedding
+        cosine = ready.embeddings @ embedding  # 0 for text only
+        raw = cosine.copy()
         cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
         total = total + forward.nearness_of(cosine) @ w["similarity"]
     lifted = forward.lift(w, projected, has_context, projects, times)
     value = np.tanh(ready.values + lifted.values)
     total = total + forward.blend(w, ready.hidden @ lifted.keys[0], value)
+    linear = ready.linear + _by_cosine(w, raw)
+    total = total + w["linear_share"][0] * (linear - total)
     if ready.baseline is not None:
         start = np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32)
         total = start + w["trust"][0] * (total - start)
@@ -116,3 +125,20 @@ def _session_independent(w: Weights, signals: Floats, log_effectiveness: Floats)
     fixed = fixed + forward.prior_of(w, log_effectiveness) @ w["prior"]
     with np.errstate(over="ignore"):  # `_finite` rejects such scores
         return np.asarray(fixed, dtype=np.float32)
+
+
+def _linear(w: Weights, candidates: Candidates) -> Floats:
+    """Return the linear scores without their cosine, (n,)."""
+    signals = candidates.signals[:, CANDIDATE_COLUMNS]
+    told = np.column_stack([signals, candidates.log_effectiveness])
+    own = np.delete(np.arange(LINEAR_COLUMNS), COSINE_COLUMN)
+    with np.errstate(over="ignore"):  # `_finite` rejects such scores
+        standard = standardise(told, w["linear_mean"][own], w["linear_scale"][own])
+        return np.asarray(standard @ w["linear"][own], dtype=np.float32)
+
+
+def _by_cosine(w: Weights, cosine: Floats) -> Floats:
+    """Return the part of the linear scores that the cosine (n,) makes, (n,)."""
+    at = COSINE_COLUMN
+    standard = standardise(cosine, w["linear_mean"][at], w["linear_scale"][at])
+    return np.asarray(standard * w["linear"][at])

@@ -2,7 +2,8 @@
 
 Letters in comments are those of the equations: x = (e - μ) W_e or mean E[word], h = LayerNorm(x),
 S = π P + t T, z = LayerNorm((c - μ) W_e) + S, q = z W_q + S, a = h · (W_k q) / 8,
-m = tanh(h W_v + z W_c), s = a + σ(a) w_v · m + w_f · f + β · near + ρ · eff + ν injected.
+m = tanh(h W_v + z W_c), r = a + σ(a) w_v · m + w_f · f + β · near + ρ · eff + ν injected,
+l = λ · columns, s = r + ω (l - r).
 Where the baseline's score b is given, candidates are ranked by κ b + τ (s - κ b).
 """
 
@@ -19,6 +20,10 @@ Weights = dict[str, Floats]  # by name, in the order of `shapes`; never changed 
 DIMENSION = 64  # d of the equations
 VALUE = 32  # width of the value path
 TIMES = 7  # sine and cosine of hour, weekday and month, and the gap
+
+# Of the linear ranking: `CANDIDATE_COLUMNS`, the cosine, the logarithm of the effectiveness.
+COSINE_COLUMN = len(CANDIDATE_COLUMNS)
+LINEAR_COLUMNS = COSINE_COLUMN + 2
 
 AGES_DAYS = (3.0, 20.0)  # time constants of the two freshness features
 
@@ -52,6 +57,10 @@ def shapes(native: int) -> dict[str, tuple[int, ...]]:
         "signal_head": (len(CANDIDATE_COLUMNS) + len(AGES_DAYS),),  # w_f
         "similarity": (2,),  # β
         "prior": (2,),  # ρ
+        "linear_mean": (LINEAR_COLUMNS,),
+        "linear_scale": (LINEAR_COLUMNS,),  # as `signal_scale`
+        "linear": (LINEAR_COLUMNS,),  # λ
+        "linear_share": (1,),  # ω, how much of the score is the linear one's
         "trust": (1,),  # τ, how much of what was learned is added to the baseline's score
         "injected": (1,),  # ν, for training only
         "signal_mean": (len(SIGNALS),),

@@ -97,10 +97,23 @@ def score(weights, context, candidates, i, *, injected=0.0, is_training=False):
         + said
         + w["injected"][0] * injected
     )
-    if candidates.baseline is None or is_training:
+    if is_training:
+        return score
+    score += w["linear_share"][0] * (_linear(w, context, candidates, i) - score)
+    if candidates.baseline is None:
         return score
     start = 2.0 * float(candidates.baseline[i])
     return start + w["trust"][0] * (score - start)
+
+
+def _linear(w, context, candidates, i):
+    cosine = 0.0
+    if context.embedding is not None and candidates.is_embedded[i]:
+        cosine = _dot(candidates.embeddings[i].tolist(), context.embedding.tolist())
+    signals = candidates.signals[i].tolist()
+    told = [*signals[:3], *signals[10:], cosine, float(candidates.log_effectiveness[i])]
+    away = zip(_minus(told, w["linear_mean"]), w["linear_scale"], strict=True)
+    return _dot([min(max(value * scale, -2.5), 2.5) for value, scale in away], w["linear"])
 
 
 def loss(weights, sessions, temperature):

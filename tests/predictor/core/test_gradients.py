@@ -26,7 +26,7 @@ def _weights(seed=0):
     weights = {}
     for name, shape in shapes(NATIVE).items():
         weights[name] = 0.25 * rng.standard_normal(shape)
-    for name in ("signal_scale", "prior_scale", "scale_embedded", "scale_text"):
+    for name in ("signal_scale", "prior_scale", "linear_scale", "scale_embedded", "scale_text"):
         weights[name] = np.abs(weights[name]) + 0.5
     return weights
 
@@ -117,6 +117,10 @@ def test_every_parameter_is_trained_or_known_to_be_fixed():
         "injected",  # in closed form, within a bound
         "projection",  # moves by `turn`
         "words",  # fitted without labels
+        "linear_mean",  # in closed form, with a share of its own
+        "linear_scale",
+        "linear",
+        "linear_share",
         "trust",  # by sessions that were not learned from
         "signal_mean",
         "signal_scale",
@@ -160,6 +164,7 @@ def test_training_and_scoring_read_the_same_scores():
     scorer.fit(sessions, rng=rng)
     state = checkpoint.read(scorer.to_bytes())[0]
     state["trust"][:] = 1  # which is of scoring alone
+    state["linear_share"][:] = 0  # likewise
     scorer = Scorer(state, flags=checkpoint.FINE_TUNED)
     weights = {n: a.astype(float) for n, a in state.items()}
     batch = _batch(weights, sessions, _directions(rng))
