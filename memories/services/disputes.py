@@ -35,6 +35,7 @@ class Opposite(NamedTuple):
 
     id: UUID
     content: str
+    observed_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,11 @@ class Dispute:
 
     conflicts: Sequence[UUID] = ()
     contradicted_by: Opposite | None = None
+
+    def is_by_a_later_one(self, observed_at: datetime) -> bool:
+        """Return whether a memory that was observed later than this contradicts it."""
+        against = self.contradicted_by
+        return against is not None and against.observed_at > observed_at
 
     @property
     def chars(self) -> int:
@@ -124,6 +130,6 @@ def _quotes(memory_ids: Collection[UUID], now: datetime) -> dict[UUID, Opposite]
     """Return excerpts of those memories that can be recalled, newest first."""
     readable = Memory.objects.recallable(now).filter(pk__in=memory_ids)
     rows = readable.order_by("-observed_at", "-created_at", "pk").values_list(
-        "pk", Left("content", EXCERPT_MAX_CHARS + 1)
+        "pk", Left("content", EXCERPT_MAX_CHARS + 1), "observed_at"
     )
-    return {i: Opposite(i, excerpt(content)) for i, content in rows}
+    return {i: Opposite(i, excerpt(content), at) for i, content, at in rows}

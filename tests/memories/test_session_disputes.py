@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,7 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.services.detection.detect import detect_due
+from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import NOTES
+from memories.models import SessionCandidate
+from predictor.core.types import SIGNALS
 from tests.conftest import Tenant
 
 OLD = "The billing service runs on PostgreSQL 17."
@@ -191,3 +195,16 @@ def test_disputes_cost_the_same_queries_for_one_and_for_many(tenant: Tenant) -> 
     for tank in tanks[1:]:
         clash(tank)
     assert queries("many") == (one, few * len(tanks))
+
+
+def test_the_ranker_is_told_which_memory_a_later_one_contradicts(tenant: Tenant) -> None:
+    now = timezone.now()
+    old = commit(tenant, TUESDAY, observed_at=(now - timedelta(days=9)).isoformat())
+    new = commit(tenant, THURSDAY, observed_at=(now - timedelta(days=2)).isoformat())
+    plain = commit(tenant, "The office has two printers.")
+    assert tenant.agent.post("conflicts", {"memory_ids": [old, new]}).status_code == 201
+    start(tenant, context="When is the release, and on which printer is it printed?")
+    with in_workspace(tenant.workspace):
+        rows = SessionCandidate.objects.values_list("memory_id", "signals")
+        told = {str(memory): signals[SIGNALS.index("is_superseded")] for memory, signals in rows}
+    assert told == {old: 1.0, new: 0.0, plain: 0.0}

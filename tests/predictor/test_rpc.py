@@ -156,7 +156,7 @@ def test_status_before_anything(server: RpcServer) -> None:
         "training_sessions": 0,
         "model_version": 0,
         "last_trained": None,
-        "parameters": 1_088_903,
+        "parameters": 1_088_925,
     }
 
 

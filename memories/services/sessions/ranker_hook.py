@@ -38,7 +38,7 @@ class CandidateFacts:
     age_days: float
     importance: float
     access_count: int  # recalls, without injections
-    is_superseded: bool
+    is_superseded: bool  # by a later memory, people are asked: what is replaced is not offered
     baseline_score: float  # `total` of `memories.core.baseline`
     effectiveness: float  # importance · 0.95^days
 

@@ -21,7 +21,9 @@ from memories.services.sessions.ranker_hook import CandidateFacts, RankerAnswer
 from memories.services.sessions.record import CandidateRow
 
 
-def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
+def facts_of(
+    found: SessionCandidates, disputes: Mapping[UUID, Dispute], now: datetime
+) -> list[CandidateFacts]:
     """Return the features of the candidates, in the baseline's order."""
     answer = []
     for fact, vector, score in zip(found.facts, found.vectors, found.scores, strict=True):
@@ -33,7 +35,7 @@ def facts_of(found: SessionCandidates, now: datetime) -> list[CandidateFacts]:
                 age_days=age_days(fact.observed_at, now),
                 importance=fact.importance,
                 access_count=fact.recall_count,
-                is_superseded=False,  # superseded memories cannot be recalled
+                is_superseded=disputes.get(fact.id, UNDISPUTED).is_by_a_later_one(fact.observed_at),
                 baseline_score=score.total,
                 effectiveness=score.effectiveness,
             )

@@ -169,6 +169,7 @@ def _start(
     found = candidates_of(workspace, place, now=now)
     before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
+    disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
     ranker_request = RankerRequest(
         workspace=workspace,
         session_key=request.session_key,
@@ -177,11 +178,10 @@ def _start(
         project=request.project,
         now=now,
         gap_hours=gap,
-        candidates=facts_of(found, now),
+        candidates=facts_of(found, disputes, now),
     )
     answer = ask_ranker(ranker_request)
     budget = injection.InjectionBudget(request.k, request.budget_chars)
-    disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
     least = workspace.config.session_min_relevance
     rows = rank_candidates(found, answer, budget, disputes, least=least, rng=rng)
     session = _session(request, reading, answer, model=model, gap=gap, actor=actor, now=now)
