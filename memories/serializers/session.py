@@ -369,7 +369,7 @@ def _present_dispute(dispute: Dispute) -> dict[str, Any]:
     return {
         "disputed": bool(dispute.conflicts),
         "conflicts": list(dispute.conflicts),
-        "contradicted_by": other and other._asdict(),
+        "contradicted_by": other and {"id": other.id, "content": other.content},
     }
 
 

@@ -199,11 +199,11 @@ def test_disputes_cost_the_same_queries_for_one_and_for_many(tenant: Tenant) -> 
 
 def test_the_ranker_is_told_which_memory_a_later_one_contradicts(tenant: Tenant) -> None:
     now = timezone.now()
-    old = commit(tenant, TUESDAY, observed_at=(now - timedelta(days=9)).isoformat())
-    new = commit(tenant, THURSDAY, observed_at=(now - timedelta(days=2)).isoformat())
+    old = commit(tenant, NEW, observed_at=(now - timedelta(days=9)).isoformat())
+    new = commit(tenant, OLD, observed_at=(now - timedelta(days=2)).isoformat())
     plain = commit(tenant, "The office has two printers.")
     assert tenant.agent.post("conflicts", {"memory_ids": [old, new]}).status_code == 201
-    start(tenant, context="When is the release, and on which printer is it printed?")
+    start(tenant, context="Which PostgreSQL does billing run on, and where are printers?")
     with in_workspace(tenant.workspace):
         rows = SessionCandidate.objects.values_list("memory_id", "signals")
         told = {str(memory): signals[SIGNALS.index("is_superseded")] for memory, signals in rows}
