@@ -4,12 +4,9 @@ import os
 
 from celery import Celery
 
-from engram.kernel import acknowledging
-
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
 # Django's checks would load all pages in every worker; `manage.py check` makes them.
 os.environ.setdefault("CELERY_SKIP_CHECKS", "true")
-acknowledging.install()
 app = Celery("engram")
 app.config_from_object("django.conf:settings", namespace="CELERY")
 app.autodiscover_tasks()

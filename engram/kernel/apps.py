@@ -33,9 +33,18 @@ class KernelConfig(AppConfig):
 
     def ready(self) -> None:
         """Connect the signals of Celery's processes and of sign-ins."""
+        from celery import signals
+
         from engram.kernel import chosen, heartbeat  # noqa: F401  importing connects signals
 
         heartbeat.connect_signals()
+        signals.celeryd_init.connect(_acknowledge_safely, weak=False)
+
+
+def _acknowledge_safely(**_: Any) -> None:
+    from engram.kernel import acknowledging  # a worker's alone: it loads Kombu's Redis transport
+
+    acknowledging.install()
 
 
 def _check_pages(app_configs: Any, **options: Any) -> list[checks.CheckMessage]:

@@ -75,7 +75,11 @@ def may_be_chance(margins: Margins) -> str:
     """Return what is missing once enough sessions are compared."""
     if margins.mean < NO_LEAD:
         return "It gets a say once its choices are better, beyond what chance explains."
-    return "That may still be chance; it gets a say as soon as chance can hardly explain it."
+    until = "it gets a say as soon as chance can hardly explain it."
+    if margins.count >= FEW and margins.interval[0] > 0:
+        # A reader sees an interval above 0, and no say.
+        return f"As this is looked at after every session, some leads show by chance; {until}"
+    return f"That may still be chance; {until}"
 
 
 def earned_words(margins: Margins, *, share: float) -> str:

@@ -7,15 +7,19 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from celery import signals
 from kombu import Queue
+from kombu.transport import redis
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from engram.celery import app
 
 
 @pytest.fixture
-def connection() -> Iterator[Any]:
+def connection(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """Connect to the tests' broker as a worker does."""
+    monkeypatch.setattr(redis.Channel, "QoS", redis.QoS)  # set back afterwards
+    signals.celeryd_init.send(sender="a worker", instance=None, conf=None, options={})
     with app.connection_for_read() as own:
         yield own
 
