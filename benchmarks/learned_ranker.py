@@ -228,6 +228,7 @@ def scoring_rows(width: int, repeats: int) -> dict[str, dict[str, float | str]]:
         known = curves.known_at(simulator, 7)
         rng = np.random.default_rng(0)
         scorer = Scorer.initial(None, known.embeddings, rng=rng, texts=known.texts)
+        scorer.fit(lessons_of(simulator, 6), rng=rng)  # an untrained one returns the baseline
         context, pool = session.context, session.candidates
         rows[f"score {name}, width {width}"] = time_calls(
             partial(scorer.score, context, pool), repeats
