@@ -28,12 +28,15 @@ def lead_words(margins: Margins) -> str:
     return f"{word} (95 % certain: {low:.2f} to {high:.2f})".replace("-", "−")
 
 
-def compared_words(margins: Margins) -> str:
-    """Return a sentence on what was compared and how it ended."""
+def compared_words(margins: Margins, *, is_anew: bool = False) -> str:
+    """Return a sentence on what was compared and how it ended.
+
+    `is_anew` is whether earlier comparisons were dropped, because the model fell behind.
+    """
     if not margins.count:
         return (
             "To compare them, model and baseline choose the memories of a session in turn; no"
-            " such session has been judged yet."
+            f" such session has been judged {'since' if is_anew else 'yet'}."
         )
     number = _sessions(margins.count)
     if margins.count >= MOST_COUNTED:
@@ -58,7 +61,7 @@ def cold_words(margins: Margins, *, unmet: str, resets: int, is_lost: bool) -> s
             f"The baseline ranks alone: the model had fallen behind it{times}, and must earn a say"
             " anew."
         )
-    return f"{why} {compared_words(margins)} {unmet}"
+    return f"{why} {compared_words(margins, is_anew=is_lost)} {unmet}"
 
 
 def few_judged(done: int, wanted: int) -> str:

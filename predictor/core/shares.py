@@ -36,7 +36,8 @@ def choose_shares(
     The newest sessions are divided into `FOLDS` parts; each is ranked by what is learned from the
     others. ω is the one of the best rankings without a baseline. τ is the largest share that is
     better than the baseline by more than a standard error, and within one of the best; 1 where no
-    session has the baseline's scores, 0 where too few have.
+    session has the baseline's scores, 0 where too few have. Both are measured on the same sessions,
+    so τ is a little too large.
 
     Parameters
     ----------
@@ -74,8 +75,9 @@ def _qualities(learned: Weights, session: LabelledSession) -> Floats:
     found = np.zeros((len(LINEAR_SHARES), len(TRUSTS)))
     if not max(worth.values()) > 0:
         return found
+    without, alone = (_scores(learned, session, linear=one) for one in (0.0, 1.0))
     for i, linear in enumerate(LINEAR_SHARES):
-        own = _scores(learned, session, linear=linear)
+        own = without + linear * (alone - without)
         start = own if (b := session.candidates.baseline) is None else BASELINE_SCALE * np.array(b)
         for j, trust in enumerate(TRUSTS):
             order = np.argsort(-(start + trust * (own - start)), kind="stable")

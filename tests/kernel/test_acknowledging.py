@@ -36,6 +36,21 @@ def queue(connection: Any) -> Iterator[Any]:
     own.delete()
 
 
+def test_a_message_that_could_not_be_given_back_leaves_room_for_the_next(
+    connection: Any, queue: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    channel = connection.default_channel
+    channel.basic_qos(0, 1, False)
+    first = queue.get()
+    monkeypatch.setattr(type(channel.qos), "restore_by_tag", fail)
+    with pytest.raises(RedisTimeoutError):
+        first.requeue()
+    monkeypatch.undo()
+    assert channel.qos.can_consume()
+    assert channel.client.hexists(channel.unacked_key, first.delivery_tag)  # delivered again later
+    channel.qos.restore_by_tag(first.delivery_tag)
+
+
 def fail(*_args: object, **_named: object) -> None:
     """Do as a Redis that does not answer."""
     raise RedisTimeoutError("Timeout reading from socket")

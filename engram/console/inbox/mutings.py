@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import F, IntegerField, QuerySet, Value
+from django.db.models import F, IntegerField, Q, QuerySet, Value
 from django.http import HttpRequest
 
 from conflicts.core.muting import MIN_DECIDED, MUTEABLE, TIERS, meaning_of
@@ -56,7 +56,8 @@ class MutingSource(Source):
         if wanted.assignee_id is not None or wanted.scope or is_other:
             found = found.none()
         if wanted.text:
-            found = found.filter(rule__in=_named(wanted.text))
+            is_named = Q(rule__in=_named(wanted.text)) | Q(rule__icontains=wanted.text)
+            found = found.filter(is_named)  # also a rule that this release does not have
         return self._annotate(found)
 
     def _annotate(self, found: QuerySet[Any]) -> QuerySet[Any]:
@@ -106,9 +107,9 @@ class MutingSource(Source):
 
 
 def _named(text: str) -> list[str]:
-    """Return the rules and tiers whose title or id has a text."""
+    """Return the rules and tiers whose title has a text."""
     sought = text.lower()
-    return [one for one in MUTEABLE if sought in one or sought in title_of(one).lower()]
+    return [one for one in MUTEABLE if sought in title_of(one).lower()]
 
 
 def _name(rule: str) -> str:

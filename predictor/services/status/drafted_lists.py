@@ -148,7 +148,8 @@ def describe_distance(governor: Governor, missing: int | None, *, mode: str) -> 
         " turn, to be compared."
     )
     if not margins.count:
-        return f"The model has no say yet: it was compared in no session so far. {share}"
+        since = "since it fell behind" if governor.drift_resets else "so far"
+        return f"The model has no say yet: it was compared in no session {since}. {share}"
     return f"The model has no say yet: {lead_words(margins)}. {describe_missing(missing)}{share}"
 
 

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -636,6 +637,14 @@ def test_the_reason_tells_what_was_compared_and_what_is_missing_without_internal
     assert "at most" not in told[6]
     for one in told:
         assert not re.search(r"α|\bz\b|bets|nDCG|effective|margin|drafted|_|reset|nan", one)
+
+
+def test_a_model_that_fell_behind_is_not_said_to_have_been_compared_never():
+    lost = replace(
+        Governor.initial(), phase=Phase.RETRAINING, drift_resets=1, scored_sessions=200
+    ).reason
+    assert "had fallen behind it" in lost
+    assert "no such session has been judged since" in lost
 
 
 def test_the_interval_of_the_lead_holds_the_mean_in_its_own_direction():
