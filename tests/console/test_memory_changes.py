@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from html import unescape
+from threading import Thread
 from typing import Any
 from uuid import UUID
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
@@ -23,7 +24,7 @@ from engram.kernel import job_queue
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Job, JobStatus, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryTag
+from memories.models import Memory, MemoryTag, Merge, Relation
 from memories.services.lifecycle import forget as forgetting
 from tests.conftest import Tenant, build_tenant
 from tests.killing import kill_at
@@ -193,28 +194,120 @@ def test_what_changes_between_the_question_and_the_work_is_left_and_counted(
     assert rows(tenant, forgotten_at=None, pk__in=ids[:2]) == 2
 
 
-def test_a_change_between_the_look_and_the_lock_is_left_too(
-    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("do", ["forget", "pin"])
+def test_a_change_before_the_lock_is_left_too(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch, do: str
 ) -> None:
     fill(tenant)
     client = member("reviewer")
-    change = confirm(client, ask(client, "forget"))
+    change = confirm(client, ask(client, do))
     with in_workspace(tenant.workspace):
         first = Memory.objects.order_by("pk")[0]
-    real, calls = forgetting.forget, []
+    real, calls = change_run.lock, []
 
     def late(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
         if len(calls) == 1:
-            Memory.objects.filter(pk=first.pk).update(revision=9)
+            tenant.reviewer.patch(f"memories/{first.pk}", {"importance": 0.9})
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(forgetting, "forget", late)
+    monkeypatch.setattr(change_run, "lock", late)
     assert work(tenant)
-    # The look and the forgetting are one transaction, so the late change went with it: the memory
-    # is passed over, though it is as it was.
     assert statuses(tenant, change) == {"done": MANY - 1, "changed": 1}
-    assert rows(tenant, forgotten_at=None) == 1
+    assert rows(tenant, pk=first.pk, importance=0.9, forgotten_at=None, is_pinned=False) == 1
+
+
+@pytest.mark.parametrize("do", ["forget", "pin"])
+def test_what_is_looked_at_stays_locked_until_it_is_changed(
+    transactional_db: None, monkeypatch: pytest.MonkeyPatch, do: str
+) -> None:
+    tenant = build_tenant("busy")
+    fill(tenant, 3)
+    start_by_member(tenant, do, 3)
+    real, locked = change_run.perform, []
+
+    def try_to_lock(ids: Collection[UUID]) -> None:
+        try:
+            with in_workspace(tenant.workspace):
+                rows = Memory.objects.filter(pk__in=ids)
+                list(rows.select_for_update(no_key=True, nowait=True))
+        except OperationalError:
+            locked.append(len(ids))
+        finally:
+            connection.close()
+
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        other = Thread(target=try_to_lock, args=[list(args[2])])
+        other.start()
+        other.join()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(change_run, "perform", watched)
+    assert work(tenant)
+    assert locked == [3]
+
+
+def merge(tenant: Tenant, survivor: UUID, absorbed: UUID) -> None:
+    """Write that a memory absorbed another by an accepted suggestion, some time ago."""
+    at = timezone.now() - timedelta(minutes=4)
+    with in_workspace(tenant.workspace):
+        Merge.objects.create(
+            memory_id=survivor, absorbed_id=absorbed, relation=Relation.SAME, created_at=at
+        )
+        Memory.objects.filter(pk=absorbed).update(superseded_at=at, superseded_by=survivor)
+
+
+def first_two(tenant: Tenant) -> tuple[UUID, UUID]:
+    with in_workspace(tenant.workspace):
+        one, two = Memory.objects.order_by("pk").values_list("pk", flat=True)[:2]
+        return one, two
+
+
+@pytest.mark.parametrize("edited", [0, 1])
+def test_what_is_forgotten_with_a_merged_memory_is_noted_and_comes_back(
+    tenant: Tenant, member: Member, edited: int
+) -> None:
+    fill(tenant)
+    ids = first_two(tenant)
+    merge(tenant, survivor=ids[1], absorbed=ids[0])
+    client = member("reviewer")
+    change = confirm(client, ask(client, "forget", "scope=wharf&state=all"))
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=ids[edited]).update(updated_at=timezone.now())
+    assert work(tenant)
+    gone = rows(tenant, forgotten_at__isnull=False)
+    assert gone >= MANY - 2
+    assert statuses(tenant, change)["done"] == gone
+    client.post(f"{LIST}changes/{change}/undo/")
+    assert work(tenant)
+    assert rows(tenant, forgotten_at=None) == MANY
+
+
+@pytest.mark.parametrize("do", ["pin", "forget"])
+def test_a_tag_that_an_action_does_not_use_is_not_kept(
+    tenant: Tenant, member: Member, do: str
+) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    page = ask(client, do, tag="x" * 200)
+    answer = client.post(ACT, fields_of(page) | {"tag": "x" * 200})
+    assert answer.status_code == 302
+    with in_workspace(tenant.workspace):
+        assert MemoryChange.objects.get().tag == ""
+
+
+def test_a_turn_wakes_one_worker(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    confirm(client, ask(client, "pin"))
+    woken: list[UUID] = []
+    monkeypatch.setattr(job_queue, "wake", lambda _, workspace_id: woken.append(workspace_id))
+    assert not change_turn(tenant.workspace.pk, clock=timezone.now, seconds=0)
+    assert len(woken) == 1
+    assert work(tenant)
+    assert len(woken) == 2
 
 
 def test_a_refusal_leaves_the_others_brought_back(tenant: Tenant, member: Member) -> None:
@@ -396,6 +489,19 @@ def test_every_action_says_what_it_is_doing() -> None:
     )
 
 
+def start_by_member(tenant: Tenant, do: str, asked: int) -> MemoryChange:
+    """Queue a change of all memories, as a member who is a reviewer."""
+    now = timezone.now()
+    with in_workspace(tenant.workspace):
+        user = User.objects.create_user("ada")
+        Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.REVIEWER)
+        actor = Actor(kind="user", id=str(user.pk), label="ada", role=Role.REVIEWER)
+        return changes.start(
+            tenant.workspace, do, "", Memory.objects.all(), asked=asked, asked_at=now,
+            actor=actor, now=now,
+        )  # fmt: skip
+
+
 STEPS = {
     "after taking the job": (job_queue.__name__, "acquire", "after"),
     "after changing some": (change_run.__name__, "perform", "after"),
@@ -411,14 +517,7 @@ def test_a_worker_that_is_killed_leaves_no_memory_out_and_changes_none_twice(
 ) -> None:
     tenant = build_tenant("busy")
     fill(tenant, 60)
-    with in_workspace(tenant.workspace):
-        user = User.objects.create_user("ada")
-        Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.REVIEWER)
-        actor = Actor(kind="user", id=str(user.pk), label="ada", role=Role.REVIEWER)
-        change = changes.start(
-            tenant.workspace, "pin", "", Memory.objects.all(), asked=60,
-            asked_at=timezone.now(), actor=actor, now=timezone.now(),
-        )  # fmt: skip
+    change = start_by_member(tenant, "pin", 60)
     kill_at(tenant, "engram.console.tasks.change_memories", *STEPS[step])
     later = timezone.now() + timedelta(minutes=5)
     assert change_turn(tenant.workspace.pk, clock=lambda: later, seconds=60)

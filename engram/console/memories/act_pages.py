@@ -51,7 +51,7 @@ def act(request: HttpRequest) -> HttpResponse:
     if request.method != "POST":
         return redirect("console:memories")
     action, ids = request.POST.get("do", ""), _ids(request)
-    tag = request.POST.get("tag", "").replace("\0", "").strip()
+    tag = _tag(request) if action in {"tag", "untag"} else ""
     rows = _matching(request) if request.POST.get("across") else None
     if rows is not None:
         ids = list(rows.order_by("-created_at", "-id").values_list("pk", flat=True)[:AT_ONCE])
@@ -81,6 +81,10 @@ def act(request: HttpRequest) -> HttpResponse:
 def _ids(request: HttpRequest) -> list[UUID]:
     found = (row_id(text) for text in request.POST.getlist("ids"))
     return list(dict.fromkeys(one for one in found if one is not None))
+
+
+def _tag(request: HttpRequest) -> str:
+    return request.POST.get("tag", "").replace("\0", "").strip()
 
 
 def _matching(request: HttpRequest) -> QuerySet[Memory]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from time import monotonic
 from traceback import format_tb
 from typing import Final
@@ -14,23 +15,20 @@ from engram.console.memories.changing import Result, affected, perform
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.job_queue import Clock
 from engram.kernel.lease import TakenOverError
 from engram.kernel.models import Job, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
+from memories.services.index.statement_hashes import lock_statements
+from memories.services.lifecycle.states import merged_with
+from memories.services.locks import lock
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 25  # memories of one transaction, whose locks others wait for
 NO_REVIEWER: Final = "Who asked for this is no reviewer any more."
-
-
-class _ChangedMeanwhileError(Exception):
-    """Memories were changed between the look at them and their lock: nothing was written."""
-
-    def __init__(self, ids: Sequence[UUID]) -> None:
-        self.ids = ids
 
 
 def change_turn(workspace_id: UUID, *, clock: Clock, seconds: float) -> bool:
@@ -50,7 +48,8 @@ def change_turn(workspace_id: UUID, *, clock: Clock, seconds: float) -> bool:
         log.error("change %s failed: %s\n%s", job.id, kind, places)
         job_queue.put_off(job, kind, now=clock())
         return False
-    job_queue.wake_workers(KIND, workspace.pk)  # others may wait
+    if is_over:  # others may wait; a job that is handed over has woken a worker itself
+        job_queue.wake_workers(KIND, workspace.pk)
     return is_over
 
 
@@ -69,56 +68,59 @@ def _work(workspace: Workspace, job: Job, *, clock: Clock, until: float) -> bool
     return True
 
 
+@retry_on_collision
 def _do_some(
     workspace: Workspace, job: Job, change: MemoryChange, actor: Actor, *, clock: Clock
 ) -> bool:
     """Change the next memories and note it, in one transaction; return whether there were any."""
-    passed: set[UUID] = set()
-    while True:
-        try:
-            with in_workspace(workspace):
-                waiting = change.items.filter(status=ItemStatus.WAITING).order_by("id")
-                items = list(waiting[:BATCH])
-                if not items:
-                    return False
-                _change(workspace, change, items, passed, actor, clock=clock)
-                job_queue.note_progress(job, progress_of(change).share, now=clock())
-                return True
-        except _ChangedMeanwhileError as error:
-            passed |= set(error.ids)
+    with in_workspace(workspace):
+        items = list(change.items.filter(status=ItemStatus.WAITING).order_by("id")[:BATCH])
+        if not items:
+            return False
+        _change(workspace, change, items, actor, clock=clock)
+        job_queue.note_progress(job, progress_of(change).share, now=clock())
+        return True
 
 
 def _change(
     workspace: Workspace,
     change: MemoryChange,
     items: Sequence[MemoryChangeItem],
-    passed: set[UUID],
     actor: Actor,
     *,
     clock: Clock,
 ) -> None:
     """Change the memories of items that are as they were when asked about; note what became."""
-    seen = {item.memory_id: item.seen_at for item in items if item.memory_id not in passed}
-    would = affected(Memory.objects.filter(pk__in=seen), change.action, change.tag)
-    known = {row.pk: row for row in would if row.updated_at == seen[row.pk]}
+    seen = {item.memory_id: item.seen_at for item in items}
+    as_seen = [pk for pk, at in _locked(change, seen).items() if at == seen.get(pk)]
+    would = affected(Memory.objects.filter(pk__in=as_seen), change.action, change.tag)
+    known = list(would.order_by("pk").values_list("pk", flat=True))
     result = perform(workspace, change.action, known, change.tag, actor=actor, clock=clock)
     if change.action == "restore" and result.refused:
         result = _one_by_one(workspace, change, known, actor, clock=clock)
-    after = {row.pk: row for row in Memory.objects.filter(pk__in=known)}
-    if change.action in {"forget", "restore"}:
-        moved = [pk for pk, row in after.items() if row.revision != known[pk].revision]
-        if moved:
-            raise _ChangedMeanwhileError(moved)
+    after = dict(Memory.objects.filter(pk__in=result.changed).values_list("pk", "updated_at"))
     for item in items:
         _note(item, result, after)
     MemoryChangeItem.objects.bulk_update(items, ["status", "reason", "seen_at"])
-    _note_along(change, set(result.changed) - {item.memory_id for item in items})
+    _note_along(change, {pk: at for pk, at in after.items() if pk not in seen})
+
+
+def _locked(change: MemoryChange, ids: Collection[UUID]) -> dict[UUID, datetime]:
+    """Lock memories, with those that go with them; return when each was last changed.
+
+    What others change later waits for the end of the transaction.
+    """
+    if change.action == "restore":  # statements are locked before any row
+        hashes = Memory.objects.filter(pk__in=ids).values_list("content_hash", flat=True)
+        lock_statements(hashes)
+    along = merged_with(ids) if change.action == "forget" else set()
+    return {row.pk: row.updated_at for row in lock({*ids, *along})}
 
 
 def _one_by_one(
     workspace: Workspace,
     change: MemoryChange,
-    known: Mapping[UUID, Memory],
+    known: Collection[UUID],
     actor: Actor,
     *,
     clock: Clock,
@@ -133,27 +135,26 @@ def _one_by_one(
     return total
 
 
-def _note_along(change: MemoryChange, along: set[UUID]) -> None:
+def _note_along(change: MemoryChange, along: Mapping[UUID, datetime]) -> None:
     """Write down what was merged with a memory and went with it, so that undoing finds it, too."""
     if not along:
         return
-    at = dict(Memory.objects.filter(pk__in=along).values_list("pk", "updated_at"))
-    known = {item.memory_id: item for item in change.items.filter(memory_id__in=at)}
-    new = [MemoryChangeItem(change=change, memory_id=pk) for pk in sorted(at) if pk not in known]
+    known = {item.memory_id: item for item in change.items.filter(memory_id__in=along)}
+    new = [MemoryChangeItem(change=change, memory_id=pk) for pk in sorted(along.keys() - known)]
     for item in (*known.values(), *new):
-        item.status, item.seen_at = ItemStatus.DONE, at[item.memory_id]
+        item.status, item.seen_at = ItemStatus.DONE, along[item.memory_id]
     MemoryChangeItem.objects.bulk_update(known.values(), ["status", "seen_at"])
     MemoryChangeItem.objects.bulk_create(new)
 
 
-def _note(item: MemoryChangeItem, result: Result, after: Mapping[UUID, Memory]) -> None:
+def _note(item: MemoryChangeItem, result: Result, after: Mapping[UUID, datetime]) -> None:
     """Write down what became of a memory; what nothing says anything of had changed meanwhile."""
     pk = item.memory_id
     if pk in result.refused:
         item.status, item.reason = ItemStatus.REFUSED, result.refused[pk][:200]
     elif pk in result.waiting:
         item.status = ItemStatus.REVIEW
-    elif pk in result.changed and pk in after:
-        item.status, item.seen_at = ItemStatus.DONE, after[pk].updated_at
+    elif pk in after:
+        item.status, item.seen_at = ItemStatus.DONE, after[pk]
     else:
         item.status = ItemStatus.CHANGED

@@ -48,6 +48,12 @@ def survivor_ids(ids: Collection[UUID]) -> set[UUID]:
     return _along_merges(ids, of="absorbed", to="memory_id")
 
 
+def merged_with(ids: Collection[UUID]) -> set[UUID]:
+    """Return the other memories that are forgotten with these: survivors, and what they absorbed."""
+    survivors = survivor_ids(ids)
+    return survivors | (absorbed_ids({*ids, *survivors}) - set(ids))
+
+
 def _along_merges(ids: Collection[UUID], *, of: str, to: str) -> set[UUID]:
     unsplit = Merge.objects.filter(split_at=None, absorbed__superseded_by=F("memory"))
     known = frontier = set(ids)
