@@ -49,7 +49,7 @@ def survivor_ids(ids: Collection[UUID]) -> set[UUID]:
 
 
 def merged_with(ids: Collection[UUID]) -> set[UUID]:
-    """Return the other memories that are forgotten with these: survivors, and what they absorbed."""
+    """Return what is forgotten with memories: survivors of merges, and what these absorbed."""
     survivors = survivor_ids(ids)
     return survivors | (absorbed_ids({*ids, *survivors}) - set(ids))
 
