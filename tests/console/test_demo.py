@@ -95,14 +95,15 @@ def test_ranker_of_the_story_is_a_little_better_and_not_adopted(demo: Workspace)
         outcomes = Counter(Comparison.objects.values_list("outcome", flat=True))
         assert outcomes["win"] > outcomes["loss"] > outcomes["tie"]
         assert Training.objects.filter(status="promoted").count() > 10
+        assert Training.objects.filter(status="rejected").exists()  # which the learning page shows
         assert not Comparison.objects.filter(is_drift_reset=True).exists()
         assert not Comparison.objects.filter(alpha__lt=1).exists()
         compared = Comparison.objects.exclude(margin=None)
         means = compared.aggregate(own=Avg("predictor_ndcg"), baseline=Avg("baseline_ndcg"))
         assert len(compared) > 70
-        assert 0.685 < means["baseline"] < means["own"] < 0.705  # as README.md says
+        assert 0.7 < means["baseline"] < means["own"] < 0.75  # as README.md says
         drafted = [one.drafted_margin for one in compared if one.drafted_margin is not None]
-        assert abs(sum(drafted) / len(drafted)) < 0.03
+        assert 0 < sum(drafted) / len(drafted) < 0.03
         assert CalibrationItem.objects.filter(labelled_at=None).count() >= 20
         judged = Judgement.objects.earliest("judged_at")
         assert judged.judged_at is not None

@@ -28,6 +28,7 @@ from predictor.services.training.train import train_due
 SESSIONS = Path(__file__).with_name("sessions.jsonl")
 BETWEEN_PROMPTS = timedelta(minutes=3)
 JUDGED_AFTER = timedelta(minutes=1)
+SEED = 1  # chosen so that gates refuse some trainings, which pages show: with others all pass
 
 
 class SessionStep(DemoStep):
@@ -53,7 +54,7 @@ def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: da
     end_session(workspace, step.key, step.transcript, actor=agent, now=ended_at)
     judged_at = ended_at + JUDGED_AFTER
     judge_due(workspace, clock=lambda: judged_at)
-    rng = np.random.default_rng(list(step.key.encode()))
+    rng = np.random.default_rng([SEED, *step.key.encode()])
     train_due(workspace, clock=lambda: judged_at, rng=rng)
 
 
