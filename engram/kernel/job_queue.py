@@ -129,11 +129,15 @@ def working(job: Job, clock: Clock) -> Iterator[None]:
         yield
 
 
-def note_progress(job: Job, progress: float, *, now: datetime) -> None:
-    """Store the progress (0..1) with a heartbeat; raise `TakenOverError` when the job is lost."""
+def note_progress(job: Job, progress: float, *, is_kept: bool = False, now: datetime) -> None:
+    """Store the progress (0..1) with a heartbeat; raise `TakenOverError` when the job is lost.
+
+    Progress that `is_kept` is not lost when the job fails, so failures before it count no more.
+    """
+    job.attempts = 1 if is_kept else job.attempts
     with in_workspace(job.workspace_id):
         held = Job.objects.filter(pk=job.pk, holder=_holder(job))
-        if not held.update(progress=progress, heartbeat_at=now):
+        if not held.update(progress=progress, attempts=job.attempts, heartbeat_at=now):
             raise TakenOverError
 
 

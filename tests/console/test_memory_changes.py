@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from html import unescape
 from threading import Thread
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,6 +17,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conflicts.models import Conflict, ConflictMember
 from engram.console.memories import change_pages, change_run, changes
 from engram.console.memories.change_run import BATCH, change_turn
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
@@ -63,9 +64,9 @@ def ask(client: Client, do: str, filters: str = "scope=wharf", **more: str) -> s
     return str(answer.content.decode())
 
 
-def confirm(client: Client, page: str) -> UUID:
+def confirm(client: Client, page: str, **more: str) -> UUID:
     """Confirm a question, and return the id of the change."""
-    address = client.post(ACT, fields_of(page))["Location"]
+    address = client.post(ACT, fields_of(page) | more)["Location"]
     found = re.match(rf"{LIST}changes/([0-9a-f-]{{36}})/", address)
     assert found, address
     return UUID(found[1])
@@ -276,7 +277,7 @@ def test_what_is_forgotten_with_a_merged_memory_is_noted_and_comes_back(
         Memory.objects.filter(pk=ids[edited]).update(updated_at=timezone.now())
     assert work(tenant)
     gone = rows(tenant, forgotten_at__isnull=False)
-    assert gone >= MANY - 2
+    assert gone == MANY - 2 * edited  # of a changed survivor both are left
     assert statuses(tenant, change)["done"] == gone
     client.post(f"{LIST}changes/{change}/undo/")
     assert work(tenant)
@@ -351,19 +352,190 @@ def test_filters_that_match_nothing_or_are_wrong_change_nothing(
 
 
 @pytest.mark.parametrize(
-    ("asked", "asked_at"), [("x", "yesterday"), ("-1", ""), ("9" * 30, "2999-01-01T00:00:00Z")]
+    ("asked", "asked_at"),
+    [("x", "yesterday"), ("-1", ""), ("0" * 30, "2999-01-01T00:00:00Z")],
 )
-def test_wrong_figures_of_the_question_count_as_none(
+def test_wrong_figures_of_the_question_ask_again_or_count_as_now(
     tenant: Tenant, member: Member, asked: str, asked_at: str
 ) -> None:
     fill(tenant)
     client = member("reviewer")
     sent = fields_of(ask(client, "pin")) | {"asked": asked, "asked_at": asked_at}
-    assert client.post(ACT, sent).status_code == 302
+    again = client.post(ACT, sent)
+    assert again.status_code == 200
+    assert "More match than you were asked about." in again.content.decode()
+    with in_workspace(tenant.workspace):
+        assert not MemoryChange.objects.exists()
+    confirm(client, ask(client, "pin"), asked_at=asked_at)
     assert work(tenant)
     assert rows(tenant, is_pinned=True) == MANY
     with in_workspace(tenant.workspace):
         assert MemoryChange.objects.get().missed == 0
+
+
+def test_more_that_match_at_the_confirmation_are_asked_about_again(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant, MANY + 20)
+    with in_workspace(tenant.workspace):
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:20])
+        Memory.objects.filter(pk__in=ids).update(recall_count=1)
+    client = member("reviewer")
+    page = ask(client, "forget", "use=never")
+    assert "Forget 105 memories?" in page
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk__in=ids).update(recall_count=0)  # moves no `updated_at`
+    again = client.post(ACT, fields_of(page))
+    assert again.status_code == 200
+    told = again.content.decode()
+    assert "More match than you were asked about." in told
+    assert "Forget 125 memories?" in told
+    with in_workspace(tenant.workspace):
+        assert not Job.objects.exists()
+    confirm(client, told)
+    assert work(tenant)
+    assert rows(tenant, forgotten_at=None) == 0
+
+
+def test_what_no_longer_matches_when_its_turn_comes_is_left(tenant: Tenant, member: Member) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    change = confirm(client, ask(client, "forget", "use=never&scope=wharf"))
+    with in_workspace(tenant.workspace):
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:3])
+        Memory.objects.filter(pk__in=ids).update(recall_count=1)
+    assert work(tenant)
+    assert statuses(tenant, change) == {"done": MANY - 3, "changed": 3}
+    assert "Changed or no longer matching" in page_of(client, change)
+    assert rows(tenant, forgotten_at=None, pk__in=ids) == 3
+    client.post(f"{LIST}changes/{change}/undo/")
+    assert work(tenant)
+    assert rows(tenant, forgotten_at=None) == MANY
+
+
+def test_memories_of_disputes_are_all_changed_though_the_first_end_them(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant)
+    now = timezone.now()
+    with in_workspace(tenant.workspace):
+        card = Conflict.objects.create(
+            question="Which?", severity="low", created_at=now, updated_at=now
+        )
+        ConflictMember.objects.bulk_create(
+            ConflictMember(conflict=card, memory=one, lineage=one.pk, revision=1)
+            for one in Memory.objects.all()
+        )
+    client = member("reviewer")
+    change = confirm(client, ask(client, "forget", "disputed=on"))
+    with in_workspace(tenant.workspace):
+        ConflictMember.objects.all().delete()
+    assert work(tenant)
+    assert statuses(tenant, change) == {"done": MANY}
+
+
+def test_survivors_that_go_along_are_counted_and_left_once_they_are_changed(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant)
+    fill(tenant, 2, scope="attic", name="Trunk")
+    with in_workspace(tenant.workspace):
+        absorbed = list(Memory.objects.filter(scope="wharf").values_list("pk", flat=True))
+        survivors = list(Memory.objects.filter(scope="attic").values_list("pk", flat=True))
+    for pk in absorbed:
+        merge(tenant, survivor=survivors[pk == absorbed[0]], absorbed=pk)
+    client = member("reviewer")
+    page = ask(client, "forget", "scope=wharf&state=superseded")
+    assert "Forget 105 memories?" in page
+    assert "With them 2 memories that were merged with them." in page
+    change = confirm(client, page)
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=survivors[0]).update(updated_at=timezone.now())
+    assert work(tenant)
+    assert statuses(tenant, change) == {"changed": MANY - 1, "done": 2}
+    assert rows(tenant, forgotten_at=None, pk=survivors[0]) == 1
+    assert rows(tenant, forgotten_at=None, pk=survivors[1]) == 0
+    client.post(f"{LIST}changes/{change}/undo/")
+    assert work(tenant)
+    assert rows(tenant, forgotten_at=None) == MANY + 2
+
+
+def test_a_question_is_confirmed_once(tenant: Tenant, member: Member) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    page = ask(client, "pin")
+    first = confirm(client, page)
+    assert confirm(client, page) == first
+    assert work(tenant)
+    assert confirm(client, page) == first
+    with in_workspace(tenant.workspace):
+        assert MemoryChange.objects.count() == Job.objects.count() == 1
+
+
+def test_too_many_filters_undo_nothing(tenant: Tenant, member: Member) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    change = confirm(client, ask(client, "pin"))
+    assert work(tenant)
+    many = "&".join(f"a{n}=1" for n in range(1_001))
+    answer = client.post(f"{LIST}changes/{change}/undo/", {"filters": many})
+    assert answer.status_code == 400
+    with in_workspace(tenant.workspace):
+        assert MemoryChange.objects.count() == 1
+
+
+def test_the_list_shows_three_changes_and_counts_the_others(tenant: Tenant, member: Member) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    for _ in range(5):
+        confirm(client, ask(client, "pin"))
+    page = client.get(LIST).content.decode()
+    assert page.count("How far it is") == 3
+    assert "And 2 changes of many memories more." in page
+
+
+def test_failures_count_only_until_it_gets_on(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = job_queue.ATTEMPTS_MAX + 2
+    fill(tenant, turns * BATCH)
+    client = member("reviewer")
+    confirm(client, ask(client, "pin"))
+    real, calls = change_run.perform, []
+
+    def every_other(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) % 2 == 0:
+            raise ConnectionError
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(change_run, "perform", every_other)
+    for turn in range(turns - 1):
+        assert not work(tenant, at=timezone.now() + timedelta(hours=turn))
+    assert work(tenant, at=timezone.now() + timedelta(hours=turns))
+    assert rows(tenant, is_pinned=True) == turns * BATCH
+
+
+def test_a_deadlock_is_tried_again_at_once(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tenant)
+    client = member("reviewer")
+    confirm(client, ask(client, "pin"))
+    real, calls = change_run.perform, []
+
+    class DeadlockError(Exception):
+        sqlstate = "40P01"
+
+    def once(*args: Any, **kwargs: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 1:
+            raise OperationalError from DeadlockError()
+        return real(*args, **kwargs)
+
+    monkeypatch.setattr(change_run, "perform", once)
+    assert work(tenant)
+    assert rows(tenant, is_pinned=True) == MANY
 
 
 def test_few_that_match_are_changed_at_once(tenant: Tenant, member: Member) -> None:
@@ -478,7 +650,8 @@ def test_a_failure_is_tried_again_and_given_up_with_the_rest_unchanged(
         assert not work(tenant, at=timezone.now() + timedelta(hours=attempt))
     assert rows(tenant, is_pinned=True) == BATCH
     told = page_of(client, change)
-    assert "It was stopped:" in told
+    assert f"It was stopped:</strong> {change_run.FAILED}" in told
+    assert "ConnectionError" not in told
     assert f"{MANY - BATCH} memories were not reached." in told
     assert f"Undo for all {BATCH}" in told
 
@@ -496,10 +669,12 @@ def start_by_member(tenant: Tenant, do: str, asked: int) -> MemoryChange:
         user = User.objects.create_user("ada")
         Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.REVIEWER)
         actor = Actor(kind="user", id=str(user.pk), label="ada", role=Role.REVIEWER)
-        return changes.start(
-            tenant.workspace, do, "", Memory.objects.all(), asked=asked, asked_at=now,
-            actor=actor, now=now,
-        )  # fmt: skip
+        question = changes.Question(uuid4(), asked, now, "")
+        change = changes.start(
+            tenant.workspace, do, "", Memory.objects.all(), question, actor=actor, now=now
+        )
+    assert change is not None
+    return change
 
 
 STEPS = {

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.contrib import messages
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
@@ -19,14 +19,14 @@ from engram.console.memories import changes
 from engram.console.memories.change_pages import address_of
 from engram.console.memories.changing import affected, perform
 from engram.console.memories.done import ACTIONS, MOST_AT_ONCE, add_done
-from engram.console.memories.forms import ListForm
+from engram.console.memories.matching import kept_filters, matching
 from engram.kernel.labels import Count
 from engram.kernel.literals import row_id, whole_number
 from engram.kernel.pages import member_page, return_address, staff_of
-from memories.api.memories import visible_to
 from memories.models import Memory
 from memories.serializers import RevisionSerializer
 from memories.services.lifecycle import forget
+from memories.services.lifecycle.states import merged_with
 
 AT_ONCE = MOST_AT_ONCE + 1  # read, to see whether there are more
 ASKED = {
@@ -52,7 +52,8 @@ def act(request: HttpRequest) -> HttpResponse:
         return redirect("console:memories")
     action, ids = request.POST.get("do", ""), _ids(request)
     tag = _tag(request) if action in {"tag", "untag"} else ""
-    rows = _matching(request) if request.POST.get("across") else None
+    filters, role = request.POST.get("filters", ""), staff_of(request).actor.role
+    rows = matching(filters, role) if request.POST.get("across") else None
     if rows is not None:
         ids = list(rows.order_by("-created_at", "-id").values_list("pk", flat=True)[:AT_ONCE])
     problem = _why_not(action, ids, tag, is_across=rows is not None)
@@ -85,15 +86,6 @@ def _ids(request: HttpRequest) -> list[UUID]:
 
 def _tag(request: HttpRequest) -> str:
     return request.POST.get("tag", "").replace("\0", "").strip()
-
-
-def _matching(request: HttpRequest) -> QuerySet[Memory]:
-    """Return the memories that the filters of the list let pass, of those that the person may see;
-    none for filters that are wrong, or of a day in the past."""
-    form = ListForm(QueryDict(request.POST.get("filters", "")))
-    if not form.is_valid() or form.then is not None:
-        return Memory.objects.none()
-    return form.apply(visible_to(staff_of(request).actor.role))
 
 
 def _why_not(action: str, ids: Collection[UUID], tag: str, *, is_across: bool) -> str:
@@ -149,14 +141,19 @@ def _act_on_all(
 ) -> HttpResponse:
     """Ask about more memories than a page holds; with `confirmed` let a worker change them."""
     staff, now = staff_of(request), timezone.now()
-    would = affected(rows, action, tag)
+    filters, would = request.POST.get("filters", ""), affected(rows, action, tag)
     if request.POST.get("confirmed") == "yes":
-        change = changes.start(
-            staff.workspace, action, tag, would, asked=_number(request.POST.get("asked", "")),
-            asked_at=_moment(request.POST.get("asked_at", ""), now), actor=staff.actor, now=now,
-        )  # fmt: skip
-        return redirect(address_of(change.pk, request.POST.get("filters", "")))
-    number = would.order_by()[: changes.MOST + 1].count()
+        question = _question(request, now)
+        change = None
+        if question is not None:
+            change = changes.start(
+                staff.workspace, action, tag, would, question, actor=staff.actor, now=now
+            )
+        if change is not None:
+            return redirect(address_of(change.pk, filters))
+        messages.warning(request, "More match than you were asked about. This is how it is now.")
+    ids = list(would.order_by().values_list("pk", flat=True)[: changes.MOST + 1])
+    number = len(ids)
     if number > changes.MOST:
         messages.error(request, f"At most {changes.MOST:,} memories at once: filter them first.")
         return redirect(back)
@@ -167,12 +164,35 @@ def _act_on_all(
         "rows": shown,
         "shown": shown,
         "beyond": number - SHOWN,
-        "untouched": rows.order_by().count() - number,
-        "filters": request.POST.get("filters", ""),
+        "untouched": _untouched(rows, number),
+        "along": _along(ids) if action == "forget" else 0,
+        "filters": filters,
+        "question_id": uuid4(),
         "asked": number,
         "asked_at": now.isoformat(),
     }
     return _confirm(request, action, number, context)
+
+
+def _untouched(rows: QuerySet[Memory], number: int) -> int:
+    """Return how many match that would not change; 0 if more match than are counted."""
+    counted = rows.order_by()[: changes.MOST + 1].count()
+    return counted - number if counted <= changes.MOST else 0
+
+
+def _along(ids: Collection[UUID]) -> int:
+    """Return how many others are forgotten with memories, by at most 20,000 ids."""
+    return Memory.objects.filter(pk__in=merged_with(ids), forgotten_at=None).count()
+
+
+def _question(request: HttpRequest, now: datetime) -> changes.Question | None:
+    """Return the question that a form confirms; None for a form without its id."""
+    sent = request.POST
+    named = row_id(sent.get("question", ""))
+    if named is None:
+        return None
+    number, at = _number(sent.get("asked", "")), _moment(sent.get("asked_at", ""), now)
+    return changes.Question(named, number, at, kept_filters(sent.get("filters", "")))
 
 
 def _number(text: str) -> int:

@@ -74,12 +74,14 @@ def memory_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
 def undo_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
     """Queue what reverts a change, and go to its page."""
     staff = staff_of(request)
+    # Read before anything is queued: wrong filters are refused.
+    filters = QueryDict(request.POST.get("filters", "")).urlencode()
     try:
         back = changes.undo(staff.workspace, change_id, actor=staff.actor, now=timezone.now())
     except RefusalError as error:
         messages.error(request, error.detail)
         return redirect("console:memory-changes", change_id)
-    return redirect(address_of(back.pk, request.POST.get("filters", "")))
+    return redirect(address_of(back.pk, filters))
 
 
 def _left(request: HttpRequest, change: MemoryChange) -> list[dict[str, Any]]:

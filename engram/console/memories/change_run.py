@@ -12,6 +12,7 @@ from uuid import UUID
 
 from engram.console.memories.changes import KIND, progress_of
 from engram.console.memories.changing import Result, affected, perform
+from engram.console.memories.matching import matching
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
@@ -22,12 +23,13 @@ from engram.kernel.models import Job, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.states import merged_with
+from memories.services.lifecycle.states import absorbed_ids, merged_with
 from memories.services.locks import lock
 
 log = logging.getLogger(__name__)
 
 BATCH: Final = 25  # memories of one transaction, whose locks others wait for
+FAILED: Final = "It failed; the log of the worker says where."
 NO_REVIEWER: Final = "Who asked for this is no reviewer any more."
 
 
@@ -43,10 +45,10 @@ def change_turn(workspace_id: UUID, *, clock: Clock, seconds: float) -> bool:
     except TakenOverError:
         return False
     except Exception as error:  # noqa: BLE001  whatever it was, the job stays due
-        # Messages of exceptions may quote memories: the log has the places, the row the type.
+        # Messages of exceptions may quote memories: the log has the type and the places.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
         log.error("change %s failed: %s\n%s", job.id, kind, places)
-        job_queue.put_off(job, kind, now=clock())
+        job_queue.put_off(job, FAILED, now=clock())
         return False
     if is_over:  # others may wait; a job that is handed over has woken a worker itself
         job_queue.wake_workers(KIND, workspace.pk)
@@ -78,7 +80,7 @@ def _do_some(
         if not items:
             return False
         _change(workspace, change, items, actor, clock=clock)
-        job_queue.note_progress(job, progress_of(change).share, now=clock())
+        job_queue.note_progress(job, progress_of(change).share, is_kept=True, now=clock())
         return True
 
 
@@ -92,8 +94,9 @@ def _change(
 ) -> None:
     """Change the memories of items that are as they were when asked about; note what became."""
     seen = {item.memory_id: item.seen_at for item in items}
-    as_seen = [pk for pk, at in _locked(change, seen).items() if at == seen.get(pk)]
-    would = affected(Memory.objects.filter(pk__in=as_seen), change.action, change.tag)
+    as_seen = _locked_as_seen(change, seen)
+    still = matching(change.filters, actor.role).filter(pk__in=as_seen)
+    would = affected(still, change.action, change.tag)
     known = list(would.order_by("pk").values_list("pk", flat=True))
     result = perform(workspace, change.action, known, change.tag, actor=actor, clock=clock)
     if change.action == "restore" and result.refused:
@@ -105,16 +108,26 @@ def _change(
     _note_along(change, {pk: at for pk, at in after.items() if pk not in seen})
 
 
-def _locked(change: MemoryChange, ids: Collection[UUID]) -> dict[UUID, datetime]:
-    """Lock memories, with those that go with them; return when each was last changed.
+def _locked_as_seen(change: MemoryChange, seen: Mapping[UUID, datetime]) -> set[UUID]:
+    """Lock memories, with those that are forgotten with them; return those that are as seen.
 
-    What others change later waits for the end of the transaction.
+    What others change later waits for the end of the transaction. What was merged into a memory
+    that somebody changed is not as seen: forgetting it would forget that one.
     """
     if change.action == "restore":  # statements are locked before any row
-        hashes = Memory.objects.filter(pk__in=ids).values_list("content_hash", flat=True)
+        hashes = Memory.objects.filter(pk__in=seen).values_list("content_hash", flat=True)
         lock_statements(hashes)
-    along = merged_with(ids) if change.action == "forget" else set()
-    return {row.pk: row.updated_at for row in lock({*ids, *along})}
+    along = merged_with(seen) if change.action == "forget" else set()
+    rows = lock({*seen, *along})
+    as_seen = {row.pk for row in rows if row.updated_at == seen.get(row.pk)}
+    changed = [
+        row.pk
+        for row in rows
+        if row.pk not in as_seen and row.forgotten_at is None and row.updated_at > change.asked_at
+    ]
+    if change.action != "forget" or not changed:
+        return as_seen
+    return as_seen - absorbed_ids(changed)
 
 
 def _one_by_one(

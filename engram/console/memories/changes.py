@@ -6,12 +6,13 @@ The rows say which memories, as they were when they were counted; a task does th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
+from django.db import IntegrityError
 from django.db.models import Count as CountOf
 from django.db.models import QuerySet
 
@@ -20,6 +21,7 @@ from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.filters import ALL
 from engram.kernel.models import JobStatus, Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -48,28 +50,49 @@ class Progress:
         return ended / (ended + self.waiting) if ended + self.waiting else 1.0
 
 
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a person was asked: about how many memories, when, and by which filters of the list."""
+
+    id: UUID
+    number: int
+    at: datetime
+    filters: str
+
+
 def start(
     workspace: Workspace,
     action: str,
     tag: str,
     rows: QuerySet[Memory],
+    question: Question,
     *,
-    asked: int,
-    asked_at: datetime,
     actor: Actor,
     now: datetime,
-) -> MemoryChange:
-    """Queue an action on memories; those changed since `asked_at` are left out and counted.
+) -> MemoryChange | None:
+    """Queue an action on memories; those changed since they were asked about are left and counted.
 
-    `rows` are what the action would change, of which a person was told that they are `asked`.
+    `rows` are what the action would change. Return None, and queue nothing, if more of them match
+    than the person was asked about. A question that was confirmed before gives its change.
     """
-    with in_workspace(workspace):
-        seen = rows.filter(updated_at__lte=asked_at, created_at__lte=asked_at).order_by("pk")
-        pairs = list(seen.values_list("pk", "updated_at")[:MOST])
-        change = _queue(action, tag, pairs, actor=actor, now=now)
-        change.missed = min(MOST, max(0, asked - len(pairs)))
-        change.save(update_fields=["missed"])
-        return change
+    mine = MemoryChange.objects.filter
+    try:
+        with in_workspace(workspace):
+            if (known := mine(question=question.id).first()) is not None:
+                return known
+            at = question.at
+            seen = rows.filter(updated_at__lte=at, created_at__lte=at).order_by("pk")
+            pairs = list(seen.values_list("pk", "updated_at")[: question.number + 1])
+            if len(pairs) > question.number:
+                return None
+            change = MemoryChange(
+                action=action, tag=tag, filters=question.filters, asked_at=at,
+                question=question.id, missed=question.number - len(pairs),
+            )  # fmt: skip
+            return _queue(change, pairs, actor=actor, now=now)
+    except IntegrityError:  # it was confirmed twice at the same time
+        with in_workspace(workspace):
+            return mine(question=question.id).get()
 
 
 def undo(workspace: Workspace, change_id: UUID, *, actor: Actor, now: datetime) -> MemoryChange:
@@ -85,20 +108,17 @@ def undo(workspace: Workspace, change_id: UUID, *, actor: Actor, now: datetime) 
             raise StaleError(NOT_ENDED, [change_id], cause=CHANGED_MEANWHILE)
         done = change.items.filter(status=ItemStatus.DONE).order_by("memory_id")
         pairs = done.values_list("memory_id", "seen_at")
-        return _queue(ACTIONS[change.action][1], change.tag, pairs, of=change, actor=actor, now=now)
+        back = MemoryChange(
+            action=ACTIONS[change.action][1], tag=change.tag, undoes=change,
+            filters=f"state={ALL}", asked_at=change.job.finished_at or now,
+        )  # fmt: skip
+        return _queue(back, pairs, actor=actor, now=now)
 
 
 def _queue(
-    action: str,
-    tag: str,
-    pairs: Iterable[tuple[UUID, datetime]],
-    *,
-    of: MemoryChange | None = None,
-    actor: Actor,
-    now: datetime,
+    change: MemoryChange, pairs: Iterable[tuple[UUID, datetime]], *, actor: Actor, now: datetime
 ) -> MemoryChange:
-    job = job_queue.enqueue(KIND, actor=actor, now=now)
-    change = MemoryChange(job=job, action=action, tag=tag, undoes=of)
+    change.job = job_queue.enqueue(KIND, actor=actor, now=now)
     items = [MemoryChangeItem(change=change, memory_id=pk, seen_at=at) for pk, at in pairs]
     change.total = len(items)
     change.save(force_insert=True)
@@ -116,9 +136,8 @@ def progress_of(change: MemoryChange) -> Progress:
     )))  # fmt: skip
 
 
-def running() -> Iterator[MemoryChange]:
-    """Yield the changes that are going on, oldest first; called inside the workspace."""
+def running() -> QuerySet[MemoryChange]:
+    """Return the changes that are going on, oldest first; called inside the workspace."""
     rows = MemoryChange.objects.select_related("job").exclude(job__due_at=None)
-    yield from rows.filter(job__status__in=[JobStatus.QUEUED, JobStatus.RUNNING]).order_by(
-        "job__created_at", "pk"
-    )
+    going = rows.filter(job__status__in=[JobStatus.QUEUED, JobStatus.RUNNING])
+    return going.order_by("job__created_at", "pk")

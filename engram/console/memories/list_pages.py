@@ -16,7 +16,6 @@ from engram.console.memories.change_pages import doing
 from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
 from engram.console.memories.done import PARAMETERS, done_in
 from engram.console.memories.forms import ListForm
-from engram.console.models import MemoryChange
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import Page, page_of
@@ -28,6 +27,7 @@ from memories.services.recall.past import turn_back
 
 SIZE = 50
 COUNTED = 1_000  # more are not counted: a count reads every row
+CHANGES_SHOWN = 3
 NOTHING = Page((), previous="", next="")
 
 
@@ -47,7 +47,7 @@ def memories(request: HttpRequest) -> HttpResponse:
         "chosen": set(request.GET.getlist("columns")) or set(CHOSEN_FIRST),
         "here": _without(request, *PARAMETERS),
         "matching": urlencode(form.given),
-        "changing": _changing() if has_role(request, Role.REVIEWER) else [],
+        **(_changing() if has_role(request, Role.REVIEWER) else {}),
         "plain": _without(request, "columns", "cursor", *PARAMETERS),
     }
     if is_valid:
@@ -68,9 +68,12 @@ def memories(request: HttpRequest) -> HttpResponse:
     return render(request, "console/memories/list.html", context, status=status)
 
 
-def _changing() -> list[tuple[MemoryChange, str]]:
-    """Return the changes of many memories that are going on, with what they do."""
-    return [(change, doing(change)) for change in changes.running()]
+def _changing() -> dict[str, Any]:
+    """Return the first changes of many memories that are going on, and how many more there are."""
+    going = changes.running()
+    first = list(going[:CHANGES_SHOWN])
+    more = going.count() - len(first) if len(first) == CHANGES_SHOWN else 0
+    return {"changing": [(change, doing(change)) for change in first], "changing_more": more}
 
 
 def _listed(rows: Sequence[Memory]) -> list[Listed]:

@@ -13,7 +13,9 @@ class MemoryChange(WorkspaceModel):
     """One action on many memories that a person confirmed; its job does it, and keeps it a month.
 
     `total` memories matched when it was confirmed, of those that were asked about; `missed` had
-    changed or gone by then.
+    changed or gone by then. `filters` are applied again to each memory when its turn comes, and
+    what was merged into a memory that changed after `asked_at` is left. `question` is the id of the
+    page that asked, which is confirmed once.
     """
 
     job = models.OneToOneField(Job, models.CASCADE, primary_key=True, related_name="+")
@@ -21,7 +23,17 @@ class MemoryChange(WorkspaceModel):
     tag = models.CharField(max_length=100, blank=True)
     total = models.PositiveIntegerField(default=0)
     missed = models.PositiveIntegerField(default=0)
+    filters = models.TextField(blank=True)
+    asked_at = models.DateTimeField()
+    question = models.UUIDField(null=True)
     undoes = models.OneToOneField("self", models.SET_NULL, null=True, related_name="undone_by")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "question"], name="memory_change_confirmed_once"
+            )
+        ]
 
     def __str__(self) -> str:
         return row_label(self)
@@ -32,7 +44,7 @@ class ItemStatus(models.TextChoices):
 
     WAITING = "waiting", "Waiting"
     DONE = "done", "Done"
-    CHANGED = "changed", "Changed meanwhile"
+    CHANGED = "changed", "Changed or no longer matching"
     REFUSED = "refused", "Refused"
     REVIEW = "review", "Waits for a review"
 
