@@ -423,7 +423,7 @@ def test_memories_of_disputes_are_all_changed_though_the_first_end_them(
             question="Which?", severity="low", created_at=now, updated_at=now
         )
         ConflictMember.objects.bulk_create(
-            ConflictMember(conflict=card, memory=one, lineage=one.pk, revision=1)
+            ConflictMember(conflict=card, memory=one, lineage=one.pk, revision=1, position=0)
             for one in Memory.objects.all()
         )
     client = member("reviewer")
