@@ -708,3 +708,17 @@ def test_a_change_that_goes_on_is_not_undone(tenant: Tenant, member: Member) -> 
     assert "It is still going on." in answer.content.decode()
     with in_workspace(tenant.workspace):
         assert MemoryChange.objects.count() == 1
+
+
+@pytest.mark.parametrize(("most", "is_told"), [(MANY, False), (MANY + 10, True)])
+def test_what_stays_as_it_is_is_counted_up_to_the_bound(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch, most: int, is_told: bool
+) -> None:
+    monkeypatch.setattr(changes, "MOST", most)
+    fill(tenant, MANY + 10)
+    with in_workspace(tenant.workspace):
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True)[:10])
+        Memory.objects.filter(pk__in=ids).update(is_pinned=True)
+    page = ask(member("reviewer"), "pin")
+    assert "Pin 105 memories?" in page
+    assert ("10 others that match" in page) == is_told
