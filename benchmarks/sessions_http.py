@@ -20,7 +20,8 @@ from __future__ import annotations
 import os
 import tempfile
 
-os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-sessions-")
+if __name__ == "__main__":  # tests import what is told
+    os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-sessions-")
 
 import argparse
 import json
