@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,7 +14,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict, DetectionRun
 from conflicts.services.detection.detect import detect_due
-from engram.console.memories.changes import start
+from engram.console.memories.changes import Question, start
 from engram.console.webhooks.endpoints import send_test
 from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
@@ -83,10 +84,12 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     test = send_test(tenant.workspace, endpoint.pk, now=timezone.now())
     with in_workspace(tenant.workspace):
         ApiKey.objects.update(name=SECRET)
+        asked = Question(id=uuid4(), number=3, at=timezone.now(), filters=f"q={SECRET}")
         change = start(
-            tenant.workspace, "tag", SECRET, Memory.objects.all(), asked=3,
-            asked_at=timezone.now(), actor=SYSTEM, now=timezone.now(),
+            tenant.workspace, "tag", SECRET, Memory.objects.all(), asked,
+            actor=SYSTEM, now=timezone.now(),
         )  # fmt: skip
+        assert change is not None
         by_model = {
             "question": [str(MemoryAnswer.objects.all()[0].question_group)],
             "conflict": [str(Conflict.objects.get().pk)],
