@@ -7,17 +7,19 @@ from contextlib import contextmanager
 from struct import pack
 from typing import Any, NamedTuple, Self
 from uuid import UUID
+from weakref import WeakSet
 
 import numpy as np
 from django.conf import settings
 from django.db import connection
 from django.db.backends.utils import CursorWrapper
 from numpy.typing import NDArray
-from psycopg import Cursor
+from psycopg import Connection, Cursor
 from psycopg.adapt import Dumper
 from psycopg.pq import Format
 
-_UUID, _ID_SIZE, _ID_CELL = 2950, pack(">i", 16), 20
+_TEXT, _UUID, _ID_SIZE, _ID_CELL = 25, 2950, pack(">i", 16), 20
+_registered: WeakSet[Connection[Any]] = WeakSet()
 _ELEMENTS = {"f8": 701, "i4": 23, "b1": 16}  # numpy type → OID of PostgreSQL's type
 
 
@@ -63,11 +65,26 @@ def pack_ids(ids: Collection[UUID]) -> PackedIds:
     return PackedIds(head + cells)
 
 
-class _IdPacker(Dumper):
+class PackedTexts(NamedTuple):
+    """Texts as one array parameter, in PostgreSQL's binary format; see `pack_texts`."""
+
+    encoded: bytes
+
+
+def pack_texts(texts: Collection[str]) -> PackedTexts:
+    """Return texts as one array parameter; the statement casts to `text[]`."""
+    encoded = [text.encode() for text in texts]
+    count = len(encoded)
+    head = pack(">iiiii", 1, 0, _TEXT, count, 1) if count else pack(">iii", 0, 0, _TEXT)
+    cells = [part for one in encoded for part in (pack(">i", len(one)), one)]
+    return PackedTexts(b"".join([head, *cells]))
+
+
+class _EncodedPacker(Dumper):
     format = Format.BINARY
 
-    def dump(self, obj: PackedIds) -> bytes:
-        """Return a one-dimensional array: each id after its size."""
+    def dump(self, obj: PackedIds | PackedTexts) -> bytes:
+        """Return a one-dimensional array: each element after its size."""
         return obj.encoded
 
 
@@ -127,8 +144,16 @@ def prepared_cursor() -> Iterator[CursorWrapper]:
 @contextmanager
 def _open(kind: type[Cursor[Any]]) -> Iterator[CursorWrapper]:
     connection.ensure_connection()
+    _register_dumpers(connection.connection)
     with kind(connection.connection) as cursor:
-        cursor.adapters.register_dumper(Packed, _Packer)
-        cursor.adapters.register_dumper(PackedIds, _IdPacker)
-        cursor.adapters.register_dumper(PackedVector, _VectorPacker)
         yield CursorWrapper(cursor, connection)
+
+
+def _register_dumpers(opened: Connection[Any]) -> None:
+    """Let a connection accept the parameters of this module; once, as each cursor would copy it."""
+    if opened not in _registered:
+        opened.adapters.register_dumper(Packed, _Packer)
+        opened.adapters.register_dumper(PackedIds, _EncodedPacker)
+        opened.adapters.register_dumper(PackedTexts, _EncodedPacker)
+        opened.adapters.register_dumper(PackedVector, _VectorPacker)
+        _registered.add(opened)

@@ -206,5 +206,7 @@ def _fold_word(word: str) -> str:
 
 def _joined(folded: Sequence[str]) -> str:
     """Return the key of a name of folded words: without articles before it."""
-    first = next((n for n, word in enumerate(folded) if word not in _ARTICLES), len(folded))
+    first = 0
+    while first < len(folded) and folded[first] in _ARTICLES:
+        first += 1
     return " ".join(folded[first:])[:KEY_MAX_CHARS].strip()

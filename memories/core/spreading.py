@@ -113,8 +113,9 @@ def _move(
     parts: dict[Node, list[float]] = {}
     before: dict[Node, tuple[float, Node]] = {}
     for node, own in kept.items():
+        moving = damping * own
         for target, weight in links.get(node, _NO_LINKS).items():
-            mass = damping * own * weight
+            mass = moving * weight
             if mass <= 0:
                 continue
             known = before.get(target)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from django.db import connection, transaction
 
-from engram.kernel.binary import Packed, PackedVector, binary_cursor, pack_ids
+from engram.kernel.binary import Packed, PackedVector, binary_cursor, pack_ids, pack_texts
 from engram.kernel.models import Workspace
 from engram.kernel.planning import searching, writing
 
@@ -58,6 +58,14 @@ def test_packed_ids_arrive_as_they_were(count: int) -> None:
     with binary_cursor() as cursor:
         cursor.execute("SELECT %(ids)s::uuid[]", {"ids": pack_ids(ids)})
         assert cursor.fetchone() == (ids,)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("texts", [[], [""], ["a", "naïve \u4e16", 'a,"b"{}\\NULL', "NULL"]])
+def test_packed_texts_arrive_as_they_were(texts: list[str]) -> None:
+    with binary_cursor() as cursor:
+        cursor.execute("SELECT %(texts)s::text[]", {"texts": pack_texts(texts)})
+        assert cursor.fetchone() == (texts,)
 
 
 @pytest.mark.django_db

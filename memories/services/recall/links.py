@@ -11,7 +11,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
-from engram.kernel.binary import binary_cursor, without_indentation
+from engram.kernel.binary import binary_cursor, pack_texts, without_indentation
 from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import associations as core
@@ -231,9 +231,9 @@ class LinkReader:
                 self._parameters
                 | {
                     "memories": _ids(keys.get(core.MEMORY, ())),
-                    "entities": list(keys.get(core.ENTITY, ())),
+                    "entities": pack_texts(keys.get(core.ENTITY, ())),
                     "notes": _ids(keys.get(core.NOTE, ())),
-                    "keys": list(keys.get(core.ASKED, ())),
+                    "keys": pack_texts(keys.get(core.ASKED, ())),
                 },
             )
             return list(cursor.fetchall())

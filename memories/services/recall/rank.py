@@ -149,7 +149,9 @@ def _fuse(
     }
     if not is_reranked or request.reading is None:
         return fuse(candidates, **score)
-    best = {*choose_leading(candidates, max(BREADTH, request.query.k), **score), *lasting}
+    best, most = {one.id for one in candidates}, max(BREADTH, request.query.k)
+    if len(best) > most:
+        best = {*choose_leading(candidates, most, **score), *lasting}
     scores = rerank.late_scores(request.reading, request.model, pool=pool, ids=best, besides=states)
     # Neighbours that were not reranked add nothing: their scores have another scale.
     return fuse([c._replace(late=scores.get(c.id)) for c in candidates if c.id in best], **score)
