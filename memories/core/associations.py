@@ -30,6 +30,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from memories.core.spreading import LinksOf, Node, Spread, Weights, spread
@@ -62,7 +63,8 @@ def most_memories(memories: int) -> int:
     return min(MOST_MEMORIES, max(LEAST_MEMORIES, int(COMMON_SHARE * memories)))
 
 
-def rarity(named: int, memories: int) -> float:
+@lru_cache(maxsize=1024)
+def rarity(named: float, memories: int) -> float:
     """Return the weight of an entity that `named` memories name: 1 for two, less for more."""
     return math.log1p(memories / named) / math.log1p(memories / 2)
 
@@ -73,16 +75,17 @@ def out_of_memory(links: Weights) -> dict[Node, float]:
     return {node: weight / total for node, weight in links.items()}
 
 
-def out_of_hub(members: Mapping[Node, bool]) -> dict[Node, float]:
+def out_of_hub(members: Mapping[Node, float]) -> dict[Node, float]:
     """Return the weights of the links of an entity or a note, at most 1 together.
 
     Parameters
     ----------
-    members : whether each of its memories is about it.
+    members : 1 for each of its memories that is about it, 0 for one that only names it.
     """
     about = sum(members.values())
     total = max(1.0, about + MENTION * (len(members) - about))
-    return {node: (1.0 if is_about else MENTION) / total for node, is_about in members.items()}
+    of_about, of_others = 1.0 / total, MENTION / total
+    return {node: of_about if is_about else of_others for node, is_about in members.items()}
 
 
 def seeds_of(direct: Mapping[Node, float]) -> list[Node]:

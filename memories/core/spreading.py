@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from heapq import nsmallest
+from heapq import nlargest
 from math import fsum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -87,6 +87,7 @@ def spread(
         When the weights of a node's links are negative or add up to more than 1.
     """
     found = Spread()
+    activation, best = found.activation, found._best
     links: dict[Node, Weights] = {}
     kept = _most_active(restart, frontier)
     for step in range(steps):
@@ -99,9 +100,10 @@ def spread(
             break
         found._before.append(before)
         for node, mass in arrived.items():
-            found.activation[node] = found.activation.get(node, 0.0) + mass
-            if node not in found._best or before[node][0] > found._best[node][0]:
-                found._best[node] = (before[node][0], step)
+            activation[node] = activation.get(node, 0.0) + mass
+            largest = before[node][0]
+            if node not in best or largest > best[node][0]:
+                best[node] = (largest, step)
         kept = _most_active(arrived, frontier)
     return found
 
@@ -137,6 +139,6 @@ def _checked(links: Mapping[Node, Weights]) -> Mapping[Node, Weights]:
 
 def _most_active(mass: Weights, most: int) -> dict[Node, float]:
     """Return the nodes with the most mass, ties by node; those without mass are left out."""
-    positive = [node for node, own in mass.items() if own > 0]
-    best = nsmallest(most, positive, key=lambda node: (-mass[node], node))
-    return {node: mass[node] for node in best}
+    least = min(nlargest(most, mass.values()), default=0.0)
+    best = [(-own, node) for node, own in mass.items() if own >= least and own > 0]
+    return {node: -own for own, node in sorted(best)[:most]}

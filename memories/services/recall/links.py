@@ -209,14 +209,19 @@ class LinkReader:
     def _weigh(self, rows: Sequence[_Row]) -> dict[Node, Weights]:
         own: dict[tuple[str, str], dict[Node, float]] = defaultdict(dict)
         for from_kind, from_key, kind, key, value in rows:
-            is_rare = from_kind == core.MEMORY and kind == core.ENTITY
-            weight = core.rarity(value, self._memories) if is_rare else value
-            own[from_kind, from_key][Node(kind, key)] = weight
+            own[from_kind, from_key][Node(kind, key)] = value
         return {
-            Node(kind, key): core.out_of_memory(links)
+            Node(kind, key): core.out_of_memory(self._by_rarity(links))
             if kind == core.MEMORY
-            else core.out_of_hub({other: bool(is_about) for other, is_about in links.items()})
+            else core.out_of_hub(links)
             for (kind, key), links in own.items()
+        }
+
+    def _by_rarity(self, links: Weights) -> dict[Node, float]:
+        """Return the weights of a memory's links; those of entities come as numbers of memories."""
+        return {
+            node: core.rarity(value, self._memories) if node.kind == core.ENTITY else value
+            for node, value in links.items()
         }
 
     def _rows(self, keys: Mapping[str, Sequence[str]]) -> list[_Row]:
