@@ -250,6 +250,7 @@ class RankedSerializer(serializers.Serializer[Any]):
     effectiveness = serializers.FloatField(allow_null=True)
     predictor_rank = serializers.IntegerField(allow_null=True)
     predictor_score = serializers.FloatField(allow_null=True)
+    linear_score = serializers.FloatField(allow_null=True)
     cosine = serializers.FloatField(allow_null=True)
     fused_score = serializers.FloatField(allow_null=True)
     feedback = serializers.FloatField(allow_null=True)

@@ -133,6 +133,16 @@ class Scorer:
         untrained = None if self.is_trained else scoring.untrained_scores(ready)
         return scoring.scores(self._weights, context, ready) if untrained is None else untrained
 
+    def linear_scores(
+        self, context: Context, candidates: PreparedCandidates
+    ) -> NDArray[np.float32] | None:
+        """Return the scores by the linear ranking alone, (n,); None where none was learned.
+
+        For comparison: the model's own scores hold a share of it. Raises as `score` does.
+        """
+        check_context(context, self.embedding_width)
+        return scoring.linear_scores(self._weights, context, candidates)
+
     def fit(
         self,
         sessions: Sequence[LabelledSession],

@@ -76,6 +76,20 @@ def untrained_scores(ready: PreparedCandidates) -> NDArray[np.float32] | None:
     return _finite(np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32))
 
 
+def linear_scores(
+    w: Weights, context: Context, ready: PreparedCandidates
+) -> NDArray[np.float32] | None:
+    """Return the scores (n,) by the linear ranking alone; None where none was learned."""
+    _check_owner(w, ready)
+    if not w["linear"].any():
+        return None
+    cosine: Floats = np.zeros(len(ready), dtype=np.float32)
+    if context.embedding is not None:
+        cosine = ready.embeddings @ np.asarray(context.embedding, dtype=np.float32)
+    with np.errstate(over="ignore", invalid="ignore"):  # `_finite` rejects such scores
+        return _finite(ready.linear + _by_cosine(w, cosine))
+
+
 def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
     """Return the scores (n,) of prepared candidates; the context is checked by the caller."""
     _check_owner(w, ready)

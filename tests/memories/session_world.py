@@ -115,6 +115,18 @@ def rank_some(request: RankerRequest) -> RankerAnswer:
     return RankerAnswer(scores={one.id: 1.0 for one in request.candidates[:1]})
 
 
+def rank_with_linear_nan(request: RankerRequest) -> RankerAnswer:
+    """Answer scores, and linear ones that are no numbers."""
+    scores = {one.id: 1.0 for one in request.candidates}
+    return RankerAnswer(scores=scores, linear=dict.fromkeys(scores, float("nan")))
+
+
+def rank_some_linear(request: RankerRequest) -> RankerAnswer:
+    """Answer scores, and linear ones of some candidates only."""
+    scores = {one.id: 1.0 for one in request.candidates}
+    return RankerAnswer(scores=scores, linear=dict(list(scores.items())[:1]))
+
+
 def slow(request: RankerRequest) -> RankerAnswer:
     """Hold others up."""
     time.sleep(0.3)

@@ -275,6 +275,8 @@ def test_what_both_rank_high_says_so_and_signals_are_kept(tenant: Tenant, settin
         ("rank_failing_in_the_database", "crash", "predictor_crash"),
         ("rank_with_nan", "invalid", "predictor_parse_error"),
         ("rank_some", "invalid", "predictor_parse_error"),
+        ("rank_with_linear_nan", "invalid", "predictor_parse_error"),
+        ("rank_some_linear", "invalid", "predictor_parse_error"),
         ("no_such_ranker", "crash", "predictor_crash"),
     ],
 )

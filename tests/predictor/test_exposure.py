@@ -27,7 +27,7 @@ from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
 from tests.conftest import NOW, Tenant
 from tests.predictor.serving import configure, promote, state
-from tests.predictor.test_rank_session import serve_stand_in
+from tests.predictor.test_rank_session import StandIn, serve_stand_in
 
 LIFT = 0.3
 MEMORIES, PLACES, GOOD = 30, 6, 8
@@ -35,7 +35,7 @@ HOLDER = UUID(int=7)
 
 
 @dataclass
-class Guessing:
+class Guessing(StandIn):
     """Ranks nearly by chance, a little towards the baseline's best; the same for a seed."""
 
     seed: int = 3
@@ -48,7 +48,7 @@ class Guessing:
         return guessed
 
 
-class Knowing:
+class Knowing(StandIn):
     """Ranks by what is true of the session, which it is told."""
 
     worth: np.ndarray

@@ -59,12 +59,22 @@ def serve_stand_in(workspace, ranker, *, width: int = WIDTH) -> None:
     served.cache.put(workspace.pk, ServedModel(1, workspace.embedding_model, width, ranker))
 
 
-class Raising:
+class StandIn:
+    """A ranker that prepares nothing and has no linear part."""
+
+    def prepare(self, candidates):
+        return candidates
+
+    def linear_scores(self, context, candidates):
+        return None
+
+
+class Raising(StandIn):
     def score(self, context, candidates):
         raise ZeroDivisionError("the text of a memory")
 
 
-class Stalled:
+class Stalled(StandIn):
     """Answers only when it is let go."""
 
     def __init__(self):
@@ -75,7 +85,7 @@ class Stalled:
         return np.zeros(len(candidates))
 
 
-class Saying:
+class Saying(StandIn):
     def __init__(self, scores):
         self.scores = scores
 

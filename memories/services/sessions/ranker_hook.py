@@ -64,11 +64,14 @@ class RankerAnswer:
     `alpha` is the baseline's weight in [0, 1]; `draft_share` the probability with which the list
     is drafted from both rankings; `signals` is stored with the record of each candidate.
     `relevance` is how likely each candidate is of use, in [0, 1], or empty where that is unknown.
+    `linear` are the scores by the linear part of the ranker alone, or empty; stored, and shown
+    beside, they rank nothing.
     """
 
     scores: Mapping[UUID, float] = field(default_factory=dict)
     signals: Mapping[UUID, Sequence[float]] = field(default_factory=dict)
     relevance: Mapping[UUID, float] = field(default_factory=dict)
+    linear: Mapping[UUID, float] = field(default_factory=dict)
     alpha: float = 1.0
     phase: str = ""
     model_version: int | None = None
@@ -116,10 +119,11 @@ def _no_scores(request: RankerRequest, code: str, detail: str, reason: str) -> R
 def find_flaw(answer: RankerAnswer, request: RankerRequest) -> str:
     """Return the reason why an answer is invalid, "" if it is valid."""
     scores, signals, ids = answer.scores, answer.signals, [one.id for one in request.candidates]
-    if scores and (len(scores) != len(ids) or not all(i in scores for i in ids)):
-        return "scores of other candidates than were asked about"
-    if not all(map(isfinite, scores.values())):
-        return "a score that is no number"
+    for given in (scores, answer.linear):
+        if given and (len(given) != len(ids) or not all(i in given for i in ids)):
+            return "scores of other candidates than were asked about"
+        if not all(map(isfinite, given.values())):
+            return "a score that is no number"
     shares = (answer.alpha, answer.exploration_rate, answer.draft_share)
     if not (all(0 <= share <= 1 for share in shares) and answer.rrf_k > 0):
         return "a weight or a rate out of range"

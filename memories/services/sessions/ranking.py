@@ -90,6 +90,7 @@ def rank_candidates(
             cosine=found.cosines[one.id],
             relevance=found.relevances[one.id],
             predictor_score=scores.get(one.id),
+            linear_score=answer.linear.get(ids[one.id]),
             predictor_rank=one.predictor_rank,
             fused_score=one.fused,
             diversity=one.diversity,

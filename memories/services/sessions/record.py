@@ -22,28 +22,29 @@ _RECORD = """
     WITH recorded AS (
         INSERT INTO memories_sessioncandidate (
             workspace_id, session_id, created_at, memory_id, source, baseline_score, baseline_rank,
-            recall_score, effectiveness, cosine, relevance, predictor_score, predictor_rank,
-            fused_score, diversity, final_score, rank, was_injected, is_always, revision,
-            is_relevant, drafted_by, propensity, fts_hit_count, signals
+            recall_score, effectiveness, cosine, relevance, predictor_score, linear_score,
+            predictor_rank, fused_score, diversity, final_score, rank, was_injected, is_always,
+            revision, is_relevant, drafted_by, propensity, fts_hit_count, signals
         )
         SELECT %(workspace)s, %(session)s, %(at)s, memory_id, source, baseline_score, baseline_rank,
             nullif(recall_score, 'NaN'), effectiveness, nullif(cosine, 'NaN'),
-            nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'), nullif(predictor_rank, 0),
-            fused_score, diversity, final_score, rank, was_injected, is_always, revision,
-            is_relevant, drafted_by, nullif(propensity, 'NaN'), 0,
+            nullif(relevance, 'NaN'), nullif(predictor_score, 'NaN'), nullif(linear_score, 'NaN'),
+            nullif(predictor_rank, 0), fused_score, diversity, final_score, rank, was_injected,
+            is_always, revision, is_relevant, drafted_by, nullif(propensity, 'NaN'), 0,
             (%(all_signals)b::float8[])[(place - 1) * %(width)s + 1 : place * %(width)s]
         FROM unnest(
             %(memory_id)b::uuid[], %(source)b::text[], %(baseline_score)b::float8[],
             %(baseline_rank)b::int[], %(recall_score)b::float8[], %(effectiveness)b::float8[],
             %(cosine)b::float8[], %(relevance)b::float8[], %(predictor_score)b::float8[],
-            %(predictor_rank)b::int[], %(fused_score)b::float8[], %(diversity)b::float8[],
-            %(final_score)b::float8[], %(rank)b::int[], %(was_injected)b::bool[],
-            %(is_always)b::bool[], %(revision)b::int[], %(is_relevant)b::bool[],
-            %(drafted_by)b::text[], %(propensity)b::float8[]
+            %(linear_score)b::float8[], %(predictor_rank)b::int[], %(fused_score)b::float8[],
+            %(diversity)b::float8[], %(final_score)b::float8[], %(rank)b::int[],
+            %(was_injected)b::bool[], %(is_always)b::bool[], %(revision)b::int[],
+            %(is_relevant)b::bool[], %(drafted_by)b::text[], %(propensity)b::float8[]
         ) WITH ORDINALITY AS made (
             memory_id, source, baseline_score, baseline_rank, recall_score, effectiveness, cosine,
-            relevance, predictor_score, predictor_rank, fused_score, diversity, final_score, rank,
-            was_injected, is_always, revision, is_relevant, drafted_by, propensity, place
+            relevance, predictor_score, linear_score, predictor_rank, fused_score, diversity,
+            final_score, rank, was_injected, is_always, revision, is_relevant, drafted_by,
+            propensity, place
         )
     ), locked AS MATERIALIZED (
         SELECT id FROM memories_memory
@@ -61,6 +62,7 @@ _PACKED = {
         "cosine",
         "relevance",
         "predictor_score",
+        "linear_score",
         "fused_score",
         "diversity",
         "final_score",
@@ -100,6 +102,7 @@ class CandidateRow(NamedTuple):
     cosine: float | None
     relevance: float | None
     predictor_score: float | None
+    linear_score: float | None
     predictor_rank: int | None
     fused_score: float
     diversity: float

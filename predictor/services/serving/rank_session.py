@@ -10,7 +10,7 @@ and is loaded in the background.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from uuid import UUID
 
@@ -61,7 +61,16 @@ NO_MODEL, DISABLED, OTHER_EMBEDDING, NOTHING_TO_RANK = (
 
 SignalRows = NDArray[np.float64]  # the signals (n, 12) of the candidates
 
-_deadline: Deadline[dict[UUID, float]] = Deadline()
+
+@dataclass(frozen=True, slots=True)
+class ScoredCandidates:
+    """The model's scores of the candidates, and those by its linear part, or empty."""
+
+    by_model: Mapping[UUID, float] = field(default_factory=dict)
+    linear: Mapping[UUID, float] = field(default_factory=dict)
+
+
+_deadline: Deadline[ScoredCandidates] = Deadline()
 
 
 class NoScoresError(Exception):
@@ -92,7 +101,7 @@ def _rank(request: RankerRequest) -> RankerAnswer:
     served.cache.evict(request.workspace.pk, served=state.served)
     is_off = breaker.is_open(state, request.now)
     failures = breaker.failures(state, request.now) if is_off else 0
-    scores: Mapping[UUID, float] = {}
+    scores = ScoredCandidates()
     signals: Mapping[UUID, list[float]] = {}
     reason = DISABLED if is_off else ""
     try:
@@ -110,7 +119,7 @@ def _rank(request: RankerRequest) -> RankerAnswer:
     return replace(_answer(request, state, scores, reason, failures), signals=signals)
 
 
-def _scores(request: RankerRequest, state: PredictorState, rows: SignalRows) -> dict[UUID, float]:
+def _scores(request: RankerRequest, state: PredictorState, rows: SignalRows) -> ScoredCandidates:
     if state.served is None:
         raise NoScoresError(NO_MODEL)
     ends = perf_counter() + request.workspace.config.score_timeout_ms / 1000
@@ -123,7 +132,7 @@ def _scores(request: RankerRequest, state: PredictorState, rows: SignalRows) -> 
         return _deadline.run(lambda: _score(request, model, rows), ends - perf_counter())
 
 
-def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict[UUID, float]:
+def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> ScoredCandidates:
     """Score the candidates; without database access, because it runs in another thread."""
     facts = request.candidates
     context = context_of(
@@ -142,12 +151,22 @@ def _score(request: RankerRequest, model: ServedModel, rows: SignalRows) -> dict
         width=model.width,
     )
     assert model.scorer is not None  # noqa: S101  checked by `_scores`
-    scores = np.asarray(model.scorer.score(context, candidates), dtype=np.float64)
+    ready = model.scorer.prepare(candidates)
+    linear = model.scorer.linear_scores(context, ready)
+    return ScoredCandidates(
+        _by_id(request, model.scorer.score(context, ready)),
+        {} if linear is None else _by_id(request, linear),
+    )
+
+
+def _by_id(request: RankerRequest, found: NDArray[np.float32]) -> dict[UUID, float]:
+    """Return the scores of the candidates by their ids."""
+    scores, facts = np.asarray(found, dtype=np.float64), request.candidates
     if scores.shape != (len(facts),):
         raise WidthError(f"scores of shape {scores.shape} for {len(facts)} candidates")
     if not np.isfinite(scores).all():
         raise ScoreError("a score is not finite")
-    return {fact.id: float(score) for fact, score in zip(facts, scores, strict=True)}
+    return {fact.id: score for fact, score in zip(facts, scores.tolist(), strict=True)}
 
 
 def _relevance(state: PredictorState, scores: Mapping[UUID, float]) -> dict[UUID, float]:
@@ -201,17 +220,18 @@ def _record_failure(request: RankerRequest, code: str, detail: str) -> None:
 def _answer(
     request: RankerRequest,
     state: PredictorState,
-    scores: Mapping[UUID, float],
+    found: ScoredCandidates,
     reason: str,
     failures: int,
 ) -> RankerAnswer:
-    config = request.workspace.config
+    config, scores = request.workspace.config, found.by_model
     may_serve = config.predictor_mode == "on" and state.phase in SERVING and not failures
     alpha = state.alpha if may_serve and scores else 1.0
     has_model = state.served is not None and reason != OTHER_EMBEDDING
     return RankerAnswer(
         scores=scores,
         relevance=_relevance(state, scores),
+        linear=found.linear,
         alpha=alpha,
         phase=state.phase,
         model_version=state.served if scores else None,

@@ -2,7 +2,8 @@
 
 Every figure is over the newest well judged sessions in which the ranker had an order. It describes
 and decides nothing: what a session was given shapes its transcript, by which it is judged, so the
-order that was served is favoured. Sessions judged by their agent alone are left out, because only
+order that was served is favoured. The linear ranking is the closed-form part of the model, scored beside it; old
+sessions do not have it. Sessions judged by their agent alone are left out, because only
 what was shown to it is judged there. Unjudged is unknown, never 0: an order of whose first ten too
 few were judged has no figure of its own.
 """
@@ -33,6 +34,7 @@ RANKERS: Final[Mapping[str, Callable[[Row], float | None]]] = {
     "source": lambda row: _descending(row["effectiveness"]),
     "cosine": lambda row: _descending(row["cosine"]),
     "baseline": lambda row: row["baseline_rank"],
+    "linear": lambda row: _descending(row["linear_score"]),
     "model": lambda row: row["predictor_rank"],
     "served": lambda row: row["rank"],
 }
@@ -112,8 +114,8 @@ def _candidates(sessions: Sequence[UUID]) -> Iterable[Row]:
     """Return the candidates of sessions; those that only a prompt matched have no rank."""
     pool = SessionCandidate.objects.filter(session__in=sessions, rank__isnull=False)
     return pool.order_by("session_id", "memory_id").values(
-        "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "predictor_rank",
-        "rank", "is_always",
+        "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "linear_score",
+        "predictor_rank", "rank", "is_always",
     )  # fmt: skip
 
 
