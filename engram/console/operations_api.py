@@ -7,6 +7,7 @@ from itertools import chain
 from typing import Any
 
 import django_filters
+import numpy as np
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
@@ -25,6 +26,7 @@ from engram.kernel.models import Role, StageError
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.telemetry import CODES, STAGES
+from predictor.services.status.scoreboard import RESAMPLING_SEED, scoreboard
 
 
 class Diagnostics(WorkspaceView):
@@ -43,7 +45,8 @@ class PredictorDiagnostics(WorkspaceView):
     @extend_schema(responses=shapes.PredictorDomainSerializer)
     def get(self, request: Request) -> Response:
         """Return the predictor's score, status and fields."""
-        found = predictor(self.workspace, now=timezone.now())
+        board = scoreboard(rng=np.random.default_rng(RESAMPLING_SEED))
+        found = predictor(self.workspace, now=timezone.now(), board=board)
         return Response(shapes.PredictorDomainSerializer(found).data)
 
 

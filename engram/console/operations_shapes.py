@@ -10,7 +10,11 @@ from engram.console.diagnostics.domain import DOMAINS, STATUSES
 from engram.console.timeline import SessionTimeline, TimelineEntry
 from engram.kernel.answers import fields_of
 from engram.kernel.models import StageError
-from predictor.serializers.status import DraftedListsSerializer, LastTrainingSerializer
+from predictor.serializers.status import (
+    DraftedListsSerializer,
+    LastTrainingSerializer,
+    ScoreboardSerializer,
+)
 from predictor.services.status.track_record import Slice
 
 WINDOWS: Final = {"1h": 1, "6h": 6, "24h": 24, "7d": 24 * 7, "30d": 24 * 30}
@@ -90,6 +94,9 @@ class PredictorFieldsSerializer(_Shape):
     calibration = JudgeErrorSerializer()
     slices = SlicesSerializer()
     drafted_lists = DraftedListsSerializer()
+    scoreboard = ScoreboardSerializer(
+        allow_null=True, help_text="Null in the diagnostics of all parts: it takes long to read."
+    )
 
 
 class DomainSerializer(_Shape):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+import numpy as np
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
@@ -21,6 +22,7 @@ from predictor.serializers.status import (
 )
 from predictor.services.models.reset import reset
 from predictor.services.serving import breaker
+from predictor.services.status.scoreboard import RESAMPLING_SEED, scoreboard
 from predictor.services.status.status import read_status
 
 
@@ -37,13 +39,18 @@ class PredictorStatusView(WorkspaceView):
 
     @extend_schema(responses=PredictorStatusSerializer)
     def get(self, request: Request) -> Response:
-        """Return influence, evidence, the model, the next training, and the circuit breaker."""
+        """Return influence, evidence, the model, the next training, and the circuit breaker.
+
+        The scoreboard compares all rankers in judged sessions; it decides nothing.
+        """
         return self.show()
 
     def show(self) -> Response:
         """Return the current status."""
+        rng = np.random.default_rng(RESAMPLING_SEED)
         with in_workspace(self.workspace):
-            return Response(present_status(read_status(self.workspace, now=timezone.now())))
+            found = read_status(self.workspace, now=timezone.now())
+            return Response(present_status(found, scoreboard(rng=rng)))
 
 
 class PredictorReset(PredictorStatusView):

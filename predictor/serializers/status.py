@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from engram.kernel.answers import fields_of
 from predictor.core.governance import Governor, Phase
+from predictor.core.metrics import Interval
 from predictor.models import JudgeKind, ModelVersion
 from predictor.services.status.drafted_lists import DraftedLists, Measured, VoidSessions
+from predictor.services.status.scoreboard import RANKERS, Scoreboard, Standing
 from predictor.services.status.status import Breaker, NextTraining, PredictorStatus
 from predictor.services.status.track_record import JudgedBy
 
@@ -139,6 +142,39 @@ class DraftedListsSerializer(serializers.Serializer[Any]):
     )
 
 
+class MeanSerializer(serializers.Serializer[Interval]):
+    """A mean over sessions with its bootstrap 95 % interval."""
+
+    mean = serializers.FloatField()
+    low = serializers.FloatField()
+    high = serializers.FloatField()
+    sessions = serializers.IntegerField(source="n")
+
+
+class StandingSerializer(serializers.Serializer[Standing]):
+    """How one ranker orders the candidates of judged sessions, by nDCG@10."""
+
+    ranker = serializers.ChoiceField(list(RANKERS))
+    ndcg = MeanSerializer(help_text="Over the sessions in which it has an order.")
+    gain = MeanSerializer(
+        allow_null=True, help_text="Over the baseline in the same sessions; null: the baseline."
+    )
+    judged_share = serializers.FloatField(
+        help_text="Share of its first ten that the judge has rated."
+    )
+    is_known = serializers.BooleanField(
+        help_text="Whether enough of its first ten were judged to speak of its quality."
+    )
+
+
+class ScoreboardSerializer(serializers.Serializer[Scoreboard]):
+    """Every ranker over the newest well judged sessions: a description that decides nothing."""
+
+    sessions = serializers.IntegerField()
+    since = serializers.DateTimeField(allow_null=True)
+    standings = StandingSerializer(many=True)
+
+
 class PredictorSettingsSerializer(serializers.Serializer[Any]):
     """The workspace's settings of the predictor."""
 
@@ -187,8 +223,14 @@ class PredictorStatusSerializer(serializers.Serializer[Any]):
     next_training = NextTrainingSerializer()
     breaker = BreakerSerializer()
     drafted_lists = DraftedListsSerializer()
+    scoreboard = serializers.SerializerMethodField()
     thresholds = ThresholdsSerializer()
     settings = PredictorSettingsSerializer(source="config")
+
+    @extend_schema_field(ScoreboardSerializer)
+    def get_scoreboard(self, found: PredictorStatus) -> dict[str, Any]:
+        """Return the scoreboard, which is read apart."""
+        return dict(ScoreboardSerializer(self.context["scoreboard"]).data)
 
 
 class PredictorResetSerializer(PredictorStatusSerializer):
@@ -209,7 +251,8 @@ def reset_detail(shown: Mapping[str, Any]) -> str:
     return " ".join(sentences)
 
 
-def present_status(found: PredictorStatus) -> dict[str, Any]:
+def present_status(found: PredictorStatus, board: Scoreboard) -> dict[str, Any]:
     """Return the status as `PredictorStatusSerializer` shows it."""
-    shown = PredictorStatusSerializer(found, context={"is_fitting": found.is_fitting})
+    context = {"is_fitting": found.is_fitting, "scoreboard": board}
+    shown = PredictorStatusSerializer(found, context=context)
     return dict(shown.data)

@@ -170,6 +170,56 @@ def test_the_scoreboard_measures_each_order_as_comparisons_do(tenant: Tenant) ->
     assert found["baseline"].gain is None
 
 
+def test_the_linear_ranking_is_measured_where_its_scores_are_stored(
+    tenant: Tenant, member: Member
+) -> None:
+    world = build_world(tenant.workspace, 6)
+    with in_workspace(tenant.workspace):
+        newer = [session.pk for session in world.sessions[2:]]
+        scored = SessionCandidate.objects.filter(session__in=newer)
+        scored.update(linear_score=F("rank") / 10.0)  # the higher, the further up
+        linear, baseline = [], []
+        for place, session in enumerate(world.sessions):
+            rows = list(session.candidates.order_by("rank"))
+            relevance = {row.memory_id: (row.rank or 0) % 5 / 4 for row in rows}
+            Comparison.objects.create(
+                session=session,
+                outcome="win",
+                relevance={str(i): worth for i, worth in relevance.items()},
+                phase="warming",
+                created_at=NOW + timedelta(hours=place),
+            )
+            if session.pk in newer:
+                order = [row.memory_id for row in rows]
+                baseline.append(ndcg(order, relevance))
+                linear.append(ndcg(order[::-1], relevance))
+    found = {one.ranker: one for one in standings(tenant).standings}
+    assert found["baseline"].ndcg.n == 6
+    assert found["linear"].ndcg.n == 4
+    assert found["linear"].ndcg.mean == pytest.approx(np.mean(linear))
+    gain = found["linear"].gain
+    assert gain is not None
+    assert (gain.n, gain.mean) == (4, pytest.approx(np.mean(linear) - np.mean(baseline)))
+    html = get_page(member("reader"))
+    row = html.partition("Linear ranking")[2].partition("</tr>")[0]
+    assert f"{np.mean(linear):.3f}" in row
+    assert 'data-label="sessions">4<' in row
+    told = tenant.reader.get("predictor/status").json()["scoreboard"]
+    shown = {one["ranker"]: one for one in told["standings"]}
+    assert shown["linear"]["ndcg"] == {
+        "mean": pytest.approx(np.mean(linear)),
+        "low": pytest.approx(found["linear"].ndcg.low),
+        "high": pytest.approx(found["linear"].ndcg.high),
+        "sessions": 4,
+    }
+    assert shown["linear"]["gain"]["sessions"] == 4
+    assert shown["baseline"]["gain"] is None
+    fields = tenant.reader.get("diagnostics/predictor").json()["fields"]
+    assert fields["scoreboard"] == told
+    every = tenant.reader.get("diagnostics").json()["domains"]["predictor"]["fields"]
+    assert every["scoreboard"] is None
+
+
 def test_an_order_whose_first_ten_were_not_judged_is_unknown(
     tenant: Tenant, member: Member
 ) -> None:

@@ -23,6 +23,7 @@ from predictor.services.serving.rank_session import rank_session
 from predictor.services.serving.served import ModelCache, ServedModel
 from tests.conftest import NOW, Tenant
 from tests.homes import PATIENCE_SECONDS
+from tests.predictor.core.worlds import sessions_of
 from tests.predictor.judged import build_world, lease_in
 from tests.predictor.serving import (
     WIDTH,
@@ -132,6 +133,20 @@ def test_scores_are_those_of_the_promoted_model(tenant: Tenant) -> None:
     assert ours.model_version == 1
     assert len(set(ours.scores.values())) == 6
     assert again.scores == pytest.approx(ours.scores, rel=1e-4)
+
+
+def test_a_trained_model_tells_the_scores_of_its_linear_ranking_too(tenant: Tenant) -> None:
+    promote(tenant.workspace)
+    assert rank_committed(tenant.workspace).linear == {}  # nothing was learned yet
+    learned = scorer()
+    learned.fit(
+        sessions_of(np.random.default_rng(1), 12, native=WIDTH), rng=np.random.default_rng(2)
+    )
+    promote(tenant.workspace, learned.to_bytes(), number=2)
+    found = rank_committed(tenant.workspace)
+    assert found.linear.keys() == found.scores.keys()
+    assert len(set(found.linear.values())) > 1
+    assert found.linear != pytest.approx(found.scores)
 
 
 def test_relevance_is_told_once_it_was_learned(tenant: Tenant) -> None:

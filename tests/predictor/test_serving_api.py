@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from django.test import TestCase
 
@@ -15,6 +16,7 @@ from predictor.models import Judgement, PredictorState
 from predictor.services.serving import served
 from predictor.services.serving.served import ModelCache
 from tests.conftest import Tenant
+from tests.predictor.core.worlds import sessions_of
 from tests.predictor.serving import configure, promote, scorer
 from tests.predictor.test_rank_session import Raising, Saying, serve_stand_in
 
@@ -78,6 +80,7 @@ def test_off_leaves_no_residue(filled: Tenant) -> None:
         assert not StageError.objects.exists()
     for row in records(filled, "off"):
         assert (row.signals, row.predictor_score, row.predictor_rank) == ([], None, None)
+        assert row.linear_score is None
 
 
 def test_collecting_records_signals_and_leaves_the_order(filled: Tenant) -> None:
@@ -133,6 +136,24 @@ def test_a_promoted_model_takes_part_in_the_next_session(filled: Tenant) -> None
     audit = filled.reader.get("predictor/audit/after").json()
     assert {m["predictor_rank"] for m in audit["memories"]} == {1, 2, 3, 4}
     assert audit["session"]["model_version"] == 7
+
+
+def test_the_scores_of_the_linear_ranking_are_recorded(filled: Tenant) -> None:
+    workspace = configure(filled.workspace, predictor_mode="on", exploration_rate=0.0)
+    learned = scorer(width=WIDTH)
+    rng = np.random.default_rng(2)
+    learned.fit(sessions_of(np.random.default_rng(1), 12, native=WIDTH), rng=rng)
+    promote(workspace, learned.to_bytes(), phase=Phase.ACTIVE)
+    start(filled, "s")
+    rows = {str(row.memory_id): row for row in records(filled, "s")}
+    stored = {i: row.linear_score for i, row in rows.items()}
+    assert None not in stored.values()
+    assert len(set(stored.values())) == 4
+    assert stored != {i: row.predictor_score for i, row in rows.items()}
+    audit = filled.reader.get("predictor/audit/s").json()["memories"]
+    assert {one["id"]: one["linear_score"] for one in audit} == stored
+    told = filled.reader.get("sessions/s").json()["records"]
+    assert {one["memory_id"]: one["linear_score"] for one in told} == stored
 
 
 def test_a_ranker_that_says_the_opposite_turns_the_order(filled: Tenant) -> None:

@@ -24,6 +24,7 @@ from predictor.services.serving import breaker
 from predictor.services.state import governor_of, state_of
 from predictor.services.status import track_record
 from predictor.services.status.drafted_lists import DraftedLists, read_drafted_lists
+from predictor.services.status.scoreboard import Scoreboard
 from predictor.services.training.due import ERASED, training_lease
 
 HOUR = timedelta(hours=1)
@@ -66,9 +67,16 @@ def score(signs: Signs) -> float:
 
 
 def predictor(
-    workspace: Workspace, *, now: datetime, drafted: DraftedLists | None = None
+    workspace: Workspace,
+    *,
+    now: datetime,
+    drafted: DraftedLists | None = None,
+    board: Scoreboard | None = None,
 ) -> Domain:
-    """Score the current workspace's predictor; `drafted` are the figures, if they are known."""
+    """Score the current workspace's predictor; `drafted` are the figures, if they are known.
+
+    The scoreboard is among the fields if it is given: it is read for those alone who ask for it.
+    """
     config = workspace.config
     state, lease = state_of(), training_lease()
     speed = latency.read_latencies([STAGE], since=now - HOUR)[STAGE]
@@ -120,6 +128,7 @@ def predictor(
         },
         "slices": asdict(track_record.slices()),
         "drafted_lists": asdict(drafted),
+        "scoreboard": board,
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)

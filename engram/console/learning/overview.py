@@ -17,7 +17,7 @@ from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
 from predictor.services.status.progress import TrainingProgress, training_progress
-from predictor.services.status.scoreboard import Scoreboard, scoreboard
+from predictor.services.status.scoreboard import RESAMPLING_SEED, Scoreboard, scoreboard
 from predictor.services.status.status import PredictorStatus, read_status
 from predictor.services.status.unused import Usage, usage_of_sessions
 
@@ -26,7 +26,6 @@ TRAININGS = 40
 ERRORS = 8
 HOURS = 24
 NEAR_TIMEOUT = 0.8  # of the timeout: the line is marked
-RESAMPLING_SEED = 17  # intervals do not change from one view of the page to the next
 ERROR_STAGES: Final = ("predictor_score", "predictor_train", "judge")
 TIMEOUT = "predictor_timeout"
 

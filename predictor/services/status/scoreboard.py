@@ -2,10 +2,10 @@
 
 Every figure is over the newest well judged sessions in which the ranker had an order. It describes
 and decides nothing: what a session was given shapes its transcript, by which it is judged, so the
-order that was served is favoured. The linear ranking is the closed-form part of the model, scored beside it; old
-sessions do not have it. Sessions judged by their agent alone are left out, because only
-what was shown to it is judged there. Unjudged is unknown, never 0: an order of whose first ten too
-few were judged has no figure of its own.
+order that was served is favoured. The linear ranking is the closed-form part of the model; sessions
+of earlier releases do not have its scores. Sessions judged by their agent alone are left out,
+because only what was shown to it is judged there. Unjudged is unknown, never 0: an order of whose
+first ten too few were judged has no figure of its own.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from predictor.models import Comparison, JudgeKind
 
 SESSIONS = 100  # the newest; about 9,000 candidates
 ENOUGH_JUDGED = 0.9
+RESAMPLING_SEED = 17  # intervals do not change from one look to the next
 
 Row = Mapping[str, Any]
 # The sort key of each ranker's order, best first; None where it has no opinion on a candidate.
@@ -45,6 +46,7 @@ BASELINE = "baseline"
 class Standing:
     """One ranker: mean nDCG@10 of the judged memories, and its mean difference to the baseline.
 
+    `ndcg.n` is the number of sessions in which it has an order, `gain.n` of those compared.
     `gain` is paired over the sessions that both ordered; None for the baseline itself, and without
     such sessions. `judged_share` is the share of its first ten that the judge has rated.
     """
