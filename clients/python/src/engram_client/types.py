@@ -177,6 +177,7 @@ PendingStatus = t.Literal["pending"]
 Phase = t.Literal["collecting", "warming", "ramp", "active", "retraining"]
 Provenance = t.Literal["user_stated", "episode_summary", "assistant_derived"]
 PutNoteOutcome = t.Literal["created", "changed", "unchanged"]
+Ranker = t.Literal["source", "cosine", "baseline", "linear", "model", "served"]
 RefusalReason = t.Literal[
     "third_party_text",
     "procedural_fragment",
@@ -438,6 +439,7 @@ class Candidate(t.TypedDict):
     effectiveness: float | None
     predictor_rank: int | None
     predictor_score: float | None
+    linear_score: float | None
     cosine: float | None
     fused_score: float | None
     feedback: float | None
@@ -1079,6 +1081,7 @@ class Inspected(t.TypedDict):
     effectiveness: float | None
     predictor_rank: int | None
     predictor_score: float | None
+    linear_score: float | None
     cosine: float | None
     fused_score: float | None
     feedback: float | None
@@ -1455,6 +1458,15 @@ class Literal(t.TypedDict):
     alpha: float
     success_rate: float
     resets: int
+
+
+class Mean(t.TypedDict):
+    """A mean over sessions with its bootstrap 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    sessions: int
 
 
 class Measured(t.TypedDict):
@@ -2084,6 +2096,7 @@ class PredictorFields(t.TypedDict):
     calibration: JudgeError
     slices: Slices
     drafted_lists: DraftedLists
+    scoreboard: Scoreboard | None
 
 
 class PredictorReset(t.TypedDict):
@@ -2110,6 +2123,7 @@ class PredictorReset(t.TypedDict):
     next_training: NextTraining
     breaker: Breaker
     drafted_lists: DraftedLists
+    scoreboard: Scoreboard
     thresholds: Thresholds
     settings: PredictorSettings
     detail: str
@@ -2151,6 +2165,7 @@ class PredictorStatus(t.TypedDict):
     next_training: NextTraining
     breaker: Breaker
     drafted_lists: DraftedLists
+    scoreboard: Scoreboard
     thresholds: Thresholds
     settings: PredictorSettings
 
@@ -2454,6 +2469,14 @@ class Sample(t.TypedDict):
     sessions: list[CalibrationSession]
 
 
+class Scoreboard(t.TypedDict):
+    """Every ranker over the newest well judged sessions: a description that decides …"""
+
+    sessions: int
+    since: str | None
+    standings: list[Standing]
+
+
 class ServedModel(t.TypedDict):
     """The model that is served."""
 
@@ -2582,6 +2605,16 @@ class SplitAnswer(t.TypedDict):
     memory: Memory
     survivor: Memory
     kept: list[str]
+
+
+class Standing(t.TypedDict):
+    """How one ranker orders the candidates of judged sessions, by nDCG@10."""
+
+    ranker: Ranker
+    ndcg: Mean
+    gain: Mean | None
+    judged_share: float
+    is_known: bool
 
 
 class Started(t.TypedDict):
