@@ -37,7 +37,20 @@ def test_worst_ranker_never_gains_influence():
     steps = govern(small(LIFE), 1, sessions=120, fixed=against_the_truth)
     assert {step.alpha for step in steps} == {1.0}
     assert any(step.is_reset for step in steps)
-    assert all(step.served == step.baseline for step in steps)
+    assert all(step.served == step.baseline for step in steps if not step.is_drafted)
+    drafted = [step for step in steps if step.is_drafted]
+    assert np.mean([s.served - s.baseline for s in drafted]) < -0.05
+    assert len([s for s in steps[-40:] if s.is_drafted]) < 12  # it is drafted ever more rarely
+
+
+def test_drafted_lists_alone_are_evidence():
+    steps = govern(small(LIFE), 1, sessions=80, fixed=oracle)
+    compared = [step for step in steps if step.margin is not None]
+    assert all(s.is_drafted for s in compared if s.phase == "warming")
+    serving = [step for step in compared if step.phase == "active"]
+    assert {step.is_drafted for step in serving} == {True, False}
+    told = [s.governor.margins.count for s in compared]
+    assert told == np.cumsum([s.is_drafted for s in compared]).tolist()
 
 
 def test_model_earns_influence_where_there_is_something_to_learn():

@@ -3,7 +3,8 @@
 Users are simulated (`engram.console.evaluation.simulation`), in the worlds for reports, which were
 not used for tuning. Rankings are measured against the truth, by nDCG@10 over sessions after the
 training sessions; the model's learning curve is reported with that of the closed form and with
-bounds. Then an oracle, a random ranker and the model are served under the rules of governance.
+bounds. Then an oracle, a random ranker and the model are served under the rules of governance, by
+lists that are drafted as often as in the product, and told as the status tells them.
 
 Intervals are over users: sessions of one user are not independent of each other.
 """
@@ -27,12 +28,14 @@ from engram.console.evaluation.simulation.sessions import SimulatedSession
 from memories.core.metrics import Interval, bootstrap, bootstrap_ratio
 from predictor.core import rankers
 from predictor.core.recipe import Recipe
+from predictor.services.status.drafted_lists import describe_distance, missing_sessions
 
 SEEDS, SESSIONS = 2, 100
 SEEDS_MAX, SESSIONS_MAX = 100, 2000
 WORLDS = ("habits", "across", "life")
 GOVERNED_WORLD = "life"
 RANKED_MAX = 50
+LISTS = {"drafted": True, "other": False}
 MAKERS: dict[str, curves.Maker] = {
     "model": lambda known, rng: rankers.model(known.embeddings, known.texts, rng=rng),
     "ridge": lambda known, rng: rankers.ridge(known.embeddings, known.texts, rng=rng),
@@ -107,6 +110,8 @@ def run(extent: Extent, *, seed: int, advance: Callable[[int], object]) -> ModeR
         "tests a user": curves.TESTS,
         "recipe": asdict(Recipe()),
         "left cold start": {name: _influence_starts(steps) for name, steps in lives.items()},
+        "compared in drafted lists": {name: _count_drafted(steps) for name, steps in lives.items()},
+        "status says": {name: _last_words(steps) for name, steps in lives.items()},
     }
     return ModeResult("predictor", figures, rows, details)
 
@@ -123,24 +128,29 @@ def _governed_rankers() -> dict[str, FixedRanker | None]:
 def _curve_figures(
     world: str, found: Sequence[curves.Curves], rng: np.random.Generator
 ) -> dict[str, Figure]:
-    def over_users(values: Sequence[Sequence[float]]) -> Interval:
-        return bootstrap_ratio([sum(v) for v in values], [len(v) for v in values], rng=rng)
-
     figures = {
-        f"{world}: {name}": Figure(over_users([one.bounds[name] for one in found]))
+        f"{world}: {name}": Figure(_over_users([one.bounds[name] for one in found], rng))
         for name in found[0].bounds
     }
     for name, by_sessions in found[0].learned.items():
         for n in by_sessions:
             values = [one.learned[name][n] for one in found]
-            figures[f"{world}: {name} after {n}"] = Figure(over_users(values))
+            figures[f"{world}: {name} after {n}"] = Figure(_over_users(values, rng))
     return figures
+
+
+def _over_users(values: Sequence[Sequence[float]], rng: np.random.Generator) -> Interval:
+    """Return the mean of all users' sessions; users are drawn anew for the interval."""
+    return bootstrap_ratio([sum(v) for v in values], [len(v) for v in values], rng=rng)
 
 
 def _governed_figures(
     lives: Mapping[str, Sequence[Sequence[GovernedSession]]], rng: np.random.Generator
 ) -> dict[str, Figure]:
-    """Return the largest influence of each ranker, and the gain of its sessions."""
+    """Return the largest influence of each ranker, the gain of its sessions, and the margins.
+
+    The margins are as judged, of drafted lists, which influence depends on, and of the others.
+    """
     figures = {}
     for name, users in lives.items():
         influence = [1 - min(step.alpha for step in steps) for steps in users]
@@ -149,7 +159,32 @@ def _governed_figures(
             bootstrap(influence, rng=rng), is_lower_better=name == "random"
         )
         figures[f"{name}: gain over the baseline"] = Figure(bootstrap(gain, rng=rng))
+        for kind, is_drafted in LISTS.items():
+            margins = [_margins(steps, is_drafted=is_drafted) for steps in users]
+            if any(margins):
+                figures[f"{name}: margin in {kind} lists"] = Figure(_over_users(margins, rng))
     return figures
+
+
+def _margins(steps: Sequence[GovernedSession], *, is_drafted: bool) -> list[float]:
+    """Return the margins of the sessions whose list was drafted, or was not."""
+    return [s.margin for s in steps if s.margin is not None and s.is_drafted is is_drafted]
+
+
+def _count_drafted(users: Sequence[Sequence[GovernedSession]]) -> str:
+    """Return for each user in how many of the compared sessions the list was drafted."""
+    told = []
+    for steps in users:
+        drafted, others = (len(_margins(steps, is_drafted=one)) for one in (True, False))
+        told.append(f"{drafted} of {drafted + others}")
+    return ", ".join(told)
+
+
+def _last_words(users: Sequence[Sequence[GovernedSession]]) -> str:
+    """Return for each user what the status would say at the end of how far adoption is."""
+    last = [steps[-1].governor for steps in users if steps]
+    said = (describe_distance(one, missing_sessions(one), mode="on") for one in last)
+    return " | ".join(said)
 
 
 def _influence_starts(users: Sequence[Sequence[GovernedSession]]) -> str:

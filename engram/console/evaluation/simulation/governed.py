@@ -4,7 +4,9 @@ Trainings become due and are mixed as in the product: the first after ten scored
 one each ten from the newest 80 sessions and the 20 best before; after fifty or a week from all
 since the last drift (20 sessions before it was found) and the 20 best before; the mix again at a
 drift reset. A fifth of the sessions are canary, drawn anew after a drift.
-Not simulated: exploration, diversity, budgets, calibration.
+Lists are drafted from both rankings as often as the governor asks for, and are the only evidence.
+Not simulated: that being shown lifts what the judge says (`benchmarks/exposure.py` does),
+exploration, diversity, budgets, calibration.
 """
 
 from __future__ import annotations
@@ -43,8 +45,10 @@ class GovernedSession:
     alpha: float
     phase: str
     margin: float | None  # as judged; None when void
+    is_drafted: bool
     served: float  # nDCG@10 against the truth
     baseline: float
+    governor: Governor  # after it
     training: str = ""  # why one followed, and "promoted" or the gate that failed
     is_reset: bool = False
 
@@ -174,7 +178,14 @@ def govern(
     steps: list[GovernedSession] = []
     for index in range(sessions):
         session = simulator.session(index)
-        lived = live(session, plan, training.scores(session), alpha=governor.alpha, rng=rng)
+        lived = live(
+            session,
+            plan,
+            training.scores(session),
+            alpha=governor.alpha,
+            rng=rng,
+            draft_share=governor.draft_share,
+        )
         before, governor = governor, governor.update(_compare(lived))
         training.add(lived, rng)
         reason = training.due(is_reset=governor.is_reset)
@@ -205,6 +216,7 @@ def _compare(lived: Lived) -> SessionOutcome:
         is_scored=lived.confidence >= MIN_CONFIDENCE,
         is_trained=is_trained,
         is_out_of_sample=is_trained,
+        is_drafted=lived.is_drafted,
     )
 
 
@@ -215,8 +227,10 @@ def _step(lived: Lived, before: Governor, after: Governor, training: str) -> Gov
         before.alpha,
         before.phase.value,
         _compare(lived).margin,
+        lived.is_drafted,
         truth_ndcg(lived.session, [*lived.injected, *rest]),
         truth_ndcg(lived.session, baseline),
+        after,
         training,
         after.is_reset,
     )

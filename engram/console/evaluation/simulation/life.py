@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from engram.console.evaluation.simulation.plans import WorldPlan
 from engram.console.evaluation.simulation.sessions import SimulatedSession
+from memories.core.drafting import draft
 from memories.core.rrf import rrf
 from predictor.core.comparison import TOP, select_judged_pool
 from predictor.core.judging import choose_for_model
@@ -30,7 +31,8 @@ Scores = NDArray[np.floating]
 class Lived:
     """A session from start to judgement; memories are indices in the session's pool.
 
-    `labelled` is None when it may not be used for training.
+    `labelled` is None when it may not be used for training; `is_drafted` is whether both rankings
+    chose what was injected in turn.
     """
 
     session: SimulatedSession
@@ -39,6 +41,7 @@ class Lived:
     relevance: dict[int, float]  # by the judge
     confidence: float
     labelled: LabelledSession | None
+    is_drafted: bool = False
 
     @property
     def baseline_order(self) -> list[int]:
@@ -58,12 +61,19 @@ def live(
     *,
     alpha: float,
     rng: np.random.Generator,
+    draft_share: float = 0.0,
 ) -> Lived:
-    """Serve a session by the predictor's scores (None: untrained); `alpha` weighs the baseline."""
+    """Serve a session by the predictor's scores (None: untrained); `alpha` weighs the baseline.
+
+    With the probability `draft_share` a list with scores is drafted from both rankings.
+    """
     baseline = list(range(len(session.ids)))
     predictor = None if scores is None else order_of(scores)
-    served = baseline if predictor is None else list(rrf(baseline, predictor, alpha=alpha))
-    injected = served[:INJECTED]
+    is_drafted = predictor is not None and draft_share > 0 and rng.random() < draft_share
+    injected = baseline[:INJECTED]
+    if predictor is not None:
+        served = rrf(baseline, predictor, alpha=alpha)
+        injected = _draft(baseline, predictor, rng) if is_drafted else list(served)[:INJECTED]
     hits = rng.poisson(MATCHES * session.relevance + CHANCE_MATCHES)
     chances = dict.fromkeys(baseline, 1.0)
     if not plan.is_judged_whole:
@@ -76,7 +86,21 @@ def live(
     if confidence >= MIN_CONFIDENCE:
         labelled = _label(session, injected, hits, relevance, chances)
         labelled = replace(labelled, confidence=confidence)
-    return Lived(session, predictor, injected, relevance, confidence, labelled)
+    return Lived(session, predictor, injected, relevance, confidence, labelled, is_drafted)
+
+
+def _draft(
+    baseline: Sequence[int], predictor: Sequence[int], rng: np.random.Generator
+) -> list[int]:
+    """Return what both rankings draft in turn, as the product does; no budget of characters."""
+    picks = draft(
+        {"baseline": baseline, "predictor": predictor},
+        places=INJECTED,
+        chars=dict.fromkeys(baseline, 0),
+        budget_chars=0,
+        rng=random.Random(int(rng.integers(2**32))),
+    )
+    return [pick.id for pick in picks]
 
 
 def truth_ndcg(session: SimulatedSession, order: Sequence[int]) -> float:
