@@ -1,11 +1,16 @@
 """`evaluate --predictor` with one simulated user of few sessions."""
 
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from django.core.management import CommandError, call_command
 
+from engram.console.evaluation import predictor
 from engram.console.evaluation.predictor import Extent
+from engram.console.evaluation.simulation.governed import govern
+from engram.console.evaluation.simulation.plans import REPORT
 from memories.core.metrics import ndcg_at
 
 
@@ -33,7 +38,33 @@ def test_curves_bounds_and_governed_lives_are_told(written):
         ("oracle", "random", "model"), "never"
     )
     assert report["details"]["seeds"] == "9001"
+    for told in ("compared in drafted lists", "status says"):
+        assert report["details"][told].keys() == {"oracle", "random", "model"}
+    assert "No model is trained yet" in report["details"]["status says"]["oracle"]
     assert {"git", "versions", "machine", "seed"} <= report["provenance"].keys()
+
+
+def test_what_lives_show_in_drafted_lists_is_told():
+    plan = replace(REPORT["life"], width=32, memories=300, topics=8, projects=3, pool=40)
+    lives = {
+        "oracle": [
+            govern(plan, user, sessions=60, fixed=lambda one: one.relevance) for user in (1, 2)
+        ]
+    }
+    figures = predictor._governed_figures(lives, np.random.default_rng(0))
+    told = {name: figure.value for name, figure in figures.items()}
+    drafted, others = told["oracle: margin in drafted lists"], told["oracle: margin in other lists"]
+    steps = [step for life in lives["oracle"] for step in life if step.margin is not None]
+    margins = [step.margin for step in steps if step.is_drafted]
+    assert (drafted.n, drafted.mean) == (len(margins), pytest.approx(np.mean(margins)))
+    assert drafted.n + others.n == len(steps)
+    assert drafted.low > 0.2
+    counts = predictor._count_drafted(lives["oracle"]).split(", ")
+    assert [int(one.split(" of ")[0]) for one in counts] == [
+        sum(s.is_drafted and s.margin is not None for s in life) for life in lives["oracle"]
+    ]
+    says = predictor._last_words(lives["oracle"]).split(" | ")
+    assert all("has had a say since session" in one for one in says)
 
 
 def test_anybody_can_score_the_rankings_again(written):
