@@ -1,6 +1,7 @@
 // The pages of memories: moving through the list, ticking and editing by key.
 
 import { listen } from "./keys.js";
+import { undo } from "./toasts.js";
 
 const links = [...document.querySelectorAll(".rows.memories .wide > a:first-child")];
 const edit = document.querySelector("[data-edit]");
@@ -26,7 +27,7 @@ listen(
   {
     ...(links.length && { j: () => step(1), k: () => step(-1), x: tick }),
     ...(edit && { e: startEdit }),
-    u: () => document.querySelector("[data-undo-bar] button")?.click(),
+    u: undo,
     "/": () => document.getElementById("search")?.focus(),
   },
   () => {},

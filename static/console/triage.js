@@ -1,5 +1,6 @@
 import { listen } from "./keys.js";
 import { Live, refreshCounts, showPulse } from "./live.js";
+import { undo } from "./toasts.js";
 
 document.documentElement.dataset.js = ""; // In the admin nobody else says so.
 const card = document.querySelector("[data-card]");
@@ -17,11 +18,6 @@ let arrived = 0;
 // Keyboard
 
 const follow = (selector) => document.querySelector(selector)?.click();
-
-function undo() {
-  const bar = document.querySelector("[data-undo-bar] button, button[data-undo-bar]");
-  bar?.click();
-}
 
 function snooze() {
   const fold = document.querySelector("[data-snooze]");
@@ -54,12 +50,6 @@ listen(
   },
   verdict,
 );
-
-for (const button of document.querySelectorAll("[data-dismiss]")) {
-  button.addEventListener("click", () => {
-    button.closest(".toast").hidden = true; // Its undo still answers to the key.
-  });
-}
 
 // A text that is edited in place has the cursor at once.
 

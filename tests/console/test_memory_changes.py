@@ -18,7 +18,8 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict, ConflictMember
-from engram.console.memories import change_pages, change_run, changes
+from conflicts.models.card import ConflictStatus
+from engram.console.memories import change_batch, change_pages, change_run, changes
 from engram.console.memories.change_run import BATCH, change_turn
 from engram.console.models import ItemStatus, MemoryChange, MemoryChangeItem
 from engram.kernel import job_queue
@@ -129,7 +130,7 @@ def test_all_that_match_are_forgotten_and_brought_back(tenant: Tenant, member: M
         assert events.count() == MANY
         assert set(events.values_list("actor_kind", flat=True)) == {"user"}
     ended = page_of(client, change)
-    assert "105 memories forgotten." in ended
+    assert "<h1>105 memories forgotten</h1>" in ended
     assert 'http-equiv="refresh"' not in ended
     assert "Undo for all 105" in ended
     assert "Forgetting" not in client.get(LIST).content.decode()
@@ -137,7 +138,10 @@ def test_all_that_match_are_forgotten_and_brought_back(tenant: Tenant, member: M
     answer = client.post(f"{LIST}changes/{change}/undo/", {"filters": "scope=wharf"})
     assert work(tenant)
     assert rows(tenant, forgotten_at=None) == MANY + 3
-    assert "105 memories brought back." in client.get(answer["Location"]).content.decode()
+    assert (
+        "<h1>Undone: 105 memories brought back</h1>"
+        in client.get(answer["Location"]).content.decode()
+    )
     again = client.post(f"{LIST}changes/{change}/undo/")
     assert again["Location"] in answer["Location"]  # once only
     assert "It was undone" in page_of(client, change)
@@ -188,7 +192,7 @@ def test_what_changes_between_the_question_and_the_work_is_left_and_counted(
 
     assert statuses(tenant, change) == {"done": MANY - 3, "changed": 2}
     told = page_of(client, change)
-    assert "102 memories forgotten." in told
+    assert "<h1>102 memories forgotten</h1>" in told
     assert 'left as they are</dt><dd class="num">3</dd>' in told
     assert "Changed meanwhile" in told
     assert rows(tenant, forgotten_at=None, content__startswith="Anchor") == 2
@@ -204,7 +208,7 @@ def test_a_change_before_the_lock_is_left_too(
     change = confirm(client, ask(client, do))
     with in_workspace(tenant.workspace):
         first = Memory.objects.order_by("pk")[0]
-    real, calls = change_run.lock, []
+    real, calls = change_batch.lock, []
 
     def late(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
@@ -212,7 +216,7 @@ def test_a_change_before_the_lock_is_left_too(
             tenant.reviewer.patch(f"memories/{first.pk}", {"importance": 0.9})
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(change_run, "lock", late)
+    monkeypatch.setattr(change_batch, "lock", late)
     assert work(tenant)
     assert statuses(tenant, change) == {"done": MANY - 1, "changed": 1}
     assert rows(tenant, pk=first.pk, importance=0.9, forgotten_at=None, is_pinned=False) == 1
@@ -225,7 +229,7 @@ def test_what_is_looked_at_stays_locked_until_it_is_changed(
     tenant = build_tenant("busy")
     fill(tenant, 3)
     start_by_member(tenant, do, 3)
-    real, locked = change_run.perform, []
+    real, locked = change_batch.perform, []
 
     def try_to_lock(ids: Collection[UUID]) -> None:
         try:
@@ -243,7 +247,7 @@ def test_what_is_looked_at_stays_locked_until_it_is_changed(
         other.join()
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(change_run, "perform", watched)
+    monkeypatch.setattr(change_batch, "perform", watched)
     assert work(tenant)
     assert locked == [3]
 
@@ -413,25 +417,55 @@ def test_what_no_longer_matches_when_its_turn_comes_is_left(tenant: Tenant, memb
     assert rows(tenant, forgotten_at=None) == MANY
 
 
-def test_memories_of_disputes_are_all_changed_though_the_first_end_them(
-    tenant: Tenant, member: Member
-) -> None:
-    fill(tenant)
+def open_card(tenant: Tenant, *ids: UUID) -> Conflict:
+    """Write a card that waits about memories."""
     now = timezone.now()
     with in_workspace(tenant.workspace):
         card = Conflict.objects.create(
             question="Which?", severity="low", created_at=now, updated_at=now
         )
         ConflictMember.objects.bulk_create(
-            ConflictMember(conflict=card, memory=one, lineage=one.pk, revision=1, position=0)
-            for one in Memory.objects.all()
+            ConflictMember(conflict=card, memory_id=one, lineage=one, revision=1, position=0)
+            for one in ids
         )
+        return card
+
+
+def test_a_dispute_that_the_change_itself_ends_saves_no_memory(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant, 2 * 52)
+    with in_workspace(tenant.workspace):
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+    # Of each two one is in the first half of the work, and one in the second.
+    cards = [open_card(tenant, *pair) for pair in zip(ids[:50], ids[52:102], strict=True)]
+    cards.append(open_card(tenant, ids[50], ids[102], ids[51], ids[103]))
     client = member("reviewer")
     change = confirm(client, ask(client, "forget", "disputed=on"))
     with in_workspace(tenant.workspace):
-        ConflictMember.objects.all().delete()
+        assert Conflict.objects.filter(status=ConflictStatus.OPEN).count() == len(cards)
     assert work(tenant)
-    assert statuses(tenant, change) == {"done": MANY}
+    with in_workspace(tenant.workspace):
+        assert not Conflict.objects.filter(status=ConflictStatus.OPEN).exists()
+    assert statuses(tenant, change) == {"done": 104}
+
+
+def test_what_a_person_settled_meanwhile_is_disputed_no_longer(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant, 2 * 52)
+    with in_workspace(tenant.workspace):
+        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+    cards = [open_card(tenant, *pair) for pair in zip(ids[:52], ids[52:], strict=True)]
+    client = member("reviewer")
+    change = confirm(client, ask(client, "forget", "disputed=on"))
+    for card in cards[:2]:
+        answer = tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "dismiss"})
+        assert answer.status_code == 200, answer.content
+    assert work(tenant)
+    assert statuses(tenant, change) == {"done": 100, "changed": 4}
+    assert rows(tenant, forgotten_at=None) == 4
+    assert rows(tenant, forgotten_at=None, pk__in=[*ids[:2], *ids[52:54]]) == 4
 
 
 def test_survivors_that_go_along_are_counted_and_left_once_they_are_changed(
@@ -501,7 +535,7 @@ def test_failures_count_only_until_it_gets_on(
     fill(tenant, turns * BATCH)
     client = member("reviewer")
     confirm(client, ask(client, "pin"))
-    real, calls = change_run.perform, []
+    real, calls = change_batch.perform, []
 
     def every_other(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
@@ -509,7 +543,7 @@ def test_failures_count_only_until_it_gets_on(
             raise ConnectionError
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(change_run, "perform", every_other)
+    monkeypatch.setattr(change_batch, "perform", every_other)
     for turn in range(turns - 1):
         assert not work(tenant, at=timezone.now() + timedelta(hours=turn))
     assert work(tenant, at=timezone.now() + timedelta(hours=turns))
@@ -522,7 +556,7 @@ def test_a_deadlock_is_tried_again_at_once(
     fill(tenant)
     client = member("reviewer")
     confirm(client, ask(client, "pin"))
-    real, calls = change_run.perform, []
+    real, calls = change_batch.perform, []
 
     class DeadlockError(Exception):
         sqlstate = "40P01"
@@ -533,7 +567,7 @@ def test_a_deadlock_is_tried_again_at_once(
             raise OperationalError from DeadlockError()
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(change_run, "perform", once)
+    monkeypatch.setattr(change_batch, "perform", once)
     assert work(tenant)
     assert rows(tenant, is_pinned=True) == MANY
 
@@ -637,7 +671,7 @@ def test_a_failure_is_tried_again_and_given_up_with_the_rest_unchanged(
     fill(tenant)
     client = member("reviewer")
     change = confirm(client, ask(client, "pin"))
-    real, calls = change_run.perform, []
+    real, calls = change_batch.perform, []
 
     def broken(*args: Any, **kwargs: Any) -> Any:
         calls.append(1)
@@ -645,7 +679,7 @@ def test_a_failure_is_tried_again_and_given_up_with_the_rest_unchanged(
             raise ConnectionError
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(change_run, "perform", broken)
+    monkeypatch.setattr(change_batch, "perform", broken)
     for attempt in range(job_queue.ATTEMPTS_MAX):
         assert not work(tenant, at=timezone.now() + timedelta(hours=attempt))
     assert rows(tenant, is_pinned=True) == BATCH
@@ -679,7 +713,7 @@ def start_by_member(tenant: Tenant, do: str, asked: int) -> MemoryChange:
 
 STEPS = {
     "after taking the job": (job_queue.__name__, "acquire", "after"),
-    "after changing some": (change_run.__name__, "perform", "after"),
+    "after changing some": (change_batch.__name__, "perform", "after"),
     "before noting it": (change_run.__name__, "job_queue.note_progress", "before"),
     "after noting it": (change_run.__name__, "_do_some", "after"),
     "before the end": (change_run.__name__, "job_queue.finish", "before"),

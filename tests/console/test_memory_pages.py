@@ -337,7 +337,7 @@ def test_many_memories_are_changed_and_changed_back_with_their_counts(
     ids = [commit(tenant, text) for text in (LIFT, TEA)] + [commit(tenant, CRATES, tags=["known"])]
     client = member("reviewer")
     asked = client.post(ACT, {"do": "tag", "tag": "known", "ids": ids}).content.decode()
-    assert "Tag 2 memories?" in asked
+    assert "Add the tag “known” to 2 memories?" in asked
     assert "1 ticked memory stays as it is" in asked
     body = {"do": "tag", "tag": "known", "ids": ids, "confirmed": "yes", "back": f"{LIST}?q=the"}
     address = client.post(ACT, body)["Location"]

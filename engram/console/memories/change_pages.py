@@ -53,12 +53,14 @@ def memory_change(request: HttpRequest, change_id: UUID) -> HttpResponse:
         raise Http404
     job, progress = change.job, changes.progress_of(change)
     words, _ = ACTIONS[change.action]
+    done = f"{Count(progress.done):memory|memories} {words}"
+    is_done = job.status == JobStatus.DONE
     context = {
         "change": change,
         "job": job,
         "progress": progress,
-        "title": doing(change),
-        "done": f"{Count(progress.done):memory|memories} {words}",
+        "heading": (f"Undone: {done}" if change.undoes_id else done) if is_done else doing(change),
+        "done": done,
         "is_running": job.due_at is not None,
         "is_failed": job.status == JobStatus.FAILED,
         "filters": request.GET.urlencode(),

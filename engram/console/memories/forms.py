@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from conflicts.forms import end_of
-from conflicts.models import ConflictMember
+from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import WAITING
 from engram.console.memories.columns import COLUMNS
 from engram.kernel.filters import ALL
@@ -84,8 +84,13 @@ class ListForm(DayForm):
             if name != "columns" and self.data.get(name)
         }
 
-    def apply(self, memories: QuerySet[Memory]) -> QuerySet[Memory]:
-        """Keep the memories that the filters of a valid form let pass."""
+    def apply(
+        self, memories: QuerySet[Memory], *, ended: QuerySet[Conflict] | None = None
+    ) -> QuerySet[Memory]:
+        """Keep the memories that the filters of a valid form let pass.
+
+        The memories of `ended` cards count as disputed, as those of waiting ones do.
+        """
         fields = self.cleaned_data
         sent = {name: fields[name] for name in OF_API if fields[name]}
         if (then := fields["as_of"]) is not None:
@@ -97,6 +102,9 @@ class ListForm(DayForm):
         if fields["pinned"]:
             found = found.filter(is_pinned=True)
         if fields["disputed"]:
-            members = ConflictMember.objects.filter(conflict__status__in=WAITING)
+            cards = Q(conflict__status__in=WAITING)
+            if ended is not None:
+                cards |= Q(conflict__in=ended.values("pk"))
+            members = ConflictMember.objects.filter(cards)
             found = found.filter(pk__in=members.values("memory"))
         return found

@@ -1,0 +1,150 @@
+"""A person changes all memories that a filter lets pass, watches the work, and takes it back."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, width_over
+from tests.e2e.conftest import Visit
+from tests.e2e.service import Service
+
+pytestmark = pytest.mark.browser
+
+LIST = "/console/memories/"
+MANY = 103  # more than the page changes by itself, on three pages
+COLOURS = ["amber", "birch", "copper", "dune", "ember", "fjord", "garnet", "heron", "iris", "kelp"]
+LAPTOP = {"width": 1280, "height": 800}
+
+
+def fill(service: Service, subject: str, number: int = MANY) -> None:
+    """Commit memories of a scope of their own, which nothing merges."""
+    memories = [
+        {
+            "content": f"{subject} parcel {n} of the {COLOURS[n % 10]} load waits in bay {7 * n}.",
+            "scope": subject,
+        }
+        for n in range(number)
+    ]
+    for start in range(0, number, 50):
+        sent = {"memories": memories[start : start + 50]}
+        status, answer = service.call("agent", "memories/batch", sent)
+        assert status == 201, answer
+        assert {row["outcome"] for row in answer["results"]} <= {"created", "kept_apart"}
+
+
+def counted(page: Page, words: str) -> None:
+    """Assert how many memories the list says that there are."""
+    expect(page.locator(".pagehead .muted")).to_have_text(words)
+
+
+def test_all_that_match_are_tagged_and_the_tag_is_taken_back(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    fill(service, subject)
+    person = visit()
+    page = person.sign_in(f"{LIST}?scope={subject}")
+    counted(page, f"{MANY} memories that agents can recall")
+    whole = page.get_by_role("checkbox", name=f"Choose all {MANY} that match")
+    expect(whole).to_be_hidden()  # what is not on the page is not chosen unseen
+    page.get_by_role("checkbox", name="Tick All on this page").check()
+    expect(page.locator("[data-ticked]")).to_have_text("50 of 50 ticked")
+    whole.check()
+    expect(page.locator("[data-ticked]")).to_have_text("All that match, on all pages")
+    page.get_by_placeholder("Tag", exact=True).fill("harbour")
+    page.get_by_role("button", name="Add tag…").click()
+
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(f"Add the tag “harbour” to {MANY} memories?")
+    expect(heading).to_be_in_viewport()
+    expect(page.get_by_text(f"and {MANY - 10} more")).to_be_visible()
+    page.get_by_role("button", name="Add the tag").click()
+
+    page.wait_for_url(re.compile(rf"{LIST}changes/[0-9a-f-]+/\?scope={subject}$"))
+    expect(heading).to_have_text(f"{MANY} memories tagged")  # the page comes again by itself
+    expect(page.get_by_role("progressbar")).to_have_js_property("value", 1)
+    page.get_by_role("link", name="The memories").click()
+    page.wait_for_url(f"{service.up.url}{LIST}?scope={subject}")
+    page.goto(f"{LIST}?scope={subject}&tag=harbour")
+    counted(page, f"{MANY} memories that agents can recall")
+
+    page.go_back()
+    page.go_back()
+    page.wait_for_load_state()
+    page.keyboard.press("u")
+    expect(heading).to_have_text(f"Undone: {MANY} memories without the tag")
+    page.get_by_role("link", name="an earlier change").click()
+    expect(page.get_by_role("link", name="It was undone")).to_be_visible()
+    page.goto(f"{LIST}?scope={subject}&tag=harbour")
+    expect(page.get_by_role("heading", name="No memory matches")).to_be_visible()
+    assert person.complaints == []
+
+
+def test_all_that_match_are_forgotten_and_brought_back_without_scripts(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    fill(service, subject)
+    page = visit(java_script_enabled=False).sign_in(f"{LIST}?scope={subject}")
+    page.get_by_role("checkbox", name=f"Choose all {MANY} that match").check()
+    page.get_by_role("button", name="Forget…").click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_have_text(f"Forget {MANY} memories?")
+    page.get_by_role("button", name="Forget", exact=True).click()
+    expect(heading).to_have_text(f"{MANY} memories forgotten")  # reloaded by the page's head
+    page.get_by_role("link", name="The memories").click()
+    expect(page.get_by_role("heading", name="No memory matches")).to_be_visible()
+    page.go_back()
+    page.get_by_role("button", name=f"Undo for all {MANY}").click()
+    expect(heading).to_have_text(f"Undone: {MANY} memories brought back")
+    page.get_by_role("link", name="The memories").click()
+    counted(page, f"{MANY} memories that agents can recall")
+
+
+def test_a_tick_that_is_taken_back_takes_the_other_pages_back(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    fill(service, subject, 60)
+    page = visit().sign_in(f"{LIST}?scope={subject}")
+    page.get_by_role("checkbox", name="Tick All on this page").check()
+    whole = page.get_by_role("checkbox", name="Choose all 60 that match")
+    whole.check()
+    page.locator("[data-tick]").first.uncheck()
+    expect(whole).to_be_hidden()
+    page.get_by_role("button", name="Pin…", exact=True).click()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Pin 49 memories?")
+
+
+@pytest.mark.parametrize(
+    ("viewport", "scheme"),
+    [(WIDE, "light"), (LAPTOP, "dark"), (NARROW, "dark"), (NARROW, "light")],
+    ids=["wide", "laptop", "narrow and dark", "narrow"],
+)
+def test_the_pages_of_a_change_fit_and_can_be_read(
+    service: Service, visit: Visit, subject: str, viewport: Any, scheme: str
+) -> None:
+    scope = f"{subject}{scheme}{viewport['width']}"
+    fill(service, scope)
+    page = visit(viewport=viewport, color_scheme=scheme).sign_in(f"{LIST}?scope={scope}")
+
+    def look() -> None:
+        assert width_over(page) == 0, page.url
+        ratio, text = page.evaluate(LOWEST_CONTRAST)
+        assert ratio >= 4.5, (page.url, text)
+
+    page.get_by_role("checkbox", name="Tick All on this page").check()
+    page.get_by_role("checkbox", name=f"Choose all {MANY} that match").check()
+    look()
+    page.get_by_placeholder("Tag", exact=True).fill("unbroken" * 12)
+    page.get_by_role("button", name="Add tag…").click()
+    heading = page.get_by_role("heading", level=1)
+    expect(heading).to_be_in_viewport()
+    expect(page.get_by_role("button", name="Add the tag")).to_be_in_viewport(ratio=1)
+    look()
+    page.get_by_role("button", name="Add the tag").click()
+    expect(heading).to_have_text(f"{MANY} memories tagged")
+    look()
+    page.goto(f"{LIST}?scope={scope}&tag=none")
+    look()
