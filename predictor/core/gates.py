@@ -8,6 +8,7 @@ from typing import Final
 
 import numpy as np
 
+from memories.core.shares import percent
 from predictor.core.metrics import Interval, bootstrap_difference
 
 MIN_CANARY = 5  # sessions from which on a comparison on them may block
@@ -119,7 +120,7 @@ def _canary(change: Interval) -> Gate:
 def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: int) -> Gate:
     """Fail when the first five change too much, unless nDCG rises or this is the first model."""
     share = overlap_of(before, after)
-    detail = f"{100 * share:.0f} % of the first {TOP} stay"
+    detail = f"{percent(share)} of the first {TOP} stay"
     if share >= MIN_OVERLAP:
         return Gate("overlap", True, detail)
     if promoted_models < 1:
@@ -130,4 +131,4 @@ def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: i
         return Gate(
             "overlap", True, f"{detail}; waived, as nDCG rises by at least {change.low:.3f}"
         )
-    return Gate("overlap", False, f"{detail}, {100 * MIN_OVERLAP:.0f} % are needed")
+    return Gate("overlap", False, f"{detail}, {percent(MIN_OVERLAP)} are needed")

@@ -6,6 +6,7 @@ choice was better and by how much. `Governor.to_json` has the exact figures.
 
 from __future__ import annotations
 
+from memories.core.shares import percent
 from predictor.core.margins import MOST_COUNTED, Margins
 
 FEW = 5  # sessions; an interval over fewer is no help to a reader
@@ -88,16 +89,16 @@ def may_be_chance(margins: Margins) -> str:
 def earned_words(margins: Margins, *, share: float) -> str:
     """Return sentences on why the model has earned a share, in [0, 1], of the say."""
     return (
-        f"The model has earned {100 * share:.0f} % of the say, the baseline has the rest."
+        f"The model has earned {percent(share)} of the say, the baseline has the rest."
         f" {compared_words(margins)} The greater and the surer its lead, the greater its say."
     )
 
 
 def ramp_words(*, earned: float, most: float, done: int, until: int) -> str:
     """Return a sentence on what limits the share in the first sessions with a say."""
-    limit = f"In its first {until} sessions with a say it gets at most {100 * most:.0f} %"
+    limit = f"In its first {until} sessions with a say it gets at most {percent(most)}"
     told = f"{limit}; {done} {'has' if done == 1 else 'have'} passed."
-    return f"{told} Its lead alone would earn it {100 * earned:.0f} %." if earned > most else told
+    return f"{told} Its lead alone would earn it {percent(earned)}." if earned > most else told
 
 
 def _sessions(number: int) -> str:

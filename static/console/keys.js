@@ -8,9 +8,9 @@ function isTyping(target) {
 
 // `keys` maps keys to deeds; `digit` takes the keys from 1 to 6. Only j and k repeat.
 export function listen(keys, digit) {
-  const known = { ...keys, "?": () => help.showModal() };
+  const known = help ? { ...keys, "?": () => help.showModal() } : keys;
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || help?.open) return;
     if (event.key === "Escape" && isTyping(event.target)) event.target.blur();
     if (isTyping(event.target)) return;
     if (/^[1-6]$/.test(event.key)) {

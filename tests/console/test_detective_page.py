@@ -94,8 +94,8 @@ def test_shares_stand_with_their_intervals(tenant: Tenant, member: Member) -> No
     for verdict in ("yes", "yes", "dismiss", "both_valid"):
         decide(tenant.workspace, verdict, at=now)
     html = get_page(member("reader"))
-    assert re.search(r"Precision</span><span class=.value.>75 %<", html)
-    assert "30 % to 95 % by 4 verdicts" in html
+    assert re.search(r"Precision</span><span class=.value.>75\u00a0%<", html)
+    assert "30\u00a0% to 95\u00a0% by 4 verdicts" in html
     assert f"75\u00a0% ({format_interval(wilson(3, 4))})" in html  # of the kind
     assert '<td class="num right" data-label="not a conflict">1</td>' in html
     assert html.count('class="band"') >= 5
@@ -106,7 +106,8 @@ def test_a_period_limits_the_verdicts(tenant: Tenant, member: Member) -> None:
     decide(tenant.workspace, "dismiss", at=timezone.now() - timedelta(days=60))
     client = member("reader")
     assert "No questions yet" in get_page(client, days="30")
-    assert re.search(r"Dismissed</span><span class=.value.>100 %<", get_page(client, days="90"))
+    html = get_page(client, days="90")
+    assert re.search(r"Dismissed</span><span class=.value.>100\u00a0%<", html)
     assert "No questions yet" not in get_page(client, days="nonsense")
 
 

@@ -109,7 +109,7 @@ def test_the_timeline_tells_outcomes_by_shape_and_in_a_table(
     assert "s-3: void, flat" in drawing[0]
     tops = [float(y) for y in re.findall(r'class="bar" x="[\d.]+" y="([\d.]+)"', drawing[0])]
     assert tops[0] < 76 <= tops[1]  # up for a win, down for a loss
-    assert re.search(r"Won of decided</span><span class=.value.>50 %<", html)
+    assert re.search(r"Won of decided</span><span class=.value.>50\u00a0%<", html)
     assert "2 won, 2 lost, 2 tied, 2 void" in html
     table = html.split("All 8 as a table")[1]
     with in_workspace(tenant.workspace):
@@ -441,10 +441,11 @@ def test_a_mode_that_does_not_exist_is_refused(
         ("[predictor: collecting | 3/10 sessions | baseline only]",
          "it has not begun, 3/10 sessions, the baseline ranks alone"),
         ("[predictor: warming | success_rate=0.38 | model_v1 | baseline only]",
-         "it is compared and has no say yet, success rate 38 %, version 1,"
+         "it is compared and has no say yet, success rate 38\u00a0%, version 1,"
          " the baseline ranks alone"),
         ("[predictor: active | success_rate=0.72 | α=0.28 | model_v3 | 142 sessions]",
-         "it has a say, success rate 72 %, weight of the baseline 0.28, version 3, 142 sessions"),
+         "it has a say, success rate 72\u00a0%, weight of the baseline 0.28, version 3,"
+         " 142 sessions"),
         ("[predictor: disabled | failures=3/h | baseline fallback]",
          "it is switched off, 3 failures in an hour, the baseline ranks alone"),
         ("[predictor: retraining | drift detected | baseline fallback]",

@@ -9,6 +9,7 @@ from typing import Any
 from engram.console.diagnostics.domain import Domain
 from engram.kernel import heartbeat, latency
 from engram.kernel.models import Workspace
+from memories.core.shares import percent
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.calibration import FLAG_ERROR
 from predictor.core.governance import SERVING
@@ -162,7 +163,7 @@ def _describe(
     elif mode == "collect":
         sentences.append("The mode collect lets the baseline serve.")
     else:
-        sentences.append(f"It serves with {100 * (1 - state.alpha):.0f} % of the weight.")
+        sentences.append(f"It serves with {percent(1 - state.alpha)} of the weight.")
     if state.served is not None:
         sentences.append(distance)
     if signs.is_serving and signs.success_rate <= AHEAD_RATE:

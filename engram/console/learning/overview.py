@@ -13,6 +13,7 @@ from engram.console.diagnostics.domain import Domain
 from engram.console.sparklines import Sparkline, sparkline
 from engram.kernel import latency
 from engram.kernel.models import StageError, Workspace
+from memories.core.shares import percent
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
@@ -124,11 +125,12 @@ def _headline(status: PredictorStatus) -> str:
         return "Learning is switched off: sessions are not judged, and the baseline ranks alone."
     share = 1 - status.alpha_served
     if share > 0:
-        held = f"{100 * share:.0f} %"
-        return f"The model has {held} of the say in the next session, the baseline the rest."
+        return (
+            f"The model has {percent(share)} of the say in the next session, the baseline the rest."
+        )
     earned = 1 - status.governor.alpha
     if earned > 0 and status.config.predictor_mode == "collect":
-        held = f"{100 * earned:.0f} %"
+        held = percent(earned)
         return f"The baseline ranks alone. The model has earned {held}; the mode is collect."
     return "The baseline ranks alone: the model has not earned a say."
 

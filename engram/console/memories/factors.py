@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memories.core.shares import percent
 from memories.models import SessionCandidate
 
 FULL = 100  # the width of a bar
@@ -72,7 +73,7 @@ def _multipliers(explain: Mapping[str, Any]) -> list[Bar]:
 
 
 def _part(name: str, value: float | None, weight: float, says: str) -> Bar:
-    told = f"counts for {100 * weight:.0f} %" + (f", {says}" if says else "")
+    told = f"counts for {percent(weight)}" + (f", {says}" if says else "")
     return Bar(name, float(value or 0.0), told)
 
 

@@ -19,6 +19,7 @@ from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
 from engram.kernel.labels import Count
 from engram.kernel.models import Event
+from memories.core import shares
 from memories.models import Provenance
 
 register = template.Library()
@@ -123,9 +124,8 @@ def counted(number: int, noun: str) -> str:
 
 @register.filter
 def percent(share: float) -> str:
-    """Return a share in percent, with a decimal where it is small."""
-    value = share * 100
-    return f"{value:.0f} %" if value >= 10 or value == 0 else f"{value:.1f} %"
+    """Return a share in percent, which no line break parts from its sign."""
+    return shares.percent(share).replace(" ", "\u00a0")
 
 
 @register.filter

@@ -11,6 +11,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from conflicts.services.detection.quality import Month
+from engram.console.templatetags.console import percent
 from memories.core.metrics import Interval
 
 register = template.Library()
@@ -21,17 +22,13 @@ MARGIN = 46
 MONTHS_DRAWN = 24  # the newest; older ones stand in the table
 
 
-def _percent(share: float) -> str:
-    return f"{share * 100:.0f}\u00a0%"
-
-
 @register.filter
 def share_words(interval: Interval) -> str:
     """Return a share with its interval, in words; without cases, that nothing is known."""
     if not interval.n:
         return "unknown"
-    low, high = _percent(interval.low), _percent(interval.high)
-    return f"{_percent(interval.mean)} ({low} to {high})"
+    low, high = percent(interval.low), percent(interval.high)
+    return f"{percent(interval.mean)} ({low} to {high})"
 
 
 @register.simple_tag
@@ -84,7 +81,7 @@ def share_chart(months: Sequence[MonthShare], label: str) -> SafeString:
         '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
         '<text class="scale" x="{}" y="{}">{}</text>',
         (
-            (MARGIN, width, _y(share), _y(share), MARGIN - 6, _y(share) + 4, _percent(share))
+            (MARGIN, width, _y(share), _y(share), MARGIN - 6, _y(share) + 4, percent(share))
             for share in (0.0, 0.5, 1.0)
         ),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from engram.kernel.models import Event
+from memories.core.shares import percent
 from predictor.core.betting import ENOUGH, STAKE
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.core.margins import NORMAL_95
@@ -144,7 +145,7 @@ def describe_distance(governor: Governor, missing: int | None, *, mode: str) -> 
         told = f", its choices being {lead_words(margins)}" if margins.count else ""
         return f"The model {has}{told}{'.' if mode == 'on' else ': switch on.'}"
     share = (
-        f"In {100 * governor.draft_share:.0f} % of the sessions model and baseline choose in"
+        f"In {percent(governor.draft_share)} of the sessions model and baseline choose in"
         " turn, to be compared."
     )
     if not margins.count:

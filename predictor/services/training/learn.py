@@ -8,6 +8,7 @@ from time import perf_counter, thread_time
 
 import numpy as np
 
+from memories.core.shares import percent
 from predictor.core.gates import Canary, Gate, check_gates
 from predictor.core.scorer import ScoreError, Scorer, TrainingReport
 from predictor.services.training import canary
@@ -67,7 +68,7 @@ def train_model(
             thread_time() - began_cpu > BUDGET_SECONDS
             or perf_counter() - began > BUDGET_WALL_SECONDS
         ):
-            raise OutOfTimeError(f"stopped at {share:.0%} after {BUDGET_SECONDS:.0f} s")
+            raise OutOfTimeError(f"stopped at {percent(share)} after {BUDGET_SECONDS:.0f} s")
         progress(share)
 
     rng = np.random.default_rng(seed)
