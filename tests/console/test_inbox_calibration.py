@@ -100,7 +100,7 @@ def test_nothing_tells_what_the_judge_said_before_the_own_label(
     assert "The judge said" in after
     assert "4.5/5" in after
     assert "0.5 higher" in after
-    assert "agree on 100 % of 1 rating (" in after
+    assert "agree on 100\u00a0% of 1 rating (" in after
 
 
 @pytest.mark.parametrize(

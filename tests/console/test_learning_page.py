@@ -109,7 +109,7 @@ def test_the_timeline_tells_outcomes_by_shape_and_in_a_table(
     assert "s-3: void, flat" in drawing[0]
     tops = [float(y) for y in re.findall(r'class="bar" x="[\d.]+" y="([\d.]+)"', drawing[0])]
     assert tops[0] < 76 <= tops[1]  # up for a win, down for a loss
-    assert re.search(r"Won of decided</span><span class=.value.>50\u00a0%<", html)
+    assert re.search(r"Won of decided</span><span class=.value.>50 %<", html)
     assert "2 won, 2 lost, 2 tied, 2 void" in html
     table = html.split("All 8 as a table")[1]
     with in_workspace(tenant.workspace):

@@ -193,7 +193,7 @@ def test_what_changes_between_the_question_and_the_work_is_left_and_counted(
     told = page_of(client, change)
     assert "<h1>102 memories forgotten</h1>" in told
     assert 'no longer matching</dt><dd class="num">3</dd>' in told
-    assert "Changed meanwhile" in told
+    assert "Left as they are: changed meanwhile" in told
     assert rows(tenant, forgotten_at=None, content__startswith="Anchor") == 2
     assert rows(tenant, forgotten_at=None, pk__in=ids[:2]) == 2
 
