@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -16,13 +16,14 @@ from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
-from engram.kernel.models import Event, Role
+from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, figure_column, moment_column
 from memories.models import Session, SessionCandidate, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
+from memories.services.sessions.withheld import may_quote_hidden
 
 TRANSCRIPT_SHOWN = 20_000  # characters, the last ones
 
@@ -136,7 +137,7 @@ class SessionAdmin(RoleAdmin):
             "report": _report_of(session, {row.memory_id: content for row, content in rows}),
             "tables": _split(rows),
             "sees_transcript": has_role(request, Role.REVIEWER),
-            "is_withheld": _may_quote_forgotten(session, records),
+            "is_withheld": Session.objects.filter(may_quote_hidden(), pk=session.pk).exists(),
         }
         if context["sees_transcript"] and not context["is_withheld"]:
             context["transcript"] = _end_of_transcript(session)
@@ -162,16 +163,6 @@ def _end_of_transcript(session: Session) -> str:
         Right("transcript", TRANSCRIPT_SHOWN), flat=True
     )
     return str(ending[0])
-
-
-def _may_quote_forgotten(session: Session, records: Iterable[SessionCandidate]) -> bool:
-    """Return whether a memory of the session was forgotten, or any was erased since it began.
-
-    An erased memory leaves no record of the sessions that knew it.
-    """
-    if any(row.memory.forgotten_at is not None for row in records):
-        return True
-    return Event.objects.filter(type="memory.erased", at__gte=session.started_at).exists()
 
 
 def _report_of(session: Session, contents: Mapping[UUID, str | None]) -> dict[str, Any] | None:

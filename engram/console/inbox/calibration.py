@@ -18,8 +18,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index_sorted
 from engram.kernel.refusals import InvalidError
-from memories.models import Memory
+from memories.models import Memory, Session
 from memories.models.memory import in_scope
+from memories.services.sessions.withheld import may_quote_hidden
 from predictor.core.calibration import of_five, on_scale
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem
@@ -96,12 +97,14 @@ class CalibrationSource(Source):
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return what the judge read, and its score if a person has labelled the item."""
         is_labelled = row.label is not None
+        is_kept_back = Session.objects.filter(may_quote_hidden(), pk=row.session_id).exists()
         return {
             "item": row,
             "session": row.session,
             "memory": row.memory,
             "is_withheld": row.memory.forgotten_at is not None,
-            "transcript": tail(row.session.transcript),
+            "transcript": "" if is_kept_back else tail(row.session.transcript),
+            "is_kept_back": is_kept_back and row.session.transcript != "",
             "judged": row.judge_relevance if is_labelled else None,
             "difference": _difference(row) if is_labelled else "",
             "rated": calibration_of(now=now).report,
