@@ -164,11 +164,12 @@ def build_bank(
     replaced, sides = last_two(baseline, predictor, worth, rng)
     judged = lifted(worth, replaced < PLACES, lift, is_of_use=is_of_use)
     pairs = np.take_along_axis(judged[:, None, :], sides, axis=2)
-    quality = [
+    of_baseline, of_predictor = (
         ndcg(np.where(ranks < places, ranks, MEMORIES), worth) for ranks in (baseline, predictor)
-    ]
+    )
     return Bank(
-        *quality,
+        of_baseline,
+        of_predictor,
         ndcg(drafted, worth),
         ndcg(predictor, worth) - ndcg(baseline, worth),
         {

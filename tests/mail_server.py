@@ -12,7 +12,7 @@ import threading
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
-from typing import Self, cast
+from typing import Self
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,7 @@ class MailServer:
                 lines = []
                 while (line := self.rfile.readline()).rstrip(b"\r\n") != b".":
                     lines.append(line[1:] if line.startswith(b"..") else line)
-                return cast(
-                    EmailMessage, message_from_bytes(b"".join(lines), policy=policy.default)
-                )
+                return message_from_bytes(b"".join(lines), policy=policy.default)
 
             def _say(self, text: str) -> None:
                 self.wfile.write(f"{text}\r\n".encode())

@@ -11,7 +11,7 @@ from itertools import islice
 from threading import Lock
 from typing import NamedTuple
 
-import snowballstemmer  # type: ignore[import-untyped]
+import snowballstemmer
 
 from memories.core.spelling import folded_unit, units_in
 from memories.core.symbols import CAPITAL

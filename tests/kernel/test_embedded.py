@@ -156,7 +156,8 @@ def test_killed_last_holder_leaves_no_process(home: Path, holder: Holder) -> Non
 def test_killed_keeper_leaves_no_process_and_the_next_one_starts(
     home: Path, holder: Holder
 ) -> None:
-    os.kill(*pids(home, KEEPER), signal.SIGKILL)
+    [keeper] = pids(home, KEEPER)
+    os.kill(keeper, signal.SIGKILL)
     second = Holder(home)
     assert second.answers()
     holder.kill()
@@ -168,7 +169,8 @@ def test_killed_servers_come_back_with_what_was_committed(home: Path, holder: Ho
     with psycopg.connect(holder.database_url) as connection:
         connection.execute("CREATE TABLE kept AS SELECT 7 AS value")
     for pattern in (POSTGRES, REDIS):
-        os.kill(*pids(home, pattern), signal.SIGKILL)
+        [server] = pids(home, pattern)
+        os.kill(server, signal.SIGKILL)
     assert eventually(holder.answers)
     with psycopg.connect(holder.database_url) as connection:
         assert connection.execute("SELECT value FROM kept").fetchall() == [(7,)]

@@ -205,7 +205,7 @@ def test_a_card_that_absorbs_another_takes_its_rules_along(tenant: Tenant) -> No
 
 def test_two_findings_of_one_run_are_one_card_with_both_rules(tenant: Tenant) -> None:
     ids = [commit(tenant, BARN), commit(tenant, YARD, 2), commit(tenant, STREET, 3)]
-    rest: tuple[Any, ...] = ("Is it so?", "They differ.", "low", 0.6, None)
+    rest = ("Is it so?", "They differ.", "low", 0.6, None)
     two = [
         Finding("ambiguity", tuple(ids[:2]), (ids[1],), *rest, ("ambiguity.choice",)),
         Finding("ambiguity", tuple(ids), (ids[2],), *rest, ("ambiguity.date",)),
