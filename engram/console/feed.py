@@ -50,10 +50,10 @@ def last_seq() -> int:
 
 
 def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
-    """Return the events after `seq`, oldest first, and whether the list is incomplete.
+    """Return the events after `seq`, oldest first, and whether some of them are left out.
 
     An event can become visible after one with a greater number, so the last minute before `seq` is
-    sent again; clients drop known events by `seq`.
+    sent again, as far as there is room; clients drop known events by `seq`.
     """
     seen_at = Event.objects.filter(pk=seq).values_list("at", flat=True).first()
     recent = Q(at__gte=(seen_at or timezone.now()) - OVERLAP)
@@ -61,7 +61,8 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
         : CATCH_UP_ROWS + 1
     ]
     newest = list(rows)
-    is_truncated = len(newest) > CATCH_UP_ROWS
+    # What is left out of the minute before counts not: a page that is made anew has all of it.
+    is_truncated = len(newest) > CATCH_UP_ROWS and newest[CATCH_UP_ROWS].seq > seq
     messages = [as_message(event) for event in reversed(newest[:CATCH_UP_ROWS])]
     return with_texts(messages), is_truncated
 

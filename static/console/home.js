@@ -90,6 +90,14 @@ function take(event) {
   heldLabel.textContent = `${held.length === FEED_MAX ? "at least " : ""}${held.length} waiting`;
 }
 
+// More was missed than is sent: the newest follow, and what stands here would leave a gap.
+function startAnew() {
+  for (const row of feed.querySelectorAll("li[data-seq]")) row.remove();
+  shown.clear();
+  held = [];
+  refreshSoon();
+}
+
 let timer;
 function refreshSoon() {
   timer ??= setTimeout(refresh, 1500);
@@ -165,7 +173,7 @@ new Live({
     state = next;
     show();
   },
-  onTruncated: () => location.reload(),
+  onTruncated: startAnew,
 });
 setInterval(refresh, 15_000);
 setInterval(() => (isHealthDue = true), HEALTH_MS);

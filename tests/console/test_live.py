@@ -231,6 +231,22 @@ async def test_catching_up_is_bounded_and_says_so(
     assert [event["seq"] for event in told[1:-1]] == seqs[-3:]
 
 
+async def test_a_busy_minute_before_is_no_loss(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A page that was just made has missed nothing, however much happened right before."""
+    monkeypatch.setattr(feed, "CATCH_UP_ROWS", 3)
+    await thread(disagree, tenant.workspace)
+    seqs = await thread(_seqs, tenant)
+    assert len(seqs) > 4
+    async with connected(bearer(tenant.reader.token)) as socket:
+        await ready(socket)
+        for missed, is_lost in ((0, False), (1, False), (3, False), (4, True)):
+            told = await caught_up(socket, seqs[-1 - missed])
+            assert (told[0]["type"] == "catch_up.truncated") is is_lost, missed
+            assert [event["seq"] for event in told if event["seq"]][:-1] == seqs[-3:]
+
+
 async def test_old_events_outside_of_the_overlap_are_not_repeated(tenant: Tenant) -> None:
     def write() -> list[int]:
         now = timezone.now()
