@@ -186,9 +186,12 @@ class Shell:
 
     @property
     def title(self) -> str:
-        """Return the name of the current tab, "" where the page is in none."""
-        tabs = self.here.tabs if self.here else ()
-        return next((tab.title for tab in tabs if tab.is_current), "")
+        """Return the name of the current tab, of the first one that of its place; "" in none."""
+        if self.here is None:
+            return ""
+        named = [self.here.title, *(tab.title for tab in self.here.tabs[1:])]
+        tabs = zip(self.here.tabs, named, strict=True)
+        return next((title for tab, title in tabs if tab.is_current), "")
 
 
 def shell_of(request: HttpRequest) -> Shell:

@@ -62,6 +62,23 @@ def marked(html: str) -> tuple[list[str], list[str]]:
     return side, tabs
 
 
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/console/detective/", "Detective"),
+        ("/console/gate/", "Gate"),
+        ("/console/learning/", "Learning"),
+        ("/console/recall/", "Try a recall"),
+        ("/admin/kernel/event/", "Activity"),
+    ],
+)
+def test_a_phone_names_the_place_and_within_it_the_tab(
+    tenant: Tenant, member: Member, path: str, title: str
+) -> None:
+    html = member("admin").get(path).content.decode()
+    assert f"Menu:</span> <strong>{title}</strong>" in html
+
+
 def test_there_are_nine_places_and_a_drawer_for_who_administers(
     tenant: Tenant, member: Member
 ) -> None:

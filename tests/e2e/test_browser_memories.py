@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service
 
@@ -115,6 +115,30 @@ def test_pages_of_memories_fit_and_can_be_read(
     page.goto(f"{LIST}{memory}/")
     page.locator(".edit > summary").click()
     assert not page.evaluate(WIDER)
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "none"])
+def test_on_a_phone_the_list_comes_before_filters_and_actions(
+    service: Service, visit: Visit, subject: str, scripts: bool
+) -> None:
+    commit(service, f"The {subject} lamp is lit.", scope=subject)
+    page = visit(viewport=NARROW, java_script_enabled=scripts).sign_in(f"{LIST}?q={subject}")
+    memory = page.get_by_role("link", name=f"The {subject} lamp is lit.")
+    expect(memory).to_be_in_viewport(ratio=1)
+    forget = page.get_by_role("button", name="Forget…")
+    expect(forget).to_be_hidden()
+    page.locator("[data-tick]").check()
+    expect(forget).to_be_visible()
+    page.locator("[data-tick]").uncheck()
+    expect(forget).to_be_hidden()
+    scope = page.get_by_role("textbox", name="Scope", exact=True)
+    expect(scope).to_be_hidden()
+    page.get_by_role("checkbox", name="Filters").check()
+    scope.fill(subject)
+    page.get_by_role("button", name="Filter", exact=True).click()
+    expect(memory).to_be_visible()
+    expect(scope).to_have_value(subject)  # a filter that is set is not folded away
+    assert width_over(page) == 0
 
 
 def test_lists_and_changes_work_without_scripts(
