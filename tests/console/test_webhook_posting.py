@@ -88,6 +88,29 @@ def test_other_spellings_of_loopback_are_refused_when_they_are_resolved(
     assert target.requests == []
 
 
+@pytest.mark.parametrize(
+    "host",
+    [
+        "localhost", "LOCALHOST", "localhost.", "db.localhost", "2130706433", "0x7f.1", "127.1",
+        "0177.0.0.1", "0", "167772161", "169.254.43518",
+    ],
+)  # fmt: skip
+def test_private_addresses_are_refused_before_anything_is_resolved(host: str) -> None:
+    with pytest.raises(AddressError, match="no public address"):
+        read_url(f"http://{host}:8080/hook")
+
+
+@pytest.mark.parametrize("network", ["127.0.0.0/8", "::1/128"])
+def test_a_setting_allows_the_names_of_this_machine(settings: Any, network: str) -> None:
+    settings.ENGRAM_WEBHOOK_NETWORKS = (network,)
+    assert read_url("http://localhost:8080/hook").host == "localhost"
+
+
+@pytest.mark.parametrize("host", ["localhost.example.com", "mylocalhost", "134744072", "8.8.2056"])
+def test_public_hosts_are_told_from_local_ones(host: str) -> None:
+    assert read_url(f"https://{host}/").host == host
+
+
 def test_nothing_is_sent_to_loopback_unless_a_setting_allows_it(target: WebhookTarget) -> None:
     assert "no public address" in post(target.url, BODY, HEADERS).note
     assert target.requests == []

@@ -41,6 +41,9 @@ _VISIBLE_ASCII = re.compile(r"[!-~]+")
 _UNICAST: Final = IPv6Network("2000::/3")
 # IPv6 addresses that stand for the IPv4 address in their last 32 bits.
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")
+# Names that always mean this machine (RFC 6761), and what they resolve to.
+_LOCAL_NAME = re.compile(r"(?:.+\.)?localhost\.?", re.IGNORECASE)
+_LOOPBACK: Final = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 # Special addresses that Python's own tables do not name, or call global.
 _SPECIAL: Final = (
     IPv4Network("192.0.0.0/24"),
@@ -83,8 +86,7 @@ def read_url(url: str) -> Target:
         raise AddressError("Must not contain a fragment (#).")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     target = Target(parts.scheme, parts.hostname, port or PORTS[parts.scheme], path)
-    if (literal := _literal(target.host)) is not None:
-        refuse_address(literal)
+    _refuse_host(target.host)
     return target
 
 
@@ -119,9 +121,7 @@ def refuse_address(address: Address) -> None:
     if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
         own = address.ipv4_mapped
     if not is_public(own) and not _is_in(own, allowed_networks()):
-        raise AddressError(
-            f"{address} is no public address. {NETWORKS_SETTING} can allow its network."
-        )
+        raise AddressError(_not_public(str(address)))
 
 
 def is_public(address: Address) -> bool:
@@ -147,10 +147,28 @@ def _is_in(address: Address, networks: Iterable[Network]) -> bool:
     return any(address.version == one.version and address in one for one in networks)
 
 
+def _refuse_host(host: str) -> None:
+    """Refuse what can be told without resolving: an address in any spelling, a local name."""
+    if (literal := _literal(host)) is not None:
+        refuse_address(literal)
+    elif _LOCAL_NAME.fullmatch(host) is not None:
+        if not any(_is_in(one, allowed_networks()) for one in _LOOPBACK):
+            raise AddressError(_not_public(host))
+
+
+def _not_public(host: str) -> str:
+    return f"{host} is no public address. {NETWORKS_SETTING} can allow its network."
+
+
 def _literal(host: str) -> Address | None:
+    """Return the address that a host spells, also as `127.1`, `0x7f.1` or `2130706433`."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))  # as the operating system would read it
+    except (OSError, UnicodeError):
         return None
 
 
