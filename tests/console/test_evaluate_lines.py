@@ -22,6 +22,16 @@ def test_rows_are_read_and_blank_lines_and_other_fields_passed_over(tmp_path):
     assert [(row.id, row.size) for row in read_rows(path, Named)] == [("a", 1), ("b", 2)]
 
 
+def test_the_byte_order_mark_of_some_editors_is_passed_over(tmp_path):
+    path = write(tmp_path, '\ufeff{"id": "a", "size": 1}', '\ufeff{"id": "b", "size": 2}')
+
+    with pytest.raises(InputError, match=r"^rows\.jsonl, line 2: Invalid JSON"):
+        read_rows(path, Named)
+
+    path = write(tmp_path, '\ufeff{"id": "a", "size": 1}')
+    assert [row.id for row in read_rows(path, Named)] == ["a"]
+
+
 def test_every_wrong_line_is_told_by_its_number(tmp_path):
     path = write(tmp_path, '{"id": "a", "size": 1}', "not json", '{"id": "b"}', "[1]")
 

@@ -72,13 +72,31 @@ def test_ids_sort_as_the_rows_so_that_every_run_breaks_ties_the_same_way(db):
     assert [names[i] for i in sorted(names)] == [[row.id] for row in rows]
 
 
-def test_a_memory_that_the_product_refuses_is_not_found(db, files, tmp_path):
+def test_a_memory_that_the_product_refuses_is_not_found_and_named(db, files, tmp_path, capsys):
     secret = {"id": "6", "ds": "b", "text": "The password is hunter2hunter2, in the Andamans."}
-    files[0].write_text(files[0].read_text() + json.dumps(secret) + "\n")
+    long = {"id": "7", "ds": "b", "text": "Andamans " * 1000}
+    files[0].write_text(files[0].read_text() + f"{json.dumps(secret)}\n{json.dumps(long)}\n")
 
-    _, rows = evaluate(files, tmp_path)
+    report, rows = evaluate(files, tmp_path)
 
     assert rows[-1] == {"id": "q4", "ranked": ["5"]}
+    assert report["details"]["memories refused"] == ["6", "7"]
+    assert "memories refused: ['6', '7']\n" in capsys.readouterr().out
+
+
+def test_gold_that_no_memory_of_the_group_has_is_named(db, files, tmp_path):
+    asked = {"id": "q5", "ds": "b", "question": "Which capital?", "gold": ["5", "2", "lost"]}
+    files[1].write_text(files[1].read_text() + json.dumps(asked) + "\n")
+
+    report, _ = evaluate(files, tmp_path)
+
+    assert report["details"]["gold that no memory has"] == ["2", "lost"]
+
+
+def test_nothing_is_said_of_losses_where_there_are_none(db, files, tmp_path):
+    report, _ = evaluate(files, tmp_path)
+
+    assert set(report["details"]) == {"questions asked", "by category"}
 
 
 def test_report_says_where_its_figures_come_from(db, files, tmp_path):

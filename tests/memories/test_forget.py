@@ -11,6 +11,7 @@ from engram.kernel import embedding
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle import forget
+from memories.services.recall.query import EMPTY_QUERY
 from tests.conftest import Caller, Tenant
 
 
@@ -53,6 +54,15 @@ def test_a_weak_query_takes_nothing(tenant: Tenant) -> None:
     commit(tenant.agent, "Rita sings in a choir.")
     answer = tenant.agent.post("memories/forget", {"query": "taxes in Peru", "confirm": True})
     assert answer.json() == {"forgotten": 0, "ids": [], "reason": forget.NOTHING_NEAR}
+
+
+def test_a_query_without_a_word_says_so_and_takes_nothing(tenant: Tenant) -> None:
+    commit(tenant.agent, "!!!")
+    body = {"query": "!!!", "min_relevance": 0.0}
+    answer = tenant.agent.post("memories/forget", body)
+    assert answer.json() == {"would_forget": [], "reason": EMPTY_QUERY}
+    answer = tenant.agent.post("memories/forget", body | {"confirm": True})
+    assert answer.json() == {"forgotten": 0, "ids": [], "reason": EMPTY_QUERY}
 
 
 def test_the_least_relevance_is_the_workspaces(tenant: Tenant) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from pathlib import Path
 from typing import TypeVar
 
@@ -29,7 +30,8 @@ def read_rows(path: Path, row_type: type[AnyRow]) -> list[AnyRow]:
     problems: list[str] = []
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(file, start=1):
+            for number, raw in enumerate(file, start=1):
+                line = raw.removeprefix(BOM_UTF8) if number == 1 else raw
                 if not line.strip():
                     continue
                 try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
@@ -127,10 +128,12 @@ def run(
     """Store every group, recall its questions, and score the results."""
     corpus, questions_of = read(memories, questions)
     predictions: list[dict[str, object]] = []
+    refused: list[str] = []
     for group, rows in corpus.items():
         with scratch_workspace() as workspace:
             now = max((row.time for row in rows if row.time), default=UNDATED) + timedelta(hours=1)
             names = store(workspace, rows, now=now, advance=advance)
+            refused += not_stored(rows, names)
             embed_questions(workspace)  # no worker sees these rows
             refresh_statistics()
             for question in questions_of.get(group, ()):
@@ -138,7 +141,35 @@ def run(
                 predictions.append({"id": question.id, "ranked": ranked})
                 advance(1)
     everything = [question for group in questions_of.values() for question in group]
-    return score(everything, predictions, seed=seed)
+    outcome = score(everything, predictions, seed=seed)
+    return replace(outcome, details={**outcome.details, **losses(refused, corpus, questions_of)})
+
+
+def not_stored(rows: Sequence[MemoryRow], names: Mapping[UUID, Sequence[str]]) -> list[str]:
+    """Return the ids of the rows that the product refused: credentials and too long texts."""
+    stored = {i for ids in names.values() for i in ids}
+    return [row.id for row in rows if row.id not in stored]
+
+
+def losses(
+    refused: Sequence[str],
+    corpus: Mapping[str, Sequence[MemoryRow]],
+    questions_of: Mapping[str, Sequence[QuestionRow]],
+) -> dict[str, list[str]]:
+    """Return what no recall can find, where there is any: it lowers every figure.
+
+    Refused memories by id, and ids of gold that no memory of the question's group has.
+    """
+    unknown = [
+        i
+        for group, questions in questions_of.items()
+        for i in sorted(
+            {i for question in questions if question.is_scored for i in question.gold}
+            - {row.id for row in corpus[group]}
+        )
+    ]
+    found = {"memories refused": list(refused), "gold that no memory has": unknown}
+    return {name: ids for name, ids in found.items() if ids}
 
 
 def read(

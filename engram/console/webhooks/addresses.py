@@ -151,9 +151,10 @@ def _refuse_host(host: str) -> None:
     """Refuse what can be told without resolving: an address in any spelling, a local name."""
     if (literal := _literal(host)) is not None:
         refuse_address(literal)
-    elif _LOCAL_NAME.fullmatch(host) is not None:
-        if not any(_is_in(one, allowed_networks()) for one in _LOOPBACK):
-            raise AddressError(_not_public(host))
+    if _LOCAL_NAME.fullmatch(host) is None:
+        return
+    if not any(_is_in(one, allowed_networks()) for one in _LOOPBACK):
+        raise AddressError(_not_public(host))
 
 
 def _not_public(host: str) -> str:

@@ -22,6 +22,7 @@ from memories.services.index.nearest import nearest
 from memories.services.index.statement_hashes import COMMITTED_AGAIN, lock_statements, refuse_twins
 from memories.services.lifecycle.states import hide, lock_absorbed, restore_fields, survivor_ids
 from memories.services.locks import lock
+from memories.services.recall.query import EMPTY_QUERY, Query
 from memories.services.review.ask import request_forgetting, request_review
 from memories.services.review.trust import (
     ReviewNeededError,
@@ -77,8 +78,10 @@ def match_query(
     """Return the live memories whose cosine to the query is at least `min_relevance`.
 
     BM25 and session neighbours are not used, and the number is capped. `min_relevance` defaults to
-    the workspace's setting.
+    the workspace's setting. Mere punctuation has a vector but no meaning: it matches nothing.
     """
+    if not Query(query).is_meaningful:
+        return ForgetMatches(reason=EMPTY_QUERY)
     try:
         vector = embed_query(query, workspace.embedding_model)
     except UnknownTextError:

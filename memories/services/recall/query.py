@@ -22,6 +22,7 @@ _LEADING = Q(kind=Kind.CONSTRAINT) | Q(is_pinned=True)
 _MEANINGFUL = ("L", "N", "So")  # letters, digits, pictographs
 
 AUTO: Final = "auto"
+EMPTY_QUERY: Final = "nothing asked: the query holds nothing but punctuation"
 MinScore = float | Literal["auto"] | None
 
 

@@ -32,6 +32,7 @@ from memories.services.recall.log import note_recall
 from memories.services.recall.pool import BREADTH, RecallPool, gather
 from memories.services.recall.query import (
     AUTO,
+    EMPTY_QUERY,
     Query,
     match_pins,
     match_query,
@@ -51,7 +52,6 @@ NO_MEMORIES = "no memories: nothing in this workspace can be recalled"
 NO_MEMORIES_THEN = "no memories: nothing was known at that moment"
 ALL_FILTERED = "all filtered: no memory is left within the scope, project and kinds"
 NOTHING_RELATED = "nothing related: no memory shares a word or a meaning with the query"
-EMPTY_QUERY = "nothing asked: the query holds nothing but punctuation"
 BELOW_MIN_SCORE = "below min_score: every memory that was found scores less"
 NOTHING_RELEVANT = "nothing relevant: no memory that was found is likely to be of use"
 NOT_EMBEDDABLE = "query not embeddable: its meaning is unknown right now"
