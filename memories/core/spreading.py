@@ -72,7 +72,8 @@ def spread(
     Parameters
     ----------
     restart : mass by node, each at least 0.
-    links_of : returns the links of nodes, with weights that add up to at most 1 for each node.
+    links_of : returns the links of nodes, with weights that add up to at most 1 for each node. It
+        may return those of further nodes, which are not asked for again.
         Nodes that may not be walked through are simply never named by it. Called once a step at
         most, with nodes that it was not called with before.
     steps : the number of links that mass moves along.

@@ -229,3 +229,17 @@ def test_nodes_with_hardly_any_mass_are_not_read() -> None:
     found = spread({start: 1.0}, links_of, **OPTIONS, least=0.05)
     assert asked == [[start], [near, far]]  # `behind` has .01 of the mass
     assert found.path(behind) == [start, far, behind]
+
+
+def test_links_that_were_read_ahead_are_not_asked_for() -> None:
+    graph = {NODES[0]: {NODES[1]: 1.0}, NODES[1]: {NODES[2]: 1.0}, NODES[2]: {NODES[0]: 1.0}}
+    asked: list[list[Node]] = []
+
+    def links_of(nodes: Collection[Node]) -> dict[Node, Weights]:
+        asked.append(sorted(nodes))
+        return read(graph, [*nodes, NODES[2]])
+
+    found = spread({NODES[0]: 1.0}, links_of, **OPTIONS)
+    assert asked == [[NODES[0]], [NODES[1]]]
+    one_by_one = spread({NODES[0]: 1.0}, lambda nodes: read(graph, nodes), **OPTIONS)
+    assert found.activation == one_by_one.activation

@@ -13,6 +13,7 @@ from django.utils import timezone
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core import associations as core
 from memories.models import Derivation, EntityCount, Memory, MemoryEntity
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
@@ -190,6 +191,27 @@ def test_an_entity_that_the_query_names_leads_to_what_is_about_it(tenant: Tenant
     answer = ask(tenant, "what prints like quarrel cli", graph=True)
     step = next(one for one in answer["associations"] if one["memory"]["id"] == about)["steps"][0]
     assert step == {"kind": "query", "id": None, "name": "quarrel cli"}
+
+
+def test_links_of_what_the_query_names_are_read_with_those_of_the_seeds(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(tenant, *(f"Quarrel CLI: prints tables of Osprey {n}." for n in range(3)))
+    fill(tenant, *(f"Osprey {n} belongs to Falcon." for n in range(3)), *OTHERS)
+    read: list[dict[str, list[str]]] = []
+    rows = links.LinkReader._rows
+
+    def noting(reader: links.LinkReader, keys: dict[str, list[str]]) -> Any:
+        read.extend([{kind: sorted(own) for kind, own in keys.items()}] if keys else [])
+        return rows(reader, keys)
+
+    monkeypatch.setattr(links.LinkReader, "_rows", noting)
+    monkeypatch.setattr(core, "SEEDS", 1)  # the others are read ahead, in the second statement
+    ask(tenant, "what prints like quarrel cli", graph=True)
+    assert [sorted(keys) for keys in read[:2]] == [["asked", "memory"], ["entity", "memory"]]
+    assert len(read[1]["memory"]) == 2
+    named = [key for keys in read for key in keys.get("memory", ())]
+    assert len(named) == len(set(named))
 
 
 def test_notes_that_memories_link_associate_them(tenant: Tenant) -> None:

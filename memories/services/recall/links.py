@@ -193,17 +193,27 @@ class LinkReader:
         }
 
     def links_of(self, nodes: Collection[Node]) -> Mapping[Node, Weights]:
-        """Return the weights of the links of nodes."""
+        """Return the weights of the links of nodes, and of memories that the walk comes to next.
+
+        Those are about an entity that the query names: what they link is read with the entities
+        of the seeds, not by a statement of its own.
+        """
         found = {node: self._read[node] for node in nodes if node in self._read}
         stored: dict[str, list[str]] = defaultdict(list)
+        ahead: set[Node] = set()
         for node in nodes:
             kind, key = node
             if kind == core.ASKED:
                 found[node] = {Node(core.NAMED, key): 1.0}
             elif kind == core.NAMED:
                 found[node] = core.out_of_hub(self._about[key])
+                ahead.update(self._about[key])
             elif node not in found:
                 stored[kind].append(key)
+        if stored and ahead:
+            coming = sorted(ahead - self._read.keys())[: core.FRONTIER]
+            stored[core.MEMORY] += [node.key for node in coming]
+            found |= dict.fromkeys(coming, _NO_LINKS)
         return found | self._weigh(self._rows(stored))
 
     def _weigh(self, rows: Sequence[_Row]) -> dict[Node, Weights]:
