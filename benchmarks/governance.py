@@ -26,12 +26,15 @@ import numpy as np
 
 from predictor.core.betting import (
     ENOUGH,
+    FIRST,
+    HOPED,
     LATER,
     MOST_CORRELATION,
+    MOST_STAKE,
     MOST_WEALTH,
-    STAKE,
     USUAL_CORRELATION,
     USUAL_COUNT,
+    USUAL_SPREAD,
 )
 from predictor.core.governance import (
     ALARM,
@@ -185,18 +188,26 @@ def run_rules(
 def correlations(bets: np.ndarray) -> np.ndarray:
     """Return the correlation of a margin with the one before, as `predictor.core.betting` does."""
     mean = bets[2] / np.maximum(bets[1], 1)
-    usual = USUAL_COUNT * 0.0625
-    covariance = bets[4] - np.maximum(bets[1] - 1, 0) * mean**2 + usual * USUAL_CORRELATION
-    variance = np.maximum(bets[3] - bets[1] * mean**2, 0) + usual
-    return np.clip(covariance / variance, 0, MOST_CORRELATION)
+    covariance = bets[4] - np.maximum(bets[1] - 1, 0) * mean**2 + USUAL_SPREAD * USUAL_CORRELATION
+    return np.clip(covariance / spreads(bets), 0, MOST_CORRELATION)
+
+
+def spreads(bets: np.ndarray) -> np.ndarray:
+    """Return the sums of squared deviations, with that of the usual margins."""
+    mean = bets[2] / np.maximum(bets[1], 1)
+    return np.maximum(bets[3] - bets[1] * mean**2, 0) + USUAL_SPREAD
 
 
 def after_bet(bets: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the state of the bets after one more margin."""
     wealth, count, total, squares, products, last = bets
     rho = correlations(bets)
-    joining = 0.5 * LATER / ((count + LATER) * (count + LATER + 1)) + np.where(count, 0, 0.5)
-    won = 1 + STAKE / (1 + rho) * (x - np.where(count, rho * last, 0))
+    later = LATER / ((count + LATER) * (count + LATER + 1))
+    joining = (1 - FIRST) * later + np.where(count, 0, FIRST)
+    hoped = (1 - rho) * HOPED
+    variance = (1 - rho**2) * spreads(bets) / (count + USUAL_COUNT)
+    stake = np.minimum(MOST_STAKE, hoped / (variance + hoped**2))
+    won = 1 + stake * np.maximum(-1, x - np.where(count, rho * last, 0))
     wealth = np.minimum(MOST_WEALTH, (wealth + joining) * won)
     return np.array([wealth, count + 1, total + x, squares + x * x, products + x * last, x])
 

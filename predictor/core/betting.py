@@ -10,10 +10,13 @@ which the last says nothing of the next. Sessions of one task follow each other,
 with ρ the correlation of a margin with the one before, estimated from those before. ρ is uncertain,
 so `ENOUGH` is more than the 20 of a level of 5 %: `benchmarks/governance.py` measures the level.
 
-    wealth ← (wealth + joining) · (1 + `STAKE` / (1 + ρ) · y)
+    wealth ← (wealth + joining) · (1 + stake · y)
 
-A half joins at the first margin, the rest later, ever less of it: a ranker that was bad at first
-and has learned is adopted too, on a part that was not lost by then.
+The stake is what wins most where margins are `HOPED` in the mean and vary as those before did. It
+is at most `MOST_STAKE`, and y counts as -1 where it is less, so that the wealth stays above 0: a
+margin near -1 would have to follow one well above 0. `FIRST` joins at the first margin, the rest
+later, ever less of it: a ranker that was bad at first and has learned is adopted too, on a part
+that was not lost by then.
 """
 
 from __future__ import annotations
@@ -25,10 +28,13 @@ from predictor.core.margins import USUAL_DEVIATION
 
 ENOUGH: Final = 48.0  # wealth
 MOST_WEALTH: Final = 1e6  # more says no more
-STAKE: Final = 0.95
+HOPED: Final = 0.12  # mean margin for which the stake is best
+MOST_STAKE: Final = 0.98
+FIRST: Final = 0.6
 LATER: Final = 50  # margins after which half of what joins later has joined
 USUAL_CORRELATION: Final = 0.1
 USUAL_COUNT: Final = 20  # margins that the usual correlation counts as
+USUAL_SPREAD: Final = USUAL_COUNT * USUAL_DEVIATION**2
 MOST_CORRELATION: Final = 0.3  # more is a rise or a fall, which is evidence
 
 
@@ -45,7 +51,7 @@ class Betting:
 
     def add(self, margin: float) -> Betting:
         """Return the state after one more margin in [-1, 1]."""
-        won = 1 + STAKE / (1 + self.correlation) * self.innovation(margin)
+        won = 1 + self.stake * max(-1.0, self.innovation(margin))
         return Betting(
             min(MOST_WEALTH, (self.wealth + self._joining) * won),
             self.count + 1,
@@ -64,11 +70,20 @@ class Betting:
     def correlation(self) -> float:
         """Return the correlation of a margin with the one before, from 0 to `MOST_CORRELATION`."""
         mean = self.total / self.count if self.count else 0.0
-        usual = USUAL_COUNT * USUAL_DEVIATION**2
         pairs = max(0, self.count - 1)
-        covariance = self.products - pairs * mean * mean + usual * USUAL_CORRELATION
-        variance = max(0.0, self.squares - self.count * mean * mean) + usual
-        return min(MOST_CORRELATION, max(0.0, covariance / variance))
+        covariance = self.products - pairs * mean * mean + USUAL_SPREAD * USUAL_CORRELATION
+        return min(MOST_CORRELATION, max(0.0, covariance / self._spread))
+
+    @property
+    def stake(self) -> float:
+        """Return the share of the wealth that is bet on the next margin.
+
+        It wins most, to the second order, where y has the mean (1 - ρ) `HOPED` and the variance of
+        the margins less what those before say of them.
+        """
+        hoped = (1 - self.correlation) * HOPED
+        variance = (1 - self.correlation**2) * self._spread / (self.count + USUAL_COUNT)
+        return min(MOST_STAKE, hoped / (variance + hoped**2))
 
     def innovation(self, margin: float, reference: float = 0.0) -> float:
         """Return what a margin says of the mean beyond what the one before has said."""
@@ -79,4 +94,10 @@ class Betting:
     def _joining(self) -> float:
         """Return the part that joins before the next margin; all parts add up to 1."""
         later = LATER / ((self.count + LATER) * (self.count + LATER + 1))
-        return 0.5 * later + (0.0 if self.count else 0.5)
+        return (1 - FIRST) * later + (0.0 if self.count else FIRST)
+
+    @property
+    def _spread(self) -> float:
+        """Return the sum of squared deviations from the mean, with that of the usual margins."""
+        mean = self.total / self.count if self.count else 0.0
+        return max(0.0, self.squares - self.count * mean * mean) + USUAL_SPREAD

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engram.kernel.models import Event
 from memories.core.shares import percent
-from predictor.core.betting import ENOUGH, STAKE
+from predictor.core.betting import ENOUGH
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.core.margins import NORMAL_95
 from predictor.core.reasons import lead_words
@@ -123,9 +123,8 @@ def missing_sessions(governor: Governor) -> int | None:
     margins, betting = governor.margins, governor.betting
     if margins.mean <= 0:
         return None
-    stake = STAKE / (1 + betting.correlation)
-    gain = (1 - betting.correlation) * stake * margins.mean
-    growth = math.log1p(gain) - stake**2 * margins.variance / 2
+    gain = (1 - betting.correlation) * betting.stake * margins.mean
+    growth = math.log1p(gain) - betting.stake**2 * margins.variance / 2
     if growth <= 0:
         return None
     needed = math.ceil(max(0.0, math.log(ENOUGH / max(betting.wealth, 0.5))) / growth)
