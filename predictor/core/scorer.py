@@ -141,6 +141,8 @@ class Scorer:
         For comparison: the model's own scores hold a share of it. Raises as `score` does.
         """
         check_context(context, self.embedding_width)
+        if not self._weights["linear"].any():
+            return None
         return scoring.linear_scores(self._weights, context, candidates)
 
     def fit(

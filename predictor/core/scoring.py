@@ -76,13 +76,12 @@ def untrained_scores(ready: PreparedCandidates) -> NDArray[np.float32] | None:
     return _finite(np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32))
 
 
-def linear_scores(
-    w: Weights, context: Context, ready: PreparedCandidates
-) -> NDArray[np.float32] | None:
-    """Return the scores (n,) by the linear ranking alone; None where none was learned."""
+def linear_scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
+    """Return the scores (n,) by the linear ranking alone; the same for all where none was learned.
+
+    The context is checked by the caller.
+    """
     _check_owner(w, ready)
-    if not w["linear"].any():
-        return None
     cosine: Floats = np.zeros(len(ready), dtype=np.float32)
     if context.embedding is not None:
         cosine = ready.embeddings @ np.asarray(context.embedding, dtype=np.float32)

@@ -75,7 +75,7 @@ def _qualities(learned: Weights, session: LabelledSession) -> Floats:
     found = np.zeros((len(LINEAR_SHARES), len(TRUSTS)))
     if not max(worth.values()) > 0:
         return found
-    without, alone = (_scores(learned, session, linear=one) for one in (0.0, 1.0))
+    without, alone = _scores(learned, session)
     for i, linear in enumerate(LINEAR_SHARES):
         own = without + linear * (alone - without)
         start = own if (b := session.candidates.baseline) is None else BASELINE_SCALE * np.array(b)
@@ -85,11 +85,15 @@ def _qualities(learned: Weights, session: LabelledSession) -> Floats:
     return found
 
 
-def _scores(learned: Weights, session: LabelledSession, *, linear: float) -> Floats:
-    """Return the scores with a share of the linear ranking and whole trust, (n,)."""
+def _scores(learned: Weights, session: LabelledSession) -> tuple[Floats, Floats]:
+    """Return the scores without the linear ranking, at whole trust, and those by it alone, (n,)."""
     weights = learned | {
-        "linear_share": np.full(1, linear, dtype=np.float32),
+        "linear_share": np.zeros(1, dtype=np.float32),
         "trust": np.ones(1, dtype=np.float32),
     }
     ready = scoring.prepare_candidates(weights, session.candidates)
-    return scoring.scores(weights, session.context, ready)
+    context = session.context
+    return (
+        scoring.scores(weights, context, ready),
+        scoring.linear_scores(weights, context, ready),
+    )
