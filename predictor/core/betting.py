@@ -26,11 +26,11 @@ from typing import Final
 
 from predictor.core.margins import USUAL_DEVIATION
 
-ENOUGH: Final = 48.0  # wealth
+ENOUGH: Final = 46.0  # wealth
 MOST_WEALTH: Final = 1e6  # more says no more
-HOPED: Final = 0.12  # mean margin for which the stake is best
+HOPED: Final = 0.1  # mean margin for which the stake is best
 MOST_STAKE: Final = 0.98
-FIRST: Final = 0.6
+FIRST: Final = 0.55
 LATER: Final = 50  # margins after which half of what joins later has joined
 USUAL_CORRELATION: Final = 0.1
 USUAL_COUNT: Final = 20  # margins that the usual correlation counts as
