@@ -118,6 +118,10 @@ class SessionOutcome:
         return _within_bounds(self.margin)
 
 
+# The name by which programs outside this repository import it; a table is called so here.
+Comparison = SessionOutcome
+
+
 @dataclass(frozen=True, slots=True)
 class Governor:
     """The state after some sessions; `update` returns the next.

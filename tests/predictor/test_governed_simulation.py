@@ -10,6 +10,7 @@ from engram.console.evaluation.simulation.governed import GovernedSession, gover
 from engram.console.evaluation.simulation.life import live
 from engram.console.evaluation.simulation.plans import LIFE, PARITY
 from engram.console.evaluation.simulation.sessions import Simulator
+from predictor.core.governance import Comparison, Governor, Phase
 
 
 def small(plan):
@@ -85,3 +86,11 @@ def test_replay_takes_the_best_of_what_lies_behind():
 
     left_out = [one for one in lessons[:50] if one not in chosen]
     assert min(map(worth, chosen[:20])) >= max(map(worth, left_out))
+
+
+def test_programs_outside_import_comparisons_by_their_documented_name():
+    comparison = Comparison(
+        margin=0.2, void_reason="", is_scored=True, is_trained=True, is_out_of_sample=True
+    )
+    after = Governor().update(comparison)
+    assert (after.phase, after.scored_sessions, after.out_of_sample) == (Phase.WARMING, 1, 1)
