@@ -112,7 +112,7 @@ def test_command_writes_one_workspace(
     assert capsys.readouterr().out == f"1 memories of acme written to {path}.\n"
     with pytest.raises(CommandError, match="exists; nothing was written"):
         call_command("export", "--csv", path, "--workspace", "acme")
-    with pytest.raises(CommandError, match="--csv needs --workspace"):
+    with pytest.raises(CommandError, match="--workspace is needed"):
         call_command("export", "--csv", f"{path}2")
     with pytest.raises(CommandError, match="No such file"):
         call_command("export", "--csv", str(tmp_path / "no" / "x.csv"), "--workspace", "acme")

@@ -1,4 +1,4 @@
-"""Write whole workspaces into an archive, or the memories of one as CSV."""
+"""Write whole workspaces into an archive, or the memories of one as JSON Lines or CSV."""
 
 from __future__ import annotations
 
@@ -12,25 +12,27 @@ from django.utils import timezone
 from tqdm import tqdm
 
 from engram.console.transfer.export import count_rows, export
+from engram.console.transfer.json_lines import write_lines
 from engram.console.transfer.spreadsheet import write_csv
 from engram.kernel.models import Workspace
 
 
 class Command(BaseCommand):
-    """`manage.py export --all OUT.zip [--workspace W] [--vectors]`, or `--csv OUT.csv`."""
+    """`manage.py export --workspace W`, `--csv OUT.csv`, or `--all OUT.zip [--vectors]`."""
 
     help = (
-        "Write all workspaces, or one, into an archive that `import` reads: a zip file of JSON "
-        "Lines with a manifest. It holds no keys, passwords or members. With --csv: what the "
-        "workspace remembers now, as CSV for spreadsheets."
+        "Write what a workspace remembers now to standard output: JSON Lines that "
+        "`import_memories` reads. With --csv: the same as CSV for spreadsheets. With --all: all "
+        "workspaces, or one, without loss, into an archive that `import` reads: a zip file of "
+        "JSON Lines with a manifest. It holds no keys, passwords or members."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Declare the arguments."""
-        what = parser.add_mutually_exclusive_group(required=True)
+        what = parser.add_mutually_exclusive_group()
         what.add_argument("--all", type=Path, metavar="OUT.zip", help="everything, without loss")
         what.add_argument("--csv", type=Path, metavar="OUT.csv", help="memories, for people")
-        parser.add_argument("--workspace", help="slug of one workspace (default: all)")
+        parser.add_argument("--workspace", help="slug (with --all: default all)")
         parser.add_argument(
             "--vectors",
             action="store_true",
@@ -44,9 +46,12 @@ class Command(BaseCommand):
             chosen = chosen.filter(slug=options["workspace"])
             if not chosen:
                 raise CommandError(f"There is no workspace {options['workspace']!r}.")
-        path: Path = options["all"] or options["csv"]
-        if options["csv"] and not (options["workspace"] and not options["vectors"]):
-            raise CommandError("--csv needs --workspace, and takes no --vectors.")
+        if not options["all"] and not (options["workspace"] and not options["vectors"]):
+            raise CommandError("Without --all, --workspace is needed and --vectors is not taken.")
+        path: Path | None = options["all"] or options["csv"]
+        if path is None:
+            write_lines(chosen[0], self._write_line, now=timezone.now())
+            return
         try:
             if options["csv"]:
                 self._csv(chosen[0], path)
@@ -74,6 +79,9 @@ class Command(BaseCommand):
             )
         names = ", ".join(workspace.slug for workspace in workspaces)
         self.stdout.write(f"{rows} rows of {names} written to {path}.")
+
+    def _write_line(self, line: str) -> None:
+        self.stdout.write(line, ending="")
 
     def _csv(self, workspace: Workspace, path: Path) -> None:
         with tqdm(unit=" memories", disable=not sys.stderr.isatty()) as bar:
