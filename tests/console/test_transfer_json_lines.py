@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 from io import StringIO
 from pathlib import Path
@@ -66,3 +67,14 @@ def test_one_workspace_must_be_named(tenant: Tenant) -> None:
         call_command("export", "--workspace", tenant.workspace.slug, "--vectors")
     with pytest.raises(CommandError, match="no workspace 'none'"):
         call_command("export", "--workspace", "none")
+
+
+class FullDisk(StringIO):
+    def write(self, text: str) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_an_output_that_takes_no_more_is_named(tenant: Tenant) -> None:
+    commit(tenant, "The kiln is blue.")
+    with pytest.raises(CommandError, match=r"^standard output: No space left on device$"):
+        call_command("export", "--workspace", tenant.workspace.slug, stdout=FullDisk())

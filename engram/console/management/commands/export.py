@@ -50,7 +50,7 @@ class Command(BaseCommand):
             raise CommandError("Without --all, --workspace is needed and --vectors is not taken.")
         path: Path | None = options["all"] or options["csv"]
         if path is None:
-            write_lines(chosen[0], self._write_line, now=timezone.now())
+            self._lines(chosen[0])
             return
         try:
             if options["csv"]:
@@ -79,6 +79,12 @@ class Command(BaseCommand):
             )
         names = ", ".join(workspace.slug for workspace in workspaces)
         self.stdout.write(f"{rows} rows of {names} written to {path}.")
+
+    def _lines(self, workspace: Workspace) -> None:
+        try:
+            write_lines(workspace, self._write_line, now=timezone.now())
+        except OSError as error:  # a full disk, or a reader such as `head` that has enough
+            raise CommandError(f"standard output: {error.strerror}") from None
 
     def _write_line(self, line: str) -> None:
         self.stdout.write(line, ending="")
