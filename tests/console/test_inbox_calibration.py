@@ -17,8 +17,7 @@ from engram.console.models import Reservation
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Session, SessionCandidate
-from memories.services.lifecycle.erase import erase
+from memories.models import Memory, SessionCandidate
 from memories.services.lifecycle.forget import forget, restore
 from predictor.models import CalibrationItem
 from predictor.services.calibration.calibrate import sample, sample_of
@@ -355,10 +354,10 @@ def test_an_answered_item_is_not_reserved(
         assert not Reservation.objects.exists()
 
 
-def offered_beside(tenant: Tenant, item: CalibrationItem) -> UUID:
+def offered_beside(tenant: Tenant, item: CalibrationItem, **known: Any) -> UUID:
     """Return another memory of the session of an item."""
     with in_workspace(tenant.workspace):
-        rows = SessionCandidate.objects.filter(session=item.session)
+        rows = SessionCandidate.objects.filter(session=item.session, **known)
         return rows.exclude(memory=item.memory_id).order_by("pk")[0].memory_id
 
 
@@ -369,14 +368,15 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown_and_not_ask
     act(reviewer, item, "much")
     assert "which fact did you use?" in page(reviewer, at(item))
 
-    gone = offered_beside(tenant, item)
+    gone = offered_beside(tenant, item, was_injected=True)
     forget(tenant.workspace, [gone], actor=SYSTEM, now=timezone.now())
 
     shown = page(reviewer, at(item))
     assert "which fact did you use?" not in shown
-    assert "Not shown: a memory was forgotten or erased since" in shown
+    assert "Not shown: a memory that the session knew was forgotten since" in shown
     with in_workspace(tenant.workspace):
-        knew = set(SessionCandidate.objects.filter(memory=gone).values_list("session", flat=True))
+        given = SessionCandidate.objects.filter(memory=gone, was_injected=True)
+        knew = set(given.values_list("session", flat=True))
         left = {row.session_id for row in sample_of(timezone.now())}
     assert item.session_id in knew
     assert left == {row.session_id for row in items} - knew
@@ -385,23 +385,15 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown_and_not_ask
     assert "which fact did you use?" in page(reviewer, at(item))
 
 
-def test_sessions_that_began_before_a_memory_was_erased_are_not_asked_about(
+def test_a_forgotten_memory_that_a_session_was_not_given_withholds_nothing(
     tenant: Tenant, member: Member, items: list[CalibrationItem]
 ) -> None:
     reviewer, item = member("reviewer"), items[0]
-    act(reviewer, item, "much")
     with in_workspace(tenant.workspace):
-        later = next(row.session_id for row in items if row.session_id != item.session_id)
-        began = timezone.now() + timedelta(hours=1)
-        Session.objects.filter(pk=later).update(started_at=began)
-        # What the session says in other words, which no search for the statement finds.
-        said = "Person: as said, the colour of the roof is secret."
-        Session.objects.filter(pk=item.session_id).update(transcript=said)
-
-    erase(tenant.workspace, offered_beside(tenant, item), actor=SYSTEM, now=timezone.now())
-
-    shown = page(reviewer, at(item))
-    assert "colour of the roof" not in shown
-    assert "Not shown: a memory was forgotten or erased since" in shown
+        rows = SessionCandidate.objects.filter(session=item.session).exclude(memory=item.memory_id)
+        rows.update(was_injected=False, fts_hit_count=0)
+    gone = offered_beside(tenant, item)
+    forget(tenant.workspace, [gone], actor=SYSTEM, now=timezone.now())
+    assert "which fact did you use?" in page(reviewer, at(item))
     with in_workspace(tenant.workspace):
-        assert {row.session_id for row in sample_of(timezone.now())} == {later}
+        assert item.session_id in {row.session_id for row in sample_of(timezone.now())}

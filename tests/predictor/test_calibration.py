@@ -282,8 +282,8 @@ def test_what_changed_since_drops_out(tenant: Tenant) -> None:
         Memory.objects.filter(pk=forgotten).update(forgotten_at=NOW)
         Memory.objects.filter(pk=revised).update(revision=2, content="Said anew.")
         key = Session.objects.get(pk=gone).session_key
-        offered = SessionCandidate.objects.filter(memory=forgotten)
-        may_quote = set(offered.values_list("session", flat=True))
+        given = SessionCandidate.objects.filter(memory=forgotten, was_injected=True)
+        knew = set(given.values_list("session", flat=True))
     assert tenant.admin.delete(f"sessions/{key}").status_code == 204
 
     left = items_of(tenant.reviewer.get(f"{PATH}/sample").json())
@@ -291,7 +291,7 @@ def test_what_changed_since_drops_out(tenant: Tenant) -> None:
     expected = [
         item
         for item, row in zip(items, rows, strict=True)
-        if row.memory_id not in {forgotten, revised} and row.session_id not in {gone, *may_quote}
+        if row.memory_id not in {forgotten, revised} and row.session_id not in {gone, *knew}
     ]
     assert 0 < len(left) < 30
     assert left == expected

@@ -18,9 +18,9 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index_sorted
 from engram.kernel.refusals import InvalidError
-from memories.models import Memory, Session
+from memories.models import Memory
 from memories.models.memory import in_scope
-from memories.services.sessions.withheld import may_quote_hidden
+from memories.services.sessions.withheld import knew_hidden
 from predictor.core.calibration import of_five, on_scale
 from predictor.core.judging import tail
 from predictor.models import CalibrationItem
@@ -97,7 +97,7 @@ class CalibrationSource(Source):
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return what the judge read, and its score if a person has labelled the item."""
         is_labelled = row.label is not None
-        is_kept_back = Session.objects.filter(may_quote_hidden(), pk=row.session_id).exists()
+        is_kept_back = CalibrationItem.objects.filter(knew_hidden("session"), pk=row.pk).exists()
         return {
             "item": row,
             "session": row.session,

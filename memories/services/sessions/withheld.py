@@ -1,4 +1,4 @@
-"""Which transcripts may quote what was forgotten or erased since: they are shown on no page."""
+"""Which transcripts may quote what was forgotten or erased since, and are withheld."""
 
 from __future__ import annotations
 
@@ -19,3 +19,15 @@ def may_quote_hidden(session: str = "") -> Q:
     known = SessionCandidate.objects.filter(session=OuterRef(key))
     erased = Event.objects.filter(type="memory.erased", at__gte=OuterRef(began))
     return Q(Exists(known.exclude(memory__forgotten_at=None))) | Q(Exists(erased))
+
+
+def knew_hidden(session: str) -> Q:
+    """Return what tells sessions that were given, or named, a memory that is forgotten now.
+
+    For work that needs transcripts: of the hundred candidates of a session some are forgotten
+    sooner or later, and hardly any session would be left by `may_quote_hidden`.
+    """
+    known = SessionCandidate.objects.filter(
+        Q(was_injected=True) | Q(fts_hit_count__gt=0), session=OuterRef(f"{session}_id")
+    )
+    return Q(Exists(known.exclude(memory__forgotten_at=None)))
