@@ -23,6 +23,7 @@ from django.utils import timezone
 from benchmarks.ground.corpus import Corpus, load
 from benchmarks.ground.database import IS_FULL, own_database
 from benchmarks.ground.timing import measure, report
+from engram.kernel.binary import binary_cursor
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.associations import most_memories
@@ -118,7 +119,7 @@ def sequential_reads(workspace: Workspace, corpus: Corpus) -> list[str]:
 
     def explain(execute: Any, sql: str, values: Any, many: bool, context: Any) -> Any:
         if any(table in sql for table in LINKING) and not sql.startswith("EXPLAIN"):
-            with connection.cursor() as cursor:
+            with binary_cursor() as cursor:
                 cursor.execute(f"EXPLAIN (FORMAT JSON) {sql}", values)
                 found.extend(_sequential(cursor.fetchone()[0]))
         return execute(sql, values, many, context)
