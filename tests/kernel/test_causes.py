@@ -21,8 +21,8 @@ NEEDS_CAUSE = {"StaleError", "ForbiddenError", "RefusalError"}
 
 def raised() -> Iterator[tuple[str, ast.Call]]:
     """Yield where each refusal of the code is made."""
-    for room in ("engram", "memories", "conflicts", "predictor"):
-        for path in sorted((ROOT / room).rglob("*.py")):
+    for package in ("engram", "memories", "conflicts", "predictor"):
+        for path in sorted((ROOT / package).rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 is_made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
                 if is_made and node.func.id in NEEDS_CAUSE:
