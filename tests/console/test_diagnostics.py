@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
+from engram.console.diagnostics.diagnose import diagnose
 from engram.console.diagnostics.domain import DOMAINS, status_of
 from engram.console.diagnostics.predictor import Signs, score
 from engram.kernel import heartbeat, latency, telemetry
@@ -95,6 +96,27 @@ def test_a_new_workspace_waits_in_cold_start(tenant: Tenant) -> None:
     assert fields["last_training"] is None
     assert (fields["success_rate"], fields["comparisons"]) == (0.5, 0)
     assert found["says"] == "It has no model yet; the baseline's order serves."
+
+
+def test_people_read_of_a_predictor_without_a_say_that_it_learns(tenant: Tenant) -> None:
+    alive("worker", "beat")
+    with in_workspace(tenant.workspace):
+        learning = diagnose(tenant.workspace, now=timezone.now())
+    assert (learning.status, learning.word) == ("degraded", "learning")
+    assert learning.by_name["predictor"].word == "learning"
+
+    put_state(tenant, phase="active", success_rate=0.1)
+    with in_workspace(tenant.workspace):
+        behind = diagnose(tenant.workspace, now=timezone.now())
+    assert (behind.word, behind.by_name["predictor"].word) == ("degraded", "degraded")
+
+
+def test_learning_hides_no_worse_part(tenant: Tenant) -> None:
+    alive("worker")
+    with in_workspace(tenant.workspace):
+        found = diagnose(tenant.workspace, now=timezone.now())
+    assert found.by_name["predictor"].word == "learning"
+    assert (found.by_name["queue"].word, found.word) == ("degraded", "degraded")
 
 
 def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tenant) -> None:

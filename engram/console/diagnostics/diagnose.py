@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engram.console.diagnostics import parts
-from engram.console.diagnostics.domain import Domain, Status, status_of
+from engram.console.diagnostics.domain import Domain, Status, Word, status_of
 from engram.console.diagnostics.predictor import predictor
 from engram.kernel.models import Workspace
 
@@ -32,6 +32,14 @@ class Diagnosis:
     def status(self) -> Status:
         """Return the lowest score as a word."""
         return status_of(self.score)
+
+    @property
+    def word(self) -> Word:
+        """Return the status for people: the worst of the parts', where one that learns is well."""
+        others = [domain.score for domain in self.domains if not domain.is_learning]
+        if len(others) == len(self.domains) or status_of(min(others)) != "healthy":
+            return status_of(min(others))
+        return "learning"
 
 
 def diagnose(workspace: Workspace, *, now: datetime) -> Diagnosis:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 Status = Literal["healthy", "degraded", "unhealthy"]
+Word = Literal["healthy", "learning", "degraded", "unhealthy"]
 STATUSES: Final = ("healthy", "degraded", "unhealthy")
 HEALTHY: Final = 0.8
 DEGRADED: Final = 0.5
@@ -23,11 +24,17 @@ class Domain:
     score: float
     says: str
     fields: Mapping[str, Any] = field(default_factory=dict)
+    is_learning: bool = False  # nothing is wrong, its score is that of one which still learns
 
     @property
     def status(self) -> Status:
         """Return the score as a word."""
         return status_of(self.score)
+
+    @property
+    def word(self) -> Word:
+        """Return the status for people, to whom `degraded` means that something is wrong."""
+        return "learning" if self.is_learning else self.status
 
 
 def status_of(score: float) -> Status:

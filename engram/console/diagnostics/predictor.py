@@ -136,7 +136,9 @@ def predictor(
     sentence = _describe(signs, state, lease, config.predictor_mode, drafted.says)
     if calibration.is_flagged:
         sentence += " People and the judge are far apart."
-    return Domain("predictor", score(signs), sentence, fields)
+    health = score(signs)
+    is_learning = not signs.is_serving and health == COLD_START
+    return Domain("predictor", health, sentence, fields, is_learning=is_learning)
 
 
 def _ms(seconds: float | None) -> float | None:
