@@ -41,8 +41,8 @@ _VISIBLE_ASCII = re.compile(r"[!-~]+")
 _UNICAST: Final = IPv6Network("2000::/3")
 # IPv6 addresses that stand for the IPv4 address in their last 32 bits.
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")
-# Names that always mean this machine (RFC 6761), and what they resolve to.
-_LOCAL_NAME = re.compile(r"(?:.+\.)?localhost\.?", re.IGNORECASE)
+# Names that always mean this machine (RFC 6761) end with this, and resolve to one of these.
+_LOCAL_NAME: Final = "localhost"
 _LOOPBACK: Final = (IPv4Address("127.0.0.1"), IPv6Address("::1"))
 # Special addresses that Python's own tables do not name, or call global.
 _SPECIAL: Final = (
@@ -151,7 +151,7 @@ def _refuse_host(host: str) -> None:
     """Refuse what can be told without resolving: an address in any spelling, a local name."""
     if (literal := _literal(host)) is not None:
         refuse_address(literal)
-    if _LOCAL_NAME.fullmatch(host) is None:
+    if host.casefold().removesuffix(".").rpartition(".")[2] != _LOCAL_NAME:
         return
     if not any(_is_in(one, allowed_networks()) for one in _LOOPBACK):
         raise AddressError(_not_public(host))
