@@ -74,7 +74,26 @@ class FullDisk(StringIO):
         raise OSError(errno.ENOSPC, "No space left on device")
 
 
-def test_an_output_that_takes_no_more_is_named(tenant: Tenant) -> None:
+class FullAtTheEnd(StringIO):
+    """Takes what is written into its buffer, as files do, and finds no room for it."""
+
+    def flush(self) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+
+@pytest.mark.parametrize("output", [FullDisk, FullAtTheEnd])
+def test_an_output_that_takes_no_more_is_named(tenant: Tenant, output: type[StringIO]) -> None:
     commit(tenant, "The kiln is blue.")
     with pytest.raises(CommandError, match=r"^standard output: No space left on device$"):
-        call_command("export", "--workspace", tenant.workspace.slug, stdout=FullDisk())
+        call_command("export", "--workspace", tenant.workspace.slug, stdout=output())
+
+
+class Interrupted(StringIO):
+    def write(self, text: str) -> int:
+        raise KeyboardInterrupt
+
+
+def test_an_interrupted_export_says_that_it_is_not_whole(tenant: Tenant) -> None:
+    commit(tenant, "The kiln is blue.")
+    with pytest.raises(CommandError, match="not all of it was written"):
+        call_command("export", "--workspace", tenant.workspace.slug, stdout=Interrupted())

@@ -83,8 +83,11 @@ class Command(BaseCommand):
     def _lines(self, workspace: Workspace) -> None:
         try:
             write_lines(workspace, self._write_line, now=timezone.now())
+            self.stdout.flush()  # else what is left in the buffer is written, or not, at the exit
         except OSError as error:  # a full disk, or a reader such as `head` that has enough
             raise CommandError(f"standard output: {error.strerror}") from None
+        except KeyboardInterrupt:
+            raise CommandError("Interrupted; not all of it was written.") from None
 
     def _write_line(self, line: str) -> None:
         self.stdout.write(line, ending="")
