@@ -24,6 +24,7 @@ import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 
@@ -216,6 +217,16 @@ class Life:
     quality: dict[str, np.ndarray]
 
 
+@lru_cache(maxsize=1)
+def quantiles(parts: int) -> np.ndarray:
+    """Return the numbers that cut the normal distribution into parts of equal probability.
+
+    Exactly: by the quantiles of a sample some sessions of a bank are drawn more often than others,
+    which moved the mean margin by up to .003, and adoption at 0 from 3.3 to 6.4 % by the seed.
+    """
+    return np.array([NormalDist().inv_cdf(part / parts) for part in range(1, parts)])
+
+
 def sample_life(bank: Bank, shape: tuple[int, int], stream: str, seed: int) -> Life:
     """Return sessions in an order in which each resembles the one before as the stream wants it."""
     ties, void, correlation = STREAMS[stream]
@@ -224,8 +235,7 @@ def sample_life(bank: Bank, shape: tuple[int, int], stream: str, seed: int) -> L
     for step in range(1, shape[1] if correlation else 0):
         normal[:, step] *= (1 - correlation**2) ** 0.5
         normal[:, step] += correlation * normal[:, step - 1]
-    places = np.searchsorted(np.sort(rng.normal(size=BANK)), normal).clip(0, BANK - 1)
-    index = np.argsort(bank.measured["drafted"])[places]
+    index = np.argsort(bank.measured["drafted"])[np.searchsorted(quantiles(BANK), normal)]
     kind = rng.random(shape)
     is_tie, is_void = kind < ties, (kind >= ties) & (kind < ties + void)
 

@@ -61,7 +61,7 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
         : CATCH_UP_ROWS + 1
     ]
     newest = list(rows)
-    # What is left out of the minute before counts not: a page that is made anew has all of it.
+    # Of the minute before, the page that asks has all but what became visible late.
     is_truncated = len(newest) > CATCH_UP_ROWS and newest[CATCH_UP_ROWS].seq > seq
     messages = [as_message(event) for event in reversed(newest[:CATCH_UP_ROWS])]
     return with_texts(messages), is_truncated

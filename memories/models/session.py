@@ -170,7 +170,7 @@ class SessionCandidate(WorkspaceModel):
     cosine = models.FloatField(null=True)  # to the session's context
     relevance = models.FloatField(null=True)  # probability; null: not embedded, or no context
     predictor_score = models.FloatField(null=True)
-    linear_score = models.FloatField(null=True)  # of its linear part alone; null: of an old session
+    linear_score = models.FloatField(null=True)  # by its linear part alone; null: none was learned
     predictor_rank = models.PositiveSmallIntegerField(null=True)
     fused_score = models.FloatField(null=True)
     diversity = models.FloatField(default=1.0)  # the multiplier of the fused score

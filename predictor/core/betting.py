@@ -8,15 +8,16 @@ which the last says nothing of the next. Sessions of one task follow each other,
     y = (x - r) - ρ (x' - r)        x': the margin before; r: the reference, 0 for the wealth
 
 with ρ the correlation of a margin with the one before, estimated from those before. ρ is uncertain,
-so `ENOUGH` is more than the 20 of a level of 5 %: `benchmarks/governance.py` measures the level.
+so Ville's bound does not hold exactly, and `ENOUGH` is more than the 20 of a level of 5 %:
+`benchmarks/governance.py` measures the level.
 
     wealth ← (wealth + joining) · (1 + stake · y)
 
 The stake is what wins most where margins are `HOPED` in the mean and vary as those before did. It
-is at most `MOST_STAKE`, and y counts as -1 where it is less, so that the wealth stays above 0: a
-margin near -1 would have to follow one well above 0. `FIRST` joins at the first margin, the rest
-later, ever less of it: a ranker that was bad at first and has learned is adopted too, on a part
-that was not lost by then.
+is at most `MOST_STAKE`, and y counts as -1 where it is less, so that the wealth stays above 0. That
+favours the bets, though hardly: a margin near -1 has to follow one well above 0. `FIRST` joins at
+the first margin, the rest later, ever less of it: a ranker that was bad at first and has learned is
+adopted too, on a part that was not lost by then.
 """
 
 from __future__ import annotations
