@@ -15,7 +15,8 @@ def test_every_session_of_a_bank_is_drawn_equally_often(
 ) -> None:
     monkeypatch.setattr(exposure, "BANK", 1_000)
     margins = np.random.default_rng(0).normal(0, 0.25, 1_000)
-    bank = Bank(*[margins] * 4, dict.fromkeys(("drafted", "baseline", "predictor"), margins))
+    measured = dict.fromkeys(("drafted", "baseline", "predictor"), margins)
+    bank = Bank(margins, margins, margins, margins, measured)
     for seed in range(4):
         drawn = sample_life(bank, (1_000, 200), stream, seed).drafted
         often = np.bincount(np.searchsorted(np.sort(margins), drawn.ravel()), minlength=1_000)
