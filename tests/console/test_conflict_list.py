@@ -86,6 +86,18 @@ def test_each_verdict_is_named(tenant: Tenant, member: Member, verdict: str, sai
     assert f" {said} reviewer-person " in words(page(client))
 
 
+def test_an_answer_of_ones_own_is_what_holds(tenant: Tenant, member: Member) -> None:
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    given = {"verdict": "none_valid", "answer": "The door of the depot is blue.", "version": 1}
+    client.post(f"/console/conflicts/{door.pk}/resolve/", given)
+    assert "“The door of the depot is blue” reviewer-person" in words(page(client))
+    with in_workspace(tenant.workspace):
+        blue = Memory.objects.get(content__contains="blue")
+    forget.forget(tenant.workspace, [blue.pk], actor=SYSTEM, now=timezone.now())
+    assert "blue" not in words(page(client))
+
+
 def test_what_was_forgotten_names_no_winner(tenant: Tenant, member: Member) -> None:
     _, green, door = doors(tenant)
     client = member("reviewer")

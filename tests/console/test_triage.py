@@ -473,3 +473,14 @@ def test_presets_put_a_card_off_for_hours_or_a_month(tenant: Tenant, member: Mem
             snoozed = Conflict.objects.get(pk=card.pk).snoozed_until
         assert snoozed is not None
         assert timedelta(days=least) < snoozed - now < timedelta(days=most)
+
+
+def test_a_tag_is_no_other_wording(tenant: Tenant, member: Member) -> None:
+    old, _, card = disagree(tenant.workspace)
+    reviewer = member("reviewer")
+    url = f"{TRIAGE}?card={card.pk}"
+    assert tenant.admin.patch(f"memories/{old.pk}", {"tags": ["limits"]}).status_code == 200
+    assert "reworded since" not in page(reviewer, url)
+    said = {"content": "The API allowed 1000 requests per second at first."}
+    assert tenant.admin.patch(f"memories/{old.pk}", said).status_code == 200
+    assert "reworded since" in page(reviewer, url)

@@ -65,7 +65,9 @@ def test_five_asks_for_the_answer_and_enter_gives_it(
     assert status(service, card) == "open"
     page.keyboard.type(f"The {subject} rate limit is 2500 requests per second.")
     press(page, "Enter")
-    expect(page.locator("form.toast")).to_contain_text("Retired both: none is valid.")
+    expect(page.locator("form.toast")).to_contain_text(
+        f"Retired both: “The {subject} rate limit is 2500 requests per second” holds."
+    )
     assert status(service, card) == "resolved"
     _, answer = service.call("agent", "memories/recall", {"query": f"{subject} rate limit"})
     assert "2500 requests" in answer["results"][0]["memory"]["content"]

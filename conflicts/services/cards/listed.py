@@ -53,7 +53,7 @@ def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
         members[member.conflict_id].append((member.memory, member.says_yes))
         if member.memory.forgotten_at is not None:
             hidden.add(member.conflict_id)
-    found = Decision.objects.filter(conflict__in=ids, undone_at=None)
+    found = Decision.objects.filter(conflict__in=ids, undone_at=None).select_related("answer")
     decisions = {decision.conflict_id: decision for decision in found}
     return [
         _list_one(

@@ -100,7 +100,7 @@ def say_decision(decision: Decision, names: CardNames, count: int) -> str:
     plain = {
         Verdict.DISMISS: "Dismissed: not a conflict.",
         Verdict.BOTH_VALID: f"Kept {every}: {'they are all' if count > 2 else 'both are'} valid.",
-        Verdict.NONE_VALID: f"Retired {every}: none is valid.",
+        Verdict.NONE_VALID: f"Retired {every}: {_instead(decision) or 'none is valid'}.",
         Verdict.KEEP: f"Kept {len(decision.kept)} of {count}, retired the others.",
     }
     if said := plain.get(Verdict(decision.verdict)):
@@ -122,4 +122,14 @@ def winner_of(decision: Decision | None, names: CardNames) -> str:
         return names.yes.words
     if decision.verdict == Verdict.NO and names.other:
         return names.other.words
-    return ""
+    answer = decision.answer
+    if answer is None or answer.forgotten_at or answer.retired_at or answer.superseded_at:
+        return ""
+    return quote(answer.content, BRIEF_CHARS)
+
+
+def _instead(decision: Decision) -> str:
+    """Return what a person answered instead of all statements, "" where nobody did."""
+    if decision.answer is None or decision.answer.forgotten_at:
+        return ""
+    return f"{quote(decision.answer.content, BRIEF_CHARS)} holds"

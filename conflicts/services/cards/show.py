@@ -16,6 +16,7 @@ from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
 from conflicts.models.card import WAITING
 from conflicts.services.cards.consequences import listing_of, question_of
+from conflicts.services.cards.decided import wordings
 from conflicts.services.cards.finders import Finder, finders, rules_of
 from conflicts.services.cards.naming import WITHHELD, CardNames, name_card, say_decision
 from conflicts.services.cards.unlisted import count_recallable, say_unlisted
@@ -119,6 +120,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     question = question_of(
         card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE]
     )
+    texts = wordings(members)
     statements = tuple(
         _statement(
             number,
@@ -127,6 +129,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
             compared=compared,
             difference=difference,
             is_aside=member.memory_id in question.aside,
+            is_reworded=texts[member.pk] != member.memory.content,
         )
         for number, member in enumerate(members, start=1)
     )
@@ -194,7 +197,7 @@ def local_time(moment: datetime) -> str:
 
 def describe_decision(card: Conflict) -> str:
     """Return a sentence about the decision in force on a card, "" without one."""
-    decision = card.decisions.filter(undone_at=None).first()
+    decision = card.decisions.select_related("answer").filter(undone_at=None).first()
     if decision is None:
         return ""
     members = list(card.members.select_related("memory"))
@@ -258,6 +261,7 @@ def _statement(
     compared: tuple[int, int] | None,
     difference: WordDiff | None,
     is_aside: bool,
+    is_reworded: bool,
 ) -> ShownStatement:
     spans: tuple[Span, ...] = (Span("same", member.memory.content),)
     if state == State.FORGOTTEN:
@@ -269,7 +273,7 @@ def _statement(
         memory=member.memory,
         state=state,
         says_yes=member.says_yes,
-        is_reworded=member.memory.revision != member.revision,
+        is_reworded=is_reworded,
         spans=spans,
         is_aside=is_aside,
     )
