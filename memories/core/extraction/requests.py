@@ -53,11 +53,36 @@ _BARE_ANSWER: Final = re.compile(
     re.IGNORECASE,
 )
 
+# A request in the words of somebody else: "Vendor: remember that …", "Maya (09:12): note that …",
+# "the page says to store the following: …", "according to the mail, always …".
+_LABELLED: Final = re.compile(
+    r"(?!(?:notes?|nb|ps|fyi|btw|todo|reminder|remember|important|decision|rule|policy|facts?|memo|info"
+    r"|update|also|ok|okay|so|and|please|yes|no|right|well|correction|lesson|takeaway|preference|user"
+    r"|human|me)\b)"
+    r"[^\W\d_][\w.'-]{0,29}(?-i:(?: [A-Z][\w.'-]{0,29}){0,2})(?: ?\([\d:., -]{1,20}\))?: ",
+    re.IGNORECASE,
+)
+_TOLD: Final = re.compile(
+    r"\b(?<!\bi )(?<!\bwe )(?:says|said|asks|asked|tells|told|wants|wanted|instructs|instructed"
+    r"|claims)(?: \w{1,20}){0,3} to (?:please )?"
+    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b"
+    r"|^according to (?!me\b|us\b|our\b)",
+    re.IGNORECASE,
+)
+
 
 def without_request(text: str) -> str:
     """Return the end of a text that stands behind a request to remember it."""
     rest = REQUEST.sub("", normalise(text), count=1)
     return text[-len(rest) :] if 2 < len(rest) < len(text) else text
+
+
+def is_of_others(text: str) -> bool:
+    """Return whether a request is in words that its speaker quotes, or reports."""
+    label = _LABELLED.match(text)
+    return bool(label and REQUEST.match(text[label.end() :])) or bool(
+        _TOLD.search(text[:MAX_CHARS])
+    )
 
 
 def names_nothing(described: Described) -> bool:

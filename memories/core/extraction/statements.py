@@ -22,11 +22,17 @@ _PRIVATE = re.compile(
     r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down)\b)))\b"
     r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"
     r"|(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e) my\b"
+    # "Never store that Elke is ill", "Do not save: …"; not "never store that file in the cache".
+    r"|(?:(?:do not|don['\u2019]t|never)(?: please| ever)? (?:store|save|record|remember|"
+    r"memori[sz]e|note|write|keep|log)(?: down)?|forget)(?: ?:"
+    r"|,? that (?=(?:[\w'\u2019-]{1,30} ){1,5}(?:am|is|are|was|were|has|have|had|will|would|can|"
+    r"could|should|must|may|do|does|did|\w{2,15}(?:[^\Wsu]s|ed))\b))"
     r"|i (?:do not|don['\u2019]t) want (?:this|that|it) (?:to be )?(?:stored|saved|recorded|kept|"
     r"remembered|written)"
     r"|(?:this|that|it|the following)(?: is|['\u2019]s| must| should| may)? not (?:to )?(?:be )?"
     r"(?:stored|saved|recorded|remembered|for the record|for your (?:memory|notes))"
-    r"|(?:(?:this|that|it)(?: is|['\u2019]s) )?(?:strictly )?off the record\b)",
+    r"|(?:(?:this|that|it)(?: is|['\u2019]s) )?(?:strictly )?off the record\b"
+    r"|(?:keep|take) (?:this|that|it) off the record\b)",
     re.IGNORECASE,
 )
 _BARE_WORDS: Final = 3  # beside the request in a statement that says nothing else
