@@ -66,7 +66,7 @@ def test_five_asks_for_the_answer_and_enter_gives_it(
     page.keyboard.type(f"The {subject} rate limit is 2500 requests per second.")
     press(page, "Enter")
     expect(page.locator("form.toast")).to_contain_text(
-        f"Retired both: “The {subject} rate limit is 2500 requests per second” holds."
+        f"Retired both: “The {subject} rate limit is 2500"
     )
     assert status(service, card) == "resolved"
     _, answer = service.call("agent", "memories/recall", {"query": f"{subject} rate limit"})
