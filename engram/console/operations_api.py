@@ -7,7 +7,6 @@ from itertools import chain
 from typing import Any
 
 import django_filters
-import numpy as np
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.generics import ListAPIView
@@ -26,7 +25,7 @@ from engram.kernel.models import Role, StageError
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.telemetry import CODES, STAGES
-from predictor.services.status.scoreboard import RESAMPLING_SEED, scoreboard
+from predictor.services.status.scoreboard import shown_scoreboard
 
 
 class Diagnostics(WorkspaceView):
@@ -45,8 +44,7 @@ class PredictorDiagnostics(WorkspaceView):
     @extend_schema(responses=shapes.PredictorDomainSerializer)
     def get(self, request: Request) -> Response:
         """Return the predictor's score, status and fields."""
-        board = scoreboard(rng=np.random.default_rng(RESAMPLING_SEED))
-        found = predictor(self.workspace, now=timezone.now(), board=board)
+        found = predictor(self.workspace, now=timezone.now(), board=shown_scoreboard())
         return Response(shapes.PredictorDomainSerializer(found).data)
 
 

@@ -47,13 +47,13 @@ class _Packer(Dumper):
         return pack(">iiiii", 1, 0, element, obj.values.size, 1) + cells.tobytes()
 
 
-class PackedIds(NamedTuple):
-    """Ids as one array parameter, in PostgreSQL's binary format; see `pack_ids`."""
+class PackedArray(NamedTuple):
+    """One array parameter in PostgreSQL's binary format; see `pack_ids` and `pack_texts`."""
 
     encoded: bytes
 
 
-def pack_ids(ids: Collection[UUID]) -> PackedIds:
+def pack_ids(ids: Collection[UUID]) -> PackedArray:
     """Return ids as one array parameter; psycopg would write and quote each as text.
 
     They are read at once: a queryset that is read while a statement is being sent would wait for
@@ -62,28 +62,22 @@ def pack_ids(ids: Collection[UUID]) -> PackedIds:
     cells = b"".join([_ID_SIZE + one.bytes for one in ids])
     count = len(cells) // _ID_CELL
     head = pack(">iiiii", 1, 0, _UUID, count, 1) if count else pack(">iii", 0, 0, _UUID)
-    return PackedIds(head + cells)
+    return PackedArray(head + cells)
 
 
-class PackedTexts(NamedTuple):
-    """Texts as one array parameter, in PostgreSQL's binary format; see `pack_texts`."""
-
-    encoded: bytes
-
-
-def pack_texts(texts: Collection[str]) -> PackedTexts:
+def pack_texts(texts: Collection[str]) -> PackedArray:
     """Return texts as one array parameter; the statement casts to `text[]`."""
     encoded = [text.encode() for text in texts]
     count = len(encoded)
     head = pack(">iiiii", 1, 0, _TEXT, count, 1) if count else pack(">iii", 0, 0, _TEXT)
     cells = [part for one in encoded for part in (pack(">i", len(one)), one)]
-    return PackedTexts(b"".join([head, *cells]))
+    return PackedArray(b"".join([head, *cells]))
 
 
-class _EncodedPacker(Dumper):
+class _ArrayPacker(Dumper):
     format = Format.BINARY
 
-    def dump(self, obj: PackedIds | PackedTexts) -> bytes:
+    def dump(self, obj: PackedArray) -> bytes:
         """Return a one-dimensional array: each element after its size."""
         return obj.encoded
 
@@ -153,7 +147,6 @@ def _register_dumpers(opened: Connection[Any]) -> None:
     """Let a connection accept the parameters of this module; once, as each cursor would copy it."""
     if opened not in _registered:
         opened.adapters.register_dumper(Packed, _Packer)
-        opened.adapters.register_dumper(PackedIds, _EncodedPacker)
-        opened.adapters.register_dumper(PackedTexts, _EncodedPacker)
+        opened.adapters.register_dumper(PackedArray, _ArrayPacker)
         opened.adapters.register_dumper(PackedVector, _VectorPacker)
         _registered.add(opened)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
 from django.utils import timezone
 from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
@@ -22,7 +21,7 @@ from predictor.serializers.status import (
 )
 from predictor.services.models.reset import reset
 from predictor.services.serving import breaker
-from predictor.services.status.scoreboard import RESAMPLING_SEED, scoreboard
+from predictor.services.status.scoreboard import shown_scoreboard
 from predictor.services.status.status import read_status
 
 
@@ -47,10 +46,9 @@ class PredictorStatusView(WorkspaceView):
 
     def show(self) -> Response:
         """Return the current status."""
-        rng = np.random.default_rng(RESAMPLING_SEED)
         with in_workspace(self.workspace):
             found = read_status(self.workspace, now=timezone.now())
-            return Response(present_status(found, scoreboard(rng=rng)))
+            return Response(present_status(found, shown_scoreboard()))
 
 
 class PredictorReset(PredictorStatusView):

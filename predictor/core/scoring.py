@@ -82,11 +82,8 @@ def linear_scores(w: Weights, context: Context, ready: PreparedCandidates) -> ND
     The context is checked by the caller.
     """
     _check_owner(w, ready)
-    cosine: Floats = np.zeros(len(ready), dtype=np.float32)
-    if context.embedding is not None:
-        cosine = ready.embeddings @ np.asarray(context.embedding, dtype=np.float32)
     with np.errstate(over="ignore", invalid="ignore"):  # `_finite` rejects such scores
-        return _finite(ready.linear + _by_cosine(w, cosine))
+        return _finite(_linear_total(w, ready, _cosines(context, ready)))
 
 
 def scores(w: Weights, context: Context, ready: PreparedCandidates) -> NDArray[np.float32]:
@@ -102,23 +99,33 @@ def _total(w: Weights, context: Context, ready: PreparedCandidates) -> Floats:
     has_context = np.full((1, 1), context.embedding is not None, dtype=np.float32)
     projected: Floats = np.zeros((1, DIMENSION), dtype=np.float32)
     total: Floats = ready.fixed
-    raw: Floats = np.zeros(len(ready), dtype=np.float32)
+    raw = _cosines(context, ready)
     if context.embedding is not None:
         embedding = np.asarray(context.embedding, dtype=np.float32)
         projected = (embedding - w["mean"])[None] @ w["projection"]
-        cosine = ready.embeddings @ embedding  # 0 for text only
-        raw = cosine.copy()
+        cosine = raw.copy()
         cosine[ready.text_at] = ready.text @ projected[0] + w["mean"] @ embedding
         total = total + forward.nearness_of(cosine) @ w["similarity"]
     lifted = forward.lift(w, projected, has_context, projects, times)
     value = np.tanh(ready.values + lifted.values)
     total = total + forward.blend(w, ready.hidden @ lifted.keys[0], value)
-    linear = ready.linear + _by_cosine(w, raw)
-    total = total + w["linear_share"][0] * (linear - total)
+    total = total + w["linear_share"][0] * (_linear_total(w, ready, raw) - total)
     if ready.baseline is not None:
         start = np.asarray(BASELINE_SCALE * ready.baseline, dtype=np.float32)
         total = start + w["trust"][0] * (total - start)
     return total
+
+
+def _cosines(context: Context, ready: PreparedCandidates) -> Floats:
+    """Return the cosines to the context, (n,); 0 for text only, and without its embedding."""
+    if context.embedding is None:
+        return np.zeros(len(ready), dtype=np.float32)
+    cosines: Floats = ready.embeddings @ np.asarray(context.embedding, dtype=np.float32)
+    return cosines
+
+
+def _linear_total(w: Weights, ready: PreparedCandidates, cosines: Floats) -> Floats:
+    return ready.linear + _by_cosine(w, cosines)
 
 
 def _finite(total: Floats) -> Floats:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -136,6 +137,20 @@ def standings(tenant: Tenant) -> Scoreboard:
         return scoreboard(rng=np.random.default_rng(1))
 
 
+def judge(session: Session, place: int) -> tuple[list[SessionCandidate], dict[UUID, float]]:
+    """Store how useful a session's candidates were; return them by rank, and their relevance."""
+    rows = list(session.candidates.order_by("rank"))
+    relevance = {row.memory_id: (row.rank or 0) % 5 / 4 for row in rows}
+    Comparison.objects.create(
+        session=session,
+        outcome="win",
+        relevance={str(i): worth for i, worth in relevance.items()},
+        phase="warming",
+        created_at=NOW + timedelta(hours=place),
+    )
+    return rows, relevance
+
+
 def test_the_scoreboard_measures_each_order_as_comparisons_do(tenant: Tenant) -> None:
     world = build_world(tenant.workspace, 6)
     expected: dict[str, list[float]] = {"baseline": [], "model": [], "cosine": []}
@@ -143,15 +158,7 @@ def test_the_scoreboard_measures_each_order_as_comparisons_do(tenant: Tenant) ->
         SessionCandidate.objects.update(predictor_rank=13 - F("rank"), cosine=1.0 / F("rank"))
         SessionCandidate.objects.filter(rank=1).update(is_always=True)
         for place, session in enumerate(world.sessions):
-            rows = list(session.candidates.order_by("rank"))
-            relevance = {row.memory_id: (row.rank or 0) % 5 / 4 for row in rows}
-            Comparison.objects.create(
-                session=session,
-                outcome="win",
-                relevance={str(i): worth for i, worth in relevance.items()},
-                phase="warming",
-                created_at=NOW + timedelta(hours=place),
-            )
+            rows, relevance = judge(session, place)
             judged = {row.memory_id: relevance[row.memory_id] for row in rows[1:]}
             order = [row.memory_id for row in rows[1:]]
             expected["baseline"].append(ndcg(order, judged))
@@ -180,15 +187,7 @@ def test_the_linear_ranking_is_measured_where_its_scores_are_stored(
         scored.update(linear_score=F("rank") / 10.0)  # the higher, the further up
         linear, baseline = [], []
         for place, session in enumerate(world.sessions):
-            rows = list(session.candidates.order_by("rank"))
-            relevance = {row.memory_id: (row.rank or 0) % 5 / 4 for row in rows}
-            Comparison.objects.create(
-                session=session,
-                outcome="win",
-                relevance={str(i): worth for i, worth in relevance.items()},
-                phase="warming",
-                created_at=NOW + timedelta(hours=place),
-            )
+            rows, relevance = judge(session, place)
             if session.pk in newer:
                 order = [row.memory_id for row in rows]
                 baseline.append(ndcg(order, relevance))

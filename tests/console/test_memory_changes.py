@@ -430,12 +430,17 @@ def open_card(tenant: Tenant, *ids: UUID) -> Conflict:
         return card
 
 
+def fill_two_halves(tenant: Tenant) -> list[UUID]:
+    """Write 104 memories, more than two batches; return their ids in the order of the work."""
+    fill(tenant, 2 * 52)
+    with in_workspace(tenant.workspace):
+        return list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+
+
 def test_a_dispute_that_the_change_itself_ends_saves_no_memory(
     tenant: Tenant, member: Member
 ) -> None:
-    fill(tenant, 2 * 52)
-    with in_workspace(tenant.workspace):
-        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+    ids = fill_two_halves(tenant)
     # Of each two one is in the first half of the work, and one in the second.
     cards = [open_card(tenant, *pair) for pair in zip(ids[:50], ids[52:102], strict=True)]
     cards.append(open_card(tenant, ids[50], ids[102], ids[51], ids[103]))
@@ -452,9 +457,7 @@ def test_a_dispute_that_the_change_itself_ends_saves_no_memory(
 def test_what_a_person_settled_meanwhile_is_disputed_no_longer(
     tenant: Tenant, member: Member
 ) -> None:
-    fill(tenant, 2 * 52)
-    with in_workspace(tenant.workspace):
-        ids = list(Memory.objects.order_by("pk").values_list("pk", flat=True))
+    ids = fill_two_halves(tenant)
     cards = [open_card(tenant, *pair) for pair in zip(ids[:52], ids[52:], strict=True)]
     client = member("reviewer")
     change = confirm(client, ask(client, "forget", "disputed=on"))

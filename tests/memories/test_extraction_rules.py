@@ -19,6 +19,7 @@ from memories.core.extraction.extract import (
     extract,
 )
 from memories.core.extraction.floor import EXPLAINED, REASONS
+from memories.core.extraction.model_facts import TranscriptText
 from memories.core.extraction.overlap import overlaps
 from memories.core.extraction.turns import read_turns
 
@@ -326,6 +327,7 @@ def test_a_request_beside_one_not_to_store_is_kept_alone() -> None:
 )
 def test_requests_of_others_are_not_the_users(transcript: str) -> None:
     assert reason(transcript, "DE99") == "third_party_text"
+    assert not any("DE99" in one.text for one in TranscriptText(transcript).passages())
 
 
 def test_what_the_user_notes_is_nobody_elses() -> None:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-import numpy as np
-
 from engram.console.diagnostics import predictor as health
 from engram.console.diagnostics.domain import Domain
 from engram.console.sparklines import Sparkline, sparkline
@@ -18,7 +16,7 @@ from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
 from predictor.services.status.progress import TrainingProgress, training_progress
-from predictor.services.status.scoreboard import RESAMPLING_SEED, Scoreboard, scoreboard
+from predictor.services.status.scoreboard import Scoreboard, shown_scoreboard
 from predictor.services.status.status import PredictorStatus, read_status
 from predictor.services.status.unused import Usage, usage_of_sessions
 
@@ -102,14 +100,13 @@ def learning(workspace: Workspace, now: datetime) -> Learning:
     """Return the overview of the current workspace."""
     status = read_status(workspace, now=now)
     errors = StageError.objects.filter(stage__in=ERROR_STAGES)
-    rng = np.random.default_rng(RESAMPLING_SEED)
     trainings = Training.objects.defer("trained_session_ids").order_by("-started_at", "-id")
     return Learning(
         at=now,
         status=status,
         headline=_headline(status),
         progress=training_progress(workspace, now=now),
-        board=scoreboard(rng=rng),
+        board=shown_scoreboard(),
         usage=usage_of_sessions(),
         timeline=_timeline(),
         trainings=list(trainings[:TRAININGS])[::-1],

@@ -12,7 +12,6 @@ from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar
-from memories.core.extraction.requests import is_of_others
 from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
 from memories.core.extraction.turns import Role, Turn, read_turns
@@ -99,7 +98,7 @@ def extract(
     refused: list[Refused] = []
     for position, (described, turn) in enumerate(pairs):
         before = pairs[max(position - 1, 0) : position]
-        fact = None if _bar(described, turn) else make_fact(transcript, described, turn, before)
+        fact = None if find_bar(described, turn) else make_fact(transcript, described, turn, before)
         found = _judge(described, turn, fact, worth)
         (chosen if isinstance(found, Kept) else refused).append(found)  # type: ignore[arg-type]
     kept, dropped = choose(chosen, turns)
@@ -133,13 +132,6 @@ def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str
     return by_turn[position][place].text if position in by_turn else ""
 
 
-def _bar(described: Described, turn: Turn) -> Reason | None:
-    """Return the reason for which a statement is never kept; so are requests of others."""
-    if described.is_request and is_of_others(described.statement.text):
-        return "third_party_text"
-    return find_bar(described, turn)
-
-
 def _judge(
     described: Described,
     turn: Turn,
@@ -148,7 +140,7 @@ def _judge(
 ) -> Kept | Refused:
     text, start = described.statement.text, described.statement.start
     if fact is None:
-        reason = _bar(described, turn) or "too_short"
+        reason = find_bar(described, turn) or "too_short"
         return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
     if len(fact.text) > CONTENT_MAX_CHARS:  # with what it refers to and who said it
         return Refused(text, "too_long", 0.0, turn.role, turn.speaker, start)

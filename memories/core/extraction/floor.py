@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import dropwhile
 from typing import Final, Literal, get_args
 
 from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.features import MAX_CHARS, Described
+from memories.core.extraction.requests import is_of_others, is_order
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import FORMS_OF_BE
-from memories.core.vocabulary import VERBS, lemma
+from memories.core.vocabulary import lemma
 
 Reason = Literal[
     "third_party_text", "procedural_fragment", "question", "too_short", "too_long", "tautology",
@@ -58,13 +58,6 @@ _SAID_SO: Final = re.compile(
     r"(?! (?:i|we)\b)\b",
     re.IGNORECASE,
 )
-# A request to store that is not the user's.
-_STORE: Final = re.compile(
-    r"(?:^|[:.!] )\W{0,3}(?:(?:please|now|also|and|important|you (?:must|should)),?:? ){0,3}"
-    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b[^:.!?\n]{0,60}(?::|\bthat\b|\bmemory\b)",
-    re.IGNORECASE,
-)
-_LEADING: Final = frozenset(["always", "never", "please", "now", "also", "do", "not", "don't"])
 _ARTICLES: Final = frozenset(["a", "an", "the", "then", "so", "well", "just", "only"])
 
 
@@ -81,25 +74,11 @@ def find_bar(described: Described, turn: Turn) -> Reason | None:
         return "third_party_text"
     if turn.role == "assistant" and is_order(described):
         return "command"
+    if described.is_request and is_of_others(described.statement.text):
+        return "third_party_text"
     if described.is_request:
         return "too_long" if len(described.statement.text) > CONTENT_MAX_CHARS else None
     return _bar_of_form(described) or _bar_of_words(described)
-
-
-def is_order(described: Described) -> bool:
-    """Return whether a statement tells its reader to do or to store something."""
-    if described.statement.kind != "prose":
-        return False
-    if described.features["imperative"] or _STORE.search(described.statement.text[:MAX_CHARS]):
-        return True
-    rest = list(dropwhile(lambda word: word in _LEADING, described.words))
-    return (
-        len(rest) > 1
-        and len(rest) < len(described.words)
-        and rest[0] in VERBS
-        and rest[0] == lemma(rest[0])
-        and rest[0] not in FORMS_OF_BE
-    )
 
 
 def is_unreadable(text: str) -> bool:

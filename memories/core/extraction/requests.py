@@ -9,13 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import dropwhile
 from typing import Final
 
 from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
-from memories.core.extraction.floor import is_order
 from memories.core.extraction.turns import Turn
-from memories.core.function_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, PRONOUNS, words_of
+from memories.core.function_words import (
+    AUXILIARIES,
+    DETERMINERS,
+    FORMS_OF_BE,
+    PREPOSITIONS,
+    PRONOUNS,
+    words_of,
+)
 from memories.core.spelling import normalise
+from memories.core.vocabulary import VERBS, lemma
 
 POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
 _VERB: Final = (
@@ -70,6 +78,14 @@ _TOLD: Final = re.compile(
     re.IGNORECASE,
 )
 
+# A request to store that is not the user's.
+_STORE: Final = re.compile(
+    r"(?:^|[:.!] )\W{0,3}(?:(?:please|now|also|and|important|you (?:must|should)),?:? ){0,3}"
+    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b[^:.!?\n]{0,60}(?::|\bthat\b|\bmemory\b)",
+    re.IGNORECASE,
+)
+_LEADING: Final = frozenset(["always", "never", "please", "now", "also", "do", "not", "don't"])
+
 
 def without_request(text: str) -> str:
     """Return the end of a text that stands behind a request to remember it."""
@@ -113,6 +129,22 @@ def lacks_referent(text: str) -> bool:
 def is_bare_answer(text: str) -> bool:
     """Return whether a text reports an answer without its question."""
     return _BARE_ANSWER.match(normalise(text[:MAX_CHARS])) is not None
+
+
+def is_order(described: Described) -> bool:
+    """Return whether a statement tells its reader to do or to store something."""
+    if described.statement.kind != "prose":
+        return False
+    if described.features["imperative"] or _STORE.search(described.statement.text[:MAX_CHARS]):
+        return True
+    rest = list(dropwhile(lambda word: word in _LEADING, described.words))
+    return (
+        len(rest) > 1
+        and len(rest) < len(described.words)
+        and rest[0] in VERBS
+        and rest[0] == lemma(rest[0])
+        and rest[0] not in FORMS_OF_BE
+    )
 
 
 def orders_something(described: Described, turn: Turn) -> bool:

@@ -9,7 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from engram.kernel.binary import PackedIds, binary_cursor
+from engram.kernel.binary import PackedArray, binary_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.relevance import CALIBRATIONS, MAX_TERMS, Evidence
 from memories.core.text import tokens
@@ -23,7 +23,7 @@ _HEADER_BYTES = 4  # of a binary vector: dimension, and two unused bytes
 
 
 def read_windows(
-    ids: PackedIds, model: str, vector: NDArray[np.float32] | None
+    ids: PackedArray, model: str, vector: NDArray[np.float32] | None
 ) -> dict[UUID, list[NDArray[np.float32]]]:
     """Return the window vectors of memories, of one dimension: the context's, if it has a vector.
 

@@ -27,7 +27,7 @@ from predictor.models import Comparison, JudgeKind
 
 SESSIONS = 100  # the newest; about 9,000 candidates
 ENOUGH_JUDGED = 0.9
-RESAMPLING_SEED = 17  # intervals do not change from one look to the next
+_RESAMPLING_SEED = 17
 
 Row = Mapping[str, Any]
 # The sort key of each ranker's order, best first; None where it has no opinion on a candidate.
@@ -75,6 +75,11 @@ class Scoreboard:
 class _Figures:
     by_session: dict[UUID, float] = field(default_factory=dict)
     judged: list[float] = field(default_factory=list)
+
+
+def shown_scoreboard() -> Scoreboard:
+    """Return the scoreboard with intervals that do not change from one look to the next."""
+    return scoreboard(rng=np.random.default_rng(_RESAMPLING_SEED))
 
 
 def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scoreboard:
