@@ -8,8 +8,9 @@ from typing import Any
 
 from rest_framework import serializers
 
+from conflicts.services.questions.former import FORMER_STATES, GivenAnswer
 from conflicts.services.questions.select import AS_OF_MEANING
-from conflicts.services.questions.show import GivenAnswer, KnownQuestion
+from conflicts.services.questions.show import KnownQuestion
 from engram.kernel.answers import fields_of
 from engram.kernel.fields import PastMoment
 from memories.core.answer_sources import SOURCES
@@ -51,12 +52,12 @@ class KnownQuestionSerializer(serializers.Serializer[Any]):
         help_text="Other answers that hold beside it, newest first, at most five: the other ones "
         "of a disputed question, or those for another case.",
     )
-    answers_count = serializers.IntegerField(help_text="How many answers memories give.")
+    answers_count = serializers.IntegerField(help_text="How many answers memories give now.")
 
 
 @fields_of(GivenAnswer)
 class GivenAnswerSerializer(serializers.Serializer[Any]):
-    """An answer, with the memory that gives it."""
+    """An answer, with the memory that gives it, or gave it."""
 
     answer = serializers.CharField(help_text="What this memory answers.")
     was = serializers.CharField(
@@ -70,9 +71,17 @@ class GivenAnswerSerializer(serializers.Serializer[Any]):
     )
     observed_at = serializers.DateTimeField(help_text="When it was given, or repeated.")
     state = serializers.ChoiceField(
-        ["holds", "left", "disputed", "passing"],
+        ["holds", "left", "disputed", "passing", *FORMER_STATES],
         help_text="`left`: a later one says that it changed; `disputed`: it holds, and a waiting "
-        "card asks whether it does; `passing`: it was given for an interim, or of the past.",
+        "card asks whether it does; `passing`: it was given for an interim, or of the past. The "
+        "others are states of a memory that is not recalled any more.",
+    )
+    until = serializers.DateTimeField(
+        allow_null=True, help_text="Until when it counted; null: nothing has ended it."
+    )
+    replaced_by = serializers.UUIDField(
+        allow_null=True,
+        help_text="The memory that replaced it; null without one, and when that is forgotten.",
     )
 
 
@@ -80,7 +89,9 @@ class QuestionDetailSerializer(KnownQuestionSerializer):
     """A question with its history."""
 
     history = GivenAnswerSerializer(
-        many=True, help_text="The newest answers, at most 60, newest first."
+        many=True,
+        help_text="The answers, newest first: the newest 60 of memories that can be recalled, and "
+        "the newest 60 of those that were superseded, retired or culled, or that have expired.",
     )
 
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.forms import QuestionForm
+from conflicts.services.questions.former import FORMER_STATES
 from conflicts.services.questions.select import first_or_all
 from conflicts.services.questions.show import show_question, show_questions
 from engram.kernel.pages import member_page, staff_of
@@ -54,7 +55,14 @@ def question(request: HttpRequest, question_id: UUID) -> HttpResponse:
     if found is None:
         raise Http404
     known, history = found
-    context = {"known": known, "history": history, "form": form, "then": _then(form)}
+    answers: dict[UUID | None, str] = {one.memory: one.answer for one in history}
+    context = {
+        "known": known,
+        "history": [(one, answers.get(one.replaced_by)) for one in history],
+        "is_cut": known.answers_count > sum(one.state not in FORMER_STATES for one in history),
+        "form": form,
+        "then": _then(form),
+    }
     return render(request, "console/questions/one.html", context)
 
 

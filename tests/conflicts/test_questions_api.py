@@ -100,6 +100,10 @@ def test_an_announced_change_leaves_the_earlier_answer(tenant: Tenant) -> None:
         (old, "left", None),
     ]
     assert row["since"] == history[0]["observed_at"]
+    assert [(one["until"], one["replaced_by"]) for one in history] == [
+        (None, None),
+        (history[0]["observed_at"], new),
+    ]
 
 
 def test_an_answer_holds_since_it_was_first_given(tenant: Tenant) -> None:
@@ -128,13 +132,20 @@ def test_a_disputed_question_leads_to_its_card(tenant: Tenant) -> None:
 
 
 def test_a_verdict_ends_the_dispute(tenant: Tenant) -> None:
-    first, _ = dispute(tenant)
+    first, second = dispute(tenant)
     [card] = tenant.reader.get("conflicts").json()["results"]
     verdict = {"verdict": "keep", "keep": [first]}
+    before = timezone.now().isoformat()
     assert tenant.reviewer.post(f"conflicts/{card['id']}/resolve", verdict).status_code == 200
     [row] = known(tenant)
     assert (row["disputed"], row["answer"], row["conflicts"]) == (False, "the support lead", [])
-    assert [one["state"] for one in detail(tenant, row["id"])["history"]] == ["holds"]
+    former, holding = detail(tenant, row["id"])["history"]
+    assert (holding["state"], holding["until"], holding["replaced_by"]) == ("holds", None, None)
+    assert (former["state"], former["answer"], former["memory"], former["replaced_by"]) == (
+        "superseded", "the treasurer", second, first,
+    )  # fmt: skip
+    assert former["until"] > before  # its successor is the older one: until the verdict
+    assert row["answers_count"] == 1
 
 
 def test_both_valid_leaves_both_answers_standing(tenant: Tenant) -> None:

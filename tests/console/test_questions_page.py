@@ -197,3 +197,16 @@ def test_a_long_page_costs_the_queries_of_a_short_one(tenant: Tenant, person: Cl
     ]
     assert tenant.agent.post("memories/batch", {"memories": rooms}).status_code == 201
     assert queries() == before
+
+
+def test_the_history_tells_what_replaced_a_former_answer(tenant: Tenant, person: Client) -> None:
+    old = commit(tenant, TREASURER, (REFUNDS, "the treasurer"), observed_at=days_ago(9))
+    new = commit(tenant, LEAD, (REFUNDS, "the lead"), observed_at=days_ago(3), supersedes=old)
+    [row] = known(tenant)
+    page = shown(person, f"{PAGE}{row['id']}/")
+    assert "superseded</span> <strong><bdi>the treasurer</bdi>" in page
+    assert f'replaced by <a href="/console/memories/{new}/"><bdi>the lead</bdi></a>' in page
+    assert " until <time" in page
+    forgotten = {"ids": [old], "confirm": True}
+    assert tenant.admin.post("memories/forget", forgotten).status_code == 200
+    assert "treasurer" not in shown(person, f"{PAGE}{row['id']}/")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
@@ -22,13 +22,15 @@ class Standing:
 
     `passing` are answers of an interim or of the past. `current` is the newest that holds (without
     any, the newest), `since` when it was first given since the last change, `also` are the other
-    answers that hold, newest first.
+    answers that hold, newest first. `changed_by` has for each answer that was left the one that
+    says so.
     """
 
     stated: tuple[tuple[StatedAnswer, AnswerState], ...]
     current: StatedAnswer
     since: datetime
     also: tuple[StatedAnswer, ...]
+    changed_by: Mapping[StatedAnswer, StatedAnswer]
 
 
 def read_standing(
@@ -36,7 +38,7 @@ def read_standing(
 ) -> Standing:
     """Read the answers to one question, oldest first and at least one."""
     history = read_history(timeline, index, stated)
-    left = [old for old, _, _ in history.left if old]
+    left = {old: new for old, _, new in history.left if old}
     holding = history.holding
     current = holding[-1] if holding else stated[-1]
     saying_it = [one for one in holding if _is_same(one, current)]
@@ -49,6 +51,7 @@ def read_standing(
         current=current,
         since=timeline.facts[(saying_it or [current])[0].position].observed_at,
         also=tuple(_without_repetitions(also)),
+        changed_by=left,
     )
 
 

@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
 from uuid import UUID
 
 from django.db.models import Count, F, Window
 from django.db.models.functions import RowNumber
 
 from conflicts.core.answers.index import MAX_STATED, AnswerIndex, StatedAnswer
-from conflicts.core.answers.standing import AnswerState, Standing, read_standing
+from conflicts.core.answers.standing import Standing, read_standing
 from conflicts.core.facts import DetectiveSettings
 from conflicts.core.timeline import Timeline
 from conflicts.models import ConflictMember
 from conflicts.services.detection.story import Story, add_answers, load_facts
 from conflicts.services.questions.disputing import disputing_cards
+from conflicts.services.questions.former import GivenAnswer, read_former
+from conflicts.services.questions.sources import find_sources
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index
-from memories.core.answer_sources import AnswerSource, sources_of
-from memories.models import AskedAnswers, MemoryAnswer
+from memories.core.answer_sources import AnswerSource
+from memories.models import MemoryAnswer
 from memories.services.index.given_answers import given_answers
 
 READ_OF_EACH = 12  # answers, the newest, where many questions are listed
@@ -45,22 +46,6 @@ class KnownQuestion:
     conflicts: list[UUID]
     also: list[str]
     answers_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class GivenAnswer:
-    """One answer of a question's history, with the memory that gives it."""
-
-    answer: str
-    was: str | None
-    question: str
-    memory: UUID
-    content: str
-    scope: str
-    agent: str
-    source: AnswerSource
-    observed_at: datetime
-    state: AnswerState | Literal["disputed"]
 
 
 @dataclass(slots=True)
@@ -108,7 +93,10 @@ def show_questions(
 def show_question(
     workspace: Workspace, group: UUID, *, now: datetime, as_of: datetime | None
 ) -> tuple[KnownQuestion, list[GivenAnswer]] | None:
-    """Return a question with its newest `MAX_STATED` answers, newest first; None if it has none."""
+    """Return a question with its newest answers, newest first; None if nothing answers it now.
+
+    They are at most `MAX_STATED` of memories that can be recalled, and as many former ones.
+    """
     with by_index():
         reading = _read(workspace, [group], MAX_STATED, now, as_of).get(group)
         cards = disputing_cards([group], now=now, as_of=as_of).get(group, [])
@@ -116,7 +104,8 @@ def show_question(
         return None
     members = ConflictMember.objects.filter(conflict__in=cards)
     disputed = set(members.values_list("memory_id", flat=True)) if cards else set()
-    return _show(group, reading, cards), _history(reading, disputed)
+    former = read_former(group, now=now, as_of=as_of)
+    return _show(group, reading, cards), _history(reading, disputed, former)
 
 
 def _show(group: UUID, reading: _Reading, cards: list[UUID]) -> KnownQuestion:
@@ -139,10 +128,13 @@ def _show(group: UUID, reading: _Reading, cards: list[UUID]) -> KnownQuestion:
     )
 
 
-def _history(reading: _Reading, disputed: Collection[UUID]) -> list[GivenAnswer]:
+def _history(
+    reading: _Reading, disputed: Collection[UUID], former: Iterable[GivenAnswer]
+) -> list[GivenAnswer]:
     found = []
     for one, state in reversed(reading.standing.stated):
         fact, memory = reading.timeline.facts[one.position], reading.memory_of(one)
+        change = reading.standing.changed_by.get(one)
         found.append(
             GivenAnswer(
                 answer=one.answer.answer,
@@ -155,9 +147,11 @@ def _history(reading: _Reading, disputed: Collection[UUID]) -> list[GivenAnswer]
                 source=reading.source_of(one),
                 observed_at=fact.observed_at,
                 state="disputed" if state == "holds" and memory in disputed else state,
+                until=reading.timeline.facts[change.position].observed_at if change else None,
+                replaced_by=reading.memory_of(change) if change else None,
             )
         )
-    return found
+    return sorted([*found, *former], key=lambda one: one.observed_at, reverse=True)
 
 
 def _read(
@@ -176,7 +170,7 @@ def _read(
     for row, fact in enumerate(story.facts):
         if as_of is None or fact.observed_at <= as_of:  # a repetition may be later
             rows[story.memory_of[fact.id]].append(row)
-    sources = _sources(story, ids)
+    sources = find_sources((story.memory_of[f.id], f.content, f.answers) for f in story.facts)
     readings: dict[UUID, _Reading] = {}
     for group, one in given.items():
         own = [row for memory in sorted({m for m, _ in one.keys}) for row in rows[memory]]
@@ -186,25 +180,6 @@ def _read(
             standing = read_standing(timeline, index, stated)
             readings[group] = _Reading(story, timeline, standing, one.total, sources)
     return readings
-
-
-def _sources(story: Story, ids: Collection[UUID]) -> dict[tuple[str, str], AnswerSource]:
-    """Return the source of each answer, by memory and question; one query."""
-    rows = AskedAnswers.objects.filter(memory__in=ids)
-    asked = {
-        str(memory): (answers, content == "")
-        for memory, answers, content in rows.values_list(
-            "memory_id", "answers_hash", "content_hash"
-        )
-    }
-    found: dict[tuple[str, str], AnswerSource] = {}
-    for fact in story.facts:  # a repetition comes later, without earlier answers
-        memory = story.memory_of[fact.id]
-        digest, is_set = asked.get(memory, ("", False))
-        sources = sources_of(fact.answers, fact.content, model_digest=digest, is_set=is_set)
-        for answer, source in zip(fact.answers, sources, strict=True):
-            found.setdefault((memory, answer.identity), source)
-    return found
 
 
 def _given(

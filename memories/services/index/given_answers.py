@@ -25,7 +25,23 @@ def given_answers(now: datetime | None, as_of: datetime | None) -> QuerySet[Memo
     What a model or a rule reads from a statement counts from the statement on.
     """
     readable = readable_at(now, as_of).order_by()
-    given = MemoryAnswer.objects.filter(memory__in=readable).order_by()
+    return _as_worded(MemoryAnswer.objects.filter(memory__in=readable).order_by(), as_of)
+
+
+def former_answers(now: datetime, as_of: datetime | None) -> QuerySet[MemoryAnswer]:
+    """Return the answers of memories that were readable before, and are not forgotten since.
+
+    These are superseded, retired, culled or expired now, or were so at `as_of`.
+    """
+    readable = readable_at(now, as_of).order_by().filter(pk=OuterRef("memory"))
+    given = MemoryAnswer.objects.filter(
+        ~Exists(readable), memory__forgotten_at=None, memory__observed_at__lte=as_of or now
+    )
+    return _as_worded(given.order_by(), as_of)
+
+
+def _as_worded(given: QuerySet[MemoryAnswer], as_of: datetime | None) -> QuerySet[MemoryAnswer]:
+    """Return the answers of memories that have the wording and place of `as_of`, if it is given."""
     return given if as_of is None else given.filter(~Exists(_other_at(as_of)))
 
 

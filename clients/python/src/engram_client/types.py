@@ -147,7 +147,9 @@ FindingReason = t.Literal[
 ]
 GateOutcome = t.Literal["created", "merged", "suggested", "kept_apart"]
 GateRelation = t.Literal["same", "refines", "contradicts", "different"]
-GivenAnswerState = t.Literal["holds", "left", "disputed", "passing"]
+GivenAnswerState = t.Literal[
+    "holds", "left", "disputed", "passing", "superseded", "retired", "culled", "expired"
+]
 Health = t.Literal["healthy", "degraded", "unhealthy"]
 JobStatus = t.Literal["queued", "running", "done", "failed"]
 JudgeKind = t.Literal["agent", "model", "offline"]
@@ -999,7 +1001,7 @@ class GateReplay(t.TypedDict):
 
 
 class GivenAnswer(t.TypedDict):
-    """An answer, with the memory that gives it."""
+    """An answer, with the memory that gives it, or gave it."""
 
     answer: str
     was: str | None
@@ -1011,6 +1013,8 @@ class GivenAnswer(t.TypedDict):
     source: AnswerSource
     observed_at: str
     state: GivenAnswerState
+    until: str | None
+    replaced_by: str | None
 
 
 class HistoryEntry(t.TypedDict):
