@@ -94,7 +94,7 @@ PLACES: tuple[Place, ...] = (
             Tab("Judgements", "admin:predictor_judgement_changelist"),
             Tab("Comparisons", "admin:predictor_comparison_changelist"),
             Tab("Trainings", "admin:predictor_training_changelist"),
-            Tab("Model versions", "admin:predictor_modelversion_changelist"),
+            Tab("Versions", "admin:predictor_modelversion_changelist"),
             Tab("Calibration", "console:calibration"),
         ),
     ),

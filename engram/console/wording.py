@@ -9,7 +9,7 @@ WORDS: Final[dict[str, str]] = {
     "memory.committed": "New memory",
     "memory.merged": "Memory merged",
     "memory.revised": "Memory revised",
-    "memory.answered": "Answers written by the model",
+    "memory.answered": "Answers written by the language model",
     "memory.forgotten": "Memory forgotten",
     "memory.culled": "Memory culled",
     "memory.demoted": "Memory lost weight",

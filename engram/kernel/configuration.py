@@ -145,7 +145,7 @@ class WorkspaceSettings(BaseModel):
         6000,
         ge=500,
         le=100_000,
-        description="Tokens a model reads at a time; longer stories are thinned and cut.",
+        description="Tokens a language model reads at a time; longer stories are thinned and cut.",
     )
     judgements_per_hour: int = Field(
         120, ge=1, le=100_000, description="Relations a key may judge in an hour."
@@ -183,9 +183,9 @@ class WorkspaceSettings(BaseModel):
     )
     judge_two_orders: bool = Field(
         True,
-        description="Whether a model that judges a session is asked twice, the second time with "
-        "the memories in reverse, and the mean counts: that costs twice as much, and is done while "
-        "less than half of narrative_daily_usd is spent.",
+        description="Whether a language model that judges is asked twice about a session, then "
+        "with the memories in reverse, and the mean counts: that costs twice as much, and is done "
+        "while less than half of narrative_daily_usd is spent.",
     )
     train_interval_sessions: int = Field(
         10, ge=1, le=1000, description="Scored sessions between two trainings."

@@ -14,7 +14,7 @@ from uuid import UUID
 from memories.models import State
 from predictor.core.governance import Governor
 from predictor.models import Comparison, ComparisonOutcome
-from predictor.models.comparison import WINNERS
+from predictor.models.comparison import LEARNED, WINNERS
 from predictor.serializers.record import (
     describe_effect,
     present_evidence,
@@ -77,7 +77,7 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
         "explained": explain(record, comparison),
         "moved": describe_effect(comparison),
         "reason": _reason(evidence),
-        "rankings": [("baseline", "baseline", baseline), ("predictor", "model", predictor)],
+        "rankings": [("baseline", "baseline", baseline), ("predictor", LEARNED, predictor)],
         "others": besides,
         "unseen": unseen,
         "evidence": _evidence(record.before, comparison),

@@ -15,7 +15,7 @@ from engram.kernel.staff import figure_column, format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.models import Comparison, ComparisonOutcome, Judgement
-from predictor.models.comparison import WINNERS
+from predictor.models.comparison import LEARNED, WINNER_WORDS
 from predictor.services.status.records import SessionRecord, record_of
 
 
@@ -109,10 +109,10 @@ class ComparisonAdmin(OfSessionAdmin):
         "is_drafted",
         "is_drift_reset",
     ]
-    empty_text = "Every judged session compares the model's ranking with the baseline's."
+    empty_text = "Every judged session compares the learned ranking with the baseline's."
 
     margin_figure = figure_column("margin", "margin", "+.3f")
-    predictor_figure = figure_column("predictor_ndcg", "model")
+    predictor_figure = figure_column("predictor_ndcg", LEARNED)
     baseline_figure = figure_column("baseline_ndcg", "baseline")
     alpha_figure = figure_column("alpha", "weight", ".2f")
     rate_figure = figure_column("success_rate", "success", ".2f")
@@ -121,11 +121,11 @@ class ComparisonAdmin(OfSessionAdmin):
     @display(
         description="winner",
         ordering="outcome",
-        label={"predictor": "success", "baseline": "danger", "tie": "info"},
+        label={LEARNED: "success", "baseline": "danger", "tie": "info"},
     )
     def winner(self, comparison: Comparison) -> str:
         """Return who ranked better."""
-        return WINNERS[ComparisonOutcome(comparison.outcome)]
+        return WINNER_WORDS[ComparisonOutcome(comparison.outcome)]
 
     @display(description="version", ordering="model_version")
     def model_label(self, comparison: Comparison) -> str:

@@ -54,7 +54,9 @@ class TrainingAdmin(DetailedAdmin):
     ]  # fmt: skip
     list_filter = [("status", ChoicesDropdownFilter), ReasonFilter]
     list_filter_submit = True
-    empty_text = "After ten scored sessions a ranker is trained; the trainings appear here."
+    empty_text = (
+        "After ten scored sessions the learned ranking is trained; the trainings appear here."
+    )
 
     started = moment_column("started_at", "started")
     sessions = figure_column("session_count", "sessions", ",d")
@@ -81,14 +83,14 @@ class TrainingAdmin(DetailedAdmin):
         """Return why it ran, in words."""
         return WHY.get(training.reason, training.reason)
 
-    @display(description="model", ordering="version")
+    @display(description="version", ordering="version")
     def version_label(self, training: Training) -> str:
         """Return the version that it made."""
         return "" if training.version is None else f"v{training.version}"
 
     @display(description="gates failed")
     def failed_gates(self, training: Training) -> str:
-        """Return what the new model failed to show, in words."""
+        """Return what the new version failed to show, in words."""
         gates: list[Any] = training.gates if isinstance(training.gates, list) else []
         failed = (str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
         return ", ".join(map(failure_words, failed))
@@ -152,7 +154,7 @@ class ModelVersionAdmin(DetailedAdmin):
 
     def title_of(self, row: ModelVersion) -> str:
         """Return the version's name and when it was made."""
-        return f"Model v{row.number}, {format_moment(row.created_at)}"
+        return f"Learned ranking v{row.number}, {format_moment(row.created_at)}"
 
     def detail_of(self, row: ModelVersion) -> dict[str, Any]:
         """Return the training that made it, if any."""

@@ -83,7 +83,7 @@ def check_gates(
     detail = "all numbers are finite" if is_finite else "a loss, parameter or score is not finite"
     results = [Gate("finite", is_finite, detail), _variance(after, learned_variance)]
     if before is None or after is None:
-        waived = "no model is served yet" if before is None else "there is no canary session"
+        waived = "nothing was learned before" if before is None else "there is no canary session"
         return [*results, Gate("canary", True, waived), Gate("overlap", True, waived)]
     if len(after.ndcg) < MIN_CANARY:
         waived = f"{len(after.ndcg)} canary sessions, {MIN_CANARY} are needed to tell"
@@ -125,7 +125,7 @@ def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: i
         return Gate("overlap", True, detail)
     if promoted_models < 1:
         return Gate(
-            "overlap", True, f"{detail}; the first model may differ from what was before it"
+            "overlap", True, f"{detail}; the first version may differ from what was before it"
         )
     if change.low > 0:
         return Gate(

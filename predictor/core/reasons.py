@@ -11,11 +11,11 @@ from predictor.core.margins import MOST_COUNTED, Margins
 
 FEW = 5  # sessions; an interval over fewer is no help to a reader
 NO_LEAD = 0.005  # a smaller difference is shown as 0.00
-UNTRAINED = "The baseline ranks alone: no model is trained yet."
+UNTRAINED = "The baseline ranks alone: nothing is learned yet."
 
 
 def lead_words(margins: Margins) -> str:
-    """Return who was better by how much, such as `better by 0.21 (0.12 to 0.30)`, of the model."""
+    """Return by how much the learned ranking was better: `better by 0.21 (0.12 to 0.30)`."""
     mean = margins.mean
     if abs(mean) < NO_LEAD:
         word = "no better and no worse"
@@ -32,35 +32,34 @@ def lead_words(margins: Margins) -> str:
 def compared_words(margins: Margins, *, is_anew: bool = False) -> str:
     """Return a sentence on what was compared and how it ended.
 
-    `is_anew` is whether earlier comparisons were dropped, because the model fell behind.
+    `is_anew` is whether earlier comparisons were dropped, because the learned ranking fell behind.
     """
     if not margins.count:
         return (
-            "To compare them, model and baseline choose the memories of a session in turn; no"
-            f" such session has been judged {'since' if is_anew else 'yet'}."
+            "To compare them, learned ranking and baseline choose the memories of a session in"
+            f" turn; no such session has been judged {'since' if is_anew else 'yet'}."
         )
     number = _sessions(margins.count)
     if margins.count >= MOST_COUNTED:
         number = f"{MOST_COUNTED} or more sessions"
     return (
-        f"In {number} that {'was' if margins.count == 1 else 'were'} judged, model and baseline"
-        f" chose the memories in turn: the model’s choices were {lead_words(margins)}, where 1 is"
-        " the most possible and newer sessions count more."
+        f"In {number} that {'was' if margins.count == 1 else 'were'} judged, learned ranking and"
+        " baseline chose the memories in turn: the learned ranking’s choices were"
+        f" {lead_words(margins)}, where 1 is the most possible and newer sessions count more."
     )
 
 
 def cold_words(margins: Margins, *, unmet: str, resets: int, is_lost: bool) -> str:
-    """Return sentences on why the model has no say.
+    """Return sentences on why the learned ranking has no say.
 
     `unmet` is the first condition that is missing, as `Governor` words it; `is_lost` whether
-    the model fell behind, for the `resets`th time.
+    the learned ranking fell behind, for the `resets`th time.
     """
-    why = "The baseline ranks alone: the model has yet to earn a say."
+    why = "The learned ranking has yet to earn a say."
     if is_lost:
         times = f" ({resets} times so far)" if resets > 1 else ""
         why = (
-            f"The baseline ranks alone: the model had fallen behind it{times}, and must earn a say"
-            " anew."
+            f"The learned ranking had fallen behind the baseline{times}, and must earn a say anew."
         )
     return f"{why} {compared_words(margins, is_anew=is_lost)} {unmet}"
 
@@ -89,7 +88,7 @@ def may_be_chance(margins: Margins) -> str:
 def earned_words(margins: Margins, *, share: float) -> str:
     """Return sentences on why the model has earned a share, in [0, 1], of the say."""
     return (
-        f"The model has earned {percent(share)} of the say, the baseline has the rest."
+        f"The learned ranking has earned {percent(share)} of the say, the baseline has the rest."
         f" {compared_words(margins)} The greater and the surer its lead, the greater its say."
     )
 

@@ -27,6 +27,8 @@ WINNERS = {
     ComparisonOutcome.TIE: "tie",
     ComparisonOutcome.VOID: "void",
 }
+LEARNED = "learned ranking"  # what pages call what the predictor ranks with
+WINNER_WORDS = WINNERS | {ComparisonOutcome.WIN: LEARNED}
 
 
 class Comparison(WorkspaceModel):

@@ -95,7 +95,7 @@ def test_a_new_workspace_waits_in_cold_start(tenant: Tenant) -> None:
     assert fields["p95_ms"] is None
     assert fields["last_training"] is None
     assert (fields["success_rate"], fields["comparisons"]) == (0.5, 0)
-    assert found["says"] == "It has no model yet; the baseline's order serves."
+    assert found["says"] == "It has learned nothing yet; the baseline's order serves."
 
 
 def test_people_read_of_a_predictor_without_a_say_that_it_learns(tenant: Tenant) -> None:
@@ -124,9 +124,9 @@ def test_a_model_that_has_earned_nothing_yet_is_said_to_be_compared(tenant: Tena
     trained = Governor.initial().after_training().to_json()
     put_state(tenant, phase="warming", served=1, governor=trained)
     assert predictor_of(tenant)["says"] == (
-        "It learns and is compared; the baseline's order serves. The model has no say yet: it was"
-        " compared in no session so far. In 100 % of the sessions model and baseline choose in"
-        " turn, to be compared."
+        "It learns and is compared; the baseline's order serves. The learned ranking has no say"
+        " yet: it was compared in no session so far. To be compared, learned ranking and baseline"
+        " choose in turn in every session."
     )
 
 

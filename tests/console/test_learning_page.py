@@ -90,8 +90,8 @@ def test_the_page_says_who_ranks_and_why(tenant: Tenant, member: Member, mode: s
     assert (share > 0) == (mode == "on")
     expected = {
         "off": "Learning is switched off",
-        "collect": f"has earned {100 - 100 * told['alpha']:.0f} %; the mode is collect",
-        "on": f"The model has {100 * share:.0f} % of the say",
+        "collect": "The baseline ranks alone: the mode is collect.",
+        "on": "The learned ranking and the baseline rank the next session together.",
     }
     assert expected[mode] in html
     assert ("Switch on…" in html) == (mode != "on")
@@ -200,7 +200,7 @@ def test_the_linear_ranking_is_measured_where_its_scores_are_stored(
     assert gain is not None
     assert (gain.n, gain.mean) == (4, pytest.approx(np.mean(linear) - np.mean(baseline)))
     html = get_page(member("reader"))
-    row = html.partition("Linear ranking")[2].partition("</tr>")[0]
+    row = html.partition("Linear part")[2].partition("</tr>")[0]
     assert f"{np.mean(linear):.3f}" in row
     assert 'data-label="sessions">4<' in row
     told = tenant.reader.get("predictor/status").json()["scoreboard"]
@@ -352,8 +352,8 @@ def test_the_page_says_as_the_status_does_when_it_would_have_been_adopted(
     configure(tenant.workspace, predictor_mode="collect")
     client = member("admin")
     html = get_page(client)
-    assert "no model is trained yet" in html
-    assert "Until the model has earned a say, switching on changes nothing." in html
+    assert "nothing is learned yet" in html
+    assert "Until the learned ranking has earned a say, switching on changes nothing." in html
     fill(tenant, 8)
     for phase, adopted_at in ((Phase.WARMING, 0), (Phase.RAMP, 6)):
         with in_workspace(tenant.workspace):
@@ -452,7 +452,7 @@ def test_a_mode_that_does_not_exist_is_refused(
     ],
 )  # fmt: skip
 def test_the_status_line_is_told_in_words(line: str, words: str) -> None:
-    assert status_words(line) == f"The agent was told of the model: {words}."
+    assert status_words(line) == f"The agent was told of the predictor: {words}."
 
 
 @pytest.mark.parametrize(

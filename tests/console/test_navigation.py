@@ -26,7 +26,7 @@ LEARNING = {
     "Judgements": ("/admin/predictor/judgement/", "When a session ends with a transcript"),
     "Comparisons": ("/admin/predictor/comparison/", "Every judged session compares"),
     "Trainings": ("/admin/predictor/training/", "After ten scored sessions"),
-    "Model versions": ("/admin/predictor/modelversion/", "Every training that passes its gates"),
+    "Versions": ("/admin/predictor/modelversion/", "Every training that passes its gates"),
     "Calibration": ("/console/learning/calibration/", "Nobody has rated yet"),
 }
 SIGN_IN = "/admin/login/"

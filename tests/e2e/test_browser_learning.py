@@ -56,9 +56,9 @@ def test_from_the_overview_to_what_decided_a_comparison_and_its_transcript(
     expect(page.locator(".standing")).to_contain_text("The baseline ranks alone")
     expect(page.locator(".board tbody tr").first).to_be_visible()
     expect(page.locator(".outcomes .void")).to_have_count(3)  # there is no model yet
-    expect(page.get_by_text("There was no model yet.")).to_be_visible()
+    expect(page.get_by_text("Nothing was learned yet.")).to_be_visible()
     page.locator(".compared").first.get_by_role("link").first.click()
-    expect(page.locator(".explained")).to_contain_text("there was no model yet")
+    expect(page.locator(".explained")).to_contain_text("nothing was learned yet")
     expect(page.locator(".ranking").first.locator(".entry").first).to_contain_text("relevance")
     page.get_by_role("link", name="The session", exact=True).click()
     expect(page.locator(".transcript")).to_contain_text("print it twice")

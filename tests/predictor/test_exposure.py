@@ -150,7 +150,7 @@ def test_a_harmful_ranker_gains_nothing_by_being_shown(tenant: Tenant) -> None:
     status = tenant.reader.get("predictor/status").json()["drafted_lists"]
     assert status["drafted"]["sessions"] == len(drafted)
     assert status["drafted"]["margin"] < 0
-    assert status["says"].startswith("The model has no say yet: worse by 0.")
+    assert status["says"].startswith("The learned ranking has no say yet: worse by 0.")
 
 
 def test_a_harmful_ranker_that_serves_is_found_out_though_its_lists_seem_good(
@@ -179,11 +179,13 @@ def test_a_good_ranker_is_adopted_though_the_baseline_was_shown(tenant: Tenant) 
     says = tenant.reader.get("predictor/status").json()["drafted_lists"]["says"]
     adopted = Governor.from_json(now.governor).adopted_at
     assert says.startswith(
-        f"The model has had a say since session {adopted}, its choices being better by 0."
+        f"The learned ranking has had a say since session {adopted}, its choices being better by 0."
     )
     configure(tenant.workspace, predictor_mode="collect")
     told = tenant.reader.get("predictor/status").json()["drafted_lists"]
-    assert told["says"].startswith(f"The model would have had a say since session {adopted}, its")
+    assert told["says"].startswith(
+        f"The learned ranking would have had a say since session {adopted}, its"
+    )
     assert told["says"].endswith(": switch on.")
     assert tenant.reader.get("diagnostics/predictor").json()["fields"]["drafted_lists"] == told
 

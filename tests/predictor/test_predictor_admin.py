@@ -195,7 +195,7 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
     assert "relevance 0.85, high" in second
     assert second.startswith(' class="entry worth-high"')
     assert "3 text hits" in second
-    assert "model: no place" in second
+    assert "learned ranking: no place" in second
     moved = "predictor, margin +0.300 of a list that both drafted; seen in training before"
     assert f"It moved the evidence ({moved})." in html
     assert made.evidence["reason"] in html
@@ -222,7 +222,7 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
     assert explained(tenant, client) == (
         "The baseline’s order was better by 0.250 (0.750 against 0.500, where 1 is the best"
         f" order possible), mostly because it put “{text}” (relevance 0.95) at place 4 and the"
-        " model at place 6."
+        " learned ranking at place 6."
     )
     with in_workspace(tenant.workspace):
         Comparison.objects.update(outcome="win", margin=0.25, predictor_top_ids=[key])
@@ -238,7 +238,7 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
     with in_workspace(tenant.workspace):
         Comparison.objects.update(void_reason="no scores")
         Session.objects.update(no_opinion_reason="no_model")
-    assert "there was no model yet." in explained(tenant, client)
+    assert "nothing was learned yet." in explained(tenant, client)
     with in_workspace(tenant.workspace):
         Comparison.objects.update(outcome="tie", void_reason="", margin=0.0)
     assert explained(tenant, client) == "Both orders are equally good for this session."
@@ -392,7 +392,7 @@ def test_trainings_and_versions_lead_to_each_other(tenant: Tenant, member: Membe
     assert "&lt;b&gt;bold&lt;/b&gt;" in made
     model = client.get(f"/admin/predictor/modelversion/{version}/change/").content.decode()
     assert f'href="/admin/predictor/training/{training}/change/"' in model
-    assert "<title>Model v1, " in " ".join(model.split()).replace("<title> ", "<title>")
+    assert "<title>Learned ranking v1, " in " ".join(model.split()).replace("<title> ", "<title>")
 
 
 def test_a_row_that_does_not_exist_is_missing(tenant: Tenant, member: Member) -> None:

@@ -130,7 +130,9 @@ def test_the_scoreboard_tells_drafted_lists_from_the_others(tenant: Tenant) -> N
     assert (told["adopted_at"], told["draft_share"]) == (0, 1.0)
     assert 100 < told["missing_sessions"] < 1_000  # a lead so small takes long
     assert f"about {told['missing_sessions']} more compared sessions are needed" in told["says"]
-    assert told["says"].startswith("The model has no say yet: better by 0.04 (95 % certain: −0.")
+    assert told["says"].startswith(
+        "The learned ranking has no say yet: better by 0.04 (95 % certain: −0."
+    )
 
 
 def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:
@@ -168,7 +170,7 @@ def test_reset_is_a_cold_start_that_keeps_records(tenant: Tenant, neighbour: Ten
     assert answer.status_code == 200
     told = answer.json()
     assert (told["phase"], told["model"], told["scored_sessions"]) == ("collecting", None, 0)
-    assert told["reason"].startswith("Learning began anew and has no model yet")
+    assert told["reason"].startswith("Learning began anew, and nothing is learned yet")
     assert told["detail"] == (
         "No model serves and no evidence counts; weights that are kept do not serve again."
         " 48 labels stay to be learned from."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-
 from memories.core.answer_sources import AnswerSource, sources_of
 from memories.core.answers import Answer
 from memories.models import AskedAnswers

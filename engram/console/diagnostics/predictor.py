@@ -160,7 +160,7 @@ def _describe(
         return "Scoring failed too often and is switched off for now; the baseline's order serves."
     sentences = []
     if not signs.is_serving:
-        doing = "has no model yet" if state.served is None else "learns and is compared"
+        doing = "has learned nothing yet" if state.served is None else "learns and is compared"
         sentences.append(f"It {doing}; the baseline's order serves.")
     elif mode == "collect":
         sentences.append("The mode collect lets the baseline serve.")

@@ -11,7 +11,6 @@ from engram.console.diagnostics.domain import Domain
 from engram.console.sparklines import Sparkline, sparkline
 from engram.kernel import latency
 from engram.kernel.models import StageError, Workspace
-from memories.core.shares import percent
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
@@ -31,7 +30,7 @@ TIMEOUT = "predictor_timeout"
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """The newest comparisons, oldest first, and the share of those decided that the model won."""
+    """The newest comparisons, oldest first, and the learned ranking's share of those decided."""
 
     rows: list[Comparison]
     wins: int
@@ -82,13 +81,18 @@ class Learning:
 
     @property
     def model_share(self) -> float:
-        """Return the model's weight in the next session, in [0, 1]."""
+        """Return the learned ranking's weight in the next session, in [0, 1]."""
         return 1 - self.status.alpha_served
 
     @property
     def newest_trainings(self) -> list[Training]:
         """Return the trainings, newest first."""
         return self.trainings[::-1]
+
+    @property
+    def judged_sessions(self) -> int:
+        """Return how many sessions were judged, also those whose ratings say nothing."""
+        return sum(one.sessions for one in self.status.judged_by)
 
     @property
     def is_empty(self) -> bool:
@@ -119,17 +123,12 @@ def learning(workspace: Workspace, now: datetime) -> Learning:
 def _headline(status: PredictorStatus) -> str:
     """Return in one sentence who ranks now."""
     if status.config.predictor_mode == "off":
-        return "Learning is switched off: sessions are not judged, and the baseline ranks alone."
-    share = 1 - status.alpha_served
-    if share > 0:
-        return (
-            f"The model has {percent(share)} of the say in the next session, the baseline the rest."
-        )
-    earned = 1 - status.governor.alpha
-    if earned > 0 and status.config.predictor_mode == "collect":
-        held = percent(earned)
-        return f"The baseline ranks alone. The model has earned {held}; the mode is collect."
-    return "The baseline ranks alone: the model has not earned a say."
+        return "The baseline ranks alone: learning is switched off."
+    if status.alpha_served < 1:
+        return "The learned ranking and the baseline rank the next session together."
+    if status.governor.alpha < 1 and status.config.predictor_mode == "collect":
+        return "The baseline ranks alone: the mode is collect."
+    return "The baseline ranks alone."
 
 
 def _timeline() -> Timeline:

@@ -23,17 +23,17 @@ MODES: Final = {
     "off": (
         "Switch off",
         "Sessions are no longer judged, nothing is learned, and the baseline ranks alone. Sessions"
-        " that wait for the judge are dropped; models and comparisons are kept.",
+        " that wait for the judge are dropped; what was learned and the comparisons are kept.",
     ),
     "collect": (
         "Learn only",
-        "Sessions are judged, and models are trained and compared. The baseline ranks alone, but"
-        " for lists that it and the model choose in turn, by coin, so that they can be compared.",
+        "Sessions are judged, and the learned ranking is trained and compared. The baseline ranks"
+        " alone, but for lists that both choose in turn, by coin, so that they can be compared.",
     ),
     "on": (
         "Switch on",
-        "The model gets a say in what sessions are given as soon as its comparisons earn it, and"
-        " only as much as they earn; it loses it again when it becomes worse.",
+        "The learned ranking gets a say in what sessions are given as soon as its comparisons earn"
+        " it, and only as much as they earn; it loses it again when it becomes worse.",
     ),
 }
 assert set(MODES) == set(get_args(WorkspaceSettings.model_fields["predictor_mode"].annotation))  # noqa: S101

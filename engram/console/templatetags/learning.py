@@ -14,6 +14,7 @@ from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
 from predictor.core.gates import failure_words, gate_words
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
+from predictor.models.comparison import LEARNED, WINNER_WORDS
 from predictor.services.status.unused import REASONS
 from predictor.services.training.due import WHY
 
@@ -41,11 +42,11 @@ STATUS_WORDS = {
     "drift detected": "its lists had become worse",
 }
 ERROR_WORDS = {
-    "predictor_timeout": "the model was too slow",
-    "predictor_loading": "the model was still loading",
-    "predictor_crash": "the model failed",
-    "predictor_parse_error": "what the model was given or gave could not be read",
-    "predictor_checkpoint_error": "the model’s weights could not be read",
+    "predictor_timeout": "the learned ranking was too slow",
+    "predictor_loading": "the learned ranking was still loading",
+    "predictor_crash": "the learned ranking failed",
+    "predictor_parse_error": "what the learned ranking was given or gave could not be read",
+    "predictor_checkpoint_error": "the weights of the learned ranking could not be read",
     "predictor_train_failure": "a training failed",
     "judge_failed": "a session could not be judged",
     "judge_given_up": "a session was given up after several failures of the judge",
@@ -62,7 +63,7 @@ def thousands(number: int) -> str:
 @register.filter
 def ranker(name: str) -> str:
     """Return what pages call a ranker; the API says `predictor`."""
-    return "model" if name == "predictor" else name
+    return LEARNED if name == "predictor" else name
 
 
 @register.filter
@@ -76,7 +77,7 @@ def status_words(line: str) -> str:
         told = [PHASES.get(phase, phase), *(_part_in_words(part) for part in parts)]
     except ValueError:  # a rate that is no number
         return line
-    return f"The agent was told of the model: {', '.join(told)}."
+    return f"The agent was told of the predictor: {', '.join(told)}."
 
 
 def _part_in_words(part: str) -> str:
@@ -95,7 +96,7 @@ def _part_in_words(part: str) -> str:
 @register.filter
 def winner(comparison: Comparison) -> str:
     """Return whose order was better."""
-    return {"win": "model", "loss": "baseline"}.get(comparison.outcome, comparison.outcome)
+    return WINNER_WORDS[ComparisonOutcome(comparison.outcome)]
 
 
 @register.filter
@@ -149,7 +150,7 @@ def failed_gates(training: Training) -> str:
 
 @register.filter
 def gate_title(name: str) -> str:
-    """Return what a gate of a training asks of the new model."""
+    """Return what a gate of a training asks of the new version."""
     return gate_words(name)
 
 
@@ -257,7 +258,8 @@ def _told(row: Comparison) -> str:
         return f"{name}: void, {row.void_reason}"
     model, base = row.predictor_ndcg or 0.0, row.baseline_ndcg or 0.0
     reset = "; influence was lost here" if row.is_drift_reset else ""
-    return f"{name}: model {model:.3f}, baseline {base:.3f}, margin {row.margin or 0:+.3f}{reset}"
+    figures = f"{LEARNED} {model:.3f}, baseline {base:.3f}, margin {row.margin or 0:+.3f}"
+    return f"{name}: {figures}{reset}"
 
 
 @register.simple_tag

@@ -136,21 +136,22 @@ def describe_distance(governor: Governor, missing: int | None, *, mode: str) -> 
     if mode == "off":
         return "Learning is switched off: nothing is compared."
     if governor.phase is Phase.COLLECTING:
-        return "No model is trained yet: there is nothing to compare."
+        return "Nothing is learned yet: there is nothing to compare."
     margins = governor.margins
     if governor.phase in SERVING:
         at = f"a say since session {governor.adopted_at}"
         has = f"has had {at}" if mode == "on" else f"would have had {at}"
         told = f", its choices being {lead_words(margins)}" if margins.count else ""
-        return f"The model {has}{told}{'.' if mode == 'on' else ': switch on.'}"
+        return f"The learned ranking {has}{told}{'.' if mode == 'on' else ': switch on.'}"
     share = (
-        f"In {percent(governor.draft_share)} of the sessions model and baseline choose in"
-        " turn, to be compared."
+        f"To be compared, learned ranking and baseline choose in turn in"
+        f" {_of_sessions(governor.draft_share)}."
     )
+    no_say = "The learned ranking has no say yet"
     if not margins.count:
         since = "since it fell behind" if governor.drift_resets else "so far"
-        return f"The model has no say yet: it was compared in no session {since}. {share}"
-    return f"The model has no say yet: {lead_words(margins)}. {describe_missing(missing)}{share}"
+        return f"{no_say}: it was compared in no session {since}. {share}"
+    return f"{no_say}: {lead_words(margins)}. {describe_missing(missing)}{share}"
 
 
 def describe_missing(missing: int | None) -> str:
@@ -169,3 +170,8 @@ def _comparisons() -> list[_Compared]:
     since = rows if last is None else rows.filter(created_at__gt=last)
     # Plain values: the home page reads them, and instances of models take several times as long.
     return [_Compared(*row) for row in since.values_list(*_Compared._fields)[:COMPARISONS_READ]]
+
+
+def _of_sessions(share: float) -> str:
+    """Return a share of the sessions to come in words."""
+    return "every session" if share >= 1 else f"{percent(share)} of the sessions"

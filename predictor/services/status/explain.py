@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from predictor.models import Comparison, ComparisonOutcome
+from predictor.models.comparison import LEARNED
 from predictor.services.status.records import SessionRecord
 from predictor.services.status.unused import REASONS, UNKNOWN, tell_untrained
 
@@ -30,7 +31,7 @@ def explain(record: SessionRecord, comparison: Comparison) -> str:
     if comparison.outcome == ComparisonOutcome.TIE:
         return "Both orders are equally good for this session."
     is_won = comparison.outcome == ComparisonOutcome.WIN
-    better, other = ("model", "baseline") if is_won else ("baseline", "model")
+    better, other = (LEARNED, "baseline") if is_won else ("baseline", LEARNED)
     figures = comparison.predictor_ndcg, comparison.baseline_ndcg
     of_better, of_other = figures if is_won else figures[::-1]
     margin = abs(comparison.margin or 0.0)

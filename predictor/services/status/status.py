@@ -30,7 +30,7 @@ from predictor.services.training.due import ERASED, WHY, due_reason, training_le
 MISSING_MAX = 1_000  # sessions searched ahead; no training interval is longer
 
 MISFIT = (
-    "The present model cannot be used: it was made for another embedding model, or by another"
+    "What was learned cannot be used: it was made for another embedding model, or by another"
     " release."
 )
 
@@ -161,15 +161,15 @@ def _reason(
     distance = describe_missing(missing_sessions(governor)).strip()
     sentences = [governor.reason, *([distance] if distance else [])]
     if state.last_dropped and governor.phase is Phase.COLLECTING:
-        sentences = ["Learning began anew and has no model yet: the baseline ranks alone."]
+        sentences = ["Learning began anew, and nothing is learned yet: the baseline ranks alone."]
     if model is not None and not is_fitting:
         sentences.append(MISFIT)
     if is_open:
         sentences.append(
-            "The model failed or was too slow too often, so it is switched off for now."
+            "The learned ranking failed or was too slow too often, so it is switched off for now."
         )
     if config.predictor_mode == "off":
-        sentences = ["Learning is switched off in this workspace: the baseline ranks alone."]
+        sentences = ["Learning is switched off in this workspace: sessions are not judged."]
     elif config.predictor_mode == "collect" and governor.phase in SERVING:
         sentences.append(
             "In the mode collect that say is not used, except where both choose in turn to be"
@@ -191,7 +191,7 @@ def next_training(state: PredictorState, config: WorkspaceSettings, now: datetim
     if due_since is not None:
         says = f"A training is due: {WHY.get(reason, reason)}."
         if reason == ERASED:
-            says = "Something that the served model may hold was erased: a training is due."
+            says = "Something that was learned from was erased: a training is due."
         return NextTraining(False, due_since, reason, 0, says)
     if config.predictor_mode == "off":
         return NextTraining(False, None, "", None, "Learning is switched off.")

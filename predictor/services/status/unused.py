@@ -53,12 +53,12 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "Let agents name what they used (`used`) and give a context at the start.",
     ),
     comparison.NO_SCORES: (
-        "the model gave no scores",
+        "the learned ranking gave no scores",
         "The errors of the stage `predictor` say more; a context at the start of a session helps.",
     ),
     comparison.NOT_TRAINED: (
-        "there was no model yet",
-        "The judgement is learned from; comparisons begin with the first model.",
+        "nothing was learned yet",
+        "The judgement is learned from; comparisons begin after the first training.",
     ),
     comparison.SHOWN_ONLY: (
         "only the agent judged it, and only what it was shown",

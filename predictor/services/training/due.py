@@ -30,12 +30,12 @@ REASONS = (ERASED, "drift", REEMBEDDED, UPGRADED, "manual", "first", "full", "in
 
 # What each reason means, to stand behind a colon.
 WHY: Final[Mapping[str, str]] = {
-    ERASED: "something that the model may hold was erased",
-    "drift": "the model had fallen behind the baseline",
+    ERASED: "something that was learned from was erased",
+    "drift": "the learned ranking had fallen behind the baseline",
     REEMBEDDED: "the memories have another embedding model",
-    UPGRADED: "this release cannot read the model before",
+    UPGRADED: "this release cannot read what was learned before",
     "manual": "somebody asked for it",
-    "first": "enough judged for a first model",
+    "first": "enough judged to begin",
     "full": "time to learn from all sessions",
     "interval": "enough new sessions judged",
 }

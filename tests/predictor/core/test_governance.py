@@ -66,7 +66,7 @@ def test_a_predictor_that_was_never_trained_has_no_influence():
 
     assert (governor.phase, governor.alpha) == (Phase.COLLECTING, 1.0)
     assert governor.scored_sessions == 40
-    assert "no model is trained yet" in governor.reason
+    assert "nothing is learned yet" in governor.reason
 
 
 def test_a_margin_without_a_trained_model_is_no_evidence():
@@ -165,7 +165,7 @@ def test_a_reset_is_cold_start_again():
     assert (governor.phase, governor.alpha) == (Phase.RETRAINING, 1.0)
     assert (governor.n_eff, governor.z, governor.drift_sum, governor.out_of_sample) == (0, 0, 0, 0)
     assert (governor.active_sessions, governor.drift_resets) == (0, 1)
-    assert "had fallen behind it, and must earn a say anew" in governor.reason
+    assert "had fallen behind the baseline, and must earn a say anew" in governor.reason
     assert not governor.update(VOID).is_reset
 
 
@@ -630,9 +630,9 @@ def test_the_reason_tells_what_was_compared_and_what_is_missing_without_internal
     assert "at least 10 judged sessions to earn one; so far 1" in told[1]
     assert "at least 15 such sessions that it had not learned from; so far 9" in told[2]
     assert "In 40 sessions that were judged" in told[3]
-    assert "the model’s choices were worse by 0.10 (95 % certain:" in told[4]
+    assert "the learned ranking’s choices were worse by 0.10 (95 % certain:" in told[4]
     assert "once its choices are better" in told[4]
-    assert "The model has earned 20 % of the say" in told[5]
+    assert "The learned ranking has earned 20 % of the say" in told[5]
     assert "In its first 10 sessions with a say it gets at most 20 %" in told[5]
     assert "at most" not in told[6]
     for one in told:
@@ -643,7 +643,7 @@ def test_a_model_that_fell_behind_is_not_said_to_have_been_compared_never():
     lost = replace(
         Governor.initial(), phase=Phase.RETRAINING, drift_resets=1, scored_sessions=200
     ).reason
-    assert "had fallen behind it" in lost
+    assert "had fallen behind the baseline" in lost
     assert "no such session has been judged since" in lost
 
 
