@@ -20,6 +20,8 @@ from django.utils.formats import date_format
 from conflicts.forms import SnoozeForm, snooze_choices
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
+from conflicts.services.cards.listed import listed
+from conflicts.services.cards.naming import CardNames
 from conflicts.services.verdicts import bulk
 from conflicts.services.verdicts.bulk import (
     BulkAction,
@@ -143,7 +145,7 @@ def _ask(
         "plan": shown,
         "options": options if verb == "resolve" else [],
         "skipped": _list_skipped(options, names),
-        "named": names(shown.touched[:NAMED]),
+        "named": _named(shown.touched[:NAMED], names, says_kept=verb == "resolve"),
         "more": max(len(shown.touched) - NAMED, 0),
         "left": left,
         "at_once": bulk.AT_ONCE,
@@ -157,6 +159,23 @@ def _ask(
         "typed": request.POST,
     }  # fmt: skip
     return TemplateResponse(request, context.get("template", TEMPLATE), context)
+
+
+def _named(
+    cards: Sequence[Conflict], names: Any, *, says_kept: bool
+) -> list[tuple[str, CardNames | None]]:
+    """Return the titles of cards, for a decision with what yes and no keep."""
+    sides = [row.names if says_kept else None for row in listed(cards)]
+    return list(zip(names(cards), sides, strict=True))
+
+
+def _say_kept(verdict: Verdict, cards: Sequence[Conflict]) -> str:
+    """Return in words whether a yes or no keeps the newer statements; "" of other verdicts."""
+    if verdict not in (Verdict.YES, Verdict.NO):
+        return ""
+    newer, older = bulk.count_kept_newer(cards, verdict)
+    kept = [f"the {word} statement in {n}" for word, n in (("newer", newer), ("older", older)) if n]
+    return f"Keeps {', '.join(kept)}." if kept else ""
 
 
 def _presets() -> list[tuple[str, str]]:
@@ -200,12 +219,19 @@ class Option:
     label: str
     effect: str
     plan: BulkPlan
+    kept: str = ""  # which of the statements it keeps
 
 
 def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Option]:
     if verb == "resolve":
         return [
-            Option(verdict.value, str(verdict.label), EFFECTS[verdict], plan)
+            Option(
+                verdict.value,
+                str(verdict.label),
+                EFFECTS[verdict],
+                plan,
+                _say_kept(verdict, plan.touched),
+            )
             for verdict, plan in bulk.counts(cards, left=left, now=now)
         ]
     actions: Mapping[str, BulkAction] = {

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
+from conflicts.services.cards.naming import day_of
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
@@ -183,3 +184,41 @@ def test_readers_are_offered_no_ticks(tenant: Tenant, member: Member) -> None:
     client = member("reader")
     assert 'name="card"' not in page(client)
     assert client.post(BULK, {"verb": "dismiss", "card": [str(door.pk)]}).status_code == 403
+
+
+def plain(html: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", html).split())
+
+
+def test_a_decision_of_many_says_which_statements_it_keeps(tenant: Tenant, member: Member) -> None:
+    red, green, door = doors(tenant)
+    assert red.observed_at < green.observed_at
+    mug = [
+        remember(tenant.workspace, f"Mugs are washed on {day}.", n, scope="kitchen")
+        for n, day in ((3, "Monday"), (23, "Friday"))
+    ]
+    mugs = ask(tenant.workspace, mug, yes=mug[0], question="Are mugs washed on Monday?")
+    client = member("reviewer")
+    fields = {"verb": "resolve", "card": [str(door.pk)]}
+    asked = plain(client.post(BULK, fields).content.decode())
+    assert asked.index("Keeps the newer statement in 1.") < asked.index(
+        "Keeps the older statement in 1."
+    )
+    assert (
+        f"yes keeps green ({day_of(green.observed_at)}) , no keeps red ({day_of(red.observed_at)})"
+    ) in asked.replace("( ", "(")
+    both = {"verb": "resolve", "card": [str(door.pk), str(mugs.pk)]}
+    asked = plain(client.post(BULK, both).content.decode())
+    assert asked.count("Keeps the newer statement in 1, the older statement in 1.") == 2
+    dismissed = client.post(BULK, fields | {"verb": "dismiss"}).content.decode()
+    assert "yes keeps" not in dismissed
+
+
+def test_a_decision_of_many_says_nothing_of_what_was_forgotten(
+    tenant: Tenant, member: Member
+) -> None:
+    red, _, door = doors(tenant)
+    forget.forget(tenant.workspace, [red.pk], actor=SYSTEM, now=timezone.now())
+    fields = {"verb": "resolve", "card": [str(door.pk)]}
+    asked = member("reviewer").post(BULK, fields).content.decode()
+    assert ("yes keeps" in asked, "red" in plain(asked)) == (False, False)

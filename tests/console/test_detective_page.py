@@ -133,7 +133,7 @@ def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
     html = get_page(member("reader"))
     assert "&lt;b&gt;TimeoutError" in html
     assert "1 failed; what they read stays due" in html
-    assert "model failed" in html
+    assert "language model failed" in html
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
     [
         (NO_MODEL, {}, "OPENAI_API_KEY"),
         (MODEL, {"narrative_enabled": False}, "narrative_enabled"),
-        (MODEL, {"narrative_daily_usd": 0.5}, "The model’s daily budget is spent"),
+        (MODEL, {"narrative_daily_usd": 0.5}, "The language model’s daily budget is spent"),
         (NO_MODEL, {"detection_enabled": False}, "The detective is off"),
     ],
 )

@@ -31,6 +31,7 @@ class ListedCard:
     decision: Decision | None
     outcome: str  # the value that holds, or the verdict where no side won; "" while it waits
     is_value: bool
+    names: CardNames
 
     @property
     def is_snoozed(self) -> bool:
@@ -71,5 +72,10 @@ def _list_one(card: Conflict, names: CardNames, decision: Decision | None) -> Li
     if not winner and decision is not None:
         outcome = OUTCOMES.get(Verdict(decision.verdict), str(decision.get_verdict_display()))
     return ListedCard(
-        card, names.heading, decision, outcome or closing_reason(card), is_value=bool(winner)
+        card,
+        names.heading,
+        decision,
+        outcome or closing_reason(card),
+        is_value=bool(winner),
+        names=names,
     )

@@ -195,6 +195,20 @@ def seen_of(card: Conflict, now: datetime) -> SeenCard:
     return SeenCard(card.version, listing_of(card, _question(card, now)))
 
 
+def count_kept_newer(cards: Iterable[Conflict], verdict: Verdict) -> tuple[int, int]:
+    """Return in how many planned cards a yes or no keeps the newest statement, and in how many not.
+
+    Cards whose statements are all on one side are in neither.
+    """
+    newer = older = 0
+    for card in cards:
+        members = sorted(card.members.all(), key=lambda member: member.position)
+        if len({member.says_yes for member in members}) == 2:
+            is_newest = members[-1].says_yes == (verdict == Verdict.YES)
+            newer, older = newer + is_newest, older + (not is_newest)
+    return newer, older
+
+
 def counts(
     cards: Iterable[Conflict], *, left: int, now: datetime
 ) -> list[tuple[Verdict, BulkPlan]]:
