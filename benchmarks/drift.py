@@ -35,7 +35,7 @@ from memories.services.drift.reading import estimator
 
 OWN: Final = Path(__file__).parent / "drift"
 UNTOUCHED: Final = frozenset(
-    ["pairs_3", "pairs_4"]
+    ["pairs_3", "pairs_4", "answers", "answers_2"]
 )  # measured by the stored weights, and never fitted on
 AGAINST: Final = frozenset(["pairs_2"])
 WEIGHT_OF_THOSE: Final = 0.6
@@ -69,7 +69,9 @@ def _evidence(pair: drift.ReadPair, estimate: Estimate) -> Evidence | None:
     if not edits or is_pointer(pair.row.memory, pair.row.tags):
         return None
     text = without_links(pair.row.memory)
-    found = evidence_of(text, pair.support, edits, pair.after, estimate)
+    found = evidence_of(
+        text, pair.support, edits, pair.after, estimate=estimate, answers=pair.row.told
+    )
     return None if is_reworded(found) else found
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from conflicts.core.statements import Statement
-from conflicts.core.topic_words import stems
+from memories.core.topic_words import stems
 
 # What follows is not there ("excludes VAT"), what stands before is not ("VAT is not included").
 _WITHOUT: Final = re.compile(

@@ -7,9 +7,9 @@ from typing import Final
 
 from conflicts.core.dates import dates_of
 from conflicts.core.statements import Statement
-from conflicts.core.topic_words import stems, tokens
 from memories.core.claim_types import Claim
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
+from memories.core.topic_words import stems, tokens
 
 _OBSERVED: Final = re.compile(
     r"\b(?:takes?|took|peaked|fell|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"

@@ -9,9 +9,9 @@ from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.members import members_of
 from conflicts.core.statements import Statement
-from conflicts.core.topic_words import stems
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.gate import PROVENANCE_RANK
+from memories.core.topic_words import stems
 
 _SCOPE_JOINT: Final = re.compile(r"[:/]")
 # Scopes "svc:billing" and "svc:search" name two things; "bakery:supply" and "bakery:allergens"

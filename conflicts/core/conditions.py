@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from conflicts.core.statements import Statement
-from conflicts.core.topic_words import tokens
 from memories.core.lexicon import concept_of
+from memories.core.topic_words import tokens
 
 _OF_DEGREE: Final = (
     r"older|newer|younger|longer|shorter|larger|smaller|bigger|heavier|lighter|higher|lower|later|"

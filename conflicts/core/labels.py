@@ -14,13 +14,13 @@ from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import Final
 
-from conflicts.core.topic_words import MEASURES
 from memories.core.alignment import TermPair, kinds_of
 from memories.core.cases import Case, build_case, is_agent_slot
 from memories.core.claim_types import Claim, Term
 from memories.core.claims import compare
 from memories.core.lexicon import concept_of, opposites_of
 from memories.core.reading import read_cached
+from memories.core.topic_words import MEASURES
 
 MAX_TOKENS: Final = 60
 MIN_COMMON_SHARE: Final = 0.5

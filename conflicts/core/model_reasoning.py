@@ -12,8 +12,8 @@ from typing import Final
 
 from conflicts.core.facts import Fact
 from conflicts.core.questions import quote
-from conflicts.core.topic_words import names, stems, tokens
 from memories.core.quoting import legible
+from memories.core.topic_words import names, stems, tokens
 
 MAX_CHARS: Final = 600
 QUOTED_STEMS: Final = 3  # so many content words in a row are a quotation

@@ -18,8 +18,8 @@ from conflicts.core.model_reasoning import ORDERS, showable
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
 from conflicts.core.rules.reported import MODEL
-from conflicts.core.topic_words import stems, tokens
 from memories.core.quoting import legible
+from memories.core.topic_words import stems, tokens
 
 QUESTION_MAX_CHARS: Final = 400
 NARRATIVE_CONFIDENCE: Final = 0.6

@@ -16,10 +16,10 @@ from conflicts.core.cues import Cue
 from conflicts.core.opposites import denied_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import MEASURES, stems
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
 from memories.core.slots import slot_of
+from memories.core.topic_words import MEASURES, stems
 
 MIN_OLD_WEIGHT: Final = 1.7
 MIN_TOPIC_WEIGHT: Final = 1.4

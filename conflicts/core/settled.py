@@ -7,7 +7,7 @@ from typing import Final
 from conflicts.core.comparable import is_less_trusted, is_real
 from conflicts.core.cues import Cue
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import named_stems
+from memories.core.topic_words import named_stems
 
 SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
 MIN_COSINE: Final = 0.45

@@ -10,9 +10,9 @@ from typing import Final
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
-from conflicts.core.topic_words import names, stems, written
 from memories.core import claims
 from memories.core.reasons import Difference
+from memories.core.topic_words import names, stems, written
 
 LEAD_IN_STEMS: Final = 2
 # Every run reads a whole story of up to 2,000 memories again: parsing one takes a millisecond

@@ -25,10 +25,10 @@ from conflicts.core.comparable import other_entity, other_member
 from conflicts.core.facts import Fact
 from conflicts.core.labels import is_sentence, name_other_things, slots_of
 from conflicts.core.statements import Statement, read
-from conflicts.core.topic_words import MEASURES, stems
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
 from memories.core.slots import are_other_slots, slot_of
+from memories.core.topic_words import MEASURES, stems
 
 MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
 # Statements of one field stay above it in the built-in model, whatever they say of it.

@@ -15,8 +15,8 @@ import numpy.typing as npt
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
-from conflicts.core.topic_words import stems
 from memories.core.spelling import collapse
+from memories.core.topic_words import stems
 
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0

@@ -62,7 +62,7 @@ def judge(
     answers: Sequence[Answer] = (),
     threshold: float | None = None,
 ) -> Verdict:
-    support = None if before is None else support_of(memory, scored(memory, before))
+    support = None if before is None else support_of(memory, scored(memory, before), answers)
     return has_drifted(
         memory,
         support,
@@ -321,3 +321,61 @@ def test_an_empty_note_has_no_support_and_does_not_fail() -> None:
 
 def test_every_calibration_weighs_every_feature() -> None:
     assert {len(one.weights) for one in CALIBRATIONS.values()} == {len(FEATURES)}
+
+
+SHIFTS = """# Shifts
+
+Requests for leave come in by mail. The ward sister signs each of them before it counts.
+
+- Early shift: 6:00
+- Late shift: 13:30
+"""
+LEAVE = "Holidays are granted at the nurses' desk ([[shifts]])."
+SIGNER = Answer("Who signs requests for leave?", "the ward sister")
+LATE = Answer("When does the late shift begin?", "13:30")
+
+
+def test_what_stands_in_the_place_of_an_answer_is_compared_with_it() -> None:
+    after = SHIFTS.replace("The ward sister", "The matron")
+    found = judge(LEAVE, after, before=SHIFTS, answers=[SIGNER])
+    assert (found.is_drifted, found.evidence) == (True, CERTAIN)
+    assert found.reasons == (
+        "Who signs requests for leave? The memory says the ward sister, the note matron",
+    )
+    assert found.before is not None
+    assert found.before.text == "The ward sister signs each of them before it counts."
+    assert judge(LEAVE, after, before=SHIFTS, answers=[SIGNER], model="other-model").is_drifted
+    assert not judge(LEAVE, after, before=SHIFTS, answers=[LATE]).is_drifted
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("The ward sister signs each of them before it counts.",
+         "None of them counts until the ward sister has signed it."),
+        ("13:30", "14:00"),
+        ("come in by mail", "are put into the box"),
+        ("# Shifts", "# Rota of ward 4"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_still_given_is_no_drift(old: str, new: str) -> None:
+    after = SHIFTS.replace(old, new)
+    assert not judge(LEAVE, after, before=SHIFTS, answers=[SIGNER]).is_drifted
+
+
+@pytest.mark.parametrize("written", ["1:30 pm", "13:30, in the summer, too"])
+def test_an_answer_in_another_form_is_no_drift(written: str) -> None:
+    memory = "Those who work until the evening come at half past one ([[shifts]])."
+    assert not judge(
+        memory, SHIFTS.replace("13:30", written), before=SHIFTS, answers=[LATE]
+    ).is_drifted
+    assert judge(memory, SHIFTS.replace("13:30", "14:00"), before=SHIFTS, answers=[LATE]).is_drifted
+
+
+def test_an_answer_that_is_gone_with_its_sentence_is_named() -> None:
+    after = SHIFTS.replace(
+        "The ward sister signs each of them before it counts.", "Nobody has to sign them."
+    )
+    found = judge(LEAVE, after, before=SHIFTS, answers=[SIGNER])
+    assert found.is_drifted
+    assert "no longer answered: Who signs requests for leave? the ward sister" in found.reasons

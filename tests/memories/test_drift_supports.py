@@ -180,3 +180,20 @@ def test_drift_of_another_embedding_model_is_not_read_from_the_changed_note(
     assert check(tenant) == 1
     assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
     assert supports(tenant)[0].is_drifted
+
+
+def test_answers_that_come_later_are_looked_for_in_the_note_as_it_was(tenant: Tenant) -> None:
+    before = "# Leave\n\nRequests come in by mail. The ward sister signs each of them.\n"
+    put(tenant, before, "work/leave.md")
+    memory_id = remember(tenant, "Holidays are granted at the nurses' desk ([[work/leave]]).")
+    check(tenant)
+    told = {"answers": [{"question": "Who signs requests for leave?", "answer": "the ward sister"}]}
+    assert tenant.reviewer.patch(f"memories/{memory_id}", told).status_code == 200
+    assert check(tenant) == 1
+    put(tenant, before.replace("ward sister", "matron"), "work/leave.md")
+    check(tenant)
+    recall(tenant, "holidays nurses' desk")
+    [error] = errors(tenant.reader)
+    assert error["context"]["reasons"] == [
+        "Who signs requests for leave? The memory says the ward sister, the note matron"
+    ]

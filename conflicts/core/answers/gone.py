@@ -10,8 +10,8 @@ from typing import Final
 from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.cues import Cue
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import named_stems, names, stems
 from memories.core.answers import Answer
+from memories.core.topic_words import named_stems, names, stems
 
 MIN_STEMS: Final = 2
 _NO: Final = re.compile(r"^\W*no(?:\slonger|t\b)?\b", re.IGNORECASE)

@@ -15,12 +15,12 @@ from conflicts.core.answers.pairs import (
     says_it_was,
     tells_return,
 )
-from conflicts.core.answers.values import compare_values, is_name, mentions
 from conflicts.core.comparable import is_less_trusted
 from conflicts.core.cues import Cue
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import stems
+from memories.core.answer_values import compare_values, is_name, mentions
+from memories.core.topic_words import stems
 
 SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
 SLACK_OF_NAMES: Final = 0.24  # the same where the name that a change had left is given again

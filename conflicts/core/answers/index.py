@@ -23,8 +23,8 @@ from conflicts.core.answers.questions import (
     presupposes,
 )
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import stems
 from memories.core.answers import Answer
+from memories.core.topic_words import stems
 
 QuestionVectors = Mapping[str, npt.NDArray[np.float32]]
 

@@ -10,13 +10,6 @@ from typing import Final
 from conflicts.core import apart
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.sorts import has_several_answers
-from conflicts.core.answers.values import (
-    compare_values,
-    is_measured,
-    is_time,
-    is_yes_or_no,
-    mentions,
-)
 from conflicts.core.comparable import is_of_other_place, is_real, may_be_of_one_thing
 from conflicts.core.conditions import are_parted
 from conflicts.core.cues import Cue
@@ -24,7 +17,14 @@ from conflicts.core.settled import SETTLES
 from conflicts.core.statements import Statement, read
 from conflicts.core.subjects import are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import stems
+from memories.core.answer_values import (
+    compare_values,
+    is_measured,
+    is_time,
+    is_yes_or_no,
+    mentions,
+)
+from memories.core.topic_words import stems
 
 NEAR_QUESTION: Final = 0.70
 MIN_COMMON: Final = 2  # words of a question in the text that answers it

@@ -9,8 +9,8 @@ from typing import Final
 from conflicts.core.answers.question_words import QuestionWords, words_of_question
 from conflicts.core.answers.sorts import is_same_sort
 from conflicts.core.qualifiers import qualifiers
-from conflicts.core.topic_words import stems
 from memories.core.lexicon import opposites_of
+from memories.core.topic_words import stems
 
 _JOINT: Final = re.compile(r"[-:/_.]")
 _ASKED: Final = re.compile(r"\b(?:which|what)\s(?P<noun>[\w-]+)", re.IGNORECASE)

@@ -9,10 +9,10 @@ from itertools import pairwise
 from typing import Final
 
 from conflicts.core.apart import IDLE_MODIFIERS
-from conflicts.core.topic_words import names, stems, tokens
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.number_words import NUMBER_WORDS
 from memories.core.reading import read_cached
+from memories.core.topic_words import names, stems, tokens
 
 _KEPT: Final = 8192
 _WHICH: Final = frozenset({"which", "what"})

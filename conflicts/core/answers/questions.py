@@ -22,9 +22,9 @@ from conflicts.core.answers.question_words import (
     words_of_question,
 )
 from conflicts.core.answers.sorts import are_of_one_sort, is_same_sort, sort_of
-from conflicts.core.answers.values import are_of_one_type
-from conflicts.core.topic_words import stems, tokens
+from memories.core.answer_values import are_of_one_type
 from memories.core.answers import question_hash
+from memories.core.topic_words import stems, tokens
 
 # By how many content words each of two questions has that the other one lacks.
 MIN_COSINES: Final = (0.70, 0.78, 0.84)

@@ -9,8 +9,8 @@ from typing import Literal
 
 from conflicts.core.answers.history import read_history
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.values import compare_values
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import compare_values
 from memories.core.spelling import same_letters
 
 AnswerState = Literal["holds", "left", "passing"]

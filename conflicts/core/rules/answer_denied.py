@@ -8,13 +8,13 @@ from typing import Final
 from conflicts.core.answers.history import stands
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.pairs import announces_change, are_comparable, is_unaware
-from conflicts.core.answers.values import denies_all, is_yes_or_no
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ANSWER_CHARS, ask_ambiguity, quote
 from conflicts.core.rules.rule import Rule
 from conflicts.core.settled import is_settled
 from conflicts.core.severity import severity_of
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import denies_all, is_yes_or_no
 from memories.core.answers import Answer
 
 RULE: Final = Rule(

@@ -11,7 +11,6 @@ from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.question_words import names_its_thing
 from conflicts.core.answers.questions import MIN_COSINE
 from conflicts.core.answers.sorts import sort_of
-from conflicts.core.answers.values import compare_values, is_yes_or_no
 from conflicts.core.comparable import is_comparable
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Finding
@@ -20,8 +19,9 @@ from conflicts.core.rules.gone_then_used import is_replaced
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import named_stems, stems
+from memories.core.answer_values import compare_values, is_yes_or_no
 from memories.core.answers import Answer
+from memories.core.topic_words import named_stems, stems
 
 RULE: Final = Rule(
     id="stale.answer-gone",

@@ -8,15 +8,15 @@ from typing import Final
 from conflicts.core.answers.history import History, Return, stands
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.pairs import announces_change, are_comparable, tells_return
-from conflicts.core.answers.values import compare_values, is_name
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ANSWER_CHARS, ask_reversal, quote
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.settled import is_settled
 from conflicts.core.severity import severity_of
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import stems
+from memories.core.answer_values import compare_values, is_name
 from memories.core.answers import Answer
+from memories.core.topic_words import stems
 
 RULE: Final = Rule(
     id="reversal.answer-returns",

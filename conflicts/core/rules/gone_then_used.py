@@ -15,8 +15,8 @@ from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from conflicts.core.topic_words import stems
 from memories.core.slots import slot_of
+from memories.core.topic_words import stems
 
 RULE: Final = Rule(
     id="stale.gone-then-used",

@@ -7,13 +7,13 @@ from typing import Final
 
 from conflicts.core.answers.history import History, are_exclusive_answers
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.values import compare_values
 from conflicts.core.facts import Finding
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.questions import ANSWER_CHARS, OF_SOME, ask_ambiguity, quote
 from conflicts.core.rules.rule import Rule
 from conflicts.core.severity import severity_of
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import compare_values
 from memories.core.answers import Answer
 
 RULE: Final = Rule(

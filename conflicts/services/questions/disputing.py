@@ -11,10 +11,10 @@ from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
 
-from conflicts.core.answers.values import compare_values, mentions
 from conflicts.models import ConflictMember
 from conflicts.models.card import WAITING, ConflictKind
 from engram.kernel.planning import Among
+from memories.core.answer_values import compare_values, mentions
 from memories.core.spelling import same_letters
 from memories.models import MemoryAnswer
 from memories.services.index.given_answers import given_answers, readable_at

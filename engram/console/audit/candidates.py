@@ -14,9 +14,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from conflicts.core.topic_words import stems
 from engram.console.audit.documents import Statement
 from memories.core.spelling import letters
+from memories.core.topic_words import stems
 
 LEAST_WORDS: Final = 4
 MOST_CHARS: Final = 300  # of a compared statement

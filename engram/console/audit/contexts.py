@@ -10,8 +10,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from conflicts.core.topic_words import stems
 from engram.console.audit.documents import Statement
+from memories.core.topic_words import stems
 
 # "Type: String": what it says something of is the heading above.
 _FIELD: Final = re.compile(r"^[\w ./`*-]{1,40}:\s")

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Final
 
 from conflicts.core.questions import quote
-from conflicts.core.topic_words import stems
 from engram.console.audit.candidates import is_compared, is_record
 from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.findings import Finding, place_of
@@ -23,6 +22,7 @@ from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import support_of
 from memories.core.drift.verdict import Estimate, has_drifted
 from memories.core.spelling import letters
+from memories.core.topic_words import stems
 from memories.services.drift.reading import score_statements
 
 LEAST_EVIDENCE: Final = 0.7

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.questions import quote
-from conflicts.core.topic_words import stems
 from engram.console.audit.candidates import Group, group_statements, is_record
 from engram.console.audit.documents import Document
 from engram.console.audit.findings import Finding, Place, Skipped, several
+from memories.core.topic_words import stems
 
 LEAST_WORDS: Final = 6
 LEAST_STEMS: Final = 4  # words with a meaning of their own

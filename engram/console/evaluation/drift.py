@@ -17,12 +17,20 @@ from pydantic import Field
 from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.kernel.embedding import model_name
+from memories.core.answers import Answer
 from memories.core.drift.calibration import Calibration, calibration_of
 from memories.core.drift.passages import statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Estimate, Verdict, has_drifted
 from memories.core.metrics import wilson
 from memories.services.drift.reading import estimator, score_statements
+
+
+class AnswerRow(InputRow):
+    """A question that the memory answers."""
+
+    question: str
+    answer: str
 
 
 class DriftRow(InputRow):
@@ -34,6 +42,12 @@ class DriftRow(InputRow):
     note_after: str
     drifted: bool | None = None
     tags: tuple[str, ...] = Field(default=())
+    answers: tuple[AnswerRow, ...] = Field(default=())
+
+    @property
+    def told(self) -> tuple[Answer, ...]:
+        """Return what the memory answers."""
+        return tuple(Answer(one.question, one.answer) for one in self.answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +69,7 @@ class ReadPair:
             calibration=calibration,
             estimate=estimate,
             tags=self.row.tags,
+            answers=self.row.told,
         )
 
 
@@ -88,7 +103,7 @@ def read_pair(row: DriftRow, model: str) -> ReadPair:
         score_statements([row.memory], statements_of(note), model)
         for note in (row.note_before, row.note_after)
     )
-    return ReadPair(row, support_of(row.memory, before), before, after)
+    return ReadPair(row, support_of(row.memory, before, row.told), before, after)
 
 
 def predict(pair: ReadPair, calibration: Calibration | None, estimate: Estimate) -> dict[str, Any]:

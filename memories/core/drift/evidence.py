@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.answers import Answer
 from memories.core.claim_types import Term
 from memories.core.drift.edits import Edit
 from memories.core.drift.parts import VALUES, key_of, weights_of, words_of
@@ -52,8 +53,10 @@ class Evidence:
     lost, lost_values : float
         Share, 0..1, of the memory's supported words (values count twice) that is gone, and of it
         the numbers, dates and names.
-    lost_words, new_values : tuple of str
-        As written: what is gone, and the values that the replacing statement brought.
+    lost_words : mapping of str
+        What is gone, by key, as written.
+    new_values : tuple of str
+        As written: the values that the replacing statement brought.
     same, contradicted : float
         Least likelihood that old and new wording say the same; greatest that they exclude
         each other.
@@ -67,7 +70,7 @@ class Evidence:
     fall: float
     lost: float
     lost_values: float
-    lost_words: tuple[str, ...]
+    lost_words: Mapping[str, str]
     new_values: tuple[str, ...]
     same: float
     contradicted: float
@@ -110,10 +113,12 @@ def evidence_of(
     support: Support,
     edits: Sequence[Edit],
     present: Sequence[Scored],
+    *,
     estimate: Callable[[str, str], Likelihood] | None,
+    answers: Sequence[Answer] = (),
 ) -> Evidence:
-    """Measure the changed support of a memory's text (without its links)."""
-    weights = weights_of(text)
+    """Measure the changed support of a memory's text (without its links) and answers."""
+    weights = weights_of(text, answers)
     changed = {id(edit.before) for edit in edits}
     held = {
         key
@@ -122,7 +127,7 @@ def evidence_of(
         for key in covered(sentence.statement)
     }
     total = sum(weights.get(k, 1) for s in support.sentences for k in s.shared) or 1
-    own = _values(text)
+    own = {key for told in (text, *(one.answer for one in answers)) for key in _values(told)}
     lost: dict[str, str] = {}
     new_values: dict[str, str] = {}
     opposed = ""
@@ -152,7 +157,7 @@ def evidence_of(
         fall=max((edit.fall for edit in edits), default=0.0),
         lost=sum(weights.get(key, 1) for key in lost) / total,
         lost_values=sum(weights[key] for key in lost if weights.get(key, 1) > 1) / total,
-        lost_words=tuple(lost.values()),
+        lost_words=lost,
         new_values=tuple(new_values.values()),
         same=same,
         contradicted=contradicted,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from memories.core.answers import Answer
 from memories.core.claim_types import Claim, Term
 from memories.core.reading import read_cached
 
@@ -44,9 +45,9 @@ def words_of(text: str) -> dict[str, str]:
     return found
 
 
-def weights_of(text: str) -> dict[str, int]:
-    """Return the weight of each word of a text, by key."""
-    found: dict[str, int] = {}
+def weights_of(text: str, answers: Iterable[Answer] = ()) -> dict[str, int]:
+    """Return the weight of each word of a memory, by key; what it answers counts as a value."""
+    found = {key: VALUE_WEIGHT for one in answers for key in words_of(one.answer)}
     for claim in read_cached(text).claims:
         for term in filter(_counts, claim.terms):
             weight = VALUE_WEIGHT if term.kind in VALUES else 1

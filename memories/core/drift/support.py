@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any, Final, Self
 
+from memories.core.answers import Answer
 from memories.core.drift.parts import VALUE_WEIGHT, weights_of, words_of
 from memories.core.drift.passages import Statement, without_links
 from memories.core.spelling import letters
@@ -82,7 +83,7 @@ class Support:
         return cls(sentences, record["similarity"], frozenset(record["digests"]))
 
 
-def support_of(memory: str, present: Sequence[Scored]) -> Support:
+def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer] = ()) -> Support:
     """Return what a memory leans on in a note.
 
     Parameters
@@ -91,16 +92,19 @@ def support_of(memory: str, present: Sequence[Scored]) -> Support:
         Its text, with its links.
     present : sequence of Scored
         All statements of the note, in any order.
+    answers : sequence of Answer
+        Of the memory; their words are looked for, too.
 
     Returns
     -------
     Support
         Few statements that together cover most of the memory's words and values.
     """
-    weights = weights_of(without_links(memory))
+    weights = weights_of(without_links(memory), answers)
     near = sorted(present, key=lambda scored: -scored.cosine)[:_NEAR]
     best = near[0].cosine if near else 0.0
     near = [s for s in near if s.cosine >= max(_LEAST_SIMILARITY, best - _BEHIND_BEST)]
+    near += [scored for scored in _answering(answers, present) if scored not in near]
     chosen: list[Sentence] = []
     left = set(weights)
     while near and left and len(chosen) < MAX_SENTENCES:
@@ -141,6 +145,19 @@ def digest_of(statement: Statement) -> str:
 def digests_of(statements: Iterable[Statement]) -> frozenset[str]:
     """Return the digests of statements."""
     return frozenset(map(digest_of, statements))
+
+
+def _answering(answers: Sequence[Answer], present: Sequence[Scored]) -> list[Scored]:
+    """Return the statement that gives each answer, in whatever words the memory itself is."""
+    said = [(covered(scored.statement).keys(), scored) for scored in present] if answers else []
+    found = []
+    for answer in answers:
+        told, asked = words_of(answer.answer).keys(), words_of(answer.question).keys()
+        telling = [pair for pair in said if told and told <= pair[0]]
+        if telling:
+            best = max(telling, key=lambda pair: (len(asked & pair[0]), pair[1].cosine))
+            found.append(best[1])
+    return found
 
 
 def _sentence(scored: Scored, gained: set[str]) -> Sentence:

@@ -12,8 +12,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from memories.core.answer_values import compare_values
 from memories.core.answers import Answer
 from memories.core.claims import compare
+from memories.core.drift.answered import (
+    answered_otherwise,
+    carries_an_answer,
+    lost_answers,
+    said_otherwise,
+)
 from memories.core.drift.calibration import Calibration
 from memories.core.drift.edits import Edit, edits_of, new_statements
 from memories.core.drift.evidence import Evidence, evidence_of, is_reworded
@@ -21,7 +28,6 @@ from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import Scored, Support
 from memories.core.likelihood import Likelihood
-from memories.core.spelling import same_letters
 from memories.core.typed_answers import typed_answers
 
 Estimate = Callable[[str, str], Likelihood]
@@ -112,20 +118,37 @@ def has_drifted(
     changed = edits_of(support, present) if support else ()
     edits = tuple(edit for edit in changed if not _says_the_same(edit))
     least = threshold if threshold is not None else (calibration or Calibration()).threshold
-    if contradiction := _contradiction(text, near, support, answers):
-        sentence, reason = contradiction
-        before = next((e.before.statement for e in edits if e.after is sentence), None)
+    if found := _certain(text, near, support, edits, answers):
+        sentence, before, reason = found
         return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=(reason,),
-                     sentence=sentence, before=before)  # fmt: skip
+                       sentence=sentence, before=before)  # fmt: skip
     if calibration is None:
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
     if support is None:
         return _by_distance(quiet, least)
-    if not edits or support.similarity < CARRIED:
+    is_carried = support.similarity >= CARRIED or carries_an_answer(support, answers)
+    if not edits or not is_carried:
         return quiet
-    evidence = evidence_of(text, support, edits, present, estimate)
-    found = _by_support(quiet, evidence, edits, calibration)
-    return replace(found, is_drifted=found.evidence >= least)
+    evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
+    weighed = _by_support(quiet, evidence, edits, calibration, answers)
+    return replace(weighed, is_drifted=weighed.evidence >= least)
+
+
+def _certain(
+    text: str,
+    near: Sequence[Scored],
+    support: Support | None,
+    edits: Sequence[Edit],
+    answers: Sequence[Answer],
+) -> tuple[Statement | None, Statement | None, str] | None:
+    """Return what excludes a claim or an answer, what stood there before, and why."""
+    if contradiction := _contradiction(text, near, support, answers):
+        sentence, reason = contradiction
+        before = next((e.before.statement for e in edits if e.after is sentence), None)
+        return sentence, before, reason
+    if other := answered_otherwise(answers, edits, near):
+        return other.edit.after, other.edit.before.statement, other.reason
+    return None
 
 
 def _by_distance(quiet: Verdict, least: float) -> Verdict:
@@ -138,16 +161,19 @@ def _by_distance(quiet: Verdict, least: float) -> Verdict:
 
 
 def _by_support(
-    quiet: Verdict, found: Evidence, edits: Sequence[Edit], calibration: Calibration
+    quiet: Verdict,
+    found: Evidence,
+    edits: Sequence[Edit],
+    calibration: Calibration,
+    answers: Sequence[Answer],
 ) -> Verdict:
     """Weigh the changed support; the verdict shows the edit that covered most of the memory."""
     foremost = max(edits, key=lambda edit: (len(edit.before.shared), edit.before.cosine))
     shown = replace(quiet, sentence=foremost.after, before=foremost.before.statement)
     if is_reworded(found):
         return replace(shown, reasons=("the supporting sentence was reworded",))
-    return replace(
-        shown, evidence=calibration.probability(found), reasons=_reasons(found, foremost)
-    )
+    reasons = _reasons(found, foremost, lost_answers(answers, found.lost_words))
+    return replace(shown, evidence=calibration.probability(found), reasons=reasons)
 
 
 def _contradiction(
@@ -182,8 +208,9 @@ def _other_answer(told: Iterable[Answer], noted: Sequence[Answer]) -> str:
     """Return a reason when the note answers a question of the memory differently, else ""."""
     for note in noted:
         for own in told:
-            if own.identity == note.identity and not _agree(own.answer, note.answer):
-                return f"{own.question} The memory says {own.answer}, the note {note.answer}"
+            is_other = compare_values(own.answer, note.answer) == "other"
+            if own.identity == note.identity and is_other:
+                return said_otherwise(own, note.answer)
     return ""
 
 
@@ -193,23 +220,14 @@ def _says_the_same(edit: Edit) -> bool:
     return compare(edit.before.text, edit.after.text).relation == "same"
 
 
-def _agree(a: str, b: str) -> bool:
-    """Return whether two answers are alike, or one gives a name in full: "Ines", "Ines Castro"."""
-    if same_letters(a, b):
-        return True
-    words, others = a.split(), b.split()
-    are_names = all(word[:1].isupper() for word in (*words, *others))
-    return are_names and (set(words) <= set(others) or set(others) <= set(words))
-
-
-def _reasons(found: Evidence, edit: Edit) -> tuple[str, ...]:
-    reasons = []
+def _reasons(found: Evidence, edit: Edit, unanswered: Sequence[Answer]) -> tuple[str, ...]:
+    reasons = [f"no longer answered: {one.question} {one.answer}" for one in unanswered]
     if edit.after is None:
         reasons.append("the supporting sentence is gone")
     else:
         reasons.append("the supporting sentence was changed")
     if found.lost_words:
-        reasons.append("no longer said: " + ", ".join(found.lost_words))
+        reasons.append("no longer said: " + ", ".join(found.lost_words.values()))
     if found.new_values:
         reasons.append("said instead: " + ", ".join(found.new_values))
     if found.is_opposed:

@@ -239,13 +239,17 @@ def _support(
     then: Mapping[int, Sequence[Scored]],
     known: Mapping[int, Support],
 ) -> tuple[Support, int | None]:
-    """Return what a memory leans on, read from the note's text then where nobody has read it."""
-    row, content = due.row, due.memory.content
-    if row.pk in known:
+    """Return what a memory leans on, read from the note's text then where nobody has read it.
+
+    It is read again from a note that has not changed since, for answers that came later.
+    """
+    row, content, answers = due.row, due.memory.content, due.answers
+    is_unchanged = row.note_version == due.note.version
+    if row.pk in known and not (answers and is_unchanged):
         return known[row.pk], row.note_version
     if row.pk in then:
-        return support_of(content, then[row.pk]), row.earlier_version
-    return support_of(content, present), due.note.version
+        return support_of(content, then[row.pk], answers), row.earlier_version
+    return support_of(content, present, answers), due.note.version
 
 
 @retry_on_collision

@@ -11,12 +11,12 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from engram.kernel.actors import Actor
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import Note, NoteSupport
+from memories.models import MemoryAnswer, Note, NoteSupport
 from memories.services.drift.move import is_between_twins
 from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolve_updated
 
@@ -84,6 +84,8 @@ def note_written(
     *,
     actor: Actor,
     now: datetime,
+    memory_ids: Collection[UUID] = (),
+    created: Collection[UUID] = (),
     reworded: Collection[UUID] = (),
     respelled: Collection[UUID] = (),
     linking: Collection[UUID] = (),
@@ -92,11 +94,12 @@ def note_written(
     """Mark new wordings that link notes; resolve the errors about the former wordings.
 
     A repeated statement, another spelling or new answers say nothing else: what is known about it
-    stays.
+    stays, and new answers are looked for, too.
     """
     if linking:
         _mark(_OF_MEMORIES, {"memories": sorted(linking), "spared": []}, now)
     links_changed(respelled, now=now)
+    answers_changed({*memory_ids} - {*created} - {*linking}, now=now)
     if reworded:
         resolve_updated(reworded, actor=actor, now=now)
 
@@ -105,6 +108,15 @@ def note_changed(note: Note, *, earlier: str | None, earlier_version: int, now: 
     """Mark the memories that link a changed note; `earlier` is its old text, None of a new note."""
     given = {"note": note.pk, "earlier": earlier, "version": earlier_version}
     _mark(_OF_NOTE, given, now)
+
+
+def answers_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
+    """Mark memories that may have other answers; a check reads where a note gives them."""
+    if memory_ids:
+        told = Exists(MemoryAnswer.objects.filter(memory=OuterRef("memory")))
+        mine = NoteSupport.objects.filter(told, memory__in=list(memory_ids))
+        if mine.update(due_at=now, attempts=0):
+            wake(TASK, current_workspace_id())
 
 
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:

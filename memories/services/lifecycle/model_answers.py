@@ -22,6 +22,7 @@ from engram.kernel.models import Event
 from memories.core.answer_prompt import Statement
 from memories.core.answers import Answer, answers_digest
 from memories.models import AskedAnswers, Memory, MemoryAnswer
+from memories.services.drift.due import answers_changed
 from memories.services.index.entities import mark_due
 from memories.services.lifecycle.answers import (
     answer_rows,
@@ -95,6 +96,7 @@ def write_model_answers(
         mark_due({row.memory_id for row in rows})
     _keep(notes)
     if written:
+        answers_changed([memory_id for memory_id, _ in written], now=now)
         record_unsent("memory.answered", written, of="memory", actor=SYSTEM, now=now)
     return set(memories)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conflicts.core.answers.values import compare_values, mentions
+from memories.core.answer_values import compare_values, mentions
 
 SAME = [
     ("Priya", "Priya Nair"),

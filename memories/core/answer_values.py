@@ -6,12 +6,12 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from conflicts.core.answers.forms import ValueRelation, compare_forms
-from conflicts.core.topic_words import names, stems, tokens
 from memories.core import claims, measures
+from memories.core.answer_forms import ValueRelation, compare_forms
 from memories.core.claims import Quantity
 from memories.core.lexicon import concept_of, opposites_of
 from memories.core.reading import read_cached
+from memories.core.topic_words import names, stems, tokens
 
 MAX_CHARS: Final = 300  # longer answers are not compared
 _KEPT: Final = 4096
