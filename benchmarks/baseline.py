@@ -36,8 +36,10 @@ from engram.kernel.planning import searching
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import EFFECTIVE_WEIGHT, age_days, effectiveness
 from memories.core.metrics import bootstrap, ndcg_at
+from memories.core.text import terms
 from memories.models import Memory, MemoryVector
 from memories.services.recall.context import recall_context
+from memories.services.recall.pool import match_words
 from memories.services.recall.query import Query, select_recallable
 from memories.services.sessions.candidates import BEST_BESIDE
 
@@ -170,7 +172,9 @@ def _ask(told: Told, text: str, wanted: set[UUID], now: datetime) -> Asked:
     reading = read_query(text, workspace.embedding_model)
     with searching(workspace):
         recallable = select_recallable(Query(""), now)
-        scores = recall_context(workspace, text, reading, recallable, now=now)
+        scores = recall_context(
+            workspace, text, reading, recallable, match_words(recallable, terms(text)), now=now
+        )
         scores |= dict.fromkeys([i for i in before[-BEST_BESIDE:] if i not in scores], 0.0)
     past = set(before)
     ids = [i for i in scores if i in past]

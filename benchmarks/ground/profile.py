@@ -1,13 +1,15 @@
 """Where the time of HTTP calls goes: the embedding, each SQL statement, Python, the HTTP stack.
 
-Parts are measured where they happen: the model's pass, every statement that Django sends, the
-commit of each transaction. What remains is Python within the service, and outside of it the HTTP
-stack: key, middleware, JSON. The watching itself takes some microseconds a statement.
+Parts are measured where they happen: the model's pass, or the wait for one in another thread, every
+statement that Django sends, the commit of each transaction. What remains is Python within the
+service, and outside of it the HTTP stack: key, middleware, JSON. The watching itself takes some
+microseconds a statement.
 """
 
 from __future__ import annotations
 
 import re
+import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,6 +25,7 @@ from engram.kernel import embedding
 EMBEDDING, COMMIT, PYTHON, HTTP = "embedding", "COMMIT", "Python", "HTTP"
 TITLE_CHARS = 60
 _SPACES = re.compile(r"\s+")
+_SAVEPOINT = re.compile(r"(SAVEPOINT) .*")  # each has a name of its own
 _TABLE = re.compile(r"\b(?:FROM|INTO|UPDATE|JOIN)\s+\"?([a-z]+_[a-z_]+)", re.IGNORECASE)
 
 Parts = dict[str, list[float]]
@@ -117,7 +120,12 @@ def _watching(found: Profile, service: tuple[Any, str]) -> Iterator[None]:
         timed(COMMIT, ended, wrapper)
 
     def read(texts: Sequence[str]) -> Any:
+        if threading.current_thread() is not watched:
+            return embedded(texts)  # beside the watched thread, which may wait for it
         return timed(EMBEDDING, embedded, texts)
+
+    def wait(pending: embedding.PendingReading) -> Any:
+        return timed(EMBEDDING, waited, pending)
 
     def serve(*args: Any, **options: Any) -> Any:
         with found.serving():
@@ -125,10 +133,12 @@ def _watching(found: Profile, service: tuple[Any, str]) -> Iterator[None]:
 
     provider, served = embedding._provider(), getattr(*service)
     ended, embedded = BaseDatabaseWrapper._commit, provider.read
+    waited, watched = embedding.PendingReading.result, threading.current_thread()
     with ExitStack() as stack:
         stack.enter_context(connection.execute_wrapper(execute))
         stack.enter_context(patch.object(BaseDatabaseWrapper, "_commit", commit))
         stack.enter_context(patch.object(provider, "read", read))
+        stack.enter_context(patch.object(embedding.PendingReading, "result", wait))
         stack.enter_context(patch.object(*service, serve))
         yield
 
@@ -139,7 +149,7 @@ def _total(parts: Parts) -> float:
 
 def title_of(sql: str) -> str:
     """Return the kind of a statement and the tables that it names."""
-    text = _SPACES.sub(" ", sql).strip()
+    text = _SAVEPOINT.sub(r"\1", _SPACES.sub(" ", sql).strip())
     kind = text.partition(" ")[0].upper()
     tables = ", ".join(dict.fromkeys(found.partition("_")[2] for found in _TABLE.findall(text)))
     return f"{kind} {tables or text[len(kind) :].strip()}"[:TITLE_CHARS]

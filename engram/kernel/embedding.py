@@ -16,6 +16,7 @@ import logging
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -39,10 +40,12 @@ from engram.kernel.tenancy import release_connection
 __all__ = [
     "EmbeddingUnavailableError",
     "Floats",
+    "PendingReading",
     "Provider",
     "QueryReading",
     "UnknownTextError",
     "Windows",
+    "begin_reading",
     "embed",
     "embed_first_windows",
     "embed_query",
@@ -145,12 +148,58 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
     """
     model = model or model_name()
     text = text[:QUERY_CHARS]
-    key = (model, text)
-    with _lock:
-        if (known := _queries.get(key)) is not None:
-            _queries.move_to_end(key)
-            return known
+    if (known := _known_query(model, text)) is not None:
+        return known
     release_connection()
+    return _read_query(text, model)
+
+
+class PendingReading:
+    """The embedding of a query that is being made while the caller does something else."""
+
+    def __init__(self, future: Future[QueryReading]) -> None:
+        self._future = future
+
+    def result(self) -> QueryReading:
+        """Wait for the embedding, without a database connection, and return it.
+
+        Raise what `read_query` raises.
+        """
+        if not self._future.done():
+            release_connection()
+        return self._future.result()
+
+
+def begin_reading(text: str, model: str | None = None) -> PendingReading:
+    """Begin `read_query` in a thread of its own, unless the query is cached.
+
+    The local model computes without Python's lock, so the caller can read the database meanwhile.
+    """
+    model = model or model_name()
+    text = text[:QUERY_CHARS]
+    future: Future[QueryReading] = Future()
+    if (known := _known_query(model, text)) is not None:
+        future.set_result(known)
+    else:
+        threading.Thread(target=_fulfil, args=(future, text, model), daemon=True).start()
+    return PendingReading(future)
+
+
+def _fulfil(future: Future[QueryReading], text: str, model: str) -> None:
+    try:
+        future.set_result(_read_query(text, model))
+    except Exception as error:  # noqa: BLE001  raised where the result is wanted
+        future.set_exception(error)
+
+
+def _known_query(model: str, text: str) -> QueryReading | None:
+    with _lock:
+        if (known := _queries.get((model, text))) is not None:
+            _queries.move_to_end((model, text))
+        return known
+
+
+def _read_query(text: str, model: str) -> QueryReading:
     provider = _provider(model)
     if not provider.knows(text):
         raise UnknownTextError(f"{model} knows no word of the text")
@@ -159,7 +208,7 @@ def read_query(text: str, model: str | None = None) -> QueryReading:
     vector.flags.writeable = False
     reading = QueryReading(vector, tokens[0] if tokens else None)
     with _lock:
-        _queries[key] = reading
+        _queries[model, text] = reading
         while len(_queries) > QUERY_CACHE_SIZE:
             _queries.popitem(last=False)
     return reading

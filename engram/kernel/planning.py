@@ -9,7 +9,7 @@ and the transaction; a nested block with the same options costs nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import Any
 from uuid import UUID
@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Lookup
 
-from engram.kernel.tenancy import Tenant, in_workspace
+from engram.kernel.tenancy import Tenant, before_writing, in_workspace
 
 _BY_INDEX = {
     "enable_seqscan": "off",
@@ -121,7 +121,16 @@ def searching(workspace: Tenant | UUID) -> Iterator[None]:
 
     Prepared statements keep one plan for all parameters.
     """
-    with _within(workspace, _BY_INDEX | _IN_ORDER | _KEEP_PLANS, makes_savepoint=False):
+    settings = _BY_INDEX | _IN_ORDER | _KEEP_PLANS
+    with _within(in_workspace(workspace, options=settings, makes_savepoint=False), settings):
+        yield
+
+
+@contextmanager
+def searching_before_writing(workspace: Tenant | UUID) -> Iterator[None]:
+    """Plan reads as `searching` does, in the transaction of `before_writing`."""
+    settings = _BY_INDEX | _IN_ORDER | _KEEP_PLANS
+    with _within(before_writing(workspace, options=settings), settings):
         yield
 
 
@@ -132,19 +141,17 @@ def writing(workspace: Tenant | UUID, *, in_order: bool = False) -> Iterator[Non
     With `in_order` as in `by_index_in_order`. Prepared statements keep one plan for all parameters.
     """
     settings = _BY_INDEX | (_IN_ORDER if in_order else {}) | _KEEP_PLANS
-    with _within(workspace, settings, makes_savepoint=True):
+    with _within(in_workspace(workspace, options=settings), settings):
         yield
 
 
 @contextmanager
-def _within(
-    workspace: Tenant | UUID, settings: dict[str, str], *, makes_savepoint: bool
-) -> Iterator[None]:
-    """Make settings with the workspace, in one round trip; they end with the transaction.
+def _within(transaction: AbstractContextManager[bool], settings: dict[str, str]) -> Iterator[None]:
+    """Enter a transaction that makes settings with the workspace, in one round trip.
 
-    In a transaction that has begun before they are left to the blocks within.
+    They end with it. In a transaction that has begun before they are left to the blocks within.
     """
-    with in_workspace(workspace, options=settings, makes_savepoint=makes_savepoint) as is_made:
+    with transaction as is_made:
         token = _applied.set({**_applied.get(), **settings}) if is_made else None
         try:
             yield

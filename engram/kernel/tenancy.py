@@ -99,13 +99,17 @@ def in_workspace(
 
 
 @contextmanager
-def before_writing(workspace: Tenant | UUID) -> Iterator[None]:
+def before_writing(
+    workspace: Tenant | UUID, *, options: Mapping[str, str] | None = None
+) -> Iterator[bool]:
     """Set the current workspace as `in_workspace` does, without starting a joint transaction.
 
     For reads of a write before it embeds; the write must read again under its locks.
     """
-    with _serving(workspace if isinstance(workspace, UUID) else workspace.pk):
-        yield
+    is_first = _current.get() is None and not connection.in_atomic_block
+    workspace_id = workspace if isinstance(workspace, UUID) else workspace.pk
+    with _serving(workspace_id, options or {}):
+        yield is_first and bool(options)
 
 
 @contextmanager

@@ -8,10 +8,13 @@ import pytest
 from engram.kernel import embedding, minilm
 from engram.kernel.embedding import (
     EmbeddingUnavailableError,
+    UnknownTextError,
+    begin_reading,
     embed,
     embed_query,
     embed_windows,
     model_name,
+    read_query,
     windows,
 )
 from tests.homes import PATIENCE_SECONDS
@@ -79,6 +82,28 @@ def test_embed_query_remembers_and_cannot_be_changed(local):
     assert embed_query("the same question") is first
     with pytest.raises(ValueError, match="read-only"):
         first[0] = 1
+
+
+def test_a_query_can_be_embedded_ahead(server):
+    server.answer_embeddings(one_hot)
+    pending = begin_reading("asked ahead")
+    first = pending.result()
+
+    assert pending.result() is first
+    assert read_query("asked ahead") is begin_reading("asked ahead").result() is first
+    assert [r.body["input"] for r in server.requests] == [["asked ahead"]]
+
+
+def test_a_query_embedded_ahead_fails_where_it_is_wanted(settings, local):
+    with pytest.raises(UnknownTextError):
+        begin_reading("\ufffd").result()
+    with ModelServer() as server:
+        address = server.base_url
+    settings.ENGRAM_EMBEDDING = {"provider": "openai", "model": "gone", "base_url": address}
+    pending = begin_reading("asked in vain")
+
+    with pytest.raises(EmbeddingUnavailableError, match="gone did not answer"):
+        pending.result()
 
 
 def test_query_cache_forgets_the_oldest(server, monkeypatch):

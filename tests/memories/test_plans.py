@@ -28,7 +28,13 @@ from memories.services.index import nearest, postings, tokens
 from memories.services.index.search_index import ensure_vector_index
 from memories.services.recall import facts, turns
 from memories.services.sessions import candidates, vectors
-from memories.services.sessions.candidates import BEST, POOL_MAX, SessionPlace, candidates_of
+from memories.services.sessions.candidates import (
+    BEST,
+    POOL_MAX,
+    SessionPlace,
+    candidates_of,
+    read_place,
+)
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.scale import MODEL, VOCABULARY, WIDTH, clustered, fill
 
@@ -251,13 +257,14 @@ def test_no_large_table_is_read_whole_for_a_session(full: Tenant) -> None:
     about = f"what now, {VOCABULARY[0]}?"
     place = SessionPlace("", "team/a", about, QueryReading(vector, None))
     with explained() as plans, in_workspace(full.workspace):
-        found = candidates_of(full.workspace, place, now=NOW)
+        found = candidates_of(full.workspace, place, read_place(place, now=NOW), now=NOW)
     assert plans.scanned_whole == set()
     assert plans.indexes >= {"memory_standing", "memory_always"}
     assert len(found.facts) <= POOL_MAX
     assert [score.total for score in found.scores if score.recall] != []
     with in_workspace(full.workspace):
-        found = candidates_of(full.workspace, SessionPlace("", "team/a"), now=NOW)
+        place = SessionPlace("", "team/a")
+        found = candidates_of(full.workspace, place, read_place(place, now=NOW), now=NOW)
     with in_workspace(full.workspace):
         everything = sorted(
             Memory.objects.recallable(NOW),

@@ -12,7 +12,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import LEFT_OUT
 from memories.models import Memory
 from memories.services.recall.query import Query, holds, match_pins
-from memories.services.sessions.candidates import SessionPlace, candidates_of
+from memories.services.sessions.candidates import SessionPlace, candidates_of, read_place
 from tests.conftest import NOW, Tenant
 from tests.memories.session_world import begin, injected_ids, remember
 
@@ -126,7 +126,8 @@ def test_recall_and_sessions_agree_where_a_pin_holds(tenant: Tenant) -> None:
         with in_workspace(tenant.workspace):
             filtered = Memory.objects.filter(match_pins(query), is_pinned=True)
             assert set(filtered.values_list("pk", flat=True)) == expected
-            found = candidates_of(tenant.workspace, SessionPlace(project, scope), now=NOW)
+            place = SessionPlace(project, scope)
+            found = candidates_of(tenant.workspace, place, read_place(place, now=NOW), now=NOW)
         leading = {fact.id for fact in found.facts if fact.leads}
         assert leading == expected, (scope, project)
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import pytest
 
+from engram.kernel.embedding import PendingReading, QueryReading
 from engram.kernel.models import StageError
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import EFFECTIVE_WEIGHT
@@ -49,6 +50,25 @@ def whatever_ranks_best(tenant: Tenant) -> None:
     """Inject also what is not relevant to a session's context."""
     tenant.workspace.settings = {"session_min_relevance": 0}
     tenant.workspace.save()
+
+
+def test_what_is_forgotten_while_the_context_is_embedded_is_left_out(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By words, by importance, as a constraint and as a pin."""
+    kept, *going = fill(tenant)
+    going.append(remember(tenant, "Never restart the ledger by day.", kind="constraint"))
+    going.append(remember(tenant, "Invoices carry two signatures.", pinned=True))
+
+    def forget_first(pending: PendingReading) -> QueryReading:
+        forget(tenant.workspace, going, actor=AGENT, now=NOW)
+        return answered(pending)
+
+    answered = PendingReading.result
+    monkeypatch.setattr(PendingReading, "result", forget_first)
+    started = begin(tenant, context="Do refunds of an invoice need approval, and by whom?")
+    assert [r.memory_id for r in records(tenant, started)] == [kept]
+    assert (injected_ids(started), started.left_out) == ([kept], [])
 
 
 def use(settings: Any, ranker: str) -> None:

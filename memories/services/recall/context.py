@@ -12,10 +12,9 @@ from uuid import UUID
 from engram.kernel.embedding import QueryReading
 from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Selection
-from memories.core.text import terms
 from memories.models import Memory
 from memories.services.recall.links import LinkReader
-from memories.services.recall.pool import gather
+from memories.services.recall.pool import WordMatches, gather
 from memories.services.recall.query import Query
 from memories.services.recall.rank import RankRequest, rank
 from memories.services.recall.recall import uses_graph
@@ -26,6 +25,7 @@ def recall_context(
     context: str,
     reading: QueryReading | None,
     recallable: Selection[Memory],
+    words: WordMatches,
     *,
     now: datetime,
 ) -> dict[UUID, float]:
@@ -35,11 +35,12 @@ def recall_context(
     ----------
     reading : the embedding of the context; None when it could not be embedded: words alone count.
     recallable : the memories to choose from.
+    words : those that match the words of the context.
     """
     query = Query(context, min_score=None, is_recorded=False)
     vector = None if reading is None else reading.vector
     model = workspace.embedding_model
-    pool = gather(recallable, vector, model, terms(context))
+    pool = gather(recallable, vector, model, words)
     links = None
     if uses_graph(workspace, query):
         links = LinkReader(recallable.condition, memories=pool.vocabulary.memories, now=now)

@@ -23,7 +23,7 @@ from memories.core.text import terms
 from memories.models import Kind, Memory, MemoryQuerySet, Revision
 from memories.services.index.postings import vocabulary_of
 from memories.services.recall.facts import OWN_FIELDS, Facts, facts_of
-from memories.services.recall.pool import BREADTH, RecallPool, gather
+from memories.services.recall.pool import BREADTH, RecallPool, gather, match_words
 from memories.services.recall.query import Query, holds
 
 REVISED_READ = 500  # the most memories revised since, the latest first
@@ -78,14 +78,10 @@ def gather_then(
 ) -> RecallPool:
     """Return the pool as of then: an exact scan, and revised memories by their old wording."""
     vector = None if reading is None else reading.vector
+    breadth = max(BREADTH, query.k)
+    words = match_words(unrevised_matching, terms(query.text), breadth=breadth)
     pool = gather(
-        unrevised_matching,
-        vector,
-        model,
-        terms(query.text),
-        always,
-        breadth=max(BREADTH, query.k),
-        is_present=False,
+        unrevised_matching, vector, model, words, always, breadth=breadth, is_present=False
     )
     still = set(
         Memory.objects.filter(pk__in=then.memories, forgotten_at=None).values_list("pk", flat=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -17,7 +18,7 @@ from memories.services.index.postings import Vocabulary, by_words, vocabulary_of
 from memories.services.recall.facts import Facts, facts_of
 from memories.services.recall.turns import neighbours
 
-__all__ = ["BREADTH", "RecallPool", "gather", "nearest"]
+__all__ = ["BREADTH", "RecallPool", "WordMatches", "gather", "match_words", "nearest"]
 
 # The sizes of the pool: by vectors, by words, and of both those whose session neighbours are added;
 # `k`, if that is larger.
@@ -39,11 +40,27 @@ class RecallPool:
         return sorted(self.facts.values(), key=lambda found: found.pk.int)
 
 
+class WordMatches(NamedTuple):
+    """The memories that match the words of a query best, best first."""
+
+    vocabulary: Vocabulary
+    best: Collection[UUID]
+
+
+def match_words(
+    recallable: Rows[Memory], query_terms: Collection[str], *, breadth: int = BREADTH
+) -> WordMatches:
+    """Return the best of the recallable memories by words."""
+    with by_index_in_order():
+        vocabulary = vocabulary_of(query_terms)
+        return WordMatches(vocabulary, by_words(recallable, vocabulary, breadth))
+
+
 def gather(
     recallable: Rows[Memory],
     vector: np.ndarray | None,
     model: str,
-    query_terms: Collection[str],
+    words: WordMatches,
     always: Iterable[UUID] = (),
     *,
     breadth: int = BREADTH,
@@ -51,18 +68,19 @@ def gather(
 ) -> RecallPool:
     """Return the nearest memories, the best by words, their session neighbours, and `always`.
 
+    `words` are recallable memories too, matched in this transaction or checked in it again.
     `is_present` is False when `recallable` contains memories that are hidden by now, as of a moment
     before: questions are not compared then, because an answer may have been written later.
     """
     with by_index_in_order():
-        pool = RecallPool(vocabulary_of(query_terms))
+        pool = RecallPool(words.vocabulary)
         near: Collection[UUID] = ()
         if vector is not None and is_present:
             size = pool.vocabulary.memories
             near = nearest(recallable, vector, model, breadth, size=size)
         elif vector is not None:
             near = nearest_among(queryset_of(recallable), vector, model, breadth)
-        found = {*near, *by_words(recallable, pool.vocabulary, breadth), *always}
+        found = {*near, *words.best, *always}
         pool.facts |= facts_of(found, pool.vocabulary, vector, model, has_questions=is_present)
         best = _best(pool, has_vector=vector is not None)[:breadth]
         added = _add_neighbours(pool, recallable, {*best, *always})

@@ -19,7 +19,7 @@ from engram.kernel.embedding import (
 )
 from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Condition, Selection, condition_of, rows_of
-from engram.kernel.planning import searching
+from engram.kernel.planning import by_index_in_order, searching
 from memories.core.relevance import select
 from memories.core.spreading import Node
 from memories.core.text import terms
@@ -29,7 +29,7 @@ from memories.services.recall import past
 from memories.services.recall.describe import Found, describe_recall
 from memories.services.recall.links import LinkReader
 from memories.services.recall.log import note_recall
-from memories.services.recall.pool import BREADTH, RecallPool, gather
+from memories.services.recall.pool import BREADTH, RecallPool, gather, match_words
 from memories.services.recall.query import (
     AUTO,
     EMPTY_QUERY,
@@ -238,7 +238,9 @@ def _pool(
 ) -> RecallPool:
     vector = None if reading is None else reading.vector
     breadth = max(BREADTH, query.k)
-    return gather(recallable, vector, model, terms(query.text), always, breadth=breadth)
+    with by_index_in_order():
+        words = match_words(recallable, terms(query.text), breadth=breadth)
+        return gather(recallable, vector, model, words, always, breadth=breadth)
 
 
 def _leading_pins(pins: Condition, query: Query) -> list[UUID]:

@@ -34,8 +34,10 @@ from memories.core.baseline import (
 )
 from memories.core.injection import Always
 from memories.core.relevance import select_for_context
+from memories.core.text import terms
 from memories.models import Memory, Provenance
 from memories.services.recall.context import recall_context
+from memories.services.recall.pool import WordMatches, match_words
 from memories.services.recall.query import Query, select_recallable
 from memories.services.sessions.vectors import cosine_of, read_windows, relevances_of
 
@@ -86,6 +88,7 @@ _ALWAYS = f"""
         ORDER BY {_TRUST} DESC, importance DESC, id LIMIT %(pins)s
     ) AS pins
 """  # noqa: S608  constants only
+_STILL = "SELECT id FROM memories_memory WHERE {condition} AND id = ANY(%(ids)s::uuid[])"
 _LINKED = f"""
     SELECT id FROM memories_memory
     WHERE {{condition}} AND NOT id = ANY(%(ids)s::uuid[]) AND id = ANY(ARRAY(
@@ -151,14 +154,59 @@ class SessionCandidates:
     constraints: Sequence[UUID]  # all that apply here, at most `CONSTRAINTS_READ`
 
 
-def candidates_of(workspace: Workspace, place: SessionPlace, *, now: datetime) -> SessionCandidates:
-    """Return a session's candidates, share-locked until the transaction ends."""
+class PlaceReading(NamedTuple):
+    """What can be read for a session before its context is embedded."""
+
+    ranked: Sequence[tuple[UUID, bool, int, int | None]]  # see `_BEST`
+    named: Sequence[tuple[UUID, bool]]  # see `_ALWAYS`
+    words: WordMatches | None  # of the context; None where it says nothing to search for
+
+    @property
+    def ids(self) -> set[UUID]:
+        """Return the memories that were read."""
+        by_words = () if self.words is None else self.words.best
+        return {*(i for i, *_ in self.ranked), *(i for i, _ in self.named), *by_words}
+
+    def among(self, ids: Collection[UUID]) -> PlaceReading:
+        """Return what was read of these memories."""
+        words = self.words
+        return PlaceReading(
+            [row for row in self.ranked if row[0] in ids],
+            [row for row in self.named if row[0] in ids],
+            words and words._replace(best=[i for i in words.best if i in ids]),
+        )
+
+
+def read_place(place: SessionPlace, *, now: datetime) -> PlaceReading:
+    """Return the memories that a session's place, and the words of its context, lead to."""
+    recallable = select_recallable(Query(""), now)
+    parameters = _parameters(place)
+    is_meaningful = Query(place.context).is_meaningful
+    with by_index_in_order():
+        return PlaceReading(
+            _rows(_BEST, recallable, parameters),
+            _rows(_ALWAYS, recallable, parameters),
+            match_words(recallable, terms(place.context)) if is_meaningful else None,
+        )
+
+
+def candidates_of(
+    workspace: Workspace, place: SessionPlace, read: PlaceReading, *, now: datetime
+) -> SessionCandidates:
+    """Return a session's candidates, share-locked until the transaction ends.
+
+    `read` may be of an earlier transaction: what was forgotten since is left out.
+    """
     recallable = select_recallable(Query(""), now)
     parameters = _parameters(place)
     with by_index_in_order():
-        ranked = _rows(_BEST, recallable, parameters)
-        named = _rows(_ALWAYS, recallable, parameters)
-        found = _recalled(workspace, place, recallable, now)
+        still = _rows(_STILL, recallable, parameters | {"ids": pack_ids(read.ids)})
+        ranked, named, words = read.among({i for (i,) in still})
+        found: dict[UUID, float] = {}
+        if words is not None:
+            found = recall_context(
+                workspace, place.context, place.reading, recallable, words, now=now
+            )
         best = [i for i, *_ in ranked[: BEST_BESIDE if found else BEST]]
         size = (ranked[0][3] or 0) if ranked else 0
         chosen = {*best, *found}
@@ -210,15 +258,6 @@ def _parameters(place: SessionPlace) -> dict[str, Any]:
         "pins": PINS_MAX,
         "linked": LINKED_MAX,
     }
-
-
-def _recalled(
-    workspace: Workspace, place: SessionPlace, recallable: Selection[Memory], now: datetime
-) -> dict[UUID, float]:
-    """Return what a recall of the context finds; nothing where it says nothing to search for."""
-    if not Query(place.context).is_meaningful:
-        return {}
-    return recall_context(workspace, place.context, place.reading, recallable, now=now)
 
 
 def _score(fact: CandidateMemory, found: Mapping[UUID, float], now: datetime) -> BaselineScore:

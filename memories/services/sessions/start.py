@@ -1,8 +1,9 @@
 """Start a session: choose the memories to inject, and record all candidates.
 
-1. Embed the context, outside a transaction. 2. Recall it, gather candidates, call the learned
-ranker, rank. 3. Record all candidates, count injections, write the event and send the signal. A
-known session key returns what was injected at its first start, in the present wording.
+1. Embed the context; meanwhile read what does not depend on its meaning. 2. In one transaction
+recall it, gather candidates, call the learned ranker, rank. 3. Record all candidates, count
+injections, write the event and send the signal. A known session key returns what was injected at
+its first start, in the present wording.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from engram.kernel.collisions import retry_on_collision
 from engram.kernel.credentials import refuse_credentials, without_credentials
 from engram.kernel.embedding import (
     EmbeddingUnavailableError,
+    PendingReading,
     QueryReading,
     UnknownTextError,
-    read_query,
+    begin_reading,
 )
 from engram.kernel.history import event, send
 from engram.kernel.inserting import insert
 from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Workspace
-from engram.kernel.planning import writing
+from engram.kernel.planning import searching_before_writing, writing
 from engram.kernel.refusals import StaleError
-from engram.kernel.tenancy import before_writing
 from memories.core import injection
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.causes import SESSION_KEY_TAKEN
@@ -40,9 +41,11 @@ from memories.services.drift.report import report_drift
 from memories.services.recall.query import Query
 from memories.services.sessions.candidates import (
     CandidateMemory,
+    PlaceReading,
     SessionPlace,
     candidates_of,
     constraints_at,
+    read_place,
 )
 from memories.services.sessions.offer import OfferedMemory, StartedSession, decided_since
 from memories.services.sessions.ranker_hook import RankerAnswer, RankerRequest, ask_ranker
@@ -90,10 +93,14 @@ def start_session(
     names = ("session_key", "project", "scope", "agent")
     refuse_credentials({name: getattr(request, name) for name in names})
     request = replace(request, context=without_credentials(request.context)[0])
-    with before_writing(workspace):
-        is_new = not is_known(request.session_key)
-    reading = _read_context(workspace, request.context, now) if is_new else None
-    started = _start_once(workspace, request, reading, actor=actor, now=now, rng=rng)
+    place = SessionPlace(request.project, request.scope, request.context)
+    pending = read = None
+    with searching_before_writing(workspace):
+        if not is_known(request.session_key):
+            pending = _begin_reading(workspace, request.context)
+            read = read_place(place, now=now)
+    place = replace(place, reading=_finish(pending, workspace, now))
+    started = _start_once(workspace, request, place, read, actor=actor, now=now, rng=rng)
     if started.is_new:
         telemetry.observe(STAGE, perf_counter() - began, workspace)
     return started
@@ -103,7 +110,8 @@ def start_session(
 def _start_once(
     workspace: Workspace,
     request: SessionRequest,
-    reading: QueryReading | None,
+    place: SessionPlace,
+    read: PlaceReading | None,
     *,
     actor: Actor,
     now: datetime,
@@ -114,17 +122,30 @@ def _start_once(
         one_at_a_time(f"session:{workspace.pk}:{request.session_key}")
         if is_known(request.session_key):
             return read_started(request.session_key, actor, now)
+        read = read or read_place(place, now=now)  # the known session was erased meanwhile
         # A copy, so that a retry draws the same numbers.
-        return _start(workspace, request, reading, actor=actor, now=now, rng=copy(rng))
+        return _start(workspace, request, place, read, actor=actor, now=now, rng=copy(rng))
 
 
-def _read_context(workspace: Workspace, context: str, now: datetime) -> QueryReading | None:
-    """Embed the context; None without one, or when it cannot be embedded: words are used then."""
+def _begin_reading(workspace: Workspace, context: str) -> PendingReading | None:
+    """Begin to embed the context; None where it says nothing."""
     if not Query(context).is_meaningful:
+        return None
+    return begin_reading(context, workspace.embedding_model)
+
+
+def _finish(
+    pending: PendingReading | None, workspace: Workspace, now: datetime
+) -> QueryReading | None:
+    """Return the embedded context; None without one, or when it cannot be embedded.
+
+    Words are used then.
+    """
+    if pending is None:
         return None
     model = workspace.embedding_model
     try:
-        return read_query(context, model)
+        return pending.result()
     except UnknownTextError:
         return None
     except EmbeddingUnavailableError:
@@ -158,15 +179,15 @@ def read_started(session_key: str, actor: Actor, now: datetime) -> StartedSessio
 def _start(
     workspace: Workspace,
     request: SessionRequest,
-    reading: QueryReading | None,
+    place: SessionPlace,
+    read: PlaceReading,
     *,
     actor: Actor,
     now: datetime,
     rng: Random,
 ) -> StartedSession:
     model = workspace.embedding_model
-    place = SessionPlace(request.project, request.scope, request.context, reading)
-    found = candidates_of(workspace, place, now=now)
+    found = candidates_of(workspace, place, read, now=now)
     before = sessions_before(actor.caller, request.agent, now)
     gap = _gap_hours(before.any, now)
     disputes = disputes_with_quotes([fact.id for fact in found.facts], now=now)
@@ -184,7 +205,7 @@ def _start(
     budget = injection.InjectionBudget(request.k, request.budget_chars)
     least = workspace.config.session_min_relevance
     rows = rank_candidates(found, answer, budget, disputes, least=least, rng=rng)
-    session = _session(request, reading, answer, model=model, gap=gap, actor=actor, now=now)
+    session = _session(request, place.reading, answer, model=model, gap=gap, actor=actor, now=now)
     session.reason = _reason(rows)
     session.draft_share = answer.draft_share
     session.is_drafted = any(row.drafted_by for row in rows)
