@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.queue import withheld
+from engram.console.feed_groups import line_of, newest_lines
 from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
 from memories.models import Memory
@@ -39,9 +40,17 @@ def as_message(event: Event) -> dict[str, Any]:
 
 
 def latest(limit: int) -> list[dict[str, Any]]:
-    """Return the newest events to show, newest first, with their texts."""
-    rows = [event for event in Event.objects.all()[: limit * 4] if is_shown(event.type)]
-    return with_texts([as_message(event) for event in rows[:limit]])
+    """Return the newest lines to show, newest first, with the texts of their newest events.
+
+    A line of several events has their number as `count` and theirs as `seqs`.
+    """
+    lines = {line.seq: line for line in newest_lines(limit)}
+    rows = Event.objects.filter(seq__in=list(lines)).order_by("-seq")
+    told = with_texts([as_message(event) for event in rows])
+    return [
+        {**message, "seqs": lines[message["seq"]].seqs, "count": len(lines[message["seq"]].seqs)}
+        for message in told
+    ]
 
 
 def last_seq() -> int:
@@ -139,6 +148,8 @@ def _display(
         found = {"text": _short(data.get("path", ""))}
     if is_shown(kind):
         found = {**found, "words": words_for(kind, data), "glyph": glyph_for(kind)}
+        if line := line_of(kind, data, data.get("actor", "")):
+            found["joins"] = line
         if url := _link(kind, data["object"]):
             found["url"] = url
     return found

@@ -18,6 +18,7 @@ import os
 import socket
 import threading
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from time import perf_counter, sleep, time
@@ -36,6 +37,7 @@ RETRY_SECONDS = 0.2
 END_SECONDS = 5.0  # a process that ends waits so long for a report that is being written
 GONE_AFTER = timedelta(seconds=60)
 FORGOTTEN_AFTER = timedelta(days=1)
+STARTING = timedelta(minutes=2)  # workers load their models before they first report
 WAITING_WORKERS = frozenset({"models", "outgoing"})  # their threads wait for other servers
 
 
@@ -216,6 +218,11 @@ def recent_processes(now: datetime, within: timedelta = GONE_AFTER) -> list[Work
 def is_alive(row: WorkerPulse, now: datetime) -> bool:
     """Return whether a process had a heartbeat within a minute."""
     return row.beat_at >= now - GONE_AFTER
+
+
+def are_starting(rows: Sequence[WorkerPulse], now: datetime) -> bool:
+    """Return whether all living processes are so young that others may not have reported yet."""
+    return bool(rows) and all(now - row.started_at < STARTING for row in rows)
 
 
 def kind_of(row: WorkerPulse) -> str:

@@ -7,7 +7,10 @@ const pauseButton = document.querySelector("[data-pause]");
 const heldLabel = document.querySelector("[data-held]");
 const figures = document.querySelector("[data-figures]");
 const HEALTH_MS = 60_000;
-const shown = new Set([...feed.querySelectorAll("[data-seq]")].map((row) => Number(row.dataset.seq)));
+const JOINED_FROM = 4; // as in console/feed_groups.py
+const JOINED_MS = 60_000;
+const seqsOf = (row) => row.dataset.seqs.split(" ").map(Number);
+const shown = new Set([...feed.querySelectorAll("[data-seq]")].flatMap(seqsOf));
 let held = [];
 let isPaused = false;
 let state = "connecting";
@@ -49,7 +52,8 @@ function drawIcon(name) {
 
 function row({ seq, at, data }) {
   const made = element("li", "fresh");
-  made.dataset.seq = seq;
+  made.dataset.seq = made.dataset.seqs = seq;
+  if (data.joins) made.dataset.joins = data.joins;
   const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
   glyph.append(drawIcon(data.glyph?.[0] ?? "events"));
   const told = element("div", "told");
@@ -74,8 +78,30 @@ function insert(event) {
   feed.querySelector("[data-empty]")?.remove();
   const rows = [...feed.querySelectorAll("li[data-seq]")];
   const older = rows.find((other) => Number(other.dataset.seq) < event.seq);
-  feed.insertBefore(row(event), older ?? null);
+  const made = row(event);
+  feed.insertBefore(made, older ?? null);
+  join(made);
   if (rows.length >= FEED_MAX) feed.lastElementChild.remove();
+}
+
+// Joins what one act did to many into one line, that of the newest.
+function join(made) {
+  if (!made.dataset.joins) return;
+  const at = (row) => Date.parse(row.querySelector("time").dateTime);
+  const same = [...feed.querySelectorAll("li[data-joins]")].filter(
+    (row) => row.dataset.joins === made.dataset.joins && Math.abs(at(row) - at(made)) <= JOINED_MS,
+  );
+  const seqs = same.flatMap(seqsOf);
+  if (seqs.length < JOINED_FROM) return;
+  const [newest, ...others] = same;
+  for (const row of others) row.remove();
+  newest.dataset.seqs = seqs.join(" ");
+  let times = newest.querySelector(".times");
+  if (!times) {
+    times = element("span", "chip num times");
+    newest.querySelector(".told strong").after(" ", times);
+  }
+  times.textContent = `${seqs.length} times`;
 }
 
 function take(event) {

@@ -12,6 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
+from engram.console.diagnostics import parts
 from engram.console.diagnostics.diagnose import diagnose
 from engram.console.diagnostics.domain import DOMAINS, status_of
 from engram.console.diagnostics.predictor import Signs, score
@@ -63,10 +64,10 @@ def test_the_predictors_health_is_as_the_source_document_says(
     assert status_of(score(signs)) == status
 
 
-def alive(*kinds: str) -> None:
+def alive(*kinds: str, since: timedelta = timedelta(hours=1)) -> None:
     now = timezone.now()
     for kind in kinds:
-        heartbeat.beat(heartbeat.tally.row(f"{kind}@here/1", started_at=now, now=now))
+        heartbeat.beat(heartbeat.tally.row(f"{kind}@here/1", started_at=now - since, now=now))
 
 
 def configure(tenant: Tenant, **changes: Any) -> None:
@@ -134,6 +135,37 @@ def test_without_a_worker_the_predictor_is_unhealthy(tenant: Tenant) -> None:
     alive("web", "beat")
     assert predictor_of(tenant)["score"] == 0.0
     assert "No worker" in predictor_of(tenant)["says"]
+
+
+def test_a_service_that_has_just_started_is_said_to_be_starting(tenant: Tenant) -> None:
+    alive("web", since=timedelta(seconds=30))
+    with in_workspace(tenant.workspace):
+        young = diagnose(tenant.workspace, now=timezone.now())
+    assert (young.status, young.word) == ("unhealthy", "starting")
+    for name in ("predictor", "queue"):
+        part = young.by_name[name]
+        assert part.word == "starting"
+        assert "Not every process has reported" in part.says
+        assert "No worker" not in part.says
+
+
+def test_a_service_that_starts_long_is_unhealthy(tenant: Tenant) -> None:
+    alive("web", since=timedelta(minutes=3))
+    alive("beat", since=timedelta(seconds=30))
+    with in_workspace(tenant.workspace):
+        old = diagnose(tenant.workspace, now=timezone.now())
+    assert (old.word, old.by_name["predictor"].word, old.by_name["queue"].word) == (
+        "unhealthy", "unhealthy", "unhealthy",
+    )  # fmt: skip
+
+
+def test_a_silent_broker_is_no_start(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    alive("web", since=timedelta(seconds=30))
+    silent = {"name": "broker", "ok": False, "detail": "no answer"}
+    monkeypatch.setattr(parts, "broker_check", lambda: silent)
+    with in_workspace(tenant.workspace):
+        found = diagnose(tenant.workspace, now=timezone.now())
+    assert (found.word, found.by_name["queue"].word) == ("unhealthy", "unhealthy")
 
 
 def test_off_is_no_illness(tenant: Tenant) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -20,7 +21,7 @@ from engram.console.inbox import queue, registry
 from engram.console.inbox.source import WaitingCount
 from engram.console.overview import overview
 from engram.console.sparklines import sparkline
-from engram.kernel.actors import Actor
+from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
 from engram.kernel.models import Membership, Role
 from engram.kernel.tenancy import in_workspace
@@ -248,3 +249,43 @@ def test_the_page_says_what_changed_after_a_pause(tenant: Tenant, member: Member
     live = client.get("/console/numbers/").content.decode()
     assert ">1 commit</a>" in live
     assert ">1 commit</a>" in client.get("/").content.decode()
+
+
+def happen(tenant: Tenant, kind: str, count: int, *, minutes_ago: float = 0) -> None:
+    with in_workspace(tenant.workspace):
+        for _ in range(count):
+            at = timezone.now() - timedelta(minutes=minutes_ago)
+            record(kind, of=("memory", uuid4()), actor=SYSTEM, now=at, data={})
+
+
+def feed_in(html: str) -> list[tuple[str, str]]:
+    """Return the words of the feed's lines, each with how many times it happened."""
+    lines = html[html.index("data-feed data-seq") :].split("<li ")[1:]
+    words = [
+        re.search(r"<strong>([^<]+)</strong>(?: <span[^>]*times\">(\d+) times)?", one)
+        for one in lines
+    ]
+    told = [(found[1], found[2] or "1") for found in words if found]
+    return [one for one in told if one[0] != "Key issued"]  # the keys of the tenant
+
+
+def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member) -> None:
+    happen(tenant, "memory.revised", 3, minutes_ago=5)
+    happen(tenant, "memory.split", 5, minutes_ago=4)
+    happen(tenant, "memory.forgotten", 40)
+    html = member("reader").get("/").content.decode()
+    assert feed_in(html) == [
+        ("Memory forgotten", "40"),
+        *[("Merge taken apart", "1")] * 5,
+        *[("Memory revised", "1")] * 3,
+    ]
+    seqs = re.search(r'data-seqs="([\d ]+)" data-joins="Memory forgotten', html)
+    assert seqs is not None
+    assert len(seqs[1].split()) == 40  # the live stream sends none of them again
+
+
+def test_what_happens_apart_or_by_others_is_not_one_line(tenant: Tenant, member: Member) -> None:
+    happen(tenant, "memory.revised", 4, minutes_ago=10)
+    happen(tenant, "memory.revised", 4, minutes_ago=3)
+    html = member("reader").get("/").content.decode()
+    assert feed_in(html) == [("Memory revised", "4")] * 2

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engram.console.diagnostics import parts
-from engram.console.diagnostics.domain import Domain, Status, Word, status_of
+from engram.console.diagnostics.domain import WORST_FIRST, Domain, Status, Word, status_of
 from engram.console.diagnostics.predictor import predictor
+from engram.kernel import heartbeat
 from engram.kernel.models import Workspace
 
 
@@ -35,16 +36,17 @@ class Diagnosis:
 
     @property
     def word(self) -> Word:
-        """Return the status for people: the worst of the parts', where one that learns is well."""
-        others = [domain.score for domain in self.domains if not domain.is_learning]
-        if len(others) == len(self.domains) or status_of(min(others)) != "healthy":
-            return status_of(min(others))
-        return "learning"
+        """Return the status for people: the worst of the parts', where one that learns is well.
+
+        Parts whose processes have not reported yet are not known to be unwell.
+        """
+        words = [domain.word for domain in self.domains]
+        return min(words, key=WORST_FIRST.index)
 
 
 def diagnose(workspace: Workspace, *, now: datetime) -> Diagnosis:
     """Look at every part of the workspace being served."""
-    processes = parts.processes(now)
+    processes = heartbeat.recent_processes(now)
     gate = parts.gate_metrics(now)
     return Diagnosis(
         at=now,

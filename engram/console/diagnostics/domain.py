@@ -7,10 +7,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 Status = Literal["healthy", "degraded", "unhealthy"]
-Word = Literal["healthy", "learning", "degraded", "unhealthy"]
+Word = Literal["healthy", "learning", "starting", "degraded", "unhealthy"]
+WORST_FIRST: Final[tuple[Word, ...]] = (
+    "unhealthy", "degraded", "starting", "learning", "healthy",
+)  # fmt: skip
 STATUSES: Final = ("healthy", "degraded", "unhealthy")
 HEALTHY: Final = 0.8
 DEGRADED: Final = 0.5
+STARTING_WORDS: Final = "Not every process has reported since the start a moment ago."
 DOMAINS: Final = (
     "predictor", "queue", "storage", "index", "provider", "detection", "duplicates", "gate",
 )  # fmt: skip
@@ -25,6 +29,7 @@ class Domain:
     says: str
     fields: Mapping[str, Any] = field(default_factory=dict)
     is_learning: bool = False  # nothing is wrong, its score is that of one which still learns
+    is_starting: bool = False  # a process has not reported yet, shortly after the start
 
     @property
     def status(self) -> Status:
@@ -34,6 +39,8 @@ class Domain:
     @property
     def word(self) -> Word:
         """Return the status for people, to whom `degraded` means that something is wrong."""
+        if self.is_starting:
+            return "starting"
         return "learning" if self.is_learning else self.status
 
 

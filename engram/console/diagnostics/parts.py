@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from django.conf import settings
@@ -12,11 +13,11 @@ from django.db.models import Count, Min, Q
 from conflicts.models import Awaits, DetectionRun
 from conflicts.services.detection import backlog
 from conflicts.services.detection.runs import summarise_runs
-from engram.console.diagnostics.domain import Domain
+from engram.console.diagnostics.domain import STARTING_WORDS, Domain
 from engram.console.health import broker_check
 from engram.embedded.places import read_record
 from engram.kernel import embedding, heartbeat, labels, llm
-from engram.kernel.models import ModelSpend, StageError, Workspace
+from engram.kernel.models import ModelSpend, StageError, WorkerPulse, Workspace
 from memories.models import Memory, Session
 from memories.services.gate.metrics import GateMetrics, measure_gate
 from memories.services.index.note_chunks import select_due
@@ -37,18 +38,15 @@ FEW_VECTORS = 5_000  # these are read one by one all the same
 LEAST_JUDGED = 5  # merges, before their share says anything
 
 
-def processes(now: datetime) -> Counter[str]:
-    """Count the living processes by what they do."""
-    return Counter(heartbeat.kind_of(row) for row in heartbeat.recent_processes(now))
-
-
 def gate_metrics(now: datetime) -> GateMetrics:
     """Measure the gate over the last thirty days."""
     return measure_gate(since=now - GATE_DAYS, now=now)
 
 
-def queue(alive: Counter[str], *, now: datetime) -> Domain:
+def queue(processes: Sequence[WorkerPulse], *, now: datetime) -> Domain:
     """Score the queue by its oldest row, and by whether a worker and the scheduler run."""
+    alive = Counter(heartbeat.kind_of(row) for row in processes)
+    is_starting = heartbeat.are_starting(processes, now) and not (alive["worker"] and alive["beat"])
     ready = Q(not_before=None) | Q(not_before__lte=now)
     due = backlog.select_due().filter(ready).aggregate(n=Count("pk"), oldest=Min("since"))
     judging = Judgement.objects.filter(ready, status=JudgeStatus.DUE)
@@ -59,13 +57,14 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
     lag = max((now - min(oldest)).total_seconds(), 0.0) if oldest else 0.0
     score = next((worth for longest, worth in LAGS if lag <= longest), LOST)
     text = f"The oldest has waited for {_span(lag)}." if oldest else "Nothing waits."
+    if is_starting:
+        text = f"{text} {STARTING_WORDS}"
     if not alive["worker"]:
-        score, text = (
-            min(score, NOBODY_WORKS),
-            f"{text} No worker has been heard of for a minute.",
-        )
+        score = min(score, NOBODY_WORKS)
+        text += "" if is_starting else " No worker has been heard of for a minute."
     elif not alive["beat"]:
-        score, text = min(score, 0.5), f"{text} The scheduler of sweeps is silent."
+        score = min(score, 0.5)
+        text += "" if is_starting else " The scheduler of sweeps is silent."
     if not broker["ok"]:
         score, text = min(score, NOBODY_WORKS), f"{text} The broker does not answer."
     return Domain(
@@ -83,6 +82,7 @@ def queue(alive: Counter[str], *, now: datetime) -> Domain:
             "schedulers": alive["beat"],
             "broker": "answers" if broker["ok"] else "silent",
         },
+        is_starting=is_starting and broker["ok"],
     )
 
 

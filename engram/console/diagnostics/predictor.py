@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from engram.console.diagnostics.domain import Domain
+from engram.console.diagnostics.domain import STARTING_WORDS, Domain
 from engram.kernel import heartbeat, latency
 from engram.kernel.models import Workspace
 from memories.core.shares import percent
@@ -133,12 +133,17 @@ def predictor(
     }
     if config.predictor_mode == "off":
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
+    is_starting = not signs.is_worker_alive and heartbeat.are_starting(processes, now)
     sentence = _describe(signs, state, lease, config.predictor_mode, drafted.says)
     if calibration.is_flagged:
         sentence += " People and the judge are far apart."
+    if is_starting:
+        sentence = STARTING_WORDS
     health = score(signs)
     is_learning = not signs.is_serving and health == COLD_START
-    return Domain("predictor", health, sentence, fields, is_learning=is_learning)
+    return Domain(
+        "predictor", health, sentence, fields, is_learning=is_learning, is_starting=is_starting
+    )
 
 
 def _ms(seconds: float | None) -> float | None:
