@@ -33,6 +33,7 @@ from numpy.typing import NDArray
 
 from memories.core.bm25 import idf
 from memories.core.text import terms, tokens
+from memories.core.topic_words import stems
 from predictor.core.judging import JudgeScores, cut_note
 from predictor.core.talk import Talk
 
@@ -207,7 +208,11 @@ def _unmatched_terms(
 ) -> list[str]:
     """Return the repeated terms of the text that no note contains, the heaviest first."""
     known = {term for note in notes for term in terms(note.content)} | _COURTESIES
-    repeated = [t for t, count in text_terms.items() if count >= TOPIC_COUNT and t not in known]
+    repeated = [
+        term
+        for term, count in text_terms.items()
+        if count >= TOPIC_COUNT and term not in known and stems(term)  # stop words have no stems
+    ]
     repeated.sort(key=lambda term: (-text_terms[term] * rarity.weight(term), term))
     return repeated[:TOPICS]
 

@@ -246,7 +246,9 @@ def test_pinning_takes_one_button(tenant: Tenant, member: Member) -> None:
     client = member("reviewer")
     assert revise(client, memory, pinned="yes").status_code == 302
     assert stored(tenant, memory).is_pinned
-    assert ">Unpin<" in shown(client, f"{LIST}{memory}/")
+    pinned = shown(client, f"{LIST}{memory}/")
+    assert ">Unpin<" in pinned
+    assert "revision 2: pin<" in pinned
     client.post(f"{LIST}{memory}/undo/", {"revision": "2"})
     assert not stored(tenant, memory).is_pinned
 
@@ -399,8 +401,11 @@ def test_a_life_tells_observations_revisions_chain_sessions_and_signals(
     assert tenant.reviewer.patch(f"memories/{memory}", {"scope": "stone"}).status_code == 200
     body = {"session_key": "carving", "project": "", "context": "Where do the marble crates go?"}
     assert tenant.agent.post("sessions", body).status_code == 201
+    misled = {"memory_id": memory, "value": -1}
+    assert tenant.agent.post("sessions/carving/feedback", misled).status_code in {200, 202, 204}
     client = member("reader")
     page = shown(client, f"{LIST}{memory}/")
+    assert "the agent said that it misled (−1)" in page
     life = page[page.index('class="life"') :]
     life = life[: life.index("</ol>")]
     told = [

@@ -289,6 +289,11 @@ def test_speakers_within_a_line_are_no_words_of_the_talk() -> None:
     assert list(talk.by_assistant) == [False, True, False]
 
 
+def test_words_of_every_talk_are_no_topics() -> None:
+    text = "User: Let me see. Lets go on, and let it be. I keep it, we keep it. Sluice, sluice."
+    assert judged(["Visitors sign in at the front desk."], text).missing_topics == ("sluice",)
+
+
 def test_courtesies_are_no_topics() -> None:
     text = "User: Hello! Thanks, thanks. Please, please.\nAgent: Great, great. Turbine, turbine."
     assert judged(["Visitors sign in at the front desk."], text).missing_topics == ("turbine",)

@@ -128,14 +128,19 @@ class SuggestionSource(Source):
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
         of_older, of_newer = _preview(row)
-        kept, best = ("#2", of_newer) if of_newer.is_default else ("#1", of_older)
-        united = "One memory from now on, under the id of #1;"
+        kept, best, other, rest, keep_rest = (
+            ("#2", of_newer, "#1", of_older, "keep-1")
+            if of_newer.is_default
+            else ("#1", of_older, "#2", of_newer, "keep-2")
+        )
+        united = "One memory from now on, under the id of #1; it says what"
         # Where claim comparison finds no common claim, a merge is not what is expected.
         is_alike = row.relation != Relation.DIFFERENT
         return (
             Action(
-                1, "accept", "The same: merge" if is_alike else "Merge them anyway",
-                f"{united} the wording of {kept} survives. {_loss(best)}",
+                1, "accept",
+                f"{'The same: merge' if is_alike else 'Merge them anyway'}, in the words of {kept}",
+                f"{united} {kept} says. {_loss(best)}",
                 "keep" if is_alike else "calm",
             ),
             Action(
@@ -144,15 +149,11 @@ class SuggestionSource(Source):
                 "drop" if is_alike else "keep",
             ),
             Action(
-                3, "keep-1", "Merge, in the words of #1",
-                f"{united} #1 keeps its wording. {_loss(of_older)}",
+                3, keep_rest, f"Merge, in the words of {other}",
+                f"{united} {other} says. {_loss(rest)}",
             ),
             Action(
-                4, "keep-2", "Merge, in the words of #2",
-                f"{united} it says what #2 says. {_loss(of_newer)}",
-            ),
-            Action(
-                5, "contradict", "They contradict each other",
+                4, "contradict", "They contradict each other",
                 "They are kept apart, and a card asks which of them holds.", "drop",
             ),
         )  # fmt: skip

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from django import forms, template
 from django.utils import timezone
@@ -11,6 +11,13 @@ from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
+
+FIELDS: Final[Mapping[str, str]] = {
+    "content": "wording",
+    "is_pinned": "pin",
+    "expires_at": "expiry",
+    "observed_at": "time",
+}
 
 
 @register.filter
@@ -29,6 +36,19 @@ def field(form: forms.Form, name: str) -> Any:
 def breakable(path: str) -> SafeString:
     """Return a topic path that may break after its slashes."""
     return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))
+
+
+@register.filter
+def changed_words(names: Iterable[str]) -> str:
+    """Return the fields that a revision changed, in the words of the form."""
+    return ", ".join(FIELDS.get(name, name) for name in names)
+
+
+@register.filter
+def feedback_words(value: float) -> str:
+    """Return an agent's rating of a memory, from -1 to 1, in words."""
+    said = "misled" if value < 0 else "was of use" if value > 0 else "was of no use"
+    return f"the agent said that it {said} ({value:+.2g})".replace("-", "−").replace("(+0)", "(0)")
 
 
 @register.filter

@@ -19,7 +19,7 @@ from engram.kernel import keys
 from engram.kernel.models import ApiKey, Provenance, Role
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import InvalidError
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, figure_column, moment_column
 
 
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
@@ -81,9 +81,10 @@ class ApiKeyAdmin(RoleAdmin):
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "act": Role.ADMIN}
     form = KeyForm
     list_display = [
-        "name", "prefix_shown", "role", "claims", "condition", "use_count", "used_at", "ends_at",
+        "name", "prefix_shown", "role", "claims", "condition", "uses", "used_at", "ends_at",
         "made_at",
     ]  # fmt: skip
+    uses = figure_column("use_count", "requests", ",d")
     used_at = moment_column("last_used_at", "last used")
     ends_at = moment_column("expires_at", "expires")
     made_at = moment_column("created_at", "created")
@@ -123,7 +124,7 @@ class ApiKeyAdmin(RoleAdmin):
         return [
             "name", "prefix", "role", "provenance_ceiling", "may_relay", "may_pin", "agent",
             "condition", "created_at", "expires_at", "revoked_at",
-            "last_used_at", "use_count",
+            "last_used_at", "uses",
         ]  # fmt: skip
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
