@@ -59,6 +59,14 @@ def test_every_link_leads_to_a_file_and_a_heading(document: str) -> None:
     assert broken == []
 
 
+def test_the_guide_for_operators_begins_with_its_contents() -> None:
+    guide = "docs/operators.md"
+    listed = [anchor for path, anchor in links(guide) if not path]
+    headings = [line for line in read(guide).splitlines() if re.match("##+ ", line)]
+    assert {*listed} == anchors(ROOT / guide) - {"for-operators"}
+    assert len(listed) >= len(headings) > 20
+
+
 def test_every_target_of_make_that_is_named_exists() -> None:
     targets = set(TARGET.findall((ROOT / "Makefile").read_text()))
     named = {target for document in DOCUMENTS for target in make_targets(document)}

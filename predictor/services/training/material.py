@@ -31,7 +31,7 @@ from predictor.services.training.dataset import (
 )
 
 # These trainings learn from the newest sessions and the best before; every other one from all.
-# Each begins anew: going on from the served weights was measured to overfit (docs/operators.md).
+# Each begins anew: going on from the served weights was measured to overfit (docs/predictor.md).
 MIXED = frozenset({"interval", "drift", "manual"})
 REPLAY = 20  # the best of what lies behind
 RECENT = 80  # four times as many
