@@ -22,6 +22,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     ]  # fmt: skip
     list_filter = ["status", "narrative", "reason"]
     empty_text = "Detection runs within seconds of a commit; its runs appear here."
+    empty_next = ("Commit the first memory", "console:dashboard")
 
     read_at = moment_column("created_at", "when")
     memories = figure_column("trigger_count", "new memories", ",d")

@@ -49,6 +49,11 @@ class EventAdmin(ReadOnlyAdmin):
     list_display_links = ["event_time"]
     list_filter = ["actor_kind", ("object_type", KindFilter)]
     search_fields = ["object_id"]
+    empty_text = (
+        "Everything that happens to memories, conflicts, settings and members is told here, with"
+        " who did it."
+    )
+    empty_next = ("Commit the first memory", "console:dashboard")
     search_help_text = "A type such as memory.forgotten, an actor, or an object's id"
     ordering = ["-seq"]
 

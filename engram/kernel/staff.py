@@ -106,6 +106,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
 
     roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
     empty_text = ""  # explains the list while it is empty
+    empty_next = ("", "")  # what to do about it: the words of a link, and its route
     list_per_page = 50
     show_full_result_count = False
     list_fullwidth = True

@@ -58,6 +58,7 @@ class PredictionErrorAdmin(RoleAdmin):
         "What speaks against a memory comes here: a note that no longer carries it, or evidence"
         " from outside; and tasks that no note fits."
     )
+    empty_next = ("Notes", "console:notes")
 
     found = moment_column("detected_at", "found")
 

@@ -33,6 +33,7 @@ class PastRecallAdmin(RoleAdmin):
         "Each recall and each context of a task is kept for some days with its query, and with what"
         " it returned and why. The settings say for how long, and whether at all."
     )
+    empty_next = ("How agents recall", "console:api-docs")
 
     asked_at = moment_column("at", "asked")
 

@@ -60,6 +60,7 @@ class ReportItemAdmin(RoleAdmin):
         "At the end of a session an agent may say what it had to find out because no memory said"
         " it; that comes here. Its wrong memories wait in the inbox, too."
     )
+    empty_next = ("How a session ends", "console:api-docs")
 
     reported = moment_column("created_at", "reported")
 

@@ -74,6 +74,7 @@ class ReviewAdmin(RoleAdmin):
         "When an agent asks for what only a person may decide, such as replacing what a user"
         " stated, the request waits here."
     )
+    empty_next = ("What waits for people", "console:inbox")
 
     opened = moment_column("created_at", "requested at")
 

@@ -60,6 +60,7 @@ class SessionAdmin(RoleAdmin):
         "A session begins when an agent asks for what it should know, and ends when it hands in"
         " its transcript."
     )
+    empty_next = ("How agents start sessions", "console:api-docs")
 
     began = moment_column("started_at", "began")
     prompts = figure_column("prompt_count", "prompts", ",d")

@@ -68,6 +68,7 @@ class JudgementAdmin(OfSessionAdmin):
         "When a session ends with a transcript, or its agent says what it used, it is judged; the"
         " judgements appear here."
     )
+    empty_next = ("How far it is", "console:learning")
 
     overall_figure = figure_column("overall", "overall", ".2f")
     confidence_figure = figure_column("confidence", "confidence", ".2f")
@@ -110,6 +111,7 @@ class ComparisonAdmin(OfSessionAdmin):
         "is_drift_reset",
     ]
     empty_text = "Every judged session compares the learned ranking with the baseline's."
+    empty_next = ("How far it is", "console:learning")
 
     margin_figure = figure_column("margin", "margin", "+.3f")
     predictor_figure = figure_column("predictor_ndcg", LEARNED)

@@ -57,6 +57,7 @@ class TrainingAdmin(DetailedAdmin):
     empty_text = (
         "After ten scored sessions the learned ranking is trained; the trainings appear here."
     )
+    empty_next = ("How far it is", "console:learning")
 
     started = moment_column("started_at", "started")
     sessions = figure_column("session_count", "sessions", ",d")
@@ -127,6 +128,7 @@ class ModelVersionAdmin(DetailedAdmin):
     ]  # fmt: skip
     list_filter = ["origin"]
     empty_text = "Every training that passes its gates adds a version here."
+    empty_next = ("How far it is", "console:learning")
 
     parameters = figure_column("parameter_count", "parameters", ",d")
     made = moment_column("created_at", "made")

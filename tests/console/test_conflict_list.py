@@ -222,3 +222,26 @@ def test_a_decision_of_many_says_nothing_of_what_was_forgotten(
     fields = {"verb": "resolve", "card": [str(door.pk)]}
     asked = member("reviewer").post(BULK, fields).content.decode()
     assert ("yes keeps" in asked, "red" in plain(asked)) == (False, False)
+
+
+def headings(html: str) -> list[str]:
+    head = html[html.index("<thead>") : html.index("</thead>")]
+    return re.findall(r'<th scope="col"[^>]*>([^<]+)</th>', head)
+
+
+def test_a_column_that_says_the_same_in_every_row_stands_above(
+    tenant: Tenant, member: Member
+) -> None:
+    _, _, limits = disagree(tenant.workspace)
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    html = page(client)
+    assert headings(html) == ["Question", "Opened"]
+    above = plain(html[html.index('class="small muted alike"') : html.index("<thead>")])
+    assert "All on this page: status Open severity" in above
+    client.post(f"/console/conflicts/{door.pk}/resolve/", {"verdict": "yes", "version": 1})
+    assert headings(page(client)) == ["Question", "Status", "Holds now", "Decided", "Opened"]
+    until = timezone.now() + timedelta(days=5)
+    snooze.snooze(tenant.workspace, limits.pk, until=until, actor=SYSTEM, now=timezone.now())
+    assert "Status" in headings(page(client, f"{LIST}?status=snoozed"))
+    assert "Status" in headings(page(member("reader"), f"{LIST}?status=resolved"))  # of one row

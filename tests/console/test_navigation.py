@@ -6,12 +6,16 @@ import re
 from collections.abc import Callable
 
 import pytest
+from django.contrib.admin import site
 from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
 
+from engram.console.navigation import PLACES as PLACES_OF_PAGES
 from engram.kernel.models import Role
+from engram.kernel.staff import RoleAdmin
 from tests.conftest import Tenant
 from tests.console.cards import disagree, remember
 
@@ -60,6 +64,26 @@ def marked(html: str) -> tuple[list[str], list[str]]:
     nav = re.search(r'<nav class="section".*?</nav>', html, re.DOTALL)
     tabs = re.findall(r'aria-current="page">([^<]+?) *<', nav[0]) if nav else []
     return side, tabs
+
+
+@pytest.mark.parametrize(
+    ("path", "title"),
+    [
+        ("/admin/memories/session/", "Sessions"),
+        ("/admin/kernel/event/", "Activity"),
+        ("/admin/kernel/apikey/", "Keys"),
+        ("/admin/kernel/apikey/add/", "Add API key"),
+        ("/admin/conflicts/detectionrun/", "Runs"),
+    ],
+)
+def test_pages_of_the_admin_have_titles_like_all_others(
+    tenant: Tenant, member: Member, path: str, title: str
+) -> None:
+    page = member("admin").get(path).content.decode()
+    found = re.search(r"<title>(.*?)</title>", page, re.DOTALL)
+    assert found is not None
+    assert " ".join(found[1].split()) == f"{title} · Engram"
+    assert "Select " not in found[1]
 
 
 @pytest.mark.parametrize(
@@ -223,3 +247,26 @@ def test_pages_load_the_fonts_that_are_installed_and_nothing_else(
 def test_the_sign_in_page_says_what_engram_is(db: None) -> None:
     html = Client().get(SIGN_IN).content.decode()
     assert "Engram is a memory for AI agents." in html
+
+
+LISTS = [
+    tab.route for place in PLACES_OF_PAGES for tab in place.tabs if tab.route.endswith("changelist")
+]
+
+
+@pytest.mark.parametrize("route", LISTS)
+def test_an_empty_list_says_what_comes_there_and_what_to_do(route: str) -> None:
+    name = route.removeprefix("admin:").removesuffix("_changelist")
+    [found] = [
+        one
+        for model, one in site._registry.items()
+        if f"{model._meta.app_label}_{model._meta.model_name}" == name
+    ]
+    assert isinstance(found, RoleAdmin)
+    words, leads_to = found.empty_next
+    has_button_of_its_own = name == "memories_janitorrun"
+    is_never_empty = name == "kernel_membership"  # one reads it as a member
+    assert found.empty_text or is_never_empty
+    if words:
+        assert reverse(leads_to)
+    assert words or has_button_of_its_own or is_never_empty

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from conflicts.models import Conflict, ConflictMember, Decision
@@ -39,9 +40,37 @@ class ListedCard:
         return self.card.status == ConflictStatus.SNOOZED
 
     @property
+    def may_be_undone(self) -> bool:
+        """Return whether a person closed or snoozed it."""
+        return self.card.status != ConflictStatus.OPEN and not self.card.is_lapsed
+
+    @property
     def is_waiting(self) -> bool:
         """Return whether a verdict can be given."""
         return self.card.status in WAITING
+
+
+def alike_in(rows: Sequence[ListedCard]) -> dict[str, str]:
+    """Return the columns that say the same in all rows, at least two, each with what it says.
+
+    Of decisions and snoozes only that there is none: the others have a time of their own.
+    """
+    if len(rows) < 2:
+        return {}
+    alike = {}
+    for name, read in _COLUMNS.items():
+        told = {read(row) for row in rows}
+        if len(told) == 1 and (said := told.pop()) is not None:
+            alike[name] = said
+    return alike
+
+
+_COLUMNS: Final[Mapping[str, Callable[[ListedCard], str | None]]] = {
+    "status": lambda row: None if row.is_snoozed else str(row.card.get_status_display()),
+    "outcome": lambda row: row.outcome,
+    "decision": lambda row: None if row.decision else "",
+    "severity": lambda row: str(row.card.get_severity_display()),
+}
 
 
 def listed(cards: Sequence[Conflict]) -> list[ListedCard]:

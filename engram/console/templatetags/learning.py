@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from django import template
 from django.utils.html import format_html, format_html_join
@@ -198,17 +198,44 @@ def outcome_chart(rows: Sequence[Comparison]) -> SafeString:
         (ZERO - HALF, f"+{largest:.2f}"), (ZERO, "0"), (ZERO + HALF, f"−{largest:.2f}"),
         (_rate_y(1), "100 %"), (_rate_y(0.5), "50 %"), (_rate_y(0), "0 %"),
     )  # fmt: skip
+    drawn = format_html('{}<polyline class="rate" points="{}"/>', marks, rate)
+    told = f"Margins of the last {len(rows)} sessions, and the success rate"
+    return _chart(
+        "outcomes",
+        told,
+        width=width,
+        height=RATE_TOP + RATE_HEIGHT + 12,
+        scales=scales,
+        drawn=drawn,
+    )
+
+
+def _chart(
+    css: str,
+    told: str,
+    *,
+    width: int,
+    height: int,
+    scales: Iterable[tuple[float, str]],
+    drawn: SafeString,
+) -> SafeString:
+    """Draw a scale, and beside it what it measures; where that does not fit, the newest of it."""
+    marked = list(scales)
+    names = format_html_join(
+        "",
+        '<text class="scale" x="{}" y="{}">{}</text>',
+        ((MARGIN - 5, y + 4, words) for y, words in marked),
+    )
     lines = format_html_join(
         "",
-        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text class="scale" x="{}" y="{}">{}'
-        "</text>",
-        ((MARGIN, width, y, y, MARGIN - 5, y + 4, words) for y, words in scales),
+        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>',
+        ((MARGIN, width, y, y) for y, _ in marked),
     )
     return format_html(
-        '<svg class="outcomes" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img"'
-        ' aria-label="Margins of the last {2} sessions, and the success rate">{3}{4}'
-        '<polyline class="rate" points="{5}"/></svg>',
-        width, RATE_TOP + RATE_HEIGHT + 12, len(rows), lines, marks, rate,
+        '<svg class="axis" width="{0}" height="{1}" aria-hidden="true">{2}</svg>'
+        '<svg class="{3}" viewBox="{0} 0 {4} {1}" width="{4}" height="{1}" role="img"'
+        ' preserveAspectRatio="xMaxYMid slice" aria-label="{5}">{6}{7}</svg>',
+        MARGIN, height, names, css, width - MARGIN, told, lines, drawn,
     )  # fmt: skip
 
 
@@ -277,15 +304,7 @@ def training_chart(trainings: Sequence[Training]) -> SafeString:
     def y_of(value: float) -> float:
         return round(top + (1 - value) / (1 - low or 1) * height, 1)
 
-    lines = format_html_join(
-        "",
-        '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/><text class="scale" x="{}" y="{}">{}'
-        "</text>",
-        (
-            (MARGIN, width, y_of(v), y_of(v), MARGIN - 5, y_of(v) + 4, f"{v:.2f}")
-            for v in (1.0, (1 + low) / 2, low)
-        ),
-    )
+    scales = [(y_of(v), f"{v:.2f}") for v in (1.0, (1 + low) / 2, low)]
     marks = format_html_join(
         "",
         "{}",
@@ -294,11 +313,10 @@ def training_chart(trainings: Sequence[Training]) -> SafeString:
             for n, one in enumerate(trainings)
         ),
     )
-    return format_html(
-        '<svg class="trainings" viewBox="0 0 {0} {1}" width="{0}" height="{1}" role="img"'
-        ' aria-label="nDCG on held-out sessions after each training">{2}{3}</svg>',
-        width, top + height + 24, lines, marks,
-    )  # fmt: skip
+    told = "nDCG on held-out sessions after each training"
+    return _chart(
+        "trainings", told, width=width, height=top + height + 24, scales=scales, drawn=marks
+    )
 
 
 def _training_mark(

@@ -68,6 +68,7 @@ class InvitationAdmin(BoundAdmin):
     made_at = moment_column("created_at", "invited")
     actions = ["revoke"]
     empty_text = "Nobody was invited yet. Add an invitation, and send its link to the person."
+    empty_next = ("Add an invitation", "admin:kernel_invitation_add")
 
     @display(
         description="state",

@@ -89,6 +89,11 @@ class ApiKeyAdmin(RoleAdmin):
     ends_at = moment_column("expires_at", "expires")
     made_at = moment_column("created_at", "created")
     search_fields = ["name", "prefix"]
+    empty_text = (
+        "Agents write and recall with a key. Add one: its token is shown once, and goes where the"
+        " agent is configured."
+    )
+    empty_next = ("Add a key", "admin:kernel_apikey_add")
     actions = ["revoke"]
     list_filter = ["role"]
 

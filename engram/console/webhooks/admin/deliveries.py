@@ -62,6 +62,7 @@ class WebhookDeliveryAdmin(RoleAdmin):
     ordering = ["-at", "-id"]
     actions = ["send_again"]
     empty_text = "Nothing was sent yet. What webhooks are told of comes here, for 30 days."
+    empty_next = ("Webhooks", "admin:console_webhookendpoint_changelist")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[WebhookDelivery]:
         """Return the deliveries with their webhooks."""

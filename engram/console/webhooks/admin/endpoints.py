@@ -90,6 +90,7 @@ class WebhookEndpointAdmin(RoleAdmin):
         "No other tool is told of anything yet. Add a webhook: chosen events are sent to its "
         "address, signed, until they arrive."
     )
+    empty_next = ("Add a webhook", "admin:console_webhookendpoint_add")
 
     def name_of(self, row: WebhookEndpoint) -> str:
         """Return host and path of the URL; its query may hold what opens it."""
