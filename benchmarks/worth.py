@@ -24,8 +24,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from memories.core.extraction.extract import WORTH_FROM, describe_all, extract
-from memories.core.extraction.facts import make_fact
+from memories.core.extraction.extract import WORTH_FROM, extract, facts_in
 from memories.core.extraction.features import feature_names
 from memories.core.extraction.overlap import overlaps
 from memories.core.extraction.turns import read_turns
@@ -51,11 +50,9 @@ def rows_of(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
     for session in sessions:
         transcript = session["transcript"]
         turns = read_turns(transcript)
-        pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
-        for position, (one, turn) in enumerate(pairs):
-            fact = make_fact(transcript, one, turn, pairs[max(position - 1, 0) : position])
-            quote = fact.quote if fact else one.statement.text
-            rows.append([one.features[name] for name in feature_names()])
+        for one in facts_in(transcript, turns):
+            quote = one.fact.quote if one.fact else one.described.statement.text
+            rows.append([one.described.features[name] for name in feature_names()])
             is_long = len(quote.split()) >= MIN_WORDS
             labels.append(
                 float(is_long and any(overlaps(quote, k["quote"]) for k in session["keep"]))

@@ -161,10 +161,10 @@ def test_an_assistant_cannot_ask_to_remember() -> None:
 
 def test_a_bare_request_keeps_what_stands_before_it() -> None:
     assert kept("User: The spare key hangs in the shed. Write that down.\n") == [
-        "The spare key hangs in the shed. Write that down."
+        "The spare key hangs in the shed."
     ]
     [found] = extract("Agent: The spare key hangs in the shed.\nUser: remember that\n").kept
-    assert (found.fact.text, found.fact.has_assistants_words) == (
+    assert (found.fact.text, found.fact.has_others_words) == (
         "The spare key hangs in the shed.",
         True,
     )

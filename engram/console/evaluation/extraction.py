@@ -29,7 +29,7 @@ from engram.console.scratch import EVALUATOR, commit_rows, roll_back, scratch_wo
 from engram.kernel import job_queue, llm
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.extraction.extract import describe_all, extract
+from memories.core.extraction.extract import extract, facts_in
 from memories.core.extraction.overlap import overlaps
 from memories.core.extraction.turns import read_turns
 from memories.core.metrics import Interval, bootstrap, bootstrap_difference, bootstrap_ratio
@@ -219,9 +219,9 @@ def score(answered: Sequence[Answered], *, seed: int) -> ModeResult:
 
 
 def _requests(transcript: str) -> list[str]:
-    """Return the statements by which a user asks to remember something."""
-    described = describe_all(transcript, read_turns(transcript))
-    return [one.statement.text for one in described if one.is_request]
+    """Return the quotes of what a user asks to remember; a request that names nothing has none."""
+    found = facts_in(transcript, read_turns(transcript))
+    return [one.fact.quote for one in found if one.described.is_request and one.fact is not None]
 
 
 def _details(answered: Sequence[Answered]) -> dict[str, Any]:

@@ -49,29 +49,20 @@ FROM_NOW_ON = re.compile(
     r"|at (?:most|least)\b|no later than\b|with (?:immediate )?effect\b|until further\b)",
     re.IGNORECASE,
 )
-NOTING = re.compile(
-    r"\b(?:remember(?:,| that| for| to|:| this| please)?(?= )|please note\b|note (?:that|down)\b"
-    r"|note:|keep in mind|bear in mind|for the record\b|(?:don't|do not|never) forget\b"
-    r"|(?:write|put|note|jot|get) (?:that|this|it)(?: \w{1,20}){0,2} down\b|write down\b"
-    r"|write (?:that|this|it)\b|put (?:that|this|it) (?:on record|in(?:to)? (?:the|your) notes)"
-    r"|make a note|take (?:a )?note|want (?:that|this|it) (?:written|noted|recorded)"
-    r"|for (?:your|our) (?:notes|memory|records)|memori[sz]e\b|(?:store|save) the following"
-    r"|(?:store|save|add|keep) (?:that|this|it) (?:in(?:to)?|to) (?:the |your )?memory"
-    r"|before i forget|let the record)",
-    re.IGNORECASE,
-)
-# What is no request: a question about memory, a memory told, or that it is not to be written down.
-RECOLLECTING = re.compile(
-    r"\b(?:don't|do not|doesn't|never|not|no need to|needn't) (?:have to |need to )?"
-    r"(?:write|note|put|record|store|save|add|keep|jot|memori[sz]e)\b|"
-    r"\b(?:let's|let us) (?:not )?remember to\b|"
-    r"\b(?:i|you|we|he|she|they|can't|cannot|don't|didn't|not|did|do)(?: (?:can|do|still|even|"
-    r"hardly|barely|always))? remember\b",
-    re.IGNORECASE,
-)
 # What stands before the words of somebody else: "Ole wrote: remember that …".
 REPORTING = re.compile(
-    r"(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|writes|reads|asks|asked|told)(?: \w{1,20}){0,3}: ?$",
+    r"(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|writes|reads|asks|asked|told)(?: \w{1,20}){0,3}: ",
+    re.IGNORECASE,
+)
+# At the beginning or the end of a sentence: its speaker declares that it holds from then on.
+_STANDING = (
+    r"(?:from (?:now|today|tomorrow|this day|here|next \w{3,9}) on(?:wards?)?|going forward"
+    r"|henceforth|in (?:the )?future|until further notice"
+    r"|(?:for|in) (?:all|every|each|any) future \w{3,20})"
+)
+STANDING = re.compile(
+    rf"(?:(?:and|so|but|ok|okay|also|please|yes|right|well),? ){{0,2}}{_STANDING}\b"
+    rf"|.{{1,500}}\b{_STANDING}[.!]*$",
     re.IGNORECASE,
 )
 RULE_WORD = re.compile(r"\b(?:rule|policy|standard|practice|lesson|takeaway|decision)\b", re.I)

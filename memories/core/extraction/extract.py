@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
-from memories.core.extraction.floor import Reason, explain_low_worth, find_bar
+from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
+from memories.core.extraction.labels import Role
+from memories.core.extraction.overlap import repeats
+from memories.core.extraction.private_repeats import mark_repeated
 from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
-from memories.core.extraction.turns import Role, Turn, read_turns
+from memories.core.extraction.turns import Turn, read_turns
 from memories.core.extraction.worth import worth_of
 from memories.core.text import terms
 
@@ -23,7 +26,6 @@ MAX_REQUESTED: Final = 100  # of a transcript: what the user asks to remember co
 MAX_OF_EXCHANGE: Final = 3
 SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
-REPEATED_FROM: Final = 0.72  # share of common words (Jaccard) of two facts
 WORTH_FROM: Final = 0.42  # probability; chosen on sessions left out, see docs/tuning.md
 BORDERLINE_FROM: Final = 0.25  # two in five of them are worth keeping, see docs/tuning.md
 
@@ -93,23 +95,46 @@ def extract(
         statement is refused with a reason.
     """
     turns = read_turns(transcript, agent)
-    pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
     chosen: list[Kept] = []
     refused: list[Refused] = []
-    for position, (described, turn) in enumerate(pairs):
-        before = pairs[max(position - 1, 0) : position]
-        fact = None if find_bar(described, turn) else make_fact(transcript, described, turn, before)
-        found = _judge(described, turn, fact, worth)
+    for one in facts_in(transcript, turns):
+        found = _judge(one, worth)
         (chosen if isinstance(found, Kept) else refused).append(found)  # type: ignore[arg-type]
     kept, dropped = choose(chosen, turns)
-    refused += dropped
-    return Extraction(tuple(kept), tuple(sorted(refused, key=lambda one: one.start)))
+    return Extraction(tuple(kept), tuple(without_kept([*refused, *dropped], kept)))
+
+
+def without_kept(refused: Sequence[Refused], kept: Sequence[Kept]) -> list[Refused]:
+    """Return, in order, the refusals of statements that no kept fact says."""
+    said = {one.fact.says for one in kept} | {one.start for one in kept}
+    return sorted((one for one in refused if one.start not in said), key=lambda one: one.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A statement, and the fact that it would be, or what bars it."""
+
+    described: Described
+    turn: Turn
+    fact: Fact | None
+    bar: Reason | None
+
+
+def facts_in(transcript: str, turns: tuple[Turn, ...]) -> Iterator[Candidate]:
+    """Yield all statements with the fact that each would be."""
+    pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
+    for position, (described, turn) in enumerate(pairs):
+        before = pairs[max(position - 1, 0) : position]
+        bar = find_bar(described, turn)
+        fact = make_fact(transcript, described, turn, before) if bar is None else None
+        yield Candidate(described, turn, fact, bar)
 
 
 def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
-    for statement in mark_retracted(read_statements(transcript, turns), turns):
+    retracted = mark_retracted(read_statements(transcript, turns), turns)
+    for statement in mark_repeated(retracted, turns):
         by_turn[statement.turn].append(statement)
     return [
         describe(
@@ -132,19 +157,17 @@ def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str
     return by_turn[position][place].text if position in by_turn else ""
 
 
-def _judge(
-    described: Described,
-    turn: Turn,
-    fact: Fact | None,
-    estimate: Callable[[Mapping[str, float]], float],
-) -> Kept | Refused:
+def _judge(one: Candidate, estimate: Callable[[Mapping[str, float]], float]) -> Kept | Refused:
+    described, turn, fact = one.described, one.turn, one.fact
     text, start = described.statement.text, described.statement.start
     if fact is None:
-        reason = find_bar(described, turn) or "too_short"
+        reason = one.bar or "too_short"
         return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
     if len(fact.text) > CONTENT_MAX_CHARS:  # with what it refers to and who said it
         return Refused(text, "too_long", 0.0, turn.role, turn.speaker, start)
     worth = 1.0 if described.is_request else estimate(described.features)
+    if worth > 0 and is_standing(described, turn):  # an estimate of 0 keeps requests only
+        worth = max(worth, WORTH_FROM)
     if worth >= WORTH_FROM:
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)
     reason = explain_low_worth(described, turn)
@@ -157,13 +180,14 @@ def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], li
     kept: list[Kept] = []
     dropped: list[Refused] = []
     words: list[frozenset[str]] = []
+    said: set[int] = set()
     by_exchange: Counter[int] = Counter()
     counts: Counter[bool] = Counter()
     for one in sorted(found, key=lambda one: (not one.is_request, -one.worth, one.start)):
         own = frozenset(terms(one.fact.quote))
         exchange = bisect_right(starts, one.start)
         reason: Reason | None = None
-        if any(repeats(own, other) for other in words):
+        if one.start in said or any(repeats(own, other) for other in words):
             reason = "repeated"
         elif counts[one.is_request] >= (MAX_REQUESTED if one.is_request else MAX_FACTS) or (
             not one.is_request and by_exchange[exchange] >= MAX_OF_EXCHANGE
@@ -174,7 +198,8 @@ def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], li
             continue
         kept.append(one)
         words.append(own)
-        by_exchange[exchange] += 1
+        said.add(one.fact.says)
+        by_exchange[exchange] += not one.is_request
         counts[one.is_request] += 1
     return sorted(kept, key=lambda one: one.start), dropped
 
@@ -182,13 +207,6 @@ def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], li
 def refuse(one: Kept, reason: Reason) -> Refused:
     """Return a fact that was to be kept as refused."""
     return Refused(one.fact.quote, reason, one.worth, one.role, one.speaker, one.start, one.fact)
-
-
-def repeats(a: frozenset[str], b: frozenset[str]) -> bool:
-    """Return whether two quotes have nearly the same words; another number is another fact."""
-    if any(any(map(str.isdigit, word)) for word in a ^ b):
-        return False
-    return len(a & b) >= REPEATED_FROM * len(a | b)
 
 
 def _exchange_starts(turns: Sequence[Turn]) -> list[int]:

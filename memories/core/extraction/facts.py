@@ -6,21 +6,21 @@ where it has no subject of its own, and with the speaker where it speaks of "I".
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from memories.core.extraction.features import MAX_CHARS, Described, is_ratifying
+from memories.core.extraction.features import Described, is_ratifying
+from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.requests import (
     POINTERS,
+    announces,
     is_bare_answer,
     is_empty,
     lacks_referent,
     names_nothing,
     orders_something,
     subject_of,
-    without_request,
 )
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
@@ -30,7 +30,7 @@ _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
 _FEW_WORDS: Final = 4
 _MAX_CONTEXT: Final = 300  # characters
 
-CERTAIN: Final = {"user": 0.9, "assistant": 0.6, "unknown": 0.6, "tool": 0.3}
+CERTAIN: Final = {"user": 0.9, "assistant": 0.6, "other": 0.6, "unknown": 0.6, "tool": 0.3}
 REQUESTED: Final = 0.1
 HEDGED: Final = 0.2
 REPORTED: Final = 0.2
@@ -44,15 +44,17 @@ LEAST: Final = 0.3
 class Fact:
     """The text of a fact, the verbatim quote that it is based on, and its confidence (0..1).
 
-    `has_assistants_words`: an assistant's words are part of the text or of the quote. `asked` is
-    the question that the text repeats, "" without one.
+    `has_others_words`: an assistant's words are part of the text or of the quote. `asked` is
+    the question that the text repeats, "" without one. `says` is where another statement begins
+    that is part of the fact, -1 without one.
     """
 
     text: str
     quote: str
     confidence: float
-    has_assistants_words: bool
+    has_others_words: bool
     asked: str = ""
+    says: int = -1
 
 
 def make_fact(
@@ -71,39 +73,65 @@ def make_fact(
         The statements before it, the nearest last.
     """
     statement = described.statement
+    if described.is_request and announces(statement.text):
+        return None
     confidence = confidence_of(described, turn)
     meant, asks = _meant(described, before), described.is_request
     if asks and meant is None and names_nothing(described):
         return None
-    quote = text = own = without_request(statement.text) if asks else statement.text
-    asked, has_assistants_words = "", turn.role == "assistant"
-    is_unclear = asks and lacks_referent(own)
-    if meant is None:
-        subject = subject_of(statement.corrects) if is_unclear else ""
-        text = f"{_capitalised(subject)}: {own}" if subject else own
-        confidence -= UNCLEAR if is_unclear and not subject else 0.0
-    else:
-        said, said_in = meant
-        shown = said.statement.text
-        has_assistants_words = has_assistants_words or said_in.role == "assistant"
-        if said.statement.turn == statement.turn:
-            quote = text = transcript[said.statement.start : statement.end]
-            if is_unclear:
-                text = f"{_capitalised(without_request(shown))} {_capitalised(own)}"
-        elif asks and not is_unclear:
-            quote = text = shown
-        else:
-            asked, text = shown, f"Asked “{shown}”: {own}"
-            confidence -= FROM_CONTEXT
-    if asks and meant is None and orders_something(described, turn):
+    own = without_request(statement.text) if asks else statement.text
+    if meant is not None:
+        return _with_meant(transcript, described, turn, meant, own)
+    if asks and orders_something(described, turn):
         text = f"{_name(turn)} asked to remember: “{own}”"
-        confidence -= ORDERED
-        return Fact(text, quote, round(max(confidence, LEAST), 2), has_assistants_words)
-    if turn.role == "user" and not (meant and meant[1].role == "assistant" and quote != own):
-        text = _said_by(turn, _words(own) if asks and meant is None else described.words, text)
-    if asks and quote == text:
-        text = _capitalised(text)
-    return Fact(text, quote, round(max(confidence, LEAST), 2), has_assistants_words, asked)
+        return Fact(text, own, _sure(confidence - ORDERED), _is_others(turn))
+    text = own
+    if asks and lacks_referent(own):
+        subject = subject_of(statement.corrects)
+        text = f"{_capitalised(subject)}: {own}" if subject else own
+        confidence -= 0.0 if subject else UNCLEAR
+    if _speaks(turn):
+        text = _said_by(turn, _words(own) if asks else described.words, text)
+    text = _capitalised(text) if asks else text
+    return Fact(text, own, _sure(confidence), _is_others(turn))
+
+
+def _with_meant(
+    transcript: str, described: Described, turn: Turn, meant: tuple[Described, Turn], own: str
+) -> Fact:
+    """Return the fact of a statement that refers to the one before it."""
+    said, said_in = meant
+    statement, shown = described.statement, said.statement.text
+    confidence, asks = confidence_of(described, turn), described.is_request
+    has_others = _is_others(turn) or _is_others(said_in)
+    starts = said.statement.start
+    if asks and not lacks_referent(own):
+        words = without_request(shown)
+        text = _said_by(said_in, _words(words), _capitalised(words)) if _speaks(said_in) else words
+        return Fact(text, words, _sure(confidence), has_others, says=starts)
+    if said.statement.turn != statement.turn:
+        text = f"Asked “{shown}”: {own}"
+        text = _said_by(turn, described.words, text) if _speaks(turn) else text
+        return Fact(text, own, _sure(confidence - FROM_CONTEXT), has_others, asked=shown)
+    quote = text = transcript[starts : statement.end]
+    if asks:
+        text = f"{_capitalised(without_request(shown))} {_capitalised(own)}"
+    text = _said_by(turn, described.words, text) if _speaks(turn) else text
+    return Fact(text, quote, _sure(confidence), has_others, says=starts)
+
+
+def _sure(confidence: float) -> float:
+    return round(max(confidence, LEAST), 2)
+
+
+def _speaks(turn: Turn) -> bool:
+    """Return whether a turn is a person's, who may be named before their words."""
+    return turn.role in {"user", "other"}
+
+
+def _is_others(turn: Turn) -> bool:
+    """Return whether somebody speaks who is not the user."""
+    return turn.role not in {"user", "unknown"}
 
 
 def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
@@ -138,11 +166,11 @@ def confidence_of(described: Described, turn: Turn) -> float:
     return round(max(certain, LEAST), 2)
 
 
-class AssistantsWords:
-    """What the assistants of a transcript said, to look quotes up in."""
+class OthersWords:
+    """What all but the user said in a transcript, to look quotes up in."""
 
     def __init__(self, transcript: str, turns: Sequence[Turn]):
-        said = [transcript[one.start : one.end] for one in turns if one.role == "assistant"]
+        said = [transcript[one.start : one.end] for one in turns if _is_others(one)]
         self._letters = [letters(text) for text in said]
 
     def have(self, quote: str) -> bool:
@@ -177,19 +205,11 @@ def _meant(
 
 def _refers_back(described: Described) -> bool:
     if described.is_request:
-        return (
-            names_nothing(described)
-            or lacks_referent(without_request(described.statement.text))
-            or _POINTING.search(described.statement.text[:MAX_CHARS]) is not None
-        )
+        own = without_request(described.statement.text)
+        return names_nothing(described) or lacks_referent(own)
     first = described.words[0] if described.words else ""
     is_short = len(described.words) <= _FEW_WORDS
     return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)
 
 
 _ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")
-# "Remember that, …", "write it down somewhere": what to remember stands before it.
-_POINTING: Final = re.compile(
-    r"\b(?:remember|note|write|put|jot|keep) (?:that|this|it)(?= ?[,.;!]| down\b| on record|$)",
-    re.IGNORECASE,
-)

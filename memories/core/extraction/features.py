@@ -6,8 +6,7 @@ The words and phrases are in `cues`; claims, modality and transitions are those 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -16,6 +15,7 @@ from typing import Final
 from memories.core.claim_types import Reading
 from memories.core.clauses import fold_phrases, parse
 from memories.core.extraction import cues
+from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import (
@@ -48,18 +48,7 @@ class Described:
 
 def is_noting(text: str) -> bool:
     """Return whether a text asks to remember something, outside of what it quotes."""
-    return _find_noting(text) is not None
-
-
-def is_asking(text: str) -> bool:
-    """Return whether it is its speaker who asks, not somebody whose words are reported."""
-    found = _find_noting(text)
-    return found is not None and cues.REPORTING.search(found.string[: found.start()]) is None
-
-
-def _find_noting(text: str) -> re.Match[str] | None:
-    plain = normalise(text[:MAX_CHARS])
-    return cues.NOTING.search(cues.RECOLLECTING.sub(" ", cues.QUOTATION.sub(" ", plain)))
+    return find_request(text[:MAX_CHARS]) is not None
 
 
 def is_ratifying(text: str) -> bool:
@@ -86,7 +75,9 @@ NOTHING_AROUND: Final = Around("", "", "", "", 0.0)
 
 
 def describe(statement: Statement, turn: Turn, around: Around) -> Described:
-    """Compute the features of a statement of a turn."""
+    """Compute the features of a statement of a turn; those of code and quoted lines are all 0."""
+    if statement.kind in {"code", "quoted"}:
+        return Described(statement, (), dict.fromkeys(feature_names(), 0.0), _UNREAD, False)
     text = normalise(statement.text[:MAX_CHARS])
     is_read = statement.kind == "prose" and " " in text
     reading = read_cached(text) if is_read else _UNREAD
@@ -99,10 +90,17 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
         **_of_place(statement, around),
         "user": turn.role != "assistant",
     }
-    asks = turn.role == "user" and statement.kind == "prose" and not features["question"]
     values = {name: float(value) for name, value in features.items()}
-    is_request = asks and (is_asking(text) or is_asking(statement.corrects))
+    is_request = turn.role == "user" and statement.kind == "prose" and _is_asked(statement, values)
     return Described(statement, words, values, reading, is_request)
+
+
+def _is_asked(statement: Statement, features: Mapping[str, float]) -> bool:
+    """Return whether a user's statement is to be remembered; a question may ask so politely."""
+    found = find_request(statement.text)
+    if found is not None and (found.is_polite or not features["question"]):
+        return True
+    return not features["question"] and (statement.is_listed or is_noting(statement.corrects))
 
 
 def _of_words(words: Sequence[str], tokens: Sequence[Token]) -> dict[str, float]:

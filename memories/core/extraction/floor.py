@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from typing import Final, Literal, get_args
 
 from memories.core.content import CONTENT_MAX_CHARS
+from memories.core.extraction import cues
 from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.requests import is_of_others, is_order
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import FORMS_OF_BE
+from memories.core.spelling import normalise
 from memories.core.vocabulary import lemma
 
 Reason = Literal[
@@ -74,11 +76,19 @@ def find_bar(described: Described, turn: Turn) -> Reason | None:
         return "third_party_text"
     if turn.role == "assistant" and is_order(described):
         return "command"
-    if described.is_request and is_of_others(described.statement.text):
+    is_prose = described.statement.kind == "prose"
+    if is_prose and turn.role != "assistant" and _is_of_others(described, turn):
         return "third_party_text"
     if described.is_request:
         return "too_long" if len(described.statement.text) > CONTENT_MAX_CHARS else None
     return _bar_of_form(described) or _bar_of_words(described)
+
+
+def _is_of_others(described: Described, turn: Turn) -> bool:
+    """Return whether somebody who is not the user asks to remember, or orders something."""
+    if turn.role == "other" and (described.features["noting"] or is_order(described)):
+        return True
+    return is_of_others(described.statement.text)
 
 
 def is_unreadable(text: str) -> bool:
@@ -116,6 +126,14 @@ def _is_tautology(words: tuple[str, ...]) -> bool:
     return at > 0 and bool(sides[0]) and sides[0] == sides[1]
 
 
+def is_standing(described: Described, turn: Turn) -> bool:
+    """Return whether who is no assistant declares that something holds from now on."""
+    has = described.features
+    is_unsure = has["hedge"] or has["uncertain"] or has["history"] or has["question"]
+    is_said = turn.role in {"user", "unknown"} and not is_unsure
+    return is_said and cues.STANDING.match(normalise(described.statement.text)) is not None
+
+
 def explain_low_worth(described: Described, turn: Turn) -> Reason:
     """Return what speaks most against a statement that is worth too little."""
     has = described.features
@@ -123,7 +141,9 @@ def explain_low_worth(described: Described, turn: Turn) -> Reason:
     is_told = any(claim.tense == "past" for claim in described.reading.claims)
     is_agents = turn.role == "assistant"
     tells_of_work = has["i_have"] or has["i_will"] or is_told
-    now_only = has["here_and_now"] or has["i_will"] or "plan" in modalities
+    now_only = (
+        (has["here_and_now"] and not has["from_now_on"]) or has["i_will"] or "plan" in modalities
+    )
     reasons: tuple[tuple[object, Reason], ...] = (
         (has["hedge"] or "hypothetical" in modalities, "speculation"),
         ("proposal" in modalities, "proposal"),

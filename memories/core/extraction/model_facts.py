@@ -54,10 +54,12 @@ class TranscriptText:
         self._folded = _fold(transcript)
         self._words = frozenset(word.lower() for word in _WORD.findall(transcript))
         self._said = {
-            role: frozenset(terms("\n".join(
-                transcript[turn.start : turn.end] for turn in self.turns if turn.role == role
+            is_users: frozenset(terms("\n".join(
+                transcript[turn.start : turn.end]
+                for turn in self.turns
+                if turn.role != "unknown" and (turn.role == "user") == is_users
             )))
-            for role in ("user", "assistant")
+            for is_users in (True, False)
         }  # fmt: skip
 
     def passages(self) -> list[Passage]:
@@ -100,9 +102,9 @@ class TranscriptText:
             if any(map(str.isdigit, word)) or (place and word[:1].isupper())
         )
 
-    def has_only_assistants(self, fact: str) -> bool:
-        """Return whether some words of a fact were said by an assistant and by no user."""
-        return bool(frozenset(terms(fact)) & (self._said["assistant"] - self._said["user"]))
+    def has_only_others(self, fact: str) -> bool:
+        """Return whether some words of a fact were said by others and by no user."""
+        return bool(frozenset(terms(fact)) & (self._said[False] - self._said[True]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +180,7 @@ def _check(text: TranscriptText, one: Found) -> Kept | Refused:
         words,
         text.transcript[at[0] : at[1]],
         round(max(min(one.confidence, most), LEAST), 2),
-        turn.role == "assistant" or text.has_only_assistants(words),
+        turn.role in {"assistant", "other"} or text.has_only_others(words),
     )
     return Kept(fact, 1.0, turn.role, turn.speaker, at[0], described.is_request)
 

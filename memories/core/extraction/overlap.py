@@ -1,4 +1,4 @@
-"""Compare two quotes of one transcript: whether they quote the same passage."""
+"""Compare two quotes of one transcript: whether they quote the same passage, or say the same."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+")
 SAME_FROM: Final = 0.5  # share of the shorter quote's words that both have
+REPEATED_FROM: Final = 0.72  # share of common words (Jaccard) of two facts
 
 
 def overlaps(a: str, b: str) -> bool:
@@ -22,3 +23,10 @@ def overlaps(a: str, b: str) -> bool:
     if f" {' '.join(short)} " in f" {' '.join(long)} ":
         return True
     return sum((Counter(left) & Counter(right)).values()) >= SAME_FROM * len(short)
+
+
+def repeats(a: frozenset[str], b: frozenset[str]) -> bool:
+    """Return whether two quotes have nearly the same words; another number is another fact."""
+    if any(any(map(str.isdigit, word)) for word in a ^ b):
+        return False
+    return len(a & b) >= REPEATED_FROM * len(a | b)

@@ -12,7 +12,10 @@ from dataclasses import replace
 from itertools import dropwhile
 from typing import Final
 
+from memories.core.extraction import cues
 from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
+from memories.core.extraction.labels import is_colon, match_label, names_somebody
+from memories.core.extraction.request_grammar import find_request, request_at, without_request
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import (
     AUXILIARIES,
@@ -26,21 +29,6 @@ from memories.core.spelling import normalise
 from memories.core.vocabulary import VERBS, lemma
 
 POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
-_VERB: Final = (
-    r"(?:remember|note|write|keep in mind|bear in mind|don't forget|for the record"
-    r"|(?:store|save|memori[sz]e|record)(?= (?:this|that|it|the following)\b))"
-)
-# Between "this" and a colon: how long or for whom, not what.
-_HOW: Final = (
-    r"(?:(?:\w{2,12}ly|always|forever|ever|well|please|too|also|down|now"
-    r"|for (?:me|us|good|later|ever|always|the future|next time)|from now on),? ?){0,3}"
-)
-REQUEST: Final = re.compile(
-    r"^(?:(?:please|and|ok|okay|also|so),? ){0,2}(?:(?:i|we) (?:want|need) you to )?"
-    rf"{_VERB}(?:,? (?:this|that|it|the following)(?= ?[a-z ,]{{0,40}}:) ?{_HOW}:"
-    r"|(?<!\bwrite)(?: (?:that|down|please|the following))?[:,]?| down(?: that)?[:,]?) ",
-    re.IGNORECASE,
-)
 _ONLY_REQUEST_WORDS: Final = 5  # "Please write that down.": what to remember stands before it
 _EMPTY: Final = POINTERS | words_of(
     "remember note write down please keep in mind make a want put get jot record for the of take"
@@ -61,50 +49,40 @@ _BARE_ANSWER: Final = re.compile(
     re.IGNORECASE,
 )
 
-# A request in the words of somebody else: "Vendor: remember that …", "Maya (09:12): note that …",
-# "the page says to store the following: …", "according to the mail, always …".
-_LABELLED: Final = re.compile(
-    r"(?!(?:notes?|nb|ps|fyi|btw|todo|reminder|remember|important|decision|rule|policy|facts?|memo|info"
-    r"|update|also|ok|okay|so|and|please|yes|no|right|well|correction|lesson|takeaway|preference|user"
-    r"|human|me)\b)"
-    r"[^\W\d_][\w.'-]{0,29}(?-i:(?: [A-Z][\w.'-]{0,29}){0,2})(?: ?\([\d:., -]{1,20}\))?: ",
-    re.IGNORECASE,
-)
+# Behind it stand the words of somebody else: "the page says to store the following: …".
 _TOLD: Final = re.compile(
     r"\b(?<!\bi )(?<!\bwe )(?:says|said|asks|asked|tells|told|wants|wanted|instructs|instructed"
-    r"|claims)(?: \w{1,20}){0,3} to (?:please )?"
-    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b"
-    r"|^according to (?!me\b|us\b|our\b)",
+    r"|claims)(?: \w{1,20}){0,3} to ",
     re.IGNORECASE,
 )
+_ACCORDING: Final = re.compile(r"according to (?!me\b|us\b|our\b)", re.IGNORECASE)
 
-# A request to store that is not the user's.
-_STORE: Final = re.compile(
-    r"(?:^|[:.!] )\W{0,3}(?:(?:please|now|also|and|important|you (?:must|should)),?:? ){0,3}"
-    r"(?:store|save|remember|memori[sz]e|record|add|write|note|keep)\b[^:.!?\n]{0,60}(?::|\bthat\b|\bmemory\b)",
-    re.IGNORECASE,
-)
 _LEADING: Final = frozenset(["always", "never", "please", "now", "also", "do", "not", "don't"])
-
-
-def without_request(text: str) -> str:
-    """Return the end of a text that stands behind a request to remember it."""
-    rest = REQUEST.sub("", normalise(text), count=1)
-    return text[-len(rest) :] if 2 < len(rest) < len(text) else text
 
 
 def is_of_others(text: str) -> bool:
     """Return whether a request is in words that its speaker quotes, or reports."""
-    label = _LABELLED.match(text)
-    return bool(label and REQUEST.match(text[label.end() :])) or bool(
-        _TOLD.search(text[:MAX_CHARS])
-    )
+    plain = normalise(text[:MAX_CHARS])
+    label = match_label(plain)
+    if label is not None and is_colon(label) and names_somebody(label["name"]):
+        return request_at(plain, label.end()) is not None
+    if _ACCORDING.match(plain):
+        return find_request(plain) is not None
+    told = (found.end() for found in _TOLD.finditer(plain))
+    wrote = (found.end() for found in cues.REPORTING.finditer(plain))
+    return any(request_at(plain, at) is not None for at in (*told, *wrote))
 
 
 def names_nothing(described: Described) -> bool:
     """Return whether a request has no words but those of the request."""
     rest = without_request(described.statement.text)
-    return len(described.words) <= _ONLY_REQUEST_WORDS and len(_content(rest)) < 2
+    return not rest or (len(described.words) <= _ONLY_REQUEST_WORDS and len(_content(rest)) < 2)
+
+
+def announces(text: str) -> bool:
+    """Return whether a text asks to remember what follows it: "Store the following."."""
+    found = find_request(text)
+    return found is not None and found.is_bare and found.points_on
 
 
 def is_empty(text: str) -> bool:
@@ -135,7 +113,8 @@ def is_order(described: Described) -> bool:
     """Return whether a statement tells its reader to do or to store something."""
     if described.statement.kind != "prose":
         return False
-    if described.features["imperative"] or _STORE.search(described.statement.text[:MAX_CHARS]):
+    asked = find_request(described.statement.text)
+    if described.features["imperative"] or (asked is not None and not asked.is_heading):
         return True
     rest = list(dropwhile(lambda word: word in _LEADING, described.words))
     return (

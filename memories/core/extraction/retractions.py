@@ -1,7 +1,8 @@
 """Find the statements that their speaker takes back, and what is said instead of them.
 
 "The pump room has three keys. Actually scratch that, it has four keys.": the first sentence and
-"Actually scratch that," are kept nowhere; "it has four keys." stands for the first.
+"Actually scratch that," are kept nowhere; "it has four keys." stands for the first. The same holds
+where all stands in one sentence, and where the correction is the next one.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from memories.core.extraction.statements import RETRACTING, Statement
+from memories.core.extraction.private import RETRACTING
+from memories.core.extraction.request_grammar import without_request
+from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
 from memories.core.text import terms
 
 _PRONOUNS: Final = words_of("it he she they there it's he's she's they're there's")
+_NO_STATEMENT: Final = words_of("let's lets please can could will would do don't")
 _AT_MOST: Final = 200  # characters of a statement in which a request is looked for
 
 
@@ -35,7 +39,7 @@ def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
         meant = _meant(found, position, turns, last)
         if meant is None or marked[meant].kind != "prose":
             continue
-        marked[meant] = replace(found[meant], kind="private")
+        marked[meant] = replace(found[meant], kind="private", is_retracted=True)
         following = position + 1
         if following < len(found) and _is_correction(found[following], one, found[meant]):
             marked[following] = replace(found[following], corrects=found[meant].text)
@@ -58,7 +62,11 @@ def _meant(
 
 
 def _is_correction(following: Statement, one: Statement, meant: Statement) -> bool:
-    is_same_sentence = following.turn == one.turn and not one.text.rstrip().endswith((".", "!"))
     first = following.text.split(maxsplit=1)[0].lower()
-    is_about_it = first in _PRONOUNS or bool(set(terms(following.text)) & set(terms(meant.text)))
-    return following.kind == "prose" and is_same_sentence and is_about_it
+    is_same_sentence = not one.text.rstrip().endswith((".", "!"))
+    meant_first = without_request(meant.text).split(maxsplit=1)[:1]
+    has_same_subject = [first] == [word.lower() for word in meant_first]
+    shared = terms(following.text).keys() & terms(without_request(meant.text)).keys()
+    is_about_it = has_same_subject or bool(shared) or (is_same_sentence and first in _PRONOUNS)
+    is_said = following.turn == one.turn and following.kind == "prose"
+    return is_said and is_about_it and first not in _NO_STATEMENT

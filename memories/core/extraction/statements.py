@@ -8,48 +8,16 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from memories.core.extraction.blocks import Block
+from memories.core.extraction.lists import BULLET, find_items
+from memories.core.extraction.private import asks_not_to_store, without_private_words
+from memories.core.extraction.request_grammar import find_request
+from memories.core.extraction.splitting import split_at_request
 from memories.core.extraction.turns import Turn, read_lines
 from memories.core.tokeniser import sentence_spans
 
 Kind = Literal["prose", "code", "quoted", "private"]
 
-# "Don't store this: …" and what says the same, at the beginning of a clause.
-_PRIVATE = re.compile(
-    r"(?:^|[,;:.(\u2013\u2014-] ?)(?:(?:please|and|but|so|ok|okay|also),? ){0,3}(?:"
-    r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? (?:store|save|record|remember|"
-    r"memori[sz]e|note|write|keep|log|put)(?: down)? (?:any of )?(?:the following"
-    r"|what (?:i|we)|(?:this|that|it|these)"
-    r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down)\b)))\b"
-    r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"
-    r"|(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e) my\b"
-    # "Never store that Elke is ill", "Do not save: …"; not "never store that file in the cache".
-    r"|(?:(?:do not|don['\u2019]t|never)(?: please| ever)? (?:store|save|record|remember|"
-    r"memori[sz]e|note|write|keep|log)(?: down)?|forget)(?: ?:"
-    r"|,? that (?=(?:[\w'\u2019-]{1,30} ){1,5}(?:am|is|are|was|were|has|have|had|will|would|can|"
-    r"could|should|must|may|do|does|did|\w{2,15}(?:[^\Wsu]s|ed))\b))"
-    r"|i (?:do not|don['\u2019]t) want (?:this|that|it) (?:to be )?(?:stored|saved|recorded|kept|"
-    r"remembered|written)"
-    r"|(?:this|that|it|the following)(?: is|['\u2019]s| must| should| may)? not (?:to )?(?:be )?"
-    r"(?:stored|saved|recorded|remembered|for the record|for your (?:memory|notes))"
-    r"|(?:(?:this|that|it)(?: is|['\u2019]s) )?(?:strictly )?off the record\b"
-    r"|(?:keep|take) (?:this|that|it) off the record\b)",
-    re.IGNORECASE,
-)
 _BARE_WORDS: Final = 3  # beside the request in a statement that says nothing else
-# "Actually scratch that, …", "never mind, forget it": the statement before is taken back.
-_TAKING_BACK = (
-    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo) (?:that|it|what i (?:just )?said)"
-    r"|(?:i )?take (?:that|it) back"
-)
-RETRACTING = re.compile(
-    r"(?:(?:actually|no|nope|oh|oops|sorry|wait|well|hm+|please|ok|okay|and|but|never ?mind)"
-    rf"[,;.\u2013\u2014-]? {{1,2}}){{0,4}}(?:{_TAKING_BACK})(?: please| again)?"
-    r"(?: ?[,.;:!\u2013\u2014-]{1,3}| but(?= )|$)",
-    re.IGNORECASE,
-)
-_BUT = re.compile(
-    r"[,;]? but (?=(?:please |do |also ){0,2}(?:remember|note|keep|write|store|save))", re.I
-)
 # What follows is the text of others: "Summarise this page: …".
 _HANDS_OVER = re.compile(
     r"\b(?:summari[sz]e|sum up|translate|proofread|rephrase|paraphrase|rewrite|read|shorten"
@@ -59,9 +27,9 @@ _HANDS_OVER = re.compile(
 )
 _QUOTED = re.compile(r"[ \t]{0,3}>")
 _INDENTED = re.compile(r"(?: {2}|\t)\s*\S")
-_BULLET = re.compile(r"(?:[-*\u2022]|\d{1,2}[.)]|\(\d{1,2}\))\s++")
 _NUMBERED = re.compile(r"\(?\d{1,2}[.)]")
 _MOST_JOINED: Final = 300  # characters
+_MOST_TOGETHER: Final = 600  # characters of code or quoted lines
 # A word, blanks aside: code and logs have more signs and digits than words.
 _LETTERS = re.compile(r"[^\W\d_]{2,}")
 _LETTERS_IN_PROSE: Final = 0.55  # least share of letters among the characters of a line of prose
@@ -73,7 +41,8 @@ class Statement:
 
     `turn` is the position of its turn, `place` its own within the turn, `kind` says whether it
     stands in a block of code or log lines, in text quoted from elsewhere, or is not to be stored.
-    `corrects` is the text that its speaker took back for it, "" without one.
+    `corrects` is the text that its speaker took back for it, "" without one; `is_listed`: a request
+    to remember announced it; `is_retracted`: its speaker took it back.
     """
 
     text: str
@@ -83,6 +52,8 @@ class Statement:
     place: int
     kind: Kind
     corrects: str = ""
+    is_listed: bool = False
+    is_retracted: bool = False
 
 
 def read_statements(transcript: str, turns: tuple[Turn, ...]) -> tuple[Statement, ...]:
@@ -95,11 +66,6 @@ def read_statements(transcript: str, turns: tuple[Turn, ...]) -> tuple[Statement
     )
 
 
-def asks_not_to_store(text: str) -> bool:
-    """Return whether a statement asks not to store what it says or what stands beside it."""
-    return _PRIVATE.search(text) is not None
-
-
 def _marked_private(found: list[Statement]) -> list[Statement]:
     """Mark what is not to be stored.
 
@@ -110,7 +76,7 @@ def _marked_private(found: list[Statement]) -> list[Statement]:
         if statement.kind != "prose" or not asks_not_to_store(statement.text):
             continue
         marked[n] = replace(statement, kind="private")
-        if len(_PRIVATE.sub(" ", statement.text).split()) > _BARE_WORDS:
+        if len(without_private_words(statement.text).split()) > _BARE_WORDS:
             continue
         meant = n - 1 if n else n + 1
         if (
@@ -131,32 +97,96 @@ def _of_turn(
     transcript: str, position: int, turn: Turn, blocks: dict[int, Block | None]
 ) -> Iterator[Statement]:
     place = 0
-    for kind, start, end in _handed_over(transcript, turn, blocks):
-        for first, last in _sentences(transcript[start:end]):
-            for a, b in _split_at_request(transcript, start + first, start + last):
-                yield Statement(transcript[a:b], a, b, position, place, kind)
+    for kind, start, end, is_item in _stretches(transcript, turn, blocks):
+        is_own = kind == "prose" and turn.role in {"user", "unknown"}
+        listed_until = start if not is_item else end
+        text = transcript[start:end]
+        for first, last in [_item(text)] if is_item else _pieces(text, kind):
+            span = start + first, start + last
+            parts = (
+                split_at_request(transcript, *span, is_own=is_own) if kind == "prose" else [span]
+            )
+            for a, b in parts:
+                is_listed = b <= listed_until
+                yield Statement(transcript[a:b], a, b, position, place, kind, is_listed=is_listed)
                 place += 1
+                if is_own and not is_item and _goes_for_line(transcript[a:b]):
+                    listed_until = _line_end(transcript, b, end)
 
 
-def _split_at_request(transcript: str, start: int, end: int) -> list[tuple[int, int]]:
-    """Split "Don't store this, but remember that …" and "Scratch that, it has …" in two."""
-    taken_back = RETRACTING.match(transcript, start, end)
-    if taken_back is not None and (rest := transcript[taken_back.end() : end].strip()):
-        return [(start, taken_back.end()), (end - len(rest), end)]
-    found = _BUT.search(transcript, start, end)
-    if found is None or not asks_not_to_store(transcript[start : found.start()]):
-        return [(start, end)]
-    return [(start, found.start()), (found.end(), end)]
+def _pieces(text: str, kind: Kind) -> Iterator[tuple[int, int]]:
+    """Yield the sentences of a stretch; those of what is no prose together, up to a length."""
+    start = end = 0
+    for first, last in _sentences(text):
+        if end and (kind == "prose" or last - start > _MOST_TOGETHER):
+            yield start, end
+            start = end = 0
+        start, end = (start if end else first), last
+    if end:
+        yield start, end
+
+
+def _goes_for_line(text: str) -> bool:
+    """Return whether a request is for all that is said in its line: "Store these facts: …"."""
+    found = find_request(text)
+    return found is not None and found.has_many
+
+
+def _line_end(transcript: str, start: int, end: int) -> int:
+    found = transcript.find("\n", start, end)
+    return end if found < 0 else found
+
+
+def _item(text: str) -> tuple[int, int]:
+    """Return where an item of a list begins and ends, without its bullet."""
+    bare = text.lstrip()
+    bullet = BULLET.match(bare)
+    return len(text) - len(bare) + (bullet.end() if bullet else 0), len(text.rstrip())
+
+
+def _stretches(
+    transcript: str, turn: Turn, blocks: dict[int, Block | None]
+) -> Iterator[tuple[Kind, int, int, bool]]:
+    """Yield the stretches of a turn, and whether each is an item that a request announces."""
+    handed_at = _hand_over_at(transcript, turn, blocks)
+    line_start = transcript.rfind("\n", 0, turn.start) + 1
+
+    def is_own(at: int) -> bool:
+        block = blocks.get(line_start if at == turn.start else at)
+        return block is None and at < handed_at and _QUOTED.match(transcript, at) is None
+
+    is_users = turn.role in {"user", "unknown"}
+    items = find_items(transcript, turn.start, turn.end, is_own) if is_users else []
+    items = items[::-1]
+    at = turn.start
+    for kind, start, end in _handed_over(transcript, turn, blocks, handed_at):
+        at = max(at, start)
+        while items and items[-1][0] < end:
+            first, last = items.pop()
+            if at < first:
+                yield kind, at, first, False
+            yield "prose", first, last, True
+            at = last
+        if at < end:
+            yield kind, at, end, False
+            at = end
+
+
+def _hand_over_at(transcript: str, turn: Turn, blocks: dict[int, Block | None]) -> int:
+    """Return from where on the text of others stands, the length of the transcript for nowhere."""
+    found = (
+        _HANDS_OVER.search(transcript, start, end)
+        for kind, start, end in _blocks(transcript, turn, blocks)
+        if kind == "prose"
+    )
+    return next((one.end() for one in found if one is not None), len(transcript))
 
 
 def _handed_over(
-    transcript: str, turn: Turn, blocks: dict[int, Block | None]
+    transcript: str, turn: Turn, blocks: dict[int, Block | None], at: int
 ) -> Iterator[tuple[Kind, int, int]]:
-    """Yield the stretches of a turn; what stands behind "Summarise this:" is quoted."""
-    at = len(transcript)
+    """Yield the stretches of a turn; what stands from `at` on is quoted."""
     for kind, start, end in _blocks(transcript, turn, blocks):
-        if kind == "prose" and end <= at and (found := _HANDS_OVER.search(transcript, start, end)):
-            at = found.end()
         if kind == "prose" and end > at:
             if start < at:
                 yield kind, start, at
@@ -194,7 +224,8 @@ def _kind_of(line: str, *, is_first: bool) -> Kind:
     written = sum(map(len, words))
     letters = sum(map(len, _LETTERS.findall(line)))
     is_dense = letters < _LETTERS_IN_PROSE * written
-    return "code" if _INDENTED.match(line) or (is_dense and len(words) > 2) else "prose"
+    is_code = _INDENTED.match(line) or (is_dense and len(words) > 2 and find_request(line) is None)
+    return "code" if is_code else "prose"
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
@@ -211,7 +242,7 @@ def _sentences(text: str) -> Iterator[tuple[int, int]]:
         if begin >= 0:
             continue
         bare = piece.lstrip()
-        bullet = _BULLET.match(bare)
+        bullet = BULLET.match(bare)
         first = start + len(piece) - len(bare) + (bullet.end() if bullet else 0)
         last = start + len(piece.rstrip())
         if last > first:

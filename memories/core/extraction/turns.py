@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from memories.core.extraction.blocks import Block, find_blocks
-
-Role = Literal["user", "assistant", "tool", "unknown"]
-
-_ROLES: Final[dict[str, Role]] = {
-    "user": "user", "human": "user", "me": "user",
-    "agent": "assistant", "assistant": "assistant", "ai": "assistant", "bot": "assistant",
-    "model": "assistant", "system": "tool", "tool": "tool", "function": "tool",
-}  # fmt: skip
-# "User: …", "**Agent**: …", "### Assistant", "[user] …", "Maya Okoro (09:12): …".
-_LABEL = re.compile(
-    r"[ \t]{0,3}(?P<open>[*_#<\[]{1,3} ?)?(?P<name>[^\W\d_][\w.'-]{0,29}(?: [\w.'-]{1,29}){0,2})"
-    r"(?: ?\((?P<aside>[\d:., -]{1,20})\))?"
-    r"(?P<close>[*_>\]]{0,3})(?P<colon>:?[*_]{0,2})(?:[ \t]|$)"
+from memories.core.extraction.labels import (
+    ROLES,
+    Role,
+    is_colon,
+    is_role,
+    match_label,
+    names_somebody,
 )
+
 # Turns that stand on one line; only labels that are certainly roles separate them.
 _INLINE = re.compile(r"(?<=[\s.!?])(?P<name>User|Human|Agent|Assistant|AI):[ \t]")
-_LABEL_CHARS: Final = 130
+_SAYS_FROM: Final = 4  # words of a line that is more than the value of a field
+_ENDS: Final = (".", "!", "?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +42,8 @@ class _Line:
     text_start: int
     block: Block | None = None
     is_indented: bool = False  # more than the first line is
+    is_marked: bool = False  # the label is no word with a colon, but written as those of roles are
+    says: bool = False  # what stands behind the label is more than the value of a field
 
 
 def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
@@ -63,18 +61,35 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
     tuple of Turn
         In order, without empty ones. A name that is no role speaks when the transcript begins with
         it or when it stands before two lines at least. The agent's name is an `assistant`; others
-        are taken for people, so their role is `user` (see `unsure_speakers`).
+        are taken for people: their role is `user` where no label is a user's (see
+        `unsure_speakers`), else `other`. A name that stands once within a user's turn says its
+        line alone.
         No turn begins within a block of code or pasted text, or on an indented line.
     """
     lines = read_lines(transcript)
     speakers = _speakers(lines, agent)
-    marks = [
-        (line.start, line.text_start, line.name) for line in lines if line.name.lower() in speakers
-    ]
-    is_tools = bool(marks) and _ROLES.get(marks[0][2].lower()) == "tool"
+    marks = list(_marks(lines, speakers))
+    is_tools = bool(marks) and ROLES.get(marks[0][2].lower()) == "tool"
     if len(marks) <= 1 and not is_tools:
         marks += _inline_marks(transcript, lines, marks[0][1] if marks else 0)
     return tuple(_turns(transcript, marks, speakers))
+
+
+def _marks(lines: list[_Line], speakers: Mapping[str, Role]) -> Iterator[tuple[int, int, str]]:
+    """Yield where turns begin, where their text does, and who speaks."""
+    speaker = ""
+    for line in lines:
+        lower = line.name.lower()
+        if lower in speakers:
+            speaker = line.name
+            yield line.start, line.text_start, speaker
+        elif _is_lone(line) and speakers.get(speaker.lower()) == "user":
+            yield line.start, line.text_start, line.name
+            yield line.end, line.end, speaker
+
+
+def _is_lone(line: _Line) -> bool:
+    return line.says and line.name[:1].isupper() and names_somebody(line.name)
 
 
 def _inline_marks(transcript: str, lines: list[_Line], first: int) -> list[tuple[int, int, str]]:
@@ -90,15 +105,19 @@ def read_lines(transcript: str) -> list[_Line]:
     """Return the lines with the labels of possible speakers, and whether they are in a block."""
     written = transcript.splitlines(keepends=True)
     margin = next((_indent(line) for line in written if line.strip()), 0)
-    labels = [_LABEL.match(line[:_LABEL_CHARS]) for line in written]
     labels = [
-        found if found and _is_label(found) and _indent(line) <= margin else None
+        found if found is not None and _indent(line) <= margin else None
+        for found, line in ((match_label(line), line) for line in written)
+    ]
+    forms = {_form(found) for found in labels if found and found["open"] and is_role(found["name"])}
+    labels = [
+        found if found is not None and _is_label(found, line, forms) else None
         for found, line in zip(labels, written, strict=True)
     ]
     blocks = find_blocks(
         written,
         [found.end() if found else 0 for found in labels],
-        [found is not None and found["name"].lower() in _ROLES for found in labels],
+        [found is not None and is_role(found["name"]) for found in labels],
     )
     lines, start = [], 0
     for line, found, block, before in zip(written, labels, blocks, [None, *blocks], strict=False):
@@ -107,8 +126,12 @@ def read_lines(transcript: str) -> list[_Line]:
         name = found["name"] if found is not None and speaks else ""
         text_start = start + (found.end() if found is not None and speaks else 0)
         is_indented = _indent(line) > margin
-        lines.append(_Line(start, start + len(line), name, text_start, block, is_indented))
-        start += len(line)
+        end = start + len(line)
+        is_marked = bool(name) and found is not None and not is_colon(found)
+        said = transcript[text_start:end].rstrip() if name else ""
+        says = len(said.split()) >= _SAYS_FROM or said.endswith(_ENDS)
+        lines.append(_Line(start, end, name, text_start, block, is_indented, is_marked, says))
+        start = end
     return lines
 
 
@@ -116,41 +139,58 @@ def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
 
 
-def _is_label(found: re.Match[str]) -> bool:
-    is_role = found["name"].lower() in _ROLES
-    has_marks = bool(found["open"]) and is_role
-    return found["colon"].startswith(":") or has_marks
+def _form(found: re.Match[str]) -> tuple[str, str, bool]:
+    return (found["open"] or "").strip(), found["close"], is_colon(found)
+
+
+def _is_label(found: re.Match[str], line: str, forms: Collection[tuple[str, str, bool]]) -> bool:
+    """Return whether a name has a colon, or stands in marks that are those of a role.
+
+    A heading is a name only where nothing else stands in it.
+    """
+    if is_colon(found):
+        return True
+    if is_role(found["name"]):
+        return bool(found["open"])
+    is_alone = not line[found.end() :].strip() or not (found["open"] or "").startswith("#")
+    is_name = found["name"][:1].isupper() and names_somebody(found["name"])
+    return bool(found["open"]) and _form(found) in forms and is_alone and is_name
 
 
 def unsure_speakers(turns: Sequence[Turn]) -> frozenset[str]:
     """Return the names that may be the assistant's although their role is `user`.
 
-    A name is a person's where an assistant speaks under another label, and no label is a user's.
+    A name is the user's where an assistant speaks under another label, no label is a user's, and no
+    other name speaks.
     """
-    names = {one.speaker for one in turns if one.role == "user" and not _is_role(one.speaker)}
+    names = {one.speaker for one in turns if one.role == "user" and not is_role(one.speaker)}
     roles = {one.role for one in turns if one.speaker not in names}
-    return frozenset() if "assistant" in roles and "user" not in roles else frozenset(names)
-
-
-def _is_role(label: str) -> bool:
-    return label.lower() in _ROLES
+    is_alone = len({name.lower() for name in names}) == 1
+    is_sure = is_alone and "assistant" in roles and "user" not in roles
+    return frozenset() if is_sure else frozenset(names)
 
 
 def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
     """Return the roles of the labels that are speakers, by the label in lower case."""
-    seen = Counter(line.name.lower() for line in lines if line.name)
-    roles = {name: _ROLES[name] for name in seen if name in _ROLES}
+    seen: defaultdict[str, list[_Line]] = defaultdict(list)
+    for line in lines:
+        if line.name:
+            seen[line.name.lower()].append(line)
+    roles = {name: ROLES[name] for name in seen if name in ROLES}
     if agent.lower() in seen:
         roles.setdefault(agent.lower(), "assistant")
-    if {"user", "assistant"} <= set(roles.values()):
-        return roles  # "Draft:" and "Reason:" stand within a turn
+    has_user = "user" in roles.values()
     opening = next((line.name for line in lines if line.end - line.start > 1), "")
-    written = {line.name for line in lines if line.name[:1].isupper()}
-    for name in written:
-        lower = name.lower()
-        is_speaker = seen[lower] > 1 or (name == opening and len(seen) > 1)
-        if lower not in roles and is_speaker:
-            roles[lower] = "user"
+    for lower, own in seen.items():
+        if lower in roles or not any(line.name[:1].isupper() for line in own):
+            continue
+        if has_user:
+            # "Draft:" and "Reason:" stand within a turn.
+            is_speaker = (len(own) > 1 and any(map(_is_lone, own))) or own[0].is_marked
+        else:
+            is_speaker = len(own) > 1 or (own[0].name == opening and len(seen) > 1)
+        if is_speaker:
+            roles[lower] = "other" if has_user else "user"
     return roles
 
 
@@ -165,7 +205,7 @@ def _turns(
     for (_, start, name), end in zip(marks, ends, strict=False):
         if transcript[start:end].strip():
             lower = name.lower()
-            yield Turn(name, speakers.get(lower) or _ROLES.get(lower, "user"), start, end)
+            yield Turn(name, speakers.get(lower) or ROLES.get(lower, "other"), start, end)
 
 
 def without_labels(text: str) -> str:
@@ -175,6 +215,5 @@ def without_labels(text: str) -> str:
     """
     lines = text.splitlines()
     return "\n".join(
-        f" {line}" if number and _LABEL.match(line[:_LABEL_CHARS]) else line
-        for number, line in enumerate(lines)
+        f" {line}" if number and match_label(line) else line for number, line in enumerate(lines)
     )

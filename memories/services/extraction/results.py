@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from engram.kernel.models import Event, Job
 from memories.core.content import content_hash, normalise_quote
-from memories.core.extraction.extract import repeats
+from memories.core.extraction.overlap import repeats
 from memories.core.extraction.statements import read_statements
 from memories.core.extraction.turns import read_turns
 from memories.core.text import terms

@@ -18,7 +18,7 @@ from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.extraction.extract import Kept, Refused, refuse
-from memories.core.extraction.facts import AssistantsWords
+from memories.core.extraction.facts import OthersWords
 from memories.core.extraction.language import seems_english
 from memories.core.extraction.turns import Turn, read_turns, unsure_speakers
 from memories.models import (
@@ -57,7 +57,7 @@ class ExtractionRun:
     extraction: Extraction
     actor: Actor
     turns: Sequence[Turn]
-    assistants: AssistantsWords
+    assistants: OthersWords
     unsure: frozenset[str]  # speakers who may be assistants
     said_at: datetime
 
@@ -93,7 +93,7 @@ def write_reading(
     Raise `TakenOverError` when another worker has the job by now.
     """
     turns = read_turns(reading.transcript, extraction.agent)
-    assistants = AssistantsWords(reading.transcript, turns)
+    assistants = OthersWords(reading.transcript, turns)
     with in_workspace(workspace):
         at = said_at(extraction, job.created_at)
     run = ExtractionRun(
@@ -172,7 +172,7 @@ def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
         one.role == "user"
         and one.speaker not in run.unsure
         and fact is not None
-        and not fact.has_assistants_words
+        and not fact.has_others_words
         and not run.assistants.have(fact.quote)
     )
     return Provenance.USER_STATED if is_users else Provenance.ASSISTANT_DERIVED

@@ -1,0 +1,59 @@
+"""Read the label of a speaker at the beginning of a line: one pattern, and what may be a name."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from memories.core.function_words import words_of
+
+Role = Literal["user", "assistant", "other", "tool", "unknown"]
+
+ROLES: Final[dict[str, Role]] = {
+    "user": "user", "human": "user", "me": "user",
+    "agent": "assistant", "assistant": "assistant", "ai": "assistant", "bot": "assistant",
+    "model": "assistant", "system": "tool", "tool": "tool", "function": "tool",
+}  # fmt: skip
+LABEL_CHARS: Final = 130
+# "User: …", "**Agent**: …", "### Assistant", "[user] …", "Maya Okoro (09:12): …".
+_LABEL: Final = re.compile(
+    r"[ \t]{0,3}(?P<open>[*_#<\[]{1,4} ?)?(?P<name>[^\W\d_][\w.'-]{0,29}(?: [\w.'-]{1,29}){0,2})"
+    r"(?: ?\((?P<aside>[\d:., -]{1,20})\))?"
+    r"(?P<close>[*_>\]]{0,3})(?P<colon>:?[*_]{0,2})(?:[ \t]|$)"
+)
+# What heads a statement, or a part of a text, and names nobody.
+_HEADS: Final = words_of(
+    "note notes nb ps fyi btw todo reminder remember important decision decisions rule rules policy"
+    " fact facts memo info update also ok okay so and please yes no right well correction lesson"
+    " takeaway preference summary context background overview introduction task goal plan setup"
+    " result output input example question answer reason draft problem solution change status"
+    " conclusion appendix title subject budget deadline owner constraint requirement convention"
+    " store save record keep add write don't hint warning caution option pros cons name role date"
+    " step usage test default format style scope limit goal idea"
+)
+
+
+def match_label(line: str) -> re.Match[str] | None:
+    """Return the label that a line may begin with, with what stands around its name."""
+    return _LABEL.match(line[:LABEL_CHARS])
+
+
+def is_colon(found: re.Match[str]) -> bool:
+    """Return whether a label ends with a colon."""
+    return found["colon"].startswith(":")
+
+
+def is_role(name: str) -> bool:
+    """Return whether a name is certainly that of a role."""
+    return name.lower() in ROLES
+
+
+def names_somebody(name: str) -> bool:
+    """Return whether a label may be the name of a speaker: no role, and no word that heads a text.
+
+    Names have capitals; the first word may be written in any way ("vendor: …").
+    """
+    first, *others = name.split()
+    lower = first.lower()
+    is_head = lower in _HEADS or lower.removesuffix("s") in _HEADS
+    return not is_role(name) and not is_head and all(word[:1].isupper() for word in others)

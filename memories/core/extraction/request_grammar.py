@@ -1,0 +1,315 @@
+"""Find the words of a sentence that ask to remember, by the grammar of English requests.
+
+A verb of remembering asks in the imperative, or behind a frame ("can you", "I want you to", "it is
+important that you"). A verb of storing does so where its object is a clause ("store that Ana is
+vegan") or what is said beside it ("store the following"), or where a memory is named ("in your
+notes", "for later"). The request stands before the fact, behind it, or in a sentence of its own.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import pairwise
+from typing import Final
+
+from memories.core.extraction import cues
+from memories.core.extraction.request_patterns import (
+    BOUNDARY,
+    CLAUSE,
+    HEAD,
+    IN_YOUR_MEMORY,
+    PLACES,
+)
+from memories.core.function_words import (
+    AUXILIARIES,
+    DETERMINERS,
+    PREPOSITIONS,
+    PRONOUNS,
+    words_of,
+)
+from memories.core.spelling import normalise
+from memories.core.vocabulary import VERBS, lemma
+
+READ_CHARS: Final = 600  # at either end of a sentence
+READ_WORDS: Final = 8
+
+_TAIL_CHARS: Final = 130
+_LEADING: Final = " .,;:-\u2013\u2014"
+_CLOSING: Final = " .!?,;:()-\u2013\u2014\"'"
+_ASKED: Final = words_of("what who whom whose which where when why how whether if")
+_SUBORDINATE: Final = words_of(
+    "if when whenever once unless until while because since as although though before after where"
+    " whether that"
+)
+_MANY: Final = ("the following", "these", "those", "some ", "a few ", "two ", "three ", "four ",
+                "five ", "several ")  # fmt: skip
+# What a text may be about that is said or stored: "store that", but not "save that" of a file.
+_STORED_ALONE: Final = ("stor", "record", "not", "memori", "commit")
+_WRITTEN: Final = ("write", "jot")
+_ON: Final = ("on", "onto", "in", "into", "under")
+_PLACE_WORDS: Final = 4
+# Forms of the verbs that order nothing by themselves.
+_BENT: Final = (
+    "remembered", "remembering", "memorised", "memorized", "memorising", "memorizing", "keeping",
+    "noted", "noting", "making", "taking", "stored", "storing", "saved", "saving", "recorded",
+    "recording", "writing", "adding", "putting", "jotting",
+)  # fmt: skip
+_BACK: Final = ("that", "it")
+_PAUSES: Final = (",", "-", "\u2013", "\u2014")
+_LEFT_WORDS: Final = 6  # "One more thing: remember …"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Where a text asks to remember; `start` and `end` bound what it names, equal for nothing.
+
+    `points_on`: it announces what follows it ("store the following:"). `has_many`: so does what
+    else is said in its line. `is_polite`: it is a question by its form only. `is_heading`: it has
+    no verb that orders ("for the record: …"). `clause` is where the words of the request begin.
+    """
+
+    start: int
+    end: int
+    clause: int
+    points_on: bool = False
+    has_many: bool = False
+    is_polite: bool = False
+    is_heading: bool = False
+
+    @property
+    def is_bare(self) -> bool:
+        """Return whether it names nothing."""
+        return self.start >= self.end
+
+
+@lru_cache(maxsize=64)  # the same sentence is looked at for itself and for its neighbours
+def find_request(text: str) -> Request | None:
+    """Return the request to remember in a sentence, None where nobody asks."""
+    plain = _plain(text)
+    found = request_at(plain, 0)
+    if found is not None:
+        return found
+    return _behind(plain) or _within(plain)
+
+
+def without_request(text: str) -> str:
+    """Return what a text asks to remember, "" for nothing; without a request the text."""
+    found = find_request(text)
+    return text if found is None else text[found.start : found.end]
+
+
+def request_position(text: str) -> int:
+    """Return where a request begins behind a clause that says something else, 0 for nowhere."""
+    plain = _plain(text[:READ_CHARS])
+    if request_at(plain, 0) is not None or _behind(plain) is not None:
+        return 0
+    found = _within(plain)
+    is_split = found is not None and 0 < found.clause < found.start
+    if found is None or not is_split or not _says_something(plain[: found.clause]):
+        return 0
+    return found.clause
+
+
+def _plain(text: str) -> str:
+    """Return a text of the same length without what it quotes."""
+    return cues.QUOTATION.sub(lambda quoted: " " * len(quoted[0]), normalise(text))
+
+
+def _behind(plain: str) -> Request | None:
+    """Return a request behind the fact: "The keys are in the shed (remember this!)"."""
+    first = max(len(plain) - _TAIL_CHARS, 0)
+    for boundary in BOUNDARY.finditer(plain, first):
+        found = request_at(plain, boundary.end()) if boundary.start() else None
+        if found is not None and found.is_bare and not found.points_on:
+            end = len(plain[: boundary.start()].rstrip(_CLOSING[:-2]))
+            return Request(0, end, boundary.end(), is_polite=found.is_polite)
+    return None
+
+
+def _within(plain: str) -> Request | None:
+    """Return a request behind other words; what it is of is kept where they may belong to it."""
+    for boundary in BOUNDARY.finditer(plain, 0, READ_CHARS):
+        found = request_at(plain, boundary.end())
+        if found is None:
+            continue
+        if found.is_bare:
+            if found.points_on:
+                return found
+            continue
+        left = plain[: boundary.start()]
+        if _is_opening(left) or _says_something(left):
+            return found
+        return Request(0, len(plain), found.clause, is_polite=found.is_polite)
+    return None
+
+
+def request_at(plain: str, at: int) -> Request | None:
+    """Return the request that begins at a position of a text."""
+    end = len(plain.rstrip())
+    head = HEAD.match(plain, at)
+    if head is not None:
+        return _of_head(plain, at, head, end)
+    found = CLAUSE.match(plain, at)
+    is_polite = found is not None and found["polite"] is not None
+    if found is None or (plain[:end].endswith("?") and not is_polite):
+        return None
+    verb = found["remember"] or found["note"] or found["store"] or ""
+    if found["frame"] is None and verb.lower().startswith(_BENT):
+        return None  # "Noted.", "Keeping in mind that …"
+    if is_polite:
+        end = len(plain[:end].rstrip("?! "))
+    asked = _Asked(plain, found, end)
+    if (found["frame"] or "").lower().startswith("let") and asked.words[:1] == ["to"]:
+        return None  # "Let's remember to …": what is planned
+    return _of_clause(asked) if asked.words else _alone(asked)
+
+
+class _Asked:
+    """The words of a request, by what they are, and the words of what it is of."""
+
+    def __init__(self, plain: str, found: re.Match[str], end: int):
+        self.plain, self.found, self.start, self.end = plain, found, found.end(), end
+        self.words = plain[self.start : end].strip(_CLOSING).lower().split()
+        self.verb = (found["store"] or "").lower()  # "" for a verb of remembering
+        self.said = (found["said"] or found["minded"] or "").lower()
+        self.how = f"{found['how']}{found['how_then']}".lower().replace(",", "")
+        self.sep = found["sep"].strip().lower()
+        self.is_polite = found["polite"] is not None
+        is_told = bool(found["frame"]) or "please" in found["openers"].lower()
+        self.is_told = is_told or " please" in self.how
+        self.has_place = PLACES.search(self.how) is not None
+        says_that = self.said == "that" and not self.sep and not found["how_then"]
+        self.is_that = bool(self.words) and (self.sep == "that" or says_that) and self._is_clause()
+
+    def _is_clause(self) -> bool:
+        """Return whether "that" begins a clause: "store that Ana …", not "put that file …"."""
+        is_of_saying = self.verb.startswith((*_STORED_ALONE, "sav", "writ", "jot"))
+        rest = self.plain[self.start : self.end].strip(_CLOSING)
+        return not self.verb or self.has_place or (is_of_saying and _is_clause(rest))
+
+    @property
+    def has_many(self) -> bool:
+        return self.said.startswith(_MANY)
+
+    def bare(self, *, points_on: bool = False) -> Request:
+        """Return the request without anything that it names."""
+        has_many = points_on and self.has_many
+        at = self.found.start()
+        return Request(self.end, self.end, at, points_on, has_many, self.is_polite)
+
+    def of(self, start: int, end: int = -1) -> Request:
+        """Return the request of what stands from a position on."""
+        end = self.end if end < 0 else end
+        named = self.plain[start:end].lstrip(_LEADING)
+        has_many = self.sep == ":" and self.has_many
+        at = self.found.start()
+        return Request(end - len(named), end, at, has_many=has_many, is_polite=self.is_polite)
+
+
+def _alone(asked: _Asked) -> Request | None:
+    """Return a request that stands without what it is of: "Write that down.", "Store these:"."""
+    is_colon = asked.sep == ":"
+    if asked.verb:
+        is_object = asked.said or is_colon or asked.how.replace("please", "").strip()
+        is_kept = asked.has_place or asked.has_many or asked.verb.startswith(_STORED_ALONE)
+        if not is_object or not is_kept:
+            return None
+    return asked.bare(points_on=is_colon or asked.has_many)
+
+
+def _of_clause(asked: _Asked) -> Request | None:
+    """Return a request that stands before what it is of."""
+    if asked.said in _BACK and not asked.verb and asked.sep in _PAUSES:
+        return asked.bare()  # "Remember that, I always have to ask."
+    start = _start_of_fact(asked)
+    if start is not None:
+        return asked.of(start)
+    is_short = len(asked.words) <= _PLACE_WORDS
+    if asked.said.startswith("the following") and is_short:
+        return asked.bare(points_on=True)
+    if asked.verb in _WRITTEN and asked.said and asked.words[0] in _ON:
+        return asked.bare() if is_short else None  # "Write that on the wall."
+    place = IN_YOUR_MEMORY.search(asked.plain, max(len(asked.plain) - _TAIL_CHARS, asked.start))
+    if place is None or not asked.verb:
+        return None
+    return asked.of(asked.found.end("store"), min(place.start(), asked.end))
+
+
+def _start_of_fact(asked: _Asked) -> int | None:
+    """Return where a clause begins that is asked to be remembered, None where nobody asks so."""
+    found = asked.found
+    if asked.sep == ":":
+        is_of_fact = not asked.verb or asked.said or asked.has_place or asked.is_told
+        return asked.start if is_of_fact else None
+    if asked.is_that:
+        return asked.start
+    if asked.verb or asked.said.startswith("the following"):
+        return None
+    if found["note"] is not None:
+        is_valid = found["note"].lower().endswith(" of") or asked.sep or "down" in asked.how
+        is_valid = is_valid or (asked.is_told and not asked.is_polite)
+    else:
+        first = asked.words[0]
+        says = first in PRONOUNS or not _FINITE.isdisjoint(asked.words[:READ_WORDS])
+        is_valid = not asked.is_polite or first == "to" or (first not in _ASKED and says)
+    start = found.start("said") if found["said"] else asked.start
+    return start if is_valid else None
+
+
+def _of_head(plain: str, at: int, head: re.Match[str], end: int) -> Request | None:
+    rest = plain[head.end() : end].strip(_CLOSING)
+    opens_topic = head[0].lower().endswith("forget")  # "Before I forget: the naming."
+    says = len(rest.split()) > 2 and _is_clause(rest)
+    if plain[:end].endswith("?") or (opens_topic and not says):
+        return None
+    if not rest:
+        return Request(end, end, at, points_on=plain[:end].endswith(":"), is_heading=True)
+    start = end - len(plain[head.end() : end].lstrip(_LEADING))
+    return Request(start, end, at, is_heading=True)
+
+
+def _is_clause(text: str) -> bool:
+    """Return whether words behind "that" or "remember" say something, and are no noun with it.
+
+    "that Ana is vegan", "that bread goes stale"; not "that image as a draft".
+    """
+    words = text.split()[:READ_WORDS]
+    tokens = [word.strip(_CLOSING).lower() for word in words]
+    if tokens[0] in _SUBJECTS or words[0][:1].isupper() or any(map(str.isdigit, words[0])):
+        return len(words) > 1
+    return any(
+        word in _FINITE or (word.endswith(("s", "ed")) and lemma(word) in VERBS)
+        for before, word in pairwise(tokens[:6])
+        if before not in _NO_SUBJECT
+    )
+
+
+_SUBJECTS: Final = (DETERMINERS | PRONOUNS) - words_of("that this these those which what whose")
+_FINITE: Final = AUXILIARIES - words_of("be been being having")
+_NO_SUBJECT: Final = DETERMINERS | PREPOSITIONS | words_of("and or to")
+
+
+def _says_something(left: str) -> bool:
+    """Return whether words before a request are a statement of their own."""
+    words = [word.strip(_CLOSING).lower() for word in left.split()]
+    words = [word for word in words if word and word not in cues.COURTESY]
+    if len(words) < 3 or words[0] in _SUBORDINATE | PREPOSITIONS or left.rstrip().endswith(":"):
+        return False
+    is_finite = not _FINITE.isdisjoint(words) or any("'" in word for word in words)
+    return (
+        is_finite
+        or any(lemma(word) in VERBS for word in words[1:] if word.endswith(("s", "ed")))
+        or (words[0] in PRONOUNS and any(lemma(word) in VERBS for word in words[1:3]))
+    )
+
+
+def _is_opening(left: str) -> bool:
+    """Return whether words only open a request: "One more thing", the name of who is asked."""
+    words = [word.strip(_CLOSING).lower() for word in left.split()]
+    if len(words) > _LEFT_WORDS or not words:
+        return False
+    if words[0] in _SUBORDINATE | PREPOSITIONS or not _FINITE.isdisjoint(words):
+        return False
+    return cues.HERE_AND_NOW.isdisjoint(words) and cues.DAYS.isdisjoint(words)
