@@ -161,3 +161,16 @@ def test_a_filter_finds_cards_by_note_and_by_text(tenant: Tenant, member: Member
         assert MEMORY in page(client, INBOX + query)
     assert MEMORY not in page(client, f"{INBOX}?q=nothing")
     assert MEMORY not in page(client, f"{INBOX}?scope=elsewhere")
+
+
+def test_a_card_of_a_vanished_sentence_shows_what_the_note_said(
+    tenant: Tenant, member: Member
+) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    put(tenant, "")
+    recall(tenant)
+    html = page(member("reviewer"))
+    assert "The note says nothing about this any more." in html
+    assert "<del>The licence review is an open blocker for the release.</del>" in html

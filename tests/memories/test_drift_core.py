@@ -22,7 +22,7 @@ from memories.core.drift.passages import (
 )
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import Scored, Support, covered, support_of
-from memories.core.drift.verdict import CERTAIN, Verdict, has_drifted
+from memories.core.drift.verdict import CERTAIN, FROM_THE_START, Verdict, has_drifted
 
 MODEL = "all-MiniLM-L6-v2"
 NOTE = """# Pump room
@@ -379,3 +379,69 @@ def test_an_answer_that_is_gone_with_its_sentence_is_named() -> None:
     found = judge(LEAVE, after, before=SHIFTS, answers=[SIGNER])
     assert found.is_drifted
     assert "no longer answered: Who signs requests for leave? the ward sister" in found.reasons
+
+
+MUSEUM = "# Museum\n\n## Closed\n\n- Mondays\n- 24 December\n\n## Tickets\n\nA ticket is 9 euros.\n"
+CLOSED = "The museum is closed on Mondays ([[museum#Closed]])."
+
+
+@pytest.mark.parametrize("name", ["Days off", "No visitors", "When it is closed", "Shut"])
+def test_a_section_with_a_new_name_is_no_drift(name: str) -> None:
+    after = MUSEUM.replace("## Closed", f"## {name}")
+    assert not judge(CLOSED, after, before=MUSEUM).is_drifted
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        MUSEUM.replace("## Closed", "## Open"),
+        MUSEUM.replace("## Closed\n\n", ""),
+        MUSEUM.replace("## Closed\n\n- Mondays\n- 24 December\n\n", "") + "\n- Mondays\n",
+        MUSEUM.replace("- Mondays\n", "") + "\n- Mondays\n",
+    ],
+    ids=["turned round", "no heading", "under a known heading", "left its section"],
+)
+def test_a_statement_that_left_its_heading_is_drift(after: str) -> None:
+    assert judge(CLOSED, after, before=MUSEUM).is_drifted
+
+
+def test_a_heading_with_another_value_is_drift() -> None:
+    memory = "The budget of 2024 for books is 300 euros ([[money#Budget 2024]])."
+    before = "# Money\n\n## Budget 2024\n\nBooks: 300 euros.\n\n## Bank\n\nGLS.\n"
+    assert judge(memory, before.replace("2024", "2025"), before=before).is_drifted
+    assert not judge(memory, before.replace("Budget", "Plan for"), before=before).is_drifted
+
+
+def test_a_support_without_headings_is_read_and_knows_no_new_names() -> None:
+    record = support_of(CLOSED, scored(CLOSED, MUSEUM)).as_record()
+    present = scored(CLOSED, MUSEUM.replace("## Closed", "## Days off"))
+    calibration = calibration_of(MODEL)
+    known = Support.from_record(record)
+    assert not has_drifted(CLOSED, known, present, calibration=calibration).is_drifted
+    del record["headings"]
+    earlier = Support.from_record(record)
+    assert has_drifted(CLOSED, earlier, present, calibration=calibration).is_drifted
+
+
+@pytest.mark.parametrize(
+    ("memory", "is_found"),
+    [
+        ("The shop opens at 9:00 ([[shop]]).", True),
+        ("Dogs are allowed in the shop ([[shop]]).", True),
+        ("The shop opens at 10:00 on weekdays ([[shop]]).", False),
+        ("Wrapping costs 2 euros a parcel ([[shop]]).", False),
+        ("The shop opens early ([[shop]]).", False),
+    ],
+)
+def test_a_contradiction_from_the_start_is_found_where_the_nearest_statement_is_sure(
+    memory: str, is_found: bool
+) -> None:
+    note = (
+        "# Shop\n\nThe shop opens at 10:00. Marek books the stall at the market. Dogs are not"
+        " allowed in the shop.\n\n| what | a parcel | a pallet |\n| --- | --- | --- |\n"
+        "| wrapping | 2 euros | 30 euros |\n"
+    )
+    for later in (note, f"{note}\nShelves are white.\n"):
+        found = judge(memory, later, before=note)
+        assert found.is_drifted is is_found
+        assert (FROM_THE_START in found.reasons) is is_found

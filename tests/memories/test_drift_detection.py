@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.core.drift.passages import MAX_STATEMENTS
+from memories.core.drift.verdict import FROM_THE_START
 from memories.models import PredictionError
 from memories.services.drift.report import report_drift
 from memories.tasks import sweep_notes
@@ -26,6 +27,7 @@ from tests.memories.drift_world import (
     put,
     recall,
     remember,
+    resolve,
     stored,
     supports,
 )
@@ -244,3 +246,24 @@ def test_drift_at_the_end_of_a_long_note_is_found(tenant: Tenant) -> None:
     put(tenant, long_note(2100, pump="Pump 3 stops at 70 degrees."), "work/log.md")
     check(tenant)
     assert [support.is_drifted for support in supports(tenant)] == [True]
+
+
+def test_a_memory_that_contradicts_its_note_from_the_start_is_reported_until_somebody_answers(
+    tenant: Tenant,
+) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, "Builds run on Fridays ([[work/release]]).")
+    check(tenant)
+    assert memory_id in recall(tenant, "when do builds run")
+    [error] = errors(tenant.reader)
+    assert (error["note_version"], error["context"]["before"]) == (1, None)
+    assert error["context"]["reasons"][1] == FROM_THE_START
+    assert error["context"]["passage"]["text"] == "Builds run on Tuesdays."
+    put(tenant, f"{BEFORE}\nShelves are white.\n")
+    check(tenant)
+    assert [row["id"] for row in errors(tenant.reader)] == [error["id"]]
+    resolve(tenant.reviewer, error["id"], "still_true")
+    put(tenant, f"{BEFORE}\nShelves are grey.\n")
+    check(tenant)
+    recall(tenant, "when do builds run")
+    assert errors(tenant.reader) == []

@@ -87,8 +87,13 @@ def _edit(sentence: Sentence, new: Sequence[Scored]) -> Edit:
         return scored.cosine + _OF_WORDS * common
 
     candidates = tuple(sorted(new, key=nearness, reverse=True)[:NEAREST])
-    likeness = _likeness(sentence.text, candidates[0].statement.text) if candidates else 0.0
-    return Edit(sentence, candidates, likeness)
+    return edit_between(sentence, *candidates)
+
+
+def edit_between(before: Sentence, *candidates: Scored) -> Edit:
+    """Return the edit that put the first of these statements in the place of a supporting one."""
+    likeness = _likeness(before.text, candidates[0].statement.text) if candidates else 0.0
+    return Edit(before, candidates, likeness)
 
 
 def _likeness(a: str, b: str) -> float:

@@ -16,6 +16,7 @@ from memories.core.answers import Answer
 from memories.core.claim_types import Term
 from memories.core.drift.edits import Edit
 from memories.core.drift.parts import VALUES, key_of, weights_of, words_of
+from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Support, covered, digests_of
 from memories.core.function_words import OPPOSED_PREPOSITIONS
 from memories.core.lexicon import opposites_of
@@ -127,7 +128,7 @@ def evidence_of(
         for key in covered(sentence.statement)
     }
     total = sum(weights.get(k, 1) for s in support.sentences for k in s.shared) or 1
-    own = {key for told in (text, *(one.answer for one in answers)) for key in _values(told)}
+    own = {key for told in (text, *(one.answer for one in answers)) for key in values_of(told)}
     lost: dict[str, str] = {}
     new_values: dict[str, str] = {}
     opposed = ""
@@ -141,15 +142,17 @@ def evidence_of(
         if edit.after is None:
             same = 0.0
             continue
-        old = _values(edit.before.text)
+        old = values_of(edit.before.text)
         new_values |= {
             key: written
-            for key, written in _values(edit.after.text).items()
+            for key, written in values_of(edit.after.text).items()
             if key not in old and key not in own and key not in held
         }
-        opposed = opposed or _opposition(text, edit)
-        told = [estimate(edit.before.text, s.statement.text) if estimate else UNKNOWN
-                for s in edit.candidates]  # fmt: skip
+        opposed = opposed or opposition(text, edit)
+        told = [
+            estimate(*_wordings(edit.before.statement, scored.statement)) if estimate else UNKNOWN
+            for scored in edit.candidates
+        ]
         same = min(same, max(one.same + one.refines for one in told))
         contradicted = max(contradicted, told[0].contradicts + told[0].updates)
     digests = digests_of(scored.statement for scored in present)
@@ -166,13 +169,20 @@ def evidence_of(
     )
 
 
-def _values(text: str) -> dict[str, str]:
+def _wordings(before: Statement, after: Statement) -> tuple[str, str]:
+    """Return what to compare: of equal texts under other headings the headings, too."""
+    if before.text != after.text:
+        return before.text, after.text
+    return before.in_context, after.in_context
+
+
+def values_of(text: str) -> dict[str, str]:
     """Return the numbers, dates and names of a text as written, by key."""
     terms: list[Term] = [term for claim in read_cached(text).claims for term in claim.terms]
     return {key_of(term): term.written for term in terms if term.kind in VALUES}
 
 
-def _opposition(text: str, edit: Edit) -> str:
+def opposition(text: str, edit: Edit) -> str:
     """Return how the new wording turns the old one round, "" when nothing shows."""
     if edit.after is None:
         return ""

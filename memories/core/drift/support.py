@@ -55,11 +55,14 @@ class Support:
         Cosine of the nearest statement, -1..1.
     digests : frozenset of str
         Of all statements of that version, to tell later which are new and which are gone.
+    headings : frozenset of str
+        Digests of its headings, as far as statements stand under them; empty of older records.
     """
 
     sentences: tuple[Sentence, ...]
     similarity: float
     digests: frozenset[str]
+    headings: frozenset[str] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields, JSON serialisable; `from_record` reads them back."""
@@ -72,6 +75,7 @@ class Support:
             "sentences": sentences,
             "similarity": round(self.similarity, 4),
             "digests": sorted(self.digests),
+            "headings": sorted(self.headings),
         }
 
     @classmethod
@@ -80,7 +84,8 @@ class Support:
         sentences = tuple(
             Sentence(s["text"], s["heading"], s["cosine"], s["shared"]) for s in record["sentences"]
         )
-        return cls(sentences, record["similarity"], frozenset(record["digests"]))
+        digests, headings = record["digests"], record.get("headings", ())
+        return cls(sentences, record["similarity"], frozenset(digests), frozenset(headings))
 
 
 def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer] = ()) -> Support:
@@ -119,7 +124,13 @@ def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer]
         left -= gained
     if not chosen and near:
         chosen = [_sentence(near[0], set())]
-    return Support(tuple(chosen), best, digests_of(s.statement for s in present))
+    titles = {title for scored in present for title in titles_of(scored.statement.heading)}
+    return Support(
+        tuple(chosen),
+        best,
+        digests_of(scored.statement for scored in present),
+        frozenset(map(heading_digest, titles)),
+    )
 
 
 def with_cosines(support: Support, cosines: Sequence[float]) -> Support:
@@ -139,7 +150,21 @@ def covered(statement: Statement) -> dict[str, str]:
 
 def digest_of(statement: Statement) -> str:
     """Return what recognises a statement, whatever its formatting and heading."""
-    return blake2b(letters(statement.text).encode(), digest_size=4).hexdigest()
+    return _digest(statement.text)
+
+
+def heading_digest(title: str) -> str:
+    """Return what recognises a heading, whatever its formatting."""
+    return _digest(title)
+
+
+def titles_of(heading: str) -> list[str]:
+    """Return the headings of a path of headings, the outermost first."""
+    return heading.split(" > ") if heading else []
+
+
+def _digest(text: str) -> str:
+    return blake2b(letters(text).encode(), digest_size=4).hexdigest()
 
 
 def digests_of(statements: Iterable[Statement]) -> frozenset[str]:

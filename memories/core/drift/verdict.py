@@ -23,7 +23,8 @@ from memories.core.drift.answered import (
 )
 from memories.core.drift.calibration import Calibration
 from memories.core.drift.edits import Edit, edits_of, new_statements
-from memories.core.drift.evidence import Evidence, evidence_of, is_reworded
+from memories.core.drift.evidence import Evidence, evidence_of, is_reworded, values_of
+from memories.core.drift.headings import is_under_new_name
 from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import Scored, Support
@@ -42,6 +43,7 @@ FAR: Final = 0.8
 # Similarity of the nearest statement, when the support was stored, below which the note never
 # carried the memory: then it cannot stop doing so, and only claims count.
 CARRIED: Final = 0.35
+FROM_THE_START: Final = "the note says so since the memory links it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +117,11 @@ def has_drifted(
     if is_pointer(memory, tags):
         return replace(quiet, reasons=("the memory only points at the note",))
     text = without_links(memory)
-    changed = edits_of(support, present) if support else ()
-    edits = tuple(edit for edit in changed if not _says_the_same(edit))
+    edits = _edits(support, present) if support else ()
     least = threshold if threshold is not None else (calibration or Calibration()).threshold
     if found := _certain(text, near, support, edits, answers):
-        sentence, before, reason = found
-        return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=(reason,),
+        sentence, before, reasons = found
+        return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=reasons,
                        sentence=sentence, before=before)  # fmt: skip
     if calibration is None:
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
@@ -134,20 +135,29 @@ def has_drifted(
     return replace(weighed, is_drifted=weighed.evidence >= least)
 
 
+def _edits(support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
+    """Return the edits of supporting statements that may say something else."""
+    return tuple(
+        edit
+        for edit in edits_of(support, present)
+        if not _says_the_same(edit) and not is_under_new_name(edit, support, present)
+    )
+
+
 def _certain(
     text: str,
     near: Sequence[Scored],
     support: Support | None,
     edits: Sequence[Edit],
     answers: Sequence[Answer],
-) -> tuple[Statement | None, Statement | None, str] | None:
+) -> tuple[Statement | None, Statement | None, tuple[str, ...]] | None:
     """Return what excludes a claim or an answer, what stood there before, and why."""
     if contradiction := _contradiction(text, near, support, answers):
-        sentence, reason = contradiction
+        sentence, reasons = contradiction
         before = next((e.before.statement for e in edits if e.after is sentence), None)
-        return sentence, before, reason
+        return sentence, before, reasons
     if other := answered_otherwise(answers, edits, near):
-        return other.edit.after, other.edit.before.statement, other.reason
+        return other.edit.after, other.edit.before.statement, (other.reason,)
     return None
 
 
@@ -178,30 +188,46 @@ def _by_support(
 
 def _contradiction(
     text: str, near: Sequence[Scored], support: Support | None, answers: Sequence[Answer]
-) -> tuple[Statement, str] | None:
+) -> tuple[Statement, tuple[str, ...]] | None:
     """Return the nearest statement that excludes a claim or an answer of the memory, and why.
 
-    Statements that stood there when the support was stored did not make the memory wrong since.
+    Of statements that stood there when the support was stored, only the nearest of all is read.
     """
     if not near:
         return None
     least = max(_LEAST_SIMILARITY, near[0].cosine - _BEHIND_BEST)
     told = (*answers, *typed_answers(text))
-    for scored in (new_statements(support, near) if support else near)[:_NEAR]:
+    fresh = new_statements(support, near) if support else near
+    for scored in fresh[:_NEAR]:
         if scored.cosine < least:
             break
-        statement = scored.statement
-        relations = set()
-        for wording in dict.fromkeys((statement.text, statement.in_context)):
-            found = compare(text, wording)
-            if found.relation == "contradicts":
-                return statement, f"the claims exclude each other: {found.reasons[0]}"
-            relations.add(found.relation)
-        if relations & {"same", "refines"}:
-            continue
-        if reason := _other_answer(told, typed_answers(statement.text)):
-            return statement, reason
-    return None
+        if reason := _exclusion(text, scored.statement, told):
+            return scored.statement, (reason,)
+    nearest = near[0].statement
+    if near[0] in fresh or near[0].cosine < least or _says_all_values(nearest, text):
+        return None
+    reason = _exclusion(text, nearest, told)
+    return (nearest, (reason, FROM_THE_START)) if reason else None
+
+
+def _exclusion(text: str, statement: Statement, told: Iterable[Answer]) -> str:
+    """Return why a statement excludes a claim or an answer of a memory, "" where none is sure."""
+    relations = set()
+    for wording in dict.fromkeys((statement.text, statement.in_context)):
+        found = compare(text, wording)
+        if found.relation == "contradicts":
+            return f"the claims exclude each other: {found.reasons[0]}"
+        relations.add(found.relation)
+    if relations & {"same", "refines"}:
+        return ""
+    return _other_answer(told, typed_answers(statement.text))
+
+
+def _says_all_values(statement: Statement, text: str) -> bool:
+    """Return whether a statement has all values of a memory, and others: a row of a table."""
+    values = values_of(text).keys()
+    said = values_of(statement.in_context).keys()
+    return bool(values) and values < said
 
 
 def _other_answer(told: Iterable[Answer], noted: Sequence[Answer]) -> str:

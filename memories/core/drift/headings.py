@@ -1,0 +1,64 @@
+"""Tell a section that was only renamed from a statement that came under another heading.
+
+"Closed" above "Mondays" is half of what is said: a new name that turns it round, or has another
+value, is a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+from typing import Final
+
+from memories.core.claims import compare
+from memories.core.drift.edits import Edit, edit_between
+from memories.core.drift.evidence import opposition, values_of
+from memories.core.drift.parts import words_of
+from memories.core.drift.passages import Statement
+from memories.core.drift.support import (
+    Scored,
+    Sentence,
+    Support,
+    digest_of,
+    heading_digest,
+    titles_of,
+)
+
+_MOST: Final = 20  # statements with the text of one
+
+
+def is_under_new_name(edit: Edit, support: Support, present: Sequence[Scored]) -> bool:
+    """Return whether a supporting statement still stands there, in a section with a new name.
+
+    The old name is gone from the note, the new one was not in it before, and neither a claim nor a
+    word of one excludes the other.
+    """
+    before = edit.before
+    digest = digest_of(before.statement)
+    same = [one.statement for one in present if digest_of(one.statement) == digest][:_MOST]
+    names = {title for one in present for title in titles_of(one.statement.heading)}
+    return any(_is_renamed(before, statement, support, names) for statement in same)
+
+
+def _is_renamed(before: Sentence, now: Statement, support: Support, names: Set[str]) -> bool:
+    old, new = titles_of(before.heading), titles_of(now.heading)
+    gone = [title for title in old if title not in new]
+    come = [title for title in new if title not in old]
+    if not gone or not come or not names.isdisjoint(gone):
+        return False
+    if not support.headings or not support.headings.isdisjoint(map(heading_digest, come)):
+        return False
+    return _may_name_one(". ".join(gone), ". ".join(come), before, now)
+
+
+def _may_name_one(old: str, new: str, before: Sentence, now: Statement) -> bool:
+    """Return whether two headings can be names of one section."""
+    if (
+        values_of(old).keys() - values_of(new).keys()
+        and values_of(new).keys() - values_of(old).keys()
+    ):
+        return False
+    pairs = ((old, new), (before.statement.in_context, now.in_context))
+    if any(compare(*pair).relation == "contradicts" for pair in pairs):
+        return False
+    sentence = Sentence(old, "", before.cosine, words_of(old))
+    return not opposition(old, edit_between(sentence, Scored(Statement(new), before.cosine)))
