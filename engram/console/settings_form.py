@@ -87,7 +87,7 @@ LABELS: Final[Mapping[str, str]] = {
     "detection_enabled": "Look for contradictions",
     "detection_min_confidence": "Least confidence of a card",
     "muted_rules": "Rules that open no cards",
-    "undecided_cards_per_key": "Undecided conflicts of one key",
+    "undecided_cards_per_key": "Undecided conflicts and signals of one key",
     "judgements_per_hour": "Pairs that one key may judge in an hour",
     "narrative_daily_usd": "Spend a day, in US dollars",
     "narrative_enabled": "A language model reads the story",

@@ -154,8 +154,9 @@ class WorkspaceSettings(BaseModel):
         10,
         ge=0,
         le=10_000,
-        description="Undecided conflicts that a key may have opened before people have decided "
-        "eight of its reports; 0: what a new key reports opens no conflict by itself.",
+        description="Undecided conflicts, and as many undecided signals about memories, that a key "
+        "may have opened before people have decided eight of them; 0: what a new key reports opens "
+        "no conflict by itself, and it sends no signals.",
     )
     drift_enabled: bool = Field(
         True,

@@ -161,6 +161,22 @@ ERROR_RESOLVED = Cause(
     "The prediction error was resolved before: by a person, or because its memory or note changed.",
     "Nothing; read its `resolution`. If the two still disagree, another error opens.",
 )
+SOURCE_RESERVED = Cause(
+    "source-reserved",
+    422,
+    "The source is the service's own",
+    "Signals of the sources `agent` and `notes` are made by the service itself.",
+    "Name who says so: a tool, such as `git`, or a person. At its session's end an agent says"
+    " itself what was `wrong`.",
+)
+SIGNALS_UNDECIDED = Cause(
+    "signals-undecided",
+    409,
+    "Too many undecided signals",
+    "As many signals of the key wait for people as the workspace allows"
+    " (`undecided_cards_per_key`).",
+    "Wait until people have decided some. A signal that joins an open one is taken.",
+)
 REFUSAL_DECIDED = Cause(
     "refusal-decided",
     409,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 AGENT_VERSION: Final = "2026-11.1"  # of the rules by which an agent's word becomes a verdict
-# As reports of contradictions are weighed (`conflicts/core/records.py`), but beginning higher: an
-# agent that says what it used speaks of its own work. Until people have checked it, it counts as
+# As reports of contradictions are weighed (`memories/core/track_records.py`), but beginning higher:
+# an agent that says what it used speaks of its own work. Until people have checked it, it counts as
 # one that they agreed with in six of eight checks; after eight of its own, these weigh as much.
 PRIOR_CHECKS: Final = 8
 PRIOR_AGREED: Final = 6

@@ -10,7 +10,6 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from conflicts.core.records import Record, together
 from conflicts.models import Judgement
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.reports.records import agent_records, is_confirmed_by_another
@@ -18,6 +17,7 @@ from engram.kernel import keys
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import ApiKey, Event, Role
 from engram.kernel.tenancy import in_workspace
+from memories.core.track_records import Record, together
 from memories.models import Memory
 from tests.conftest import NOW, Caller, Tenant
 

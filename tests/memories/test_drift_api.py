@@ -345,3 +345,38 @@ def test_an_error_is_of_a_memory_or_a_note(tenant: Tenant) -> None:
         PredictionError.objects.create(
             error_type="low_overlap", source="notes", detected_at=now, last_seen_at=now
         )
+
+
+def test_only_so_many_signals_of_a_key_wait_for_people(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"undecided_cards_per_key": 2}
+    tenant.workspace.save()
+    ids = [remember(tenant, f"Pump {n} is in hall {n}{n}.") for n in range(1, 5)]
+    first, _ = (signal(tenant.agent, one, weight=9) for one in ids[:2])
+    refused = tenant.agent.post(f"memories/{ids[2]}/signals", {"source": "git", "evidence": {}})
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/signals-undecided")
+    assert len(errors(tenant.reader)) == 2
+    assert signal(tenant.agent, ids[0])["id"] == first["id"]  # it joins the open one
+    signal(tenant.reviewer, ids[2], source="calendar")
+    signal(tenant.admin, ids[3])
+    resolve(tenant.reviewer, first["id"], "dismiss")
+    signal(tenant.agent, ids[3], source="linear")
+
+
+@pytest.mark.parametrize(("action", "status"), [("updated", 201), ("dismiss", 409)])
+def test_a_key_whose_signals_people_confirm_has_no_limit(
+    tenant: Tenant, action: str, status: int
+) -> None:
+    for n in range(1, 9):
+        row = signal(tenant.agent, remember(tenant, f"Pump {n} is in hall {n}{n}."))
+        resolve(tenant.reviewer, row["id"], action)
+    tenant.workspace.settings = {"undecided_cards_per_key": 0}
+    tenant.workspace.save()
+    signal(tenant.agent, remember(tenant, "The crane is in the yard."), status=status)
+
+
+@pytest.mark.parametrize("source", ["agent", "notes", "Agent", " NOTES "])
+def test_no_caller_speaks_as_the_service(tenant: Tenant, source: str) -> None:
+    body = {"source": source, "evidence": {}}
+    refused = tenant.admin.post(f"memories/{remember(tenant)}/signals", body)
+    assert (refused.status_code, refused.json()["type"]) == (422, "/problems/source-reserved")
+    assert errors(tenant.reader) == []

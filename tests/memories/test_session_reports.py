@@ -391,3 +391,16 @@ def test_a_deleted_session_takes_its_report_and_its_reasons(tenant: Tenant) -> N
     reasons = {str(error.memory_id): error.context["evidence"] for error in errors(tenant)}
     assert reasons == {dog: {}, cat: {"reason": f"{CANARY} s2", "session": "s2"}}
     assert len(tenant.reader.get("session-reports?kind=missing").json()["results"]) == 1
+
+
+def test_a_report_keeps_what_was_wrong_where_too_many_signals_wait(tenant: Tenant) -> None:
+    dog, cat = commit(tenant, DOG), commit(tenant, CAT)
+    tenant.workspace.settings = {**tenant.workspace.settings, "undecided_cards_per_key": 1}
+    tenant.workspace.save()
+    for key in ("s1", "s2"):
+        start(tenant, key)
+        wrong = [{"memory": one, "reason": f"not in {key}"} for one in (dog, cat)]
+        assert end(tenant, key, transcript="User: hi", wrong=wrong).status_code == 202
+        assert len(reported(tenant, key)["wrong"]) == 2
+    [waiting] = errors(tenant)
+    assert (waiting.occurrences, waiting.context["evidence"]["session"]) == (2, "s2")

@@ -7,10 +7,10 @@ from uuid import UUID
 
 from django.db.models import Q, QuerySet
 
-from conflicts.core.records import together
 from conflicts.models import Conflict, JudgedRelation, Judgement
 from conflicts.services.cards.judged import of_current_texts, of_pair
 from engram.kernel.actors import Actor
+from memories.core.track_records import together
 from memories.models import Memory
 from memories.services.asks.answer import close_asks
 from memories.services.review.trust import PERSONS_ROLES

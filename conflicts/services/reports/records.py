@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 
 from django.db.models import Count, Q
 
-from conflicts.core.records import Record
 from conflicts.models import Decision, JudgedRelation, Judgement
 from conflicts.models.card import WAITING
 from conflicts.models.decision import Verdict
@@ -20,6 +19,7 @@ from engram.kernel.locks import one_at_a_time
 from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import LimitError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
+from memories.core.track_records import Record
 from memories.models import Memory
 from memories.services.review.trust import PERSONS_ROLES
 

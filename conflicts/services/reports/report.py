@@ -12,7 +12,6 @@ from uuid import UUID
 from conflicts.core.comparisons import Comparisons
 from conflicts.core.facts import Finding, FindingKind
 from conflicts.core.questions import ask_ambiguity, ask_reversal
-from conflicts.core.records import Record
 from conflicts.core.rules.reported import AGENT_REPORTS, CORRECTION, PERSON_REPORTS
 from conflicts.core.rules.rule import Rule
 from conflicts.core.subjects import group_by_subject, note_of, share_nothing
@@ -39,6 +38,7 @@ from engram.kernel.credentials import refuse_credentials
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
+from memories.core.track_records import Record
 from memories.models import Memory, Provenance, State
 from memories.services.causes import FORGOTTEN_BEFORE
 from memories.services.commit import commit

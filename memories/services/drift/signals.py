@@ -15,12 +15,14 @@ from engram.kernel.credentials import refuse_credentials, strings_in
 from engram.kernel.history import record
 from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import InvalidError, MissingError
+from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import collapse
 from memories.models import Memory, PredictionError
-from memories.models.drift import SOURCE_MAX_CHARS, ErrorType
+from memories.models.drift import OWN_SOURCES, SOURCE_MAX_CHARS, ErrorType
+from memories.services.causes import SIGNALS_UNDECIDED, SOURCE_RESERVED
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert
+from memories.services.drift.signal_limit import room_for_signals, with_open_signal
 
 EVIDENCE_MAX_BYTES = 8192
 SIGNALLED = "memory.signalled"
@@ -48,7 +50,8 @@ def record_signal(
 ) -> PredictionError:
     """Store a signal about a recallable memory; of one source the stronger one stays.
 
-    Sources are compared without regard to case, and stored in lower case.
+    Sources are compared without regard to case, and stored in lower case. Raise `StaleError` when
+    too many signals of the caller wait for people, unless this one joins another.
     """
     source = _name_of(signal.source)
     if len(json.dumps(signal.evidence, ensure_ascii=False).encode()) > EVIDENCE_MAX_BYTES:
@@ -59,6 +62,11 @@ def record_signal(
         held = Memory.objects.recallable(now).select_for_update(no_key=True)
         if not held.filter(pk=memory_id).exists():
             raise MissingError("There is no such memory that can be recalled.")
+        room = room_for_signals(actor, workspace.config)
+        if room == 0 and not with_open_signal([memory_id], source):
+            raise StaleError(
+                "As many signals of this key wait for people as may.", cause=SIGNALS_UNDECIDED
+            )
         error_id = store_signal(memory_id, replace(signal, source=source), actor=actor, now=now)
         return PredictionError.objects.select_related("memory").get(pk=error_id)
 
@@ -94,4 +102,6 @@ def _name_of(source: str) -> str:
         raise InvalidError("source", "Name who says so.")
     if len(name) > SOURCE_MAX_CHARS:
         raise InvalidError("source", f"At most {SOURCE_MAX_CHARS} characters.")
+    if name in OWN_SOURCES:
+        raise InvalidError("source", f"The service itself is “{name}”.", cause=SOURCE_RESERVED)
     return name

@@ -19,9 +19,9 @@ from memories.models import (
     Session,
     SessionReport,
 )
+from memories.models.drift import REPORT_SOURCE
 from memories.services.index.statement_hashes import forgotten_wordings
 from memories.services.pieces import may_quote
-from memories.services.sessions.report import SOURCE
 
 WITH_TEXT: Final = (ReportKind.WRONG, ReportKind.MISSING)
 
@@ -100,6 +100,6 @@ def erase_reasons_of(session: Session) -> None:
     PredictionError.objects.filter(
         Q(memory__in=wrong.values("memory")),
         error_type=ErrorType.MEMORY_EXTERNAL_SIGNAL,
-        source=SOURCE,
+        source=REPORT_SOURCE,
         context__evidence__session=session.session_key,
     ).update(context={"evidence": {}})
