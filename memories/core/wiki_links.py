@@ -17,10 +17,13 @@ TARGET_MAX_CHARS = 400
 HEADING_MAX_CHARS = 300
 TAG_MAX_CHARS = 100
 _LINK = re.compile(
-    r"(!|\{\{embed )?(?<!\\)(?<!(?<![^\s(,])#)\[\[([^\[\]\n|#\x00]{0,400})"
+    r"(!|\{\{embed )?(?<!\\)(?<!(?<![\w\\])#)\[\[([^\[\]\n|#\x00]{0,400})"
     r"(?:#([^\[\]\n|\x00]{0,300}))?(?:\|([^\[\]\n\x00]{0,300}))?\]\]"
 )
-_TAG = re.compile(r"(?<![^\s(,])#(?:([\w/-]{1,100})(?![\w/-])|\[\[([^\[\]\n|#\x00]{1,100})\]\])")
+# `#[[several words]]` is no link behind whatever sign: "**#[[two words]]**".
+_TAG = re.compile(
+    r"(?<![^\s(,])#([\w/-]{1,100})(?![\w/-])|(?<![\w\\])#\[\[([^\[\]\n|#\x00]{1,100})\]\]"
+)
 
 
 class WikiLink(NamedTuple):

@@ -15,7 +15,7 @@ from tests.memories.drift_world import MEMORY, PATH, drifted, errors, put, remem
 Member = Callable[[str], Client]
 ADMIN = "/admin/memories/predictionerror/"
 BEES = "garden/bees.md"
-TASKS = ("Rotate the signing keys of the payment gateway", "Which cipher suites are accepted?")
+TASKS = ("Rotate the signing keys of the payment gateway", "Which signing keys are accepted?")
 
 
 def page(client: Client, path: str, code: int = 200) -> str:

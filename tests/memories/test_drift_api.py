@@ -262,8 +262,36 @@ def test_errors_about_notes_are_listed_after_two_distinct_queries(tenant: Tenant
         "low_overlap", "garden/bees.md", None,
     )  # fmt: skip
     assert row["occurrences"] == 2
-    tenant.agent.post("context", {"task": "Which cipher suites does the load balancer accept?"})
+    tenant.agent.post("context", {"task": "Which signing keys does the payment gateway accept?"})
     assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+
+
+def test_tasks_about_other_matters_do_not_confirm_each_other_by_the_note_that_chance_picks(
+    tenant: Tenant,
+) -> None:
+    put(tenant, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
+    put(tenant, "# Kiln\n\nThe kiln is fired on Tuesdays.", "pottery/kiln.md")
+    tasks = (
+        "Rotate the signing keys of the payment gateway",
+        "Which cipher suites does the load balancer accept?",
+        "Translate the terms of service into Polish",
+    )
+    for task in tasks:
+        tenant.agent.post("context", {"task": task})
+    rows = errors(tenant.reader, unconfirmed="true")
+    assert len({row["note_path"] for row in rows}) == len(rows) == 2  # one a note, one is left out
+    assert errors(tenant.reader) == []
+    tenant.agent.post("context", {"task": "List the cipher suites of the old load balancer"})
+    [listed] = errors(tenant.reader)
+    assert (listed["query"], listed["occurrences"]) == (tasks[1], 2)
+
+
+def test_a_weak_passage_behind_a_good_one_is_no_mismatch(tenant: Tenant) -> None:
+    put(tenant, "# Kiln\n\nThe kiln room is locked at night, ask Ines.", "pottery/kiln.md")
+    put(tenant, "# Office\n\nThe office is locked in the evening, at 19:00.", "billing/office.md")
+    for task in ("Is the office locked in the evening?", "When is the office locked?"):
+        tenant.agent.post("context", {"task": task, "project": "billing"})
+    assert errors(tenant.reader, unconfirmed="true") == []
 
 
 LONG = "The lattice keeps its spare charts below the stairs of the north wing. " * 9
@@ -320,7 +348,7 @@ def test_errors_about_notes_change_no_ranking(tenant: Tenant) -> None:
     put(tenant, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
     body = {"task": "How do bees tell where nectar is?"}
     before = tenant.agent.post("context", body).json()["notes"]
-    for task in ("Rotate the signing keys", "Which cipher suites are accepted?"):
+    for task in ("Rotate the signing keys", "Which signing keys are old?"):
         tenant.agent.post("context", {"task": task})
     assert errors(tenant.reader)
     assert tenant.agent.post("context", body).json()["notes"] == before

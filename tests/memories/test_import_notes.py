@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
+from memories.management.commands import import_notes as command
 from memories.models import Note, NoteChunk, NoteLink
 from memories.services.notes import import_folder as module
 from memories.services.notes import put
@@ -343,3 +344,18 @@ def test_a_file_that_no_link_can_name_is_reported_and_its_note_is_kept(
     assert answer.status_code == 422
     assert [error["field"] for error in answer.json()["errors"]] == ["path"]
     assert tenant.agent.delete("notes/C%23.md").status_code == 204
+
+
+def test_a_long_import_tells_its_progress_where_there_is_no_terminal(
+    tenant: Tenant,
+    vault: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write(vault, "a.md", "The kiln is fired on Tuesdays.")
+    run(tenant, vault)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(command, "LOGGED_SECONDS", 1e-9)
+    write(vault, "b.md", "The lamp has 40 watts.")
+    run(tenant, vault)
+    assert "2/2" in capsys.readouterr().err

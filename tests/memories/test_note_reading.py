@@ -129,6 +129,12 @@ def test_a_tag_in_brackets_is_a_tag_and_no_link() -> None:
     assert note.links == [WikiLink("page")]
 
 
+@pytest.mark.parametrize("sign", ["**{}**", '"{}"', "[{}]", "due:{}", "==+{}", "'{}'", "{}."])
+def test_a_tag_in_brackets_is_no_link_behind_any_sign(sign: str) -> None:
+    note = read_note("a.md", f"Buy oil {sign.format('#[[two words]]')} [[a b]]")
+    assert (note.tags, note.links) == (["two words"], [WikiLink("a b")])
+
+
 def test_links_and_tags_in_comments_are_left_out() -> None:
     text = "[[a]] %%[[no]] #no%% [[b]]\n%%\n[[no]]\n\n[[no]]\n%%\n`%%` [[c]] #yes `%%` 100%% [[d]]"
     assert [link.target for link in wiki_links(text)] == ["a", "b", "c", "d"]

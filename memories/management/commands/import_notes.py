@@ -20,6 +20,7 @@ from memories.services.notes.import_folder import ImportedFolder, import_folder
 from memories.services.notes.scan_folder import scan_folder
 
 SKIPPED_SHOWN = 50
+LOGGED_SECONDS = 10.0  # between lines about the progress, where the output is no terminal
 
 
 class Command(BaseCommand):
@@ -79,8 +80,11 @@ class Command(BaseCommand):
 
     @staticmethod
     def _bar(total: int, unit: str) -> Any:
-        is_hidden = not total or not sys.stderr.isatty()
-        return tqdm(total=total, unit=unit, disable=is_hidden)
+        """Return a progress bar, at long intervals where the output is no terminal."""
+        if sys.stderr.isatty():
+            return tqdm(total=total, unit=unit, disable=not total)
+        pause = LOGGED_SECONDS
+        return tqdm(total=total, unit=unit, disable=not total, mininterval=pause, delay=pause)
 
     def _tell(self, done: ImportedFolder, unread: list[str]) -> None:
         counts = [

@@ -1,6 +1,8 @@
 """Record that no note fits a task, or only one of another context and weakly.
 
-Such an error is listed once two distinct queries have met it, and changes no ranking.
+Such an error is listed once two distinct queries have met it, and changes no ranking. That no note
+is near is said of a matter, not of a note: of many notes chance decides which is the nearest, so
+that tasks are counted together by their words.
 """
 
 from __future__ import annotations
@@ -16,10 +18,13 @@ from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from memories.core.content import normalise_quote
 from memories.core.drift.calibration import calibration_of
+from memories.core.topic_words import stems
+from memories.models import PredictionError
 from memories.models.drift import DRIFT_SOURCE, ErrorType
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert, within_savepoint
 
 QUERY_KEPT_CHARS = 500
+COMPARED = 200  # open errors whose task is compared with a new one, those met last
 # A note that was deleted since its passage was found would fail the answer at its commit.
 _NOTE_ERROR = f"""
     WITH held AS (
@@ -57,18 +62,40 @@ def report_notes(
         return
     best = near[0]
     if best.cosine < calibration.low_overlap:
-        found = [(ErrorType.LOW_OVERLAP, best)]
-    else:
-        weak = [
-            one for one in near if one.cosine < calibration.weak and is_elsewhere(one.path, project)
-        ]
-        found = [(ErrorType.CONTEXTUAL_MISMATCH, one) for one in weak[:1]]
-    for error_type, one in found:
+        within_savepoint(lambda: _record_missing(task, project, near, now), workspace, now)
+    elif best.cosine < calibration.weak and is_elsewhere(best.path, project):
         within_savepoint(
-            lambda error_type=error_type, one=one: _record(error_type, one, task, project, now),  # type: ignore[misc]
-            workspace,
-            now,
+            lambda: _record(ErrorType.CONTEXTUAL_MISMATCH, best, task, project, now), workspace, now
         )
+
+
+def _record_missing(task: str, project: str, near: Sequence[NearNote], now: datetime) -> None:
+    """Record that no note is about a task, where a task about the same matter met it before.
+
+    Else beside the nearest note about which nothing of another matter is recorded; if each has such
+    an error, this task is left out.
+    """
+    known = PredictionError.objects.filter(
+        error_type=ErrorType.LOW_OVERLAP, resolved_at=None, note__isnull=False
+    )
+    rows = list(known.order_by("-last_seen_at", "-pk")[:COMPARED])
+    same = next((row for row in rows if are_about_one_matter(row.query, task)), None)
+    if same is not None and same.note_id is not None:
+        found = NearNote(same.note_id, same.note_path, "", near[0].cosine)
+    else:
+        taken = {row.note_id for row in rows}
+        free = next((one for one in near if one.note_id not in taken), None)
+        if free is None:
+            return
+        found = free
+    _record(ErrorType.LOW_OVERLAP, found, task, project, now)
+
+
+def are_about_one_matter(a: str, b: str) -> bool:
+    """Return whether two tasks share half of the content words of the shorter one, at least two."""
+    mine, theirs = frozenset(stems(a)), frozenset(stems(b))
+    least = min(len(mine), len(theirs))
+    return len(mine & theirs) >= max(min(2, least), least / 2) > 0
 
 
 def is_elsewhere(path: str, project: str) -> bool:
