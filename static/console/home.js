@@ -54,12 +54,13 @@ function row({ seq, at, data }) {
   const made = element("li", "fresh");
   made.dataset.seq = made.dataset.seqs = seq;
   if (data.joins) made.dataset.joins = data.joins;
+  made.dataset.actor = data.actor ?? "";
   const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
   glyph.append(drawIcon(data.glyph?.[0] ?? "events"));
   const told = element("div", "told");
   told.append(element("strong", "", data.words));
-  if (data.scope) told.append(" ", element("span", "chip", data.scope));
-  if (data.agent || data.actor) told.append(" ", element("span", "small muted", data.agent || data.actor));
+  if (data.scope) told.append(" ", element("span", "chip scope", data.scope));
+  if (data.agent || data.actor) told.append(" ", element("span", "small muted by", data.agent || data.actor));
   if (data.text) {
     const about = element(data.url ? "a" : "span", "about", data.text);
     if (data.url) about.href = data.url;
@@ -102,6 +103,10 @@ function join(made) {
     newest.querySelector(".told strong").after(" ", times);
   }
   times.textContent = `${seqs.length} times`;
+  // Scope and author are those of one of them.
+  newest.querySelector(".scope")?.remove();
+  const by = newest.querySelector(".by");
+  if (by) by.textContent = newest.dataset.actor;
 }
 
 function take(event) {
