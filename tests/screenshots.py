@@ -84,7 +84,7 @@ def wait_until_healthy(page: Page) -> None:
 
     def is_healthy() -> bool:
         page.reload()
-        return page.locator("main").get_by_text("unhealthy").count() == 0
+        return page.locator("#health .chip").inner_text() not in {"starting", "unhealthy"}
 
     if not eventually(is_healthy):
         raise RuntimeError("the demo did not become healthy")
