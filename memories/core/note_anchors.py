@@ -26,7 +26,9 @@ class Anchors(NamedTuple):
         """Return whether a link with this heading (`A`, `A#B` or `^block`) leads to one."""
         if anchor.startswith(BLOCK):
             return anchor[1:].strip().casefold() in self.blocks
-        *above, own = [words for part in anchor.split(NESTED) if (words := _words(part))] or [""]
+        *above, own = [
+            words for part in anchor.split(NESTED) if (words := words_of_heading(part))
+        ] or [""]
         if not own:
             return True  # no words to compare
         nested = pairwise([*above, own])
@@ -40,7 +42,7 @@ def anchors_of(content: str) -> Anchors:
     blocks: set[str] = set()
     for line, titles in headings_above(read_lines(read_properties(content).body)):
         if line.level:
-            *above, own = [_words(title) for title in titles]
+            *above, own = [words_of_heading(title) for title in titles]
             headings.add(own)
             pairs.update((one, own) for one in above)
         last = line.text.rsplit(None, 1)[-1:]
@@ -49,7 +51,7 @@ def anchors_of(content: str) -> Anchors:
     return Anchors(frozenset(headings), frozenset(pairs), frozenset(blocks))
 
 
-def _words(text: str) -> str:
+def words_of_heading(text: str) -> str:
     """Return the letters and digits of a text, one blank for what is between them."""
     folded = unicodedata.normalize("NFC", text).casefold()
     return " ".join("".join(c if c.isalnum() else " " for c in folded).split())

@@ -162,8 +162,10 @@ class NoteLink(WorkspaceModel):
     is_embed = models.BooleanField(default=False)
     note = models.ForeignKey(Note, models.SET_NULL, null=True, related_name="backlinks")
     reason = models.CharField(max_length=10, choices=LinkReason.choices, blank=True)
-    # Not stored: whether `note` lacks `heading`. Set by `services/notes/links.py`.
+    # Not stored: whether `note` lacks `heading`, and what its section is called now, where it was
+    # renamed since a memory linked it. Set by `services/notes/links.py`.
     is_heading_missing = False
+    renamed_to = ""
 
     class Meta:
         ordering = ["position"]

@@ -11,7 +11,7 @@ from rest_framework import serializers
 from memories.core.associations import ASKED, ENTITY, MEMORY, NAMED
 from memories.core.spreading import Node
 from memories.serializers.memory import MemorySerializer
-from memories.services.associations.list import KINDS, MemoryLink
+from memories.services.associations.list import KINDS, SHARING, MemoryLink
 from memories.services.recall.recall import Association
 
 
@@ -75,6 +75,13 @@ class OtherSerializer(serializers.Serializer[Any]):
     id = serializers.UUIDField()
 
 
+class FurtherReasonSerializer(serializers.Serializer[Any]):
+    """A further reason for a link."""
+
+    kind = serializers.ChoiceField(SHARING)
+    name = serializers.CharField(help_text="The entity or the title of the note; empty: none.")
+
+
 class MemoryLinkSerializer(serializers.Serializer[MemoryLink]):
     """One link of a memory."""
 
@@ -83,6 +90,14 @@ class MemoryLinkSerializer(serializers.Serializer[MemoryLink]):
     name = serializers.CharField(help_text="The entity or the title of the note; empty: none.")
     weight = serializers.FloatField(help_text="How strong the link is, in (0, 1].")
     since = serializers.DateTimeField(help_text="Since when there is the link.")
+    also = serializers.SerializerMethodField(
+        help_text="Further reasons for the same link: memories that share a note and an entity."
+    )
+
+    @extend_schema_field(FurtherReasonSerializer(many=True))
+    def get_also(self, link: MemoryLink) -> list[dict[str, str]]:
+        """Return the further reasons."""
+        return [{"kind": kind, "name": name} for kind, name in link.also]
 
     @extend_schema_field(OtherSerializer)
     def get_other(self, link: MemoryLink) -> dict[str, Any]:

@@ -67,6 +67,11 @@ class NoteLinkSerializer(serializers.Serializer[NoteLink]):
     path = serializers.CharField(
         allow_null=True, help_text="The path of the note that it leads to; null: see the reason."
     )
+    renamed_to = serializers.CharField(
+        allow_null=True,
+        help_text="What the heading is called now, where its section was renamed since a memory "
+        "linked it; null: it was not.",
+    )
     reason = serializers.ChoiceField(
         [*LinkReason.choices, HEADING_MISSING],
         allow_null=True,
@@ -208,6 +213,7 @@ def present_links(links: Sequence[NoteLink]) -> list[dict[str, Any]]:
             "label": link.label,
             "embed": link.is_embed,
             "path": link.note.path if link.note else None,
+            "renamed_to": link.renamed_to or None,
             "reason": HEADING_MISSING[0] if link.is_heading_missing else link.reason or None,
         }
         for link in links

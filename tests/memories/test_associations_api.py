@@ -60,6 +60,16 @@ def test_each_link_says_its_entity_its_weight_and_since_when(tenant: Tenant) -> 
     assert link["since"]
 
 
+def test_a_shared_note_and_a_shared_entity_are_one_link_with_both(tenant: Tenant) -> None:
+    put(tenant, "plans/runbook.md")
+    here, other = fill(tenant, f"{DEPLOYS} See [[runbook]].", f"{SITS} See [[runbook]].")
+    [link] = [one for one in links(tenant, here) if one["other"]["id"] == other]
+    assert (link["kind"], link["weight"]) == ("shared_note", 1.0)
+    assert link["also"] == [{"kind": "shared_entity", "name": "harbour"}]
+    [note] = [one for one in links(tenant, here) if one["kind"] == "note"]
+    assert note["also"] == []
+
+
 def test_pages_are_limited(tenant: Tenant) -> None:
     here, *_ = fill(tenant, DEPLOYS, *(f"Harbour {word} opens." for word in ("Inn", "Spa")), SITS)
     answer = tenant.reader.get(f"memories/{here}/associations", {"limit": 1}).json()

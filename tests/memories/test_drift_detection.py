@@ -267,3 +267,27 @@ def test_a_memory_that_contradicts_its_note_from_the_start_is_reported_until_som
     check(tenant)
     recall(tenant, "when do builds run")
     assert errors(tenant.reader) == []
+
+
+def test_a_link_follows_its_section_to_a_new_name(tenant: Tenant) -> None:
+    note = (
+        "# Museum\n\n## Closed\n\n- Mondays\n- 24 December\n\n## Tickets\n\nA ticket is 9 euros.\n"
+    )
+    put(tenant, note, "museum.md")
+    memory_id = remember(tenant, "The museum is closed on Mondays ([[museum#Closed]]).")
+    check(tenant)
+
+    def link() -> tuple[str, str | None, str | None]:
+        [found] = tenant.reader.get(f"memories/{memory_id}/note-links").json()["links"]
+        return found["heading"], found["renamed_to"], found["reason"]
+
+    assert link() == ("Closed", None, None)
+    put(tenant, note.replace("## Closed", "## Days off"), "museum.md")
+    check(tenant)
+    recall(tenant, "when is the museum closed")
+    assert link() == ("Closed", "Days off", None)
+    assert errors(tenant.reader) == []
+    put(tenant, note.replace("## Closed", "## Open"), "museum.md")
+    assert link() == ("Closed", None, "heading_missing")
+    recall(tenant, "when is the museum closed")
+    assert len(errors(tenant.reader)) == 1

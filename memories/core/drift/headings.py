@@ -22,6 +22,7 @@ from memories.core.drift.support import (
     heading_digest,
     titles_of,
 )
+from memories.core.note_anchors import NESTED, words_of_heading
 
 _MOST: Final = 20  # statements with the text of one
 
@@ -32,11 +33,32 @@ def is_under_new_name(edit: Edit, support: Support, present: Sequence[Scored]) -
     The old name is gone from the note, the new one was not in it before, and neither a claim nor a
     word of one excludes the other.
     """
-    before = edit.before
+    return bool(_new_names(edit.before, support, [one.statement for one in present]))
+
+
+def renamed_to(heading: str, support: Support, present: Sequence[Statement]) -> str:
+    """Return what the section that a link names (`A` or `A#B`) is called now, "" if unknown.
+
+    It is known where a statement that the memory leans on still stands in it.
+    """
+    wanted = words_of_heading(heading.rpartition(NESTED)[2])
+    for sentence in support.sentences:
+        is_meant = wanted and wanted in map(words_of_heading, titles_of(sentence.heading))
+        if is_meant and (names := _new_names(sentence, support, present)):
+            return names[-1]
+    return ""
+
+
+def _new_names(before: Sentence, support: Support, present: Sequence[Statement]) -> list[str]:
+    """Return the new headings above a supporting statement; none: no section was renamed."""
     digest = digest_of(before.statement)
-    same = [one.statement for one in present if digest_of(one.statement) == digest][:_MOST]
-    names = {title for one in present for title in titles_of(one.statement.heading)}
-    return any(_is_renamed(before, statement, support, names) for statement in same)
+    same = [statement for statement in present if digest_of(statement) == digest][:_MOST]
+    names = {title for statement in present for title in titles_of(statement.heading)}
+    for now in same:
+        if _is_renamed(before, now, support, names):
+            old = titles_of(before.heading)
+            return [title for title in titles_of(now.heading) if title not in old]
+    return []
 
 
 def _is_renamed(before: Sentence, now: Statement, support: Support, names: Set[str]) -> bool:

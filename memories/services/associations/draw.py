@@ -57,12 +57,16 @@ def draw(memory: Memory, now: datetime) -> Drawing:
             link,
             texts[link.other],
             _cut(texts[link.other]),
-            f"{KINDS[link.kind]}{f': {link.name}' if link.name else ''}",
+            "; ".join(_reason(*one) for one in ((link.kind, link.name), *link.also)),
             TOP + number * ROW_HEIGHT + ROW_HEIGHT // 2,
         )
         for number, link in enumerate(link for link in shown if link.other in texts)
     ]
     return Drawing(rows, len(best), WIDTH, TOP + ROW_HEIGHT * len(rows))
+
+
+def _reason(kind: str, name: str) -> str:
+    return f"{KINDS[kind]}: {name}" if name else KINDS[kind]
 
 
 def _cut(text: str) -> str:

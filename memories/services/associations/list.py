@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import Final
@@ -37,6 +37,7 @@ KINDS: Final = {
     "next": "it came after in the session",
     "recalled_together": "recalls returned both",
 }
+SHARING: Final = ("shared_note", "shared_entity")
 SECONDS_A_DAY = 86_400.0
 
 
@@ -50,6 +51,7 @@ class MemoryLink:
     name: str  # of the entity or note, or ""
     weight: float  # in (0, 1]
     since: datetime
+    also: tuple[tuple[str, str], ...] = ()  # kind and name of further reasons for the same link
 
 
 def links_of_memory(memory: Memory, now: datetime) -> list[MemoryLink]:
@@ -75,7 +77,21 @@ def links_of_memory(memory: Memory, now: datetime) -> list[MemoryLink]:
         if is_shown and kept[link.kind] < LINKS_READ:
             kept[link.kind] += 1
             shown.append(link)
+    shown = [*_united(shown)]
     return sorted(shown, key=lambda link: (-link.weight, link.kind, link.name, link.other))
+
+
+def _united(links: Sequence[MemoryLink]) -> Iterator[MemoryLink]:
+    """Yield links; those that share a note and an entity with one memory are one, with both."""
+    by_other: dict[UUID, list[MemoryLink]] = defaultdict(list)
+    for link in links:
+        if link.kind in SHARING:
+            by_other[link.other].append(link)
+        else:
+            yield link
+    for several in by_other.values():
+        first, *others = sorted(several, key=lambda link: -link.weight)
+        yield replace(first, also=tuple((one.kind, one.name) for one in others))
 
 
 def _of_supersession(memory: Memory) -> list[MemoryLink]:

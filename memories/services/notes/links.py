@@ -11,8 +11,11 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from engram.kernel.planning import Among
+from memories.core.drift.headings import renamed_to
+from memories.core.drift.passages import statements_of
+from memories.core.drift.support import Support
 from memories.core.note_anchors import anchors_of
-from memories.models import Memory, Note, NoteLink
+from memories.models import Memory, Note, NoteLink, NoteSupport
 
 BACKLINKS_SHOWN = 100
 ANCHORED_NOTES_READ = 200  # of one text; headings of further notes are not looked for
@@ -35,7 +38,25 @@ def links_of(note: Note) -> list[NoteLink]:
 
 def links_of_memory(memory: Memory) -> list[NoteLink]:
     """Return the links of a memory in the order of its text, with the notes that they lead to."""
-    return _with_targets(NoteLink.objects.filter(memory=memory))
+    links = _with_targets(NoteLink.objects.filter(memory=memory))
+    missing = {link.note_id for link in links if link.is_heading_missing}
+    if missing:
+        _follow_sections(memory, [link for link in links if link.note_id in missing])
+    return links
+
+
+def _follow_sections(memory: Memory, links: Collection[NoteLink]) -> None:
+    """Set what sections are called now that were renamed since a memory linked them."""
+    rows = NoteSupport.objects.filter(memory=memory, note__in={link.note_id for link in links})
+    found = {
+        row.note_id: (Support.from_record(row.support), statements_of(row.note.content))
+        for row in rows.select_related("note").only("note__content", "support", "memory")
+        if row.support is not None
+    }
+    for link in links:
+        if link.is_heading_missing and link.note_id in found:
+            link.renamed_to = renamed_to(link.heading, *found[link.note_id])
+            link.is_heading_missing = not link.renamed_to
 
 
 def _with_targets(found: QuerySet[NoteLink]) -> list[NoteLink]:

@@ -145,6 +145,7 @@ Events = t.Literal[
 FindingReason = t.Literal[
     "unused", "demoted_often", "user_stated", "pinned", "constraint", "disputed", "at_floor"
 ]
+FurtherReasonKind = t.Literal["shared_note", "shared_entity"]
 GateOutcome = t.Literal["created", "merged", "suggested", "kept_apart"]
 GateRelation = t.Literal["same", "refines", "contradicts", "different"]
 GivenAnswerState = t.Literal[
@@ -955,6 +956,13 @@ class Forgettable(t.TypedDict):
     cosine: float | None
 
 
+class FurtherReason(t.TypedDict):
+    """A further reason for a link."""
+
+    kind: FurtherReasonKind
+    name: str
+
+
 class Gate(t.TypedDict):
     """The report of the redundancy gate."""
 
@@ -1554,6 +1562,7 @@ class MemoryLink(t.TypedDict):
     name: str
     weight: float
     since: str
+    also: list[FurtherReason]
 
 
 class MemoryLinks(t.TypedDict):
@@ -1723,6 +1732,7 @@ class NoteLink(t.TypedDict):
     label: str
     embed: bool
     path: str | None
+    renamed_to: str | None
     reason: NoteLinkReason | None
 
 
