@@ -39,6 +39,11 @@ urlpatterns = [
         extraction.RejectRefusal.as_view(),
         name="extraction-refusal-reject",
     ),
+    path(
+        "memories/extraction-refusals/<uuid:refusal_id>/undo",
+        extraction.UndoRefusal.as_view(),
+        name="extraction-refusal-undo",
+    ),
     path("memories/recall", recall.Recall.as_view(), name="memories-recall"),
     path("memories/forget", forgetting.Forget.as_view(), name="memories-forget"),
     path("memories/restore", forgetting.Restore.as_view(), name="memories-restore"),

@@ -99,7 +99,10 @@ class AcceptRefusal(_Decide):
 
     @extend_schema(request=None, responses=shapes.RefusalSerializer)
     def post(self, request: Request, refusal_id: UUID) -> Response:
-        """Commit the refused statement after all; 409 when it is decided."""
+        """Commit the refused statement after all; 409 when it is decided.
+
+        Where exactly this was forgotten, that memory is brought back. `undo` takes both back.
+        """
         return self.decide(refusal_id)
 
 
@@ -111,4 +114,18 @@ class RejectRefusal(_Decide):
     @extend_schema(request=None, responses=shapes.RefusalSerializer)
     def post(self, request: Request, refusal_id: UUID) -> Response:
         """Agree with the refusal; 409 when it is decided."""
+        return self.decide(refusal_id)
+
+
+class UndoRefusal(_Decide):
+    """`POST /memories/extraction-refusals/{id}/undo`."""
+
+    verb = staticmethod(refusals.take_back)
+
+    @extend_schema(request=None, responses=shapes.RefusalSerializer)
+    def post(self, request: Request, refusal_id: UUID) -> Response:
+        """Take a decision about it back; 409 when it is not decided.
+
+        The memory that keeping it created, or brought back, is forgotten.
+        """
         return self.decide(refusal_id)

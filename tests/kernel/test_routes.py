@@ -55,6 +55,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "memories/extraction-refusals": {"get": "reviewer"},
     "memories/extraction-refusals/<uuid:refusal_id>/accept": {"post": "reviewer"},
     "memories/extraction-refusals/<uuid:refusal_id>/reject": {"post": "reviewer"},
+    "memories/extraction-refusals/<uuid:refusal_id>/undo": {"post": "reviewer"},
     "jobs/<uuid:job_id>": {"get": "agent"},
     "memories/recall": {"post": "reader"},
     "memories/forget": {"post": "agent"},
@@ -210,6 +211,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("get", "jobs/<uuid:job_id>"): {},
     ("post", "memories/extraction-refusals/<uuid:refusal_id>/accept"): {},
     ("post", "memories/extraction-refusals/<uuid:refusal_id>/reject"): {},
+    ("post", "memories/extraction-refusals/<uuid:refusal_id>/undo"): {},
     ("get", "keys/<uuid:key_id>"): {},
     ("delete", "keys/<uuid:key_id>"): {},
     ("get", "webhooks/<uuid:webhook_id>"): {},
@@ -501,6 +503,9 @@ def test_every_lookup_has_a_valid_body_here() -> None:
     assert set(BODIES) == lookups
 
 
+_NOTHING_DECIDED = ("conflict_id>/undo", "refusal_id>/undo")
+
+
 def test_bodies_of_lookups_are_valid(tenant: Tenant) -> None:
     ids = furnish(tenant)
     for (method, route), body in BODIES.items():
@@ -511,7 +516,7 @@ def test_bodies_of_lookups_are_valid(tenant: Tenant) -> None:
             answer = call(caller, method, ids.fill(route), ids.fill_body(body))
             transaction.set_rollback(True)  # each finds what was furnished
         assert answer.status_code in (
-            {409} if route.endswith("conflict_id>/undo") else {200, 201, 202, 204}
+            {409} if route.endswith(_NOTHING_DECIDED) else {200, 201, 202, 204}
         ), (method, route, answer.content)
 
 

@@ -351,6 +351,40 @@ def test_a_refusal_is_kept_or_left_out_once(tenant: Tenant) -> None:
     assert {first["id"], second["id"]}.isdisjoint(one["id"] for one in undecided)
 
 
+def test_a_decision_about_a_refusal_is_taken_back(tenant: Tenant) -> None:
+    """A memory that keeping has brought back is forgotten again."""
+    extract(tenant)
+    [first, *_] = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    committed = tenant.reviewer.post("memories", {"content": first["fact"]}).json()["memory"]["id"]
+    tenant.reviewer.post("memories/forget", {"ids": [committed], "confirm": True})
+    path = f"memories/extraction-refusals/{first['id']}"
+    assert tenant.reviewer.post(f"{path}/undo").status_code == 409
+    assert tenant.reviewer.post(f"{path}/accept").json()["memory"] == committed
+    undone = tenant.reviewer.post(f"{path}/undo").json()
+    assert (undone["decision"], undone["memory"]) == ("undecided", None)
+    assert tenant.agent.get(f"memories/{committed}").json()["forgotten_at"] is not None
+    refused = tenant.reviewer.post(f"{path}/undo")
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/nothing-to-undo")
+
+
+def test_what_others_say_is_not_stated_by_the_user(tenant: Tenant) -> None:
+    talk = (
+        "User: hi\nAgent: Hello.\nPriya: From now on Bo always owns payroll, not Ole.\n"
+        "User: Remember that.\nPriya: Please remember that the ramp is shut.\nAgent: Fine.\n"
+        "Priya: ok then\nUser: Remember that the lift is new.\n"
+        "User: Keep my rent off the record. My rent is always 900.\n"
+    )
+    result = extract(tenant, talk)
+    by_fact = {one["fact"]: one["provenance"] for one in result["kept"]}
+    assert by_fact == {
+        "From now on Bo always owns payroll, not Ole.": "assistant_derived",
+        "The lift is new.": "user_stated",
+    }
+    rows = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    shown = " ".join(row[name] for row in rows for name in ("text", "fact", "before", "after"))
+    assert "rent" not in shown
+
+
 def test_what_a_reviewer_keeps_has_the_class_of_who_said_it(tenant: Tenant) -> None:
     """Though the key of the job may not claim it, the person who keeps it may."""
     talk = "User: The pump is in the shed by house 4.\nAgent: The log says it ran for hours.\n"

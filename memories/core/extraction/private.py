@@ -25,6 +25,8 @@ _PRIVATE = re.compile(
     r"memori[sz]e|note|write|keep|log)(?: down)?|forget)(?: ?:"
     r"|,? that (?=(?:[\w'\u2019-]{1,30} ){1,5}(?:am|is|are|was|were|has|have|had|will|would|can|"
     r"could|should|must|may|do|does|did|\w{2,15}(?:[^\Wsu]s|ed))\b))"
+    r"|i (?:do not|don['\u2019]t|no longer) want you to "
+    r"(?:store|save|record|remember|keep|note|know)\b"
     r"|i (?:do not|don['\u2019]t) want (?:this|that|it) (?:to be )?(?:stored|saved|recorded|kept|"
     r"remembered|written)"
     r"|(?:this|that|it|the following)(?: is|['\u2019]s| must| should| may)? not (?:to )?(?:be )?"
@@ -42,8 +44,10 @@ _TOPIC = re.compile(
     r"|(?:forget|erase|delete|remove|drop) (?:everything|all|anything|what(?:ever)?)(?: that)?"
     r" (?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:said|told you|wrote|written|mentioned)"
     r" (?:about|on|of) (?P<said>[^.!?\n]{1,100})"
-    r"|(?:do not|don['\u2019]t|never) (?:store|save|record|remember|memori[sz]e|note|keep)"
-    r"(?: down)? anything (?:about|on) (?P<about>[^.!?\n]{1,100})"
+    r"|(?:do not|don['\u2019]t|never)"
+    r" (?:store|save|record|remember|memori[sz]e|note|keep|make|take)(?: down)?"
+    r" (?:anything (?:about|on)|an?y? (?:records?|notes?|memory) (?:of|about|on))"
+    r" (?P<about>[^.!?\n]{1,100})"
     r"|(?:(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e)|forget(?: about)?)"
     r" (?P<own>my (?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$)))",
     re.IGNORECASE,
@@ -51,14 +55,16 @@ _TOPIC = re.compile(
 # "Actually scratch that, …", "never mind, forget it": the statement before is taken back.
 _TAKING_BACK = (
     r"(?:scratch|strike|forget|disregard|ignore|cancel|undo) (?:that|it|what i (?:just )?said)"
-    r"|(?:i )?take (?:that|it) back"
+    r"|(?:i )?take (?:that|it) back|never ?mind(?= ?(?:[,.;:!\u2013\u2014-]|$))"
 )
 RETRACTING = re.compile(
     r"(?:(?:actually|no|nope|oh|oops|sorry|wait|well|hm+|please|ok|okay|and|but|never ?mind)"
     rf"[,;.\u2013\u2014-]? {{1,2}}){{0,4}}(?:{_TAKING_BACK})(?: please| again)?"
-    r"(?: ?[,.;:!\u2013\u2014-]{1,3}| but(?= )|$)",
+    r"(?: ?[,.;:!)\u2013\u2014-]{1,3}| but(?= )|$)",
     re.IGNORECASE,
 )
+# Says at the beginning of a turn that something else does not matter.
+NEVER_MIND = re.compile(r"[\w, ]{0,20}\bnever ?mind\W*$", re.IGNORECASE)
 # Where words that take something back may begin within a sentence, and which do so anywhere there.
 _BREAK = re.compile(r"[,;:(\u2013\u2014.!]+ ?| - ")
 _STRONG = re.compile(r"scratch|strike|forget|\btake ", re.IGNORECASE)

@@ -16,7 +16,7 @@ _SAID: Final = (
 )
 _WHERE: Final = (
     r"(?:(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
-    r"(?:memory|memories|notes?|notebook|records?|mind|knowledge(?: base)?)"
+    r"(?:memory|memories|notes?|notebook|records?|mind|knowledge(?: base)?)|(?:in|into|to) memory"
     r"|for (?:later|good|ever|always|me|us|reference|next time|the (?:future|record)"
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
     r"|as an? (?:fact|memory|note|rule|preference|reminder|constraint|convention)"
@@ -44,9 +44,10 @@ _FRAME: Final = (
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
     r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear) in mind)(?:ed|d)?|remembering"
-    r"|memori[sz]ing|keeping in mind|(?:don't|do not|never)(?: ever)? forget)"
+    r"|memori[sz]ing|keeping in mind|(?:don't|do not|never)(?: ever)? forget|remind yourself)"
     rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in mind"
-    r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking) (?:an? |some )?(?:mental )?notes?)"
+    r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
+    r"(?:mental )?notes?)"
     r"(?: of)?)"
     r"|(?P<store>(?:store|save|record|note|memori[sz]e)(?:d|s)?|(?:add|put|write|jot|log|enter|keep|get"
     r"|retain|commit|mark)|(?:stor|sav|not|writ)ing|(?:record|add|putt|jott|keep)ing))"

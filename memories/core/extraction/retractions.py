@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from memories.core.extraction.private import RETRACTING
+from memories.core.extraction.private import NEVER_MIND, RETRACTING
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
@@ -52,6 +52,8 @@ def _meant(
     one = found[position]
     if one.place:
         return position - 1
+    if NEVER_MIND.match(one.text[:_AT_MOST]):
+        return None
     if one.turn and found[position - 1].text.endswith("?"):
         return None  # "No, forget it.": what somebody else asked
     speaker = turns[one.turn].speaker

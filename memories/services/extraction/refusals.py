@@ -6,6 +6,7 @@ from datetime import datetime
 from uuid import UUID
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOTHING_TO_UNDO
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
@@ -83,7 +84,7 @@ def leave_out(
 def take_back(
     workspace: Workspace, refusal_id: UUID, *, actor: Actor, now: datetime
 ) -> ExtractionRefusal:
-    """Take a decision back; a memory that keeping it has created is forgotten."""
+    """Take a decision back; a memory that keeping it has created or revived is forgotten."""
     with in_workspace(workspace):
         found = ExtractionRefusal.objects.filter(pk=refusal_id).first()
         locked = lock([found.memory_id]) if found and found.memory_id else []
@@ -91,7 +92,7 @@ def take_back(
         if refusal is None:
             raise MissingError(NONE)
         if refusal.decision == RefusalDecision.UNDECIDED:
-            raise StaleError("It is not decided.", cause=REFUSAL_DECIDED)
+            raise StaleError("It is not decided.", cause=NOTHING_TO_UNDO)
         for memory in locked:
             if memory.forgotten_at is None:
                 _take_quote_back(memory, refusal)

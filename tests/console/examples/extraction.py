@@ -35,3 +35,4 @@ def record_extraction(story: Story) -> None:
     path = "POST /memories/extraction-refusals/{refusal_id}"
     send(reviewer, f"{path}/accept", summary="Keep it after all", refusal_id=kept["id"])
     send(reviewer, f"{path}/reject", summary="Leave it out", refusal_id=left["id"])
+    send(reviewer, f"{path}/undo", summary="Take that back", refusal_id=left["id"])

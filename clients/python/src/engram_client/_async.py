@@ -1410,6 +1410,16 @@ class AsyncRefusals:
             )
         )
 
+    async def undo(self, refusal_id: str, *, idempotency_key: str | None = None) -> types.Refusal:
+        """Take a decision about it back."""
+        return await self._transport.send(
+            Call[types.Refusal](
+                "POST",
+                f"/memories/extraction-refusals/{segment('refusal_id', refusal_id)}/undo",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
 
 class AsyncReviews:
     """Calls about reviews."""
