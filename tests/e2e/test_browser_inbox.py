@@ -68,8 +68,9 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
         press(page, "j")
         expect(page.locator("[data-card]")).not_to_have_attribute("data-key", str(seen[-1]))
         seen.append(shown(page))
-    expected = {f"reviews:{review}", f"conflicts:{card}", f"suggestions:{suggestion}"}
-    assert (seen[0], set(seen)) == (f"reviews:{review}", expected)
+    # The card may be dated before the review: by the start of the run that found it.
+    assert seen[-1] == f"suggestions:{suggestion}"
+    assert {*seen[:2]} == {f"reviews:{review}", f"conflicts:{card}"}
     page.goto(f"{INBOX}?q={subject}&item=suggestions:{suggestion}")
     expect(page.locator("#question")).to_be_focused()
     press(page, "2")
