@@ -29,6 +29,7 @@ from predictor.core.betting import (
     FIRST,
     HOPED,
     LATER,
+    LEAST,
     MOST_CORRELATION,
     MOST_STAKE,
     MOST_WEALTH,
@@ -207,7 +208,8 @@ def after_bet(bets: np.ndarray, x: np.ndarray) -> np.ndarray:
     hoped = (1 - rho) * HOPED
     variance = (1 - rho**2) * spreads(bets) / (count + USUAL_COUNT)
     stake = np.minimum(MOST_STAKE, hoped / (variance + hoped**2))
-    won = 1 + stake * np.maximum(-1, x - np.where(count, rho * last, 0))
+    own, before = (np.where(margins == 0, 0, margins - LEAST) for margins in (x, last))
+    won = 1 + stake * np.maximum(-1, own - rho * before)
     wealth = np.minimum(MOST_WEALTH, (wealth + joining) * won)
     return np.array([wealth, count + 1, total + x, squares + x * x, products + x * last, x])
 

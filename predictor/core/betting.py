@@ -1,11 +1,13 @@
 """Weigh margins by bets on them, so that the weight may be read after every session.
 
-A wealth of 1 is bet, in parts, that the next margin is above 0. If margins are 0 in the mean, the
-wealth is more likely to shrink than to grow, and the probability that it ever reaches w is at most
-1 / w, however often one looks (Ville 1939; Waudby-Smith and Ramdas 2024). That holds for margins of
-which the last says nothing of the next. Sessions of one task follow each other, so the bet is on
+A wealth of 1 is bet, in parts, that the next margin is above `LEAST`: as much may come from being
+shown alone, which can move drafted margins of rankings that differ in kind. If margins are `LEAST`
+in the mean, the wealth is more likely to shrink than to grow, and the probability that it ever
+reaches w is at most 1 / w, however often one looks (Ville 1939; Waudby-Smith and Ramdas 2024). That
+holds for margins of which the last says nothing of the next. Sessions of one task follow each
+other, so the bet is on
 
-    y = (x - r) - ρ (x' - r)        x': the margin before; r: the reference, 0 for the wealth
+    y = (x - r) - ρ (x' - r)        x': the margin before; r: `LEAST`, or x itself where it is a tie
 
 with ρ the correlation of a margin with the one before, estimated from those before. ρ is uncertain,
 so Ville's bound does not hold exactly, and `ENOUGH` is more than the 20 of a level of 5 %:
@@ -27,7 +29,8 @@ from typing import Final
 
 from predictor.core.margins import USUAL_DEVIATION
 
-ENOUGH: Final = 46.0  # wealth
+ENOUGH: Final = 30.0  # wealth
+LEAST: Final = 0.01  # mean margin that is not yet a lead
 MOST_WEALTH: Final = 1e6  # more says no more
 HOPED: Final = 0.1  # mean margin for which the stake is best
 MOST_STAKE: Final = 0.98
@@ -52,7 +55,7 @@ class Betting:
 
     def add(self, margin: float) -> Betting:
         """Return the state after one more margin in [-1, 1]."""
-        won = 1 + self.stake * max(-1.0, self.innovation(margin))
+        won = 1 + self.stake * max(-1.0, self._excess(margin))
         return Betting(
             min(MOST_WEALTH, (self.wealth + self._joining) * won),
             self.count + 1,
@@ -64,7 +67,7 @@ class Betting:
 
     @property
     def is_enough(self) -> bool:
-        """Return whether the margins are above 0 in the mean, beyond chance."""
+        """Return whether the margins are above `LEAST` in the mean, beyond chance."""
         return self.wealth >= ENOUGH
 
     @property
@@ -86,10 +89,15 @@ class Betting:
         variance = (1 - self.correlation**2) * self._spread / (self.count + USUAL_COUNT)
         return min(MOST_STAKE, hoped / (variance + hoped**2))
 
-    def innovation(self, margin: float, reference: float = 0.0) -> float:
+    def innovation(self, margin: float, reference: float) -> float:
         """Return what a margin says of the mean beyond what the one before has said."""
         own = margin - reference
         return own - self.correlation * (self.last - reference) if self.count else own
+
+    def _excess(self, margin: float) -> float:
+        """Return by how much a margin exceeds `LEAST`, beyond what the one before has said."""
+        own, before = (x - LEAST if x else 0.0 for x in (margin, self.last))
+        return own - self.correlation * before
 
     @property
     def _joining(self) -> float:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from engram.kernel.models import Event
 from memories.core.shares import percent
-from predictor.core.betting import ENOUGH
+from predictor.core.betting import ENOUGH, LEAST
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.core.margins import NORMAL_95
 from predictor.core.reasons import lead_words
@@ -121,9 +121,9 @@ def missing_sessions(governor: Governor) -> int | None:
     if governor.phase in SERVING or governor.phase is Phase.COLLECTING:
         return None
     margins, betting = governor.margins, governor.betting
-    if margins.mean <= 0:
+    if margins.mean <= LEAST:
         return None
-    gain = (1 - betting.correlation) * betting.stake * margins.mean
+    gain = (1 - betting.correlation) * betting.stake * (margins.mean - LEAST)
     growth = math.log1p(gain) - betting.stake**2 * margins.variance / 2
     if growth <= 0:
         return None

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from predictor.core.betting import ENOUGH, MOST_CORRELATION, MOST_WEALTH, Betting
+from predictor.core.betting import ENOUGH, LEAST, MOST_CORRELATION, MOST_WEALTH, Betting
 
 MARGINS = st.lists(st.floats(-1, 1), max_size=80)
 
@@ -38,13 +38,13 @@ def stream(seed, mean, n, *, correlation=0.0, deviation=0.25):
 
 
 def test_the_wealth_is_the_formula():
-    first = (0.55 + 0.45 * 50 / (50 * 51)) * (1 + 0.98 * 0.4)
+    first = (0.55 + 0.45 * 50 / (50 * 51)) * (1 + 0.98 * 0.39)
     assert after([0.4]).wealth == pytest.approx(first)
 
     rho = after([0.4]).correlation
     assert rho == pytest.approx(0.1)
     joining = 0.45 * 50 / (51 * 52)
-    second = (first + joining) * (1 + 0.98 * (-0.2 - rho * 0.4))
+    second = (first + joining) * (1 + 0.98 * (-0.21 - rho * 0.39))
     assert after([0.4, -0.2]).wealth == pytest.approx(second)
 
 
@@ -61,7 +61,7 @@ def test_the_stake_is_less_where_margins_vary_more():
 
 def test_a_great_fall_from_one_margin_to_the_next_leaves_some_wealth():
     before = after([1.0, 1.0, 1.0])
-    assert before.innovation(-1.0) < -1
+    assert before.innovation(-1.0, LEAST) < -1
     joining = 0.45 * 50 / (53 * 54)
     assert before.add(-1.0).wealth == pytest.approx((before.wealth + joining) * 0.02, rel=0.5)
     assert before.add(-1.0).wealth > 0
@@ -83,6 +83,13 @@ def test_the_wealth_is_never_lost_whole_nor_without_bounds(margins):
     assert 0 <= betting.wealth <= MOST_WEALTH
     assert 0 <= betting.correlation <= MOST_CORRELATION
     assert after([1.0] * 100).wealth == MOST_WEALTH
+
+
+def test_a_mean_that_being_shown_may_cause_wins_nothing():
+    """Where rankings differ in kind, a lift of .3 moves drafted margins of 0 to +.007."""
+    lucky = sum(won(stream(seed, 0.007, 900)) for seed in range(100))
+
+    assert lucky <= 5
 
 
 def test_all_that_joins_is_one():
