@@ -114,7 +114,7 @@ class ComparisonAdmin(OfSessionAdmin):
     empty_next = ("How far it is", "console:learning")
 
     margin_figure = figure_column("margin", "margin", "+.3f")
-    predictor_figure = figure_column("predictor_ndcg", LEARNED)
+    predictor_figure = figure_column("predictor_ndcg", "learned")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
     alpha_figure = figure_column("alpha", "weight", ".2f")
     rate_figure = figure_column("success_rate", "success", ".2f")
