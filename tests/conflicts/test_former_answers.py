@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory
+from memories.models import Memory, Merge
 from tests.conflicts.test_questions_api import (
     CANARY,
     LEAD,
@@ -24,6 +24,7 @@ from tests.conflicts.test_questions_api import (
 )
 from tests.conftest import Tenant
 
+LAMPS = "When is the lamp room lit?"
 BOARD = "The board decides about every refund."
 
 
@@ -121,6 +122,21 @@ def test_a_former_answer_that_was_given_later_is_not_shown_as_of_then(tenant: Te
     later = commit(tenant, TREASURER, (REFUNDS, "the treasurer"), observed_at=days_ago(3))
     set_fields(tenant, later, retired_at=timezone.now() - timedelta(days=1))
     assert states(tenant, as_of=days_ago(4)) == [("the lead", "holds")]
+    assert len(history(tenant)) == 2
+
+
+def test_what_was_merged_then_and_split_later_is_no_former_answer(tenant: Tenant) -> None:
+    commit(tenant, "Rosa lights the lamp room.", (LAMPS, "at dusk"), observed_at=days_ago(9))
+    plain, finer = "The lamp room is lit.", "The lamp room is lit at 21:00."
+    survivor = commit(tenant, plain, observed_at=days_ago(5))
+    answer = {"question": LAMPS, "answer": "21:00"}
+    made = tenant.agent.post("memories", {"content": finer, "answers": [answer]}).json()
+    assert (made["outcome"], made["memory"]["id"]) == ("merged", survivor)
+    merged_at = timezone.now()
+    with in_workspace(tenant.workspace):
+        body = {"observation_id": str(Merge.objects.get().observation_id)}
+    assert tenant.reviewer.post(f"memories/{survivor}/split", body).status_code == 200
+    assert states(tenant, as_of=merged_at.isoformat()) == [("at dusk", "holds")]
     assert len(history(tenant)) == 2
 
 

@@ -60,9 +60,10 @@ def read_former(group: UUID, *, now: datetime, as_of: datetime | None) -> list[G
     found: dict[UUID, GivenAnswer] = {}
     for row in newest:
         memory = row.memory
-        until, state = min(_ends(memory), key=lambda end: end[0])
-        if memory.pk in found or (as_of is not None and until > as_of):
+        ends = [end for end in _ends(memory) if as_of is None or end[0] <= as_of]
+        if memory.pk in found or not ends:
             continue  # hidden then for another reason: it was merged, and split later
+        until, state = min(ends)
         found[memory.pk] = GivenAnswer(
             answer=row.answer,
             was=row.was,
