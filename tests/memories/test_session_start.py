@@ -71,6 +71,23 @@ def test_what_is_forgotten_while_the_context_is_embedded_is_left_out(
     assert (injected_ids(started), started.left_out) == ([kept], [])
 
 
+def test_what_is_always_given_is_so_if_written_while_the_context_is_embedded(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written = []
+
+    def write_first(pending: PendingReading) -> QueryReading:
+        written.append(remember(tenant, "Never restart the ledger by day.", kind="constraint"))
+        written.append(remember(tenant, "Invoices carry two signatures.", pinned=True))
+        return answered(pending)
+
+    answered = PendingReading.result
+    monkeypatch.setattr(PendingReading, "result", write_first)
+    fill(tenant)
+    started = begin(tenant, context="Do refunds need approval, and by whom?")
+    assert injected_ids(started)[:2] == written
+
+
 def use(settings: Any, ranker: str) -> None:
     settings.ENGRAM_SESSION_RANKER = f"{RANKERS}.{ranker}"
 

@@ -158,21 +158,19 @@ class PlaceReading(NamedTuple):
     """What can be read for a session before its context is embedded."""
 
     ranked: Sequence[tuple[UUID, bool, int, int | None]]  # see `_BEST`
-    named: Sequence[tuple[UUID, bool]]  # see `_ALWAYS`
     words: WordMatches | None  # of the context; None where it says nothing to search for
 
     @property
     def ids(self) -> set[UUID]:
         """Return the memories that were read."""
         by_words = () if self.words is None else self.words.best
-        return {*(i for i, *_ in self.ranked), *(i for i, _ in self.named), *by_words}
+        return {*(i for i, *_ in self.ranked), *by_words}
 
     def among(self, ids: Collection[UUID]) -> PlaceReading:
         """Return what was read of these memories."""
         words = self.words
         return PlaceReading(
             [row for row in self.ranked if row[0] in ids],
-            [row for row in self.named if row[0] in ids],
             words and words._replace(best=[i for i in words.best if i in ids]),
         )
 
@@ -185,7 +183,6 @@ def read_place(place: SessionPlace, *, now: datetime) -> PlaceReading:
     with by_index_in_order():
         return PlaceReading(
             _rows(_BEST, recallable, parameters),
-            _rows(_ALWAYS, recallable, parameters),
             match_words(recallable, terms(place.context)) if is_meaningful else None,
         )
 
@@ -195,13 +192,15 @@ def candidates_of(
 ) -> SessionCandidates:
     """Return a session's candidates, share-locked until the transaction ends.
 
-    `read` may be of an earlier transaction: what was forgotten since is left out.
+    `read` may be of an earlier transaction: what was forgotten since is left out. Constraints and
+    pins are read here, so that none is missed that was written since.
     """
     recallable = select_recallable(Query(""), now)
     parameters = _parameters(place)
     with by_index_in_order():
         still = _rows(_STILL, recallable, parameters | {"ids": pack_ids(read.ids)})
-        ranked, named, words = read.among({i for (i,) in still})
+        ranked, words = read.among({i for (i,) in still})
+        named = _rows(_ALWAYS, recallable, parameters)
         found: dict[UUID, float] = {}
         if words is not None:
             found = recall_context(
