@@ -286,6 +286,15 @@ def test_tasks_about_other_matters_do_not_confirm_each_other_by_the_note_that_ch
     assert (listed["query"], listed["occurrences"]) == (tasks[1], 2)
 
 
+def test_of_a_long_task_only_what_is_kept_tells_its_matter(tenant: Tenant) -> None:
+    put(tenant, "# Bees\n\nBees dance when they find nectar.", "garden/bees.md")
+    tenant.agent.post("context", {"task": "Rotate the signing keys of the payment gateway"})
+    long = "Translate the terms of service into Polish, clause by clause. " * 9
+    tenant.agent.post("context", {"task": f"{long}Then rotate the signing keys of the gateway."})
+    [row] = errors(tenant.reader, unconfirmed="true")
+    assert (row["occurrences"], errors(tenant.reader)) == (1, [])
+
+
 def test_a_weak_passage_behind_a_good_one_is_no_mismatch(tenant: Tenant) -> None:
     put(tenant, "# Kiln\n\nThe kiln room is locked at night, ask Ines.", "pottery/kiln.md")
     put(tenant, "# Office\n\nThe office is locked in the evening, at 19:00.", "billing/office.md")

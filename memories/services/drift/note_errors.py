@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
 
@@ -79,7 +80,8 @@ def _record_missing(task: str, project: str, near: Sequence[NearNote], now: date
         error_type=ErrorType.LOW_OVERLAP, resolved_at=None, note__isnull=False
     )
     rows = list(known.order_by("-last_seen_at", "-pk")[:COMPARED])
-    same = next((row for row in rows if are_about_one_matter(row.query, task)), None)
+    asked = task[:QUERY_KEPT_CHARS]  # as much as is kept of the others
+    same = next((row for row in rows if are_about_one_matter(row.query, asked)), None)
     if same is not None and same.note_id is not None:
         found = NearNote(same.note_id, same.note_path, "", near[0].cosine)
     else:
@@ -93,9 +95,14 @@ def _record_missing(task: str, project: str, near: Sequence[NearNote], now: date
 
 def are_about_one_matter(a: str, b: str) -> bool:
     """Return whether two tasks share half of the content words of the shorter one, at least two."""
-    mine, theirs = frozenset(stems(a)), frozenset(stems(b))
+    mine, theirs = _matter_of(a), _matter_of(b)
     least = min(len(mine), len(theirs))
     return len(mine & theirs) >= max(min(2, least), least / 2) > 0
+
+
+@lru_cache(maxsize=2 * COMPARED)  # a task is compared with all that are open, and these again
+def _matter_of(task: str) -> frozenset[str]:
+    return frozenset(stems(task))
 
 
 def is_elsewhere(path: str, project: str) -> bool:
