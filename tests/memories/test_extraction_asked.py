@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import pytest
 
 from memories.core.extraction.extract import extract
+from memories.core.extraction.private_repeats import mark_repeated
 from memories.core.extraction.request_grammar import find_request
-from memories.core.extraction.turns import read_turns, unsure_speakers
+from memories.core.extraction.statements import Statement, read_statements
+from memories.core.extraction.turns import Turn, read_turns, unsure_speakers
+from tests.growth import MOST_GROWTH, growth
 from tests.memories.test_extraction_rules import kept, reason
 
 
@@ -235,3 +240,32 @@ def test_lines_of_code_are_one_statement_up_to_a_length() -> None:
     assert len(found.refused) < 40
     assert {one.reason for one in found.refused} <= {"procedural_fragment", "too_short"}
     assert max(len(one.text) for one in found.refused) <= 600
+
+
+def private_statements(count: int) -> tuple[tuple[Statement, ...], tuple[Turn, ...]]:
+    """Return statements of the same few words, every other one private."""
+    random = Random(count)
+    drawn = [" ".join(random.sample(FEW_WORDS, 7)) for _ in range(2 * count)]
+    pairs = zip(drawn[::2], drawn[1::2], strict=True)
+    said = [f"Don't store this: {a}.\n{b.capitalize()}." for a, b in pairs]
+    transcript = "\n".join(["User: Hello.", *said])
+    turns = read_turns(transcript)
+    return read_statements(transcript, turns), turns
+
+
+FEW_WORDS = [f"w{a}{b}" for a in "abcde" for b in "mnop"]
+
+
+def test_many_private_statements_are_looked_for_in_time_linear_in_their_number() -> None:
+    grown = growth(private_statements, lambda made: mark_repeated(*made), 400)
+    assert grown <= MOST_GROWTH
+
+
+def test_of_more_private_statements_than_are_compared_the_same_words_are_found() -> None:
+    private = "".join(f"Don't store this: box {n} holds jar {n * 7}.\n" for n in range(400))
+    found = extract(f"User: Hello.\n{private}Box 399 holds jar 2793.\nBox 399 holds jar 5.\n")
+    told = {one.text: one.reason for one in found.refused} | {
+        one.fact.quote: "kept" for one in found.kept
+    }
+    assert told["Box 399 holds jar 2793."] == "not_to_be_stored"
+    assert told["Box 399 holds jar 5."] != "not_to_be_stored"
