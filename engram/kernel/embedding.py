@@ -181,7 +181,11 @@ def begin_reading(text: str, model: str | None = None) -> PendingReading:
     if (known := _known_query(model, text)) is not None:
         future.set_result(known)
     else:
-        threading.Thread(target=_fulfil, args=(future, text, model), daemon=True).start()
+        thread = threading.Thread(target=_fulfil, args=(future, text, model), daemon=True)
+        try:
+            thread.start()
+        except RuntimeError as error:  # the process may have no more threads
+            future.set_exception(EmbeddingUnavailableError(f"{model} is not asked: {error}"))
     return PendingReading(future)
 
 

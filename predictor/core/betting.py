@@ -1,10 +1,10 @@
 """Weigh margins by bets on them, so that the weight may be read after every session.
 
 A wealth of 1 is bet, in parts, that the next margin is above `LEAST`: as much may come from being
-shown alone, which can move drafted margins of rankings that differ in kind. If margins are `LEAST`
-in the mean, the wealth is more likely to shrink than to grow, and the probability that it ever
-reaches w is at most 1 / w, however often one looks (Ville 1939; Waudby-Smith and Ramdas 2024). That
-holds for margins of which the last says nothing of the next. Sessions of one task follow each
+shown alone, which can move drafted margins of rankings that differ in kind. If margins but ties are
+`LEAST` in the mean, the wealth is more likely to shrink than to grow, and the probability that it
+ever reaches w is at most 1 / w, however often one looks (Ville 1939; Waudby-Smith and Ramdas 2024).
+That holds for margins of which the last says nothing of the next. Sessions of one task follow each
 other, so the bet is on
 
     y = (x - r) - ρ (x' - r)        x': the margin before; r: `LEAST`, or x itself where it is a tie

@@ -106,6 +106,17 @@ def test_a_query_embedded_ahead_fails_where_it_is_wanted(settings, local):
         pending.result()
 
 
+def test_a_query_is_not_embedded_ahead_where_no_thread_can_start(server, monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(embedding.threading.Thread, "start", refuse)
+    pending = begin_reading("asked without a thread")
+
+    with pytest.raises(EmbeddingUnavailableError, match="can't start new thread"):
+        pending.result()
+
+
 def test_query_cache_forgets_the_oldest(server, monkeypatch):
     monkeypatch.setattr(embedding, "QUERY_CACHE_SIZE", 2)
     server.answer_embeddings(one_hot)

@@ -256,12 +256,12 @@ def _refusals(
 
 def _without_private(reading: TranscriptReading) -> str:
     """Return the transcript with blanks for what is not to be stored; positions stay."""
-    shown = reading.transcript
+    shown = list(reading.transcript)
     for one in reading.refused:
-        if one.reason == "not_to_be_stored" and shown.startswith(one.text, one.start):
-            end = one.start + len(one.text)
-            shown = f"{shown[: one.start]}{' ' * len(one.text)}{shown[end:]}"
-    return shown
+        end = one.start + len(one.text)
+        if one.reason == "not_to_be_stored" and reading.transcript.startswith(one.text, one.start):
+            shown[one.start : end] = " " * len(one.text)
+    return "".join(shown)
 
 
 def _around(transcript: str, turns: Sequence[Turn], one: Refused) -> tuple[str, str]:
