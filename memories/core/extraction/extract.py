@@ -14,6 +14,7 @@ from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
 from memories.core.extraction.labels import Role
 from memories.core.extraction.overlap import repeats
+from memories.core.extraction.private_marks import mark_private
 from memories.core.extraction.private_repeats import mark_repeated
 from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
@@ -134,7 +135,7 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
     retracted = mark_retracted(read_statements(transcript, turns), turns)
-    for statement in mark_repeated(retracted, turns):
+    for statement in mark_repeated(mark_private(retracted, turns), turns):
         by_turn[statement.turn].append(statement)
     return [
         describe(

@@ -5,19 +5,22 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memories.core.function_words import words_of
+from memories.core.extraction.cues import COURTESY
+from memories.core.function_words import AUXILIARIES, PREPOSITIONS, PRONOUNS, words_of
 from memories.core.text import terms
 
 # "Don't store this: …" and what says the same, at the beginning of a clause.
 _CLAUSE: Final = (
-    r"(?:^|[,;:.(\u2013\u2014-] ?)(?:(?:please|and|but|so|ok|okay|also|now|just),? ){0,3}"
+    r"(?:^|[,;:.(\u2013\u2014-] ?| (?=(?:and|but) ))"
+    r"(?:(?:please|and|but|so|ok|okay|also|now|just|actually|no|wait|sorry),? ){0,3}"
 )
 _PRIVATE = re.compile(
     rf"{_CLAUSE}(?:"
     r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? (?:store|save|record|remember|"
-    r"memori[sz]e|note|write|keep|log|put)(?: down)? (?:any of )?(?:the following"
+    r"memori[sz]e|note|write|keep|log|put|retain)(?: down)? (?:any of )?(?:the following"
     r"|what (?:i|we)|(?:this|that|it|these)"
-    r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down)\b)))\b"
+    r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down"
+    r"|after|at|anywhere|either|anymore)\b)))\b"
     r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"
     r"|(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e) my\b"
     # "Never store that Elke is ill", "Do not save: …"; not "never store that file in the cache".
@@ -29,9 +32,14 @@ _PRIVATE = re.compile(
     r"(?:store|save|record|remember|keep|note|know)\b"
     r"|i (?:do not|don['\u2019]t) want (?:this|that|it) (?:to be )?(?:stored|saved|recorded|kept|"
     r"remembered|written)"
-    r"|(?:this|that|it|the following)(?: is|['\u2019]s| must| should| may)? not (?:to )?(?:be )?"
-    r"(?:stored|saved|recorded|remembered|for the record|for your (?:memory|notes))"
-    r"|(?:(?:this|that|it)(?: is|['\u2019]s) )?(?:strictly )?off the record\b"
+    r"|i(?: would|['\u2019]d) (?:rather|prefer(?: it)? if) you (?:did not|didn['\u2019]t|do not"
+    r"|don['\u2019]t) (?:store|save|record|remember|keep|note|log)\b"
+    r"|(?:this|that|it|the following)(?:(?: is|['\u2019]s| was| must| should| may)? not|"
+    r" (?:isn|wasn|mustn|shouldn)['\u2019]t) (?:to )?(?:be )?"
+    r"(?:stored|saved|recorded|remembered|for the record|for your (?:memory|notes)"
+    r"|(?:end up|appear|go|land) in(?:to)? (?:your|the) (?:memory|notes|records?))"
+    r"|(?:(?:this|that|it)(?: is|['\u2019]s| was) )?(?:strictly )?off the record\b"
+    r"|(?:just |strictly )?between (?:us|ourselves|you and me)(?=[,:.!]|$)"
     r"|(?:keep|take) (?:this|that|it) off the record\b)",
     re.IGNORECASE,
 )
@@ -52,9 +60,40 @@ _TOPIC = re.compile(
     r" (?P<own>my (?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$)))",
     re.IGNORECASE,
 )
+# "Don't store anything from this chat", "this whole conversation is off the record".
+_TALK: Final = (
+    r"(?:this|our|the|today['\u2019]s) (?:(?:whole|entire|present|current) )?"
+    r"(?:chat|conversation|session|discussion|talk|call|exchange)(?: today)?"
+)
+_STORING: Final = r"(?:store|save|record|remember|memori[sz]e|note|write|keep|log|retain|put)"
+_STORED: Final = r"(?:stored|saved|recorded|remembered|memori[sz]ed|kept|logged|retained)"
+_OF_TALK: Final = (
+    rf"(?:(?:from|of|in|during|about) (?:{_TALK}|what (?:i|we) (?:say|said|discuss|talk)\w{{0,5}})"
+    r"|(?:that )?(?:i|we) (?:say|said|discuss|discussed)\b)"
+)
+_CONVERSATION = re.compile(
+    rf"{_CLAUSE}(?:"
+    rf"(?:do not|don['\u2019]t|never|(?:i|we) (?:do not|don['\u2019]t) want you to)(?: please)? "
+    rf"{_STORING}(?: down)? (?:anything|any) {_OF_TALK}"
+    r"|(?:do not|don['\u2019]t)(?: please)? (?:remember|memori[sz]e) anything(?= ?(?:[.!;]|$))"
+    rf"|{_STORING} nothing {_OF_TALK}"
+    rf"|(?:nothing|none) (?:{_OF_TALK}|of this)[\w ]{{0,20}} (?:should|must|may|can|is to) be"
+    rf" {_STORED}"
+    rf"|{_TALK} (?:(?:is|was|stays|must stay|should stay) (?:strictly )?off the record\b"
+    rf"|(?:is|must|should|may)(?: not|n['\u2019]t) (?:to )?be {_STORED})"
+    rf"|keep {_TALK} (?:off the record|out of (?:your|the) (?:memory|notes|records?)))",
+    re.IGNORECASE,
+)
 # "Actually scratch that, …", "never mind, forget it": the statement before is taken back.
+_SAID_THAT: Final = (
+    r"what (?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:said|wrote|told you|mentioned)"
+)
 _TAKING_BACK = (
-    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo) (?:that|it|what i (?:just )?said)"
+    rf"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase) (?:that|it|{_SAID_THAT})"
+    r"(?: from (?:your|the) (?:memory|memories|notes?|records?))?"
+    rf"|(?:delete|remove|drop|wipe) (?:{_SAID_THAT}"
+    r"|(?:that|it|this) (?:from|out of) (?:your|the) (?:memory|memories|notes?|records?))"
+    r"|forget(?: that)? i (?:ever )?(?:said|mentioned|wrote) (?:anything|that|it|so)"
     r"|(?:i )?take (?:that|it) back|never ?mind(?= ?(?:[,.;:!\u2013\u2014-]|$))"
 )
 RETRACTING = re.compile(
@@ -67,17 +106,55 @@ RETRACTING = re.compile(
 NEVER_MIND = re.compile(r"[\w, ]{0,20}\bnever ?mind\W*$", re.IGNORECASE)
 # Where words that take something back may begin within a sentence, and which do so anywhere there.
 _BREAK = re.compile(r"[,;:(\u2013\u2014.!]+ ?| - ")
-_STRONG = re.compile(r"scratch|strike|forget|\btake ", re.IGNORECASE)
+_STRONG = re.compile(r"scratch|strike|forget|erase|\btake |\b(?:your|the) |what ", re.IGNORECASE)
 _HESITATING: Final = words_of("actually no nope oh oops sorry wait well hm hmm never nevermind")
 _SUBORDINATE = re.compile(
     r"(?:[\w ]{0,30}\bthat )?(?:if|when|whenever|once|unless|whoever|in case|before|after)\b", re.I
 )
+_RETRACTION_CHARS: Final = 200  # of a statement that only takes something back
+_BARE_WORDS: Final = 3  # beside the request in a statement that says nothing else
+_CLOSING: Final = ".,;:!?()\u2013\u2014-"
+_SAYS_NOTHING: Final = (
+    _HESITATING
+    | COURTESY
+    | PRONOUNS
+    | AUXILIARIES
+    | PREPOSITIONS
+    | words_of(
+        "the a an by way after all though please again my your our wrong chat mistake private"
+        " secret confidential tell told say said saying mention mentioned shouldn't wasn't so and"
+        " but memory memories notes records"
+    )
+)
+_POINTS_BACK = re.compile(r"\b(?:that|it|was)\b", re.IGNORECASE)
 _RETRACTED_CHARS: Final = 2000  # of a sentence, in which words that take it back are looked for
 
 
 def asks_not_to_store(text: str) -> bool:
     """Return whether a statement asks not to store what it says or what stands beside it."""
     return _PRIVATE.search(text) is not None or _TOPIC.search(text) is not None
+
+
+def keeps_conversation_private(text: str) -> bool:
+    """Return whether a statement asks to store nothing of the whole conversation."""
+    return _CONVERSATION.search(text) is not None
+
+
+def is_only_private_request(text: str) -> bool:
+    """Return whether a statement only asks not to store something, and says nothing itself."""
+    words = [word.strip(_CLOSING).lower() for word in without_private_words(text).split()]
+    words = [word for word in words if word]
+    return len(words) <= _BARE_WORDS or all(word in _SAYS_NOTHING for word in words)
+
+
+def points_back(text: str) -> bool:
+    """Return whether a request not to store something speaks of what was said before it."""
+    return _POINTS_BACK.search(text) is not None
+
+
+def is_retraction(text: str) -> bool:
+    """Return whether a statement has only words that take something back."""
+    return RETRACTING.fullmatch(text[:_RETRACTION_CHARS]) is not None
 
 
 def without_private_words(text: str) -> str:

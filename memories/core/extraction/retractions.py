@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from memories.core.extraction.private import NEVER_MIND, RETRACTING
+from memories.core.extraction.private import NEVER_MIND, is_retraction
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
@@ -33,7 +33,7 @@ def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
     marked = list(found)
     last = {one.turn: position for position, one in enumerate(found)}
     for position, one in enumerate(found):
-        if one.kind != "prose" or not RETRACTING.fullmatch(one.text[:_AT_MOST]):
+        if one.kind != "prose" or not is_retraction(one.text):
             continue
         marked[position] = replace(one, kind="private")
         meant = _meant(found, position, turns, last)

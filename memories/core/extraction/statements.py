@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from memories.core.extraction.blocks import Block
 from memories.core.extraction.lists import BULLET, find_items
-from memories.core.extraction.private import asks_not_to_store, without_private_words
+from memories.core.extraction.pasted import find_pasted
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.splitting import split_at_request
 from memories.core.extraction.turns import Turn, read_lines
@@ -17,14 +18,6 @@ from memories.core.tokeniser import sentence_spans
 
 Kind = Literal["prose", "code", "quoted", "private"]
 
-_BARE_WORDS: Final = 3  # beside the request in a statement that says nothing else
-# What follows is the text of others: "Summarise this page: …".
-_HANDS_OVER = re.compile(
-    r"\b(?:summari[sz]e|sum up|translate|proofread|rephrase|paraphrase|rewrite|read|shorten"
-    r"|extract|analy[sz]e)\b[^:.!?\n]{0,80}"
-    r"(?::(?=\s)|\b(?:this|these|below)[^:.!?\n]{0,40}[.!?]?[ \t]*\n)",
-    re.IGNORECASE,
-)
 _QUOTED = re.compile(r"[ \t]{0,3}>")
 _INDENTED = re.compile(r"(?: {2}|\t)\s*\S")
 _NUMBERED = re.compile(r"\(?\d{1,2}[.)]")
@@ -62,35 +55,8 @@ def read_statements(transcript: str, turns: tuple[Turn, ...]) -> tuple[Statement
     return tuple(
         statement
         for position, turn in enumerate(turns)
-        for statement in _marked_private(list(_of_turn(transcript, position, turn, blocks)))
+        for statement in _of_turn(transcript, position, turn, blocks)
     )
-
-
-def _marked_private(found: list[Statement]) -> list[Statement]:
-    """Mark what is not to be stored.
-
-    Where a statement only asks so, that is the one before it, at the beginning of a turn the next.
-    """
-    marked = list(found)
-    for n, statement in enumerate(found):
-        if statement.kind != "prose" or not asks_not_to_store(statement.text):
-            continue
-        marked[n] = replace(statement, kind="private")
-        if len(without_private_words(statement.text).split()) > _BARE_WORDS:
-            continue
-        meant = n - 1 if n else n + 1
-        if (
-            meant < len(found)
-            and found[meant].kind == "prose"
-            and not _ASKS.match(found[meant].text)
-        ):
-            marked[meant] = replace(found[meant], kind="private")
-    return marked
-
-
-_ASKS = re.compile(
-    r"(?:(?:please|and|but|do|also),? ){0,3}(?:remember|note|keep|store|save)\b", re.I
-)
 
 
 def _of_turn(
@@ -148,18 +114,21 @@ def _stretches(
     transcript: str, turn: Turn, blocks: dict[int, Block | None]
 ) -> Iterator[tuple[Kind, int, int, bool]]:
     """Yield the stretches of a turn, and whether each is an item that a request announces."""
-    handed_at = _hand_over_at(transcript, turn, blocks)
+    others = _others_text(transcript, turn, blocks)
+    starts = [first for first, _ in others]
     line_start = transcript.rfind("\n", 0, turn.start) + 1
 
     def is_own(at: int) -> bool:
         block = blocks.get(line_start if at == turn.start else at)
-        return block is None and at < handed_at and _QUOTED.match(transcript, at) is None
+        place = bisect_right(starts, at) - 1
+        is_others = place >= 0 and at < others[place][1]
+        return block is None and not is_others and _QUOTED.match(transcript, at) is None
 
     is_users = turn.role in {"user", "unknown"}
     items = find_items(transcript, turn.start, turn.end, is_own) if is_users else []
     items = items[::-1]
     at = turn.start
-    for kind, start, end in _handed_over(transcript, turn, blocks, handed_at):
+    for kind, start, end in _handed_over(transcript, turn, blocks, others):
         at = max(at, start)
         while items and items[-1][0] < end:
             first, last = items.pop()
@@ -172,27 +141,38 @@ def _stretches(
             at = end
 
 
-def _hand_over_at(transcript: str, turn: Turn, blocks: dict[int, Block | None]) -> int:
-    """Return from where on the text of others stands, the length of the transcript for nowhere."""
-    found = (
-        _HANDS_OVER.search(transcript, start, end)
-        for kind, start, end in _blocks(transcript, turn, blocks)
-        if kind == "prose"
-    )
-    return next((one.end() for one in found if one is not None), len(transcript))
+def _others_text(
+    transcript: str, turn: Turn, blocks: dict[int, Block | None]
+) -> list[tuple[int, int]]:
+    prose = [(a, b) for kind, a, b in _blocks(transcript, turn, blocks) if kind == "prose"]
+    return find_pasted(transcript, prose, turn.end, is_persons=turn.role != "assistant")
 
 
 def _handed_over(
-    transcript: str, turn: Turn, blocks: dict[int, Block | None], at: int
+    transcript: str,
+    turn: Turn,
+    blocks: dict[int, Block | None],
+    others: Sequence[tuple[int, int]],
 ) -> Iterator[tuple[Kind, int, int]]:
-    """Yield the stretches of a turn; what stands from `at` on is quoted."""
+    """Yield the stretches of a turn; prose in the spans of others, in order, is quoted."""
+    place = 0
     for kind, start, end in _blocks(transcript, turn, blocks):
-        if kind == "prose" and end > at:
-            if start < at:
-                yield kind, start, at
-            yield "quoted", max(start, at), end
-        else:
+        if kind != "prose":
             yield kind, start, end
+            continue
+        at = start
+        while place < len(others) and others[place][0] < end:
+            first, last = max(others[place][0], at), min(others[place][1], end)
+            if at < first:
+                yield "prose", at, first
+            if first < last:
+                yield "quoted", first, last
+                at = last
+            if others[place][1] > end:
+                break
+            place += 1
+        if at < end:
+            yield "prose", at, end
 
 
 def _blocks(
