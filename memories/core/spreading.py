@@ -47,13 +47,16 @@ class Spread:
     def path(self, node: Node) -> list[Node]:
         """Return the walk that brought a node most of its activation in one step, start first.
 
-        Empty for a node that was not reached.
+        Where the walk came back to a node, the round is left out, so each node is named once. Empty
+        for a node that was not reached.
         """
         if node not in self._best:
             return []
         found = [node]
         for step in range(self._best[node][1], -1, -1):
             node = self._before[step][node][1]
+            if node in found[1:]:
+                del found[found.index(node, 1) :]
             found.append(node)
         return found[::-1]
 

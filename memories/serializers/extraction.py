@@ -10,17 +10,30 @@ from rest_framework import serializers
 from engram.kernel.fields import Path, Text
 from engram.kernel.models import Provenance
 from memories.core.extraction.floor import EXPLAINED, REASONS
+from memories.core.extraction.messages import labelled
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.session import TRANSCRIPT_MAX_CHARS
 from memories.services.extraction.results import shown_texts
 
 
+class Transcript(Text):
+    """A transcript: labelled turns; messages in JSON are written so."""
+
+    def to_internal_value(self, value: Any) -> str:
+        """Return the transcript with a label for each turn."""
+        text = labelled(super().to_internal_value(value))
+        if not self.allow_blank and not text.strip():
+            self.fail("blank")
+        return text
+
+
 class TranscriptSerializer(serializers.Serializer[Any]):
     """The body of an extraction."""
 
-    transcript = Text(
+    transcript = Transcript(
         max_length=TRANSCRIPT_MAX_CHARS,
-        help_text="Turns that begin with the name of their speaker, such as `User:` and `Agent:`.",
+        help_text="Turns that begin with the name of their speaker, such as `User:` and `Agent:`, "
+        "or messages with `role` and `content` in JSON.",
     )
     session_key = Text(max_length=200, allow_blank=True, default="")
     project = Text(max_length=200, allow_blank=True, default="")

@@ -15,6 +15,7 @@ from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from memories.core.briefing import AT_END, EXCERPT_MAX_CHARS
 from memories.models import CandidateSource, DraftSide, Session, SessionCandidate, State
 from memories.models.session import TRANSCRIPT_MAX_CHARS, SessionState
+from memories.serializers.extraction import Transcript
 from memories.serializers.report import AgentReportSerializer, ReportSerializer, present_report
 from memories.services.disputes import Dispute
 from memories.services.sessions.candidates import CONSTRAINTS_READ
@@ -199,7 +200,7 @@ class EndSerializer(ReportSerializer):
     started it, until it is judged.
     """
 
-    transcript = Text(
+    transcript = Transcript(
         max_length=TRANSCRIPT_MAX_CHARS,
         allow_blank=True,
         default="",

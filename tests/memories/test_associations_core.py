@@ -117,6 +117,7 @@ def test_a_path_begins_at_a_start_and_follows_links(
         assert path[-1] == node
         assert restart[path[0]] > 0
         assert all(graph[a][b] > 0 for a, b in itertools.pairwise(path))
+        assert len(set(path[:-1])) == len(path[:-1])
 
 
 def test_a_node_that_no_link_names_is_not_walked_through() -> None:

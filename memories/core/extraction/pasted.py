@@ -37,9 +37,10 @@ _SENT: Final = (
 )
 _BY_OTHERS: Final = re.compile(
     # "Here is the mail I got", "I received this message"
-    r"(?:(?:please )?(?:here(?:['\u2019]s| is| are)|th(?:is|ese) (?:is|are)|below is|see|look at"
+    r"\A(?:(?:please )?(?:here(?:['\u2019]s| is| are)|th(?:is|ese) (?:is|are)|below is|see|look at"
     r"|(?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:got|received|found|pasted|copied)|got|received)"
-    rf"\b(?![^:]{{0,99}}\b(?:my|our|i wrote|we wrote) ?(?:\w{{1,20}} )?{_TEXT}\b).*\b{_TEXT}s?\b"
+    rf"\b(?![^:]{{0,99}}\b(?:my|our|i wrote|we wrote) ?(?:\w{{1,20}} )?{_TEXT}\b)"
+    rf".{{0,120}}\b{_TEXT}s?\b"
     # "Message from my landlord", "The output of the script"
     rf"|(?:(?:the|an?|this|another|their|his|her|its) )?(?:\w{{1,20}} )?{_TEXT}"
     r" (?:(?:from|by|sent by) (?!(?:me|us|myself)\b)|(?:that )?(?:i|we) (?:got|received|found)\b)"
@@ -54,7 +55,7 @@ _BY_OTHERS: Final = re.compile(
     rf"|(?:\S{{1,20}} )?{_TEXT}(?: #?\w{{1,20}})? (?:text|body|contents?)$)",
     re.IGNORECASE,
 )
-_SAYING: Final = re.compile(rf".*\b{_SENT}(?: \w{{1,20}}){{0,2}}$", re.IGNORECASE)
+_SAYING: Final = re.compile(rf"\A.{{0,120}}\b{_SENT}(?: \w{{1,20}}){{0,2}}$", re.IGNORECASE)
 _OWN_WORDS: Final = re.compile(
     r"\b(?:i|we) (?:(?:just|have|had) )?\w{1,20}(?: \w{1,20})?$", re.IGNORECASE
 )
@@ -64,13 +65,13 @@ _FROM: Final = re.compile(
     r"(?P<name>(?<=the )\S{1,30}|(?<=their )\S{1,30}|[A-Z]\S{0,30})(?: (?!on$)\S{1,30}){0,3}$"
 )
 _BELOW: Final = re.compile(
-    r"(?:.*\b(?:pasted|copied|attached|included|quoted|forwarded)\b.*"
-    rf"|.*\b(?:see|look at|check|consider|review|read)\b.*\b{_TEXT}s? )\bbelow\W*$",
+    r"\A.{0,120}\b(?:(?:pasted|copied|attached|included|quoted|forwarded)\b.{0,120}"
+    rf"|(?:see|look at|check|consider|review|read)\b.{{0,120}}\b{_TEXT}s? )\bbelow\W{{0,40}}$",
     re.IGNORECASE,
 )
 _ACTS_ON: Final = re.compile(
-    r".*\b(?:reply|respond|react|answer|comment|explain|check|review|verify|validate|fix|debug|edit"
-    r"|improve|correct|reword|classify|format|convert|parse|look|think|make)\b.*"
+    r"\A.{0,120}\b(?:reply|respond|react|answer|comment|explain|check|review|verify|validate|fix"
+    r"|debug|edit|improve|correct|reword|classify|format|convert|parse|look|think|make)\b.{0,120}"
     rf"\b(?:this|these)(?: (?:\w{{1,20}} )?{_TEXT}s?)?(?:,? please)?$",
     re.IGNORECASE,
 )

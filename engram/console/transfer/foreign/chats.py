@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from engram.console.transfer.foreign.statements import iso_moment, unix_moment
 from engram.console.transfer.foreign.streams import ForeignError
-from memories.core.extraction.turns import without_labels
+from memories.core.extraction.messages import storable, write_transcript
 from memories.models.session import TRANSCRIPT_MAX_CHARS
 
 LISTS = ("conversations",)
@@ -55,18 +55,11 @@ def talks_of(item: Any, format_name: str) -> Iterator[Talk]:
 
 
 def _talk(format_name: str, identity: str, said: Sequence[Message]) -> Talk:
-    transcript = "".join(_turn(message) for message in said)
-    if len(said) == 1:  # a label in the midst of a transcript of one turn would begin another one
-        other = "Assistant" if said[0].speaker == "User" else "User"
-        transcript = f"{other}:\n{transcript}"
+    transcript = write_transcript([(message.speaker, message.text) for message in said])
     times = [message.at for message in said]
     digest = hashlib.sha256(transcript.encode()).hexdigest()[:8]
     key = f"{format_name}:{identity}:{min(times):%Y-%m-%d}:{digest}"
     return Talk(key, transcript, min(times), max(times), len(said))
-
-
-def _turn(message: Message) -> str:
-    return f"{message.speaker}: {without_labels(message.text)}\n\n"
 
 
 def _parts(said: list[Message]) -> Iterator[list[Message]]:
@@ -75,7 +68,7 @@ def _parts(said: list[Message]) -> Iterator[list[Message]]:
     size = 0
     limit = TRANSCRIPT_MAX_CHARS // 2  # labels and indentation come on top
     for message in said:
-        text = _storable(message.text)
+        text = storable(message.text)
         for start in range(0, len(text), limit):
             piece = message._replace(text=text[start : start + limit])
             if part and size + len(piece.text) > limit:
@@ -85,11 +78,6 @@ def _parts(said: list[Message]) -> Iterator[list[Message]]:
             size += len(piece.text)
     if part:
         yield part
-
-
-def _storable(text: str) -> str:
-    """Return a text without what PostgreSQL cannot store: NUL, and halves of characters."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _chatgpt(item: Mapping[str, Any]) -> tuple[str, list[Message]]:
