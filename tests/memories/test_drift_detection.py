@@ -14,6 +14,7 @@ from memories.core.drift.passages import MAX_STATEMENTS
 from memories.core.drift.verdict import FROM_THE_START
 from memories.models import PredictionError
 from memories.services.drift.report import report_drift
+from memories.services.notes import links
 from memories.tasks import sweep_notes
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
@@ -267,6 +268,27 @@ def test_a_memory_that_contradicts_its_note_from_the_start_is_reported_until_som
     check(tenant)
     recall(tenant, "when do builds run")
     assert errors(tenant.reader) == []
+
+
+def test_renamed_sections_of_a_few_notes_are_looked_for(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(links, "FOLLOWED_NOTES_READ", 1)
+    note = "# {0}\n\n## Closed\n\n- The {0} is closed on {1}.\n"
+    for path, day in (("zoo", "Mondays"), ("spa", "Fridays")):
+        put(tenant, note.format(path, day), f"{path}.md")
+    memory_id = remember(
+        tenant,
+        "Closed on Mondays is the zoo ([[zoo#Closed]]), on Fridays the spa ([[spa#Closed]]).",
+    )
+    check(tenant)
+    for path, day in (("zoo", "Mondays"), ("spa", "Fridays")):
+        put(tenant, note.format(path, day).replace("## Closed", "## Days off"), f"{path}.md")
+    found = tenant.reader.get(f"memories/{memory_id}/note-links").json()["links"]
+    assert [(one["renamed_to"], one["reason"]) for one in found] == [
+        ("Days off", None),
+        (None, "heading_missing"),
+    ]
 
 
 def test_a_link_follows_its_section_to_a_new_name(tenant: Tenant) -> None:

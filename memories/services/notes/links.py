@@ -19,6 +19,7 @@ from memories.models import Memory, Note, NoteLink, NoteSupport
 
 BACKLINKS_SHOWN = 100
 ANCHORED_NOTES_READ = 200  # of one text; headings of further notes are not looked for
+FOLLOWED_NOTES_READ = 20  # of one memory; in further notes no renamed section is looked for
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,22 +40,23 @@ def links_of(note: Note) -> list[NoteLink]:
 def links_of_memory(memory: Memory) -> list[NoteLink]:
     """Return the links of a memory in the order of its text, with the notes that they lead to."""
     links = _with_targets(NoteLink.objects.filter(memory=memory))
-    missing = {link.note_id for link in links if link.is_heading_missing}
+    missing = [link for link in links if link.is_heading_missing]
     if missing:
-        _follow_sections(memory, [link for link in links if link.note_id in missing])
+        _follow_sections(memory, missing)
     return links
 
 
 def _follow_sections(memory: Memory, links: Collection[NoteLink]) -> None:
     """Set what sections are called now that were renamed since a memory linked them."""
-    rows = NoteSupport.objects.filter(memory=memory, note__in={link.note_id for link in links})
+    notes = list(dict.fromkeys(link.note_id for link in links))[:FOLLOWED_NOTES_READ]
+    rows = NoteSupport.objects.filter(memory=memory, note__in=notes)
     found = {
         row.note_id: (Support.from_record(row.support), statements_of(row.note.content))
         for row in rows.select_related("note").only("note__content", "support", "memory")
         if row.support is not None
     }
     for link in links:
-        if link.is_heading_missing and link.note_id in found:
+        if link.note_id in found:
             link.renamed_to = renamed_to(link.heading, *found[link.note_id])
             link.is_heading_missing = not link.renamed_to
 
