@@ -23,6 +23,7 @@ from tests.predictor.serving import configure
 
 BASELINE = import_module("predictor.migrations.0004_another_baseline").DROP
 DRAFTED = import_module("predictor.migrations.0005_drafted_evidence").DROP
+LEAD = import_module("predictor.migrations.0008_lead_above_a_hundredth").SCALE
 KEEP = import_module("engram.kernel.migrations.0008_keep_collecting").KEEP
 
 
@@ -69,6 +70,27 @@ def test_influence_is_earned_anew_and_models_stay(
     upgrade(drop)
     found = stored_in(tenant)
     assert replace(found, shown=Margins(), adopted_at=0) == before.after_replacement()
+
+
+def test_what_bets_against_0_have_won_gives_no_say_by_itself(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    serving = earn(neighbour, 20)
+    waiting = Governor.initial()
+    for margin in [0.03, -0.03] * 12:
+        waiting = waiting.update(
+            SessionOutcome(margin, is_trained=True, is_out_of_sample=True, is_served=True)
+        )
+    waiting = replace(waiting, betting=replace(waiting.betting, wealth=45.0))
+    with in_workspace(tenant.workspace):
+        store_governor(lock_state(NOW), waiting, NOW)
+    upgrade(LEAD)
+    found = stored_in(tenant)
+    tie = SessionOutcome(0.0, is_trained=True, is_out_of_sample=True)
+    assert (waiting.update(tie).phase, found.update(tie).phase) == (Phase.RAMP, Phase.WARMING)
+    assert found.betting.wealth == pytest.approx(45 * 30 / 46)
+    assert replace(found, betting=waiting.betting) == waiting
+    assert stored_in(neighbour) == serving
 
 
 def test_the_margins_of_lists_of_one_ranking_stay_as_a_description(tenant: Tenant) -> None:
