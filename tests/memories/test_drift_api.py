@@ -411,7 +411,7 @@ def test_a_key_whose_signals_people_confirm_has_no_limit(
     signal(tenant.agent, remember(tenant, "The crane is in the yard."), status=status)
 
 
-@pytest.mark.parametrize("source", ["agent", "notes", "Agent", " NOTES "])
+@pytest.mark.parametrize("source", ["agent", "notes", "Agent", " NOTES ", "\uff41gent"])
 def test_no_caller_speaks_as_the_service(tenant: Tenant, source: str) -> None:
     body = {"source": source, "evidence": {}}
     refused = tenant.admin.post(f"memories/{remember(tenant)}/signals", body)

@@ -98,6 +98,10 @@ def test_an_order_is_kept_as_what_the_user_asked_and_not_as_a_fact(said: str, or
     ("said", "text"),
     [
         ("Remember this forever: the gate opens at seven.", "The gate opens at seven."),
+        ("pls remember the gate opens at seven.", "The gate opens at seven."),
+        ("\U0001f4cc remember: the gate opens at seven.", "The gate opens at seven."),
+        ("Please retain that the gate opens at seven.", "The gate opens at seven."),
+        ("Add a memory: the gate opens at seven.", "The gate opens at seven."),
         ("Write this down: the gate opens at seven.", "The gate opens at seven."),
         ("I want you to remember this: we ship on Fridays.", "We ship on Fridays."),
         ("Remember Ana's birthday: the fourth of May.", "Ana's birthday: the fourth of May."),

@@ -88,7 +88,7 @@ class Request:
 def find_request(text: str) -> Request | None:
     """Return the request to remember in a sentence, None where nobody asks."""
     plain = _plain(text)
-    found = request_at(plain, 0)
+    found = _at_start(plain)
     if found is not None:
         return found
     return _behind(plain) or _within(plain)
@@ -103,13 +103,22 @@ def without_request(text: str) -> str:
 def request_position(text: str) -> int:
     """Return where a request begins behind a clause that says something else, 0 for nowhere."""
     plain = _plain(text[:READ_CHARS])
-    if request_at(plain, 0) is not None or _behind(plain) is not None:
+    if _at_start(plain) is not None or _behind(plain) is not None:
         return 0
     found = _within(plain)
     is_split = found is not None and 0 < found.clause < found.start
     if found is None or not is_split or not _says_something(plain[: found.clause]):
         return 0
     return found.clause
+
+
+def _at_start(plain: str) -> Request | None:
+    """Return the request that a text begins with, behind signs such as a pushpin."""
+    signs = _SIGNS.match(plain)
+    return request_at(plain, signs.end() if signs else 0)
+
+
+_SIGNS: Final = re.compile(r"[^\w\s\x00-\x7f]{1,8} ?")
 
 
 def _plain(text: str) -> str:
@@ -185,7 +194,7 @@ class _Asked:
 
     def _is_clause(self) -> bool:
         """Return whether "that" begins a clause: "store that Ana …", not "put that file …"."""
-        is_of_saying = self.verb.startswith((*_STORED_ALONE, "sav", "writ", "jot"))
+        is_of_saying = self.verb.startswith((*_STORED_ALONE, "sav", "writ", "jot", "retain"))
         rest = self.plain[self.start : self.end].strip(_CLOSING)
         return not self.verb or self.has_place or (is_of_saying and _is_clause(rest))
 

@@ -12,7 +12,7 @@ _NOUN: Final = (
 _SAID: Final = (
     rf"(?:(?:the following|these|those)(?: (?:\w{{2,12}} )?{_NOUN})?"
     rf"|(?:the|this|some|a few|two|three|four|five|several) (?:\w{{2,12}} )?{_NOUN}(?: below)?"
-    r"|this|that|it)"
+    r"|an? (?:\w{2,12} )?memory|this|that|it)"
 )
 _WHERE: Final = (
     r"(?:(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
@@ -23,11 +23,11 @@ _WHERE: Final = (
     r"|on record|to memory|from now on)"
 )
 _ADVERB: Final = (
-    r"(?:please|kindly|also|just|always|too|then|now|down|again|well|ever|forever|somewhere"
+    r"(?:please|pls|kindly|also|just|always|too|then|now|down|again|well|ever|forever|somewhere"
     r"|\w{2,12}ly)"
 )
 _OPENERS: Final = (
-    r"(?:(?:please|kindly|just|and|but|so|ok|okay|also|hey|hi|hello|oh|well|yes|right|now|then|first"
+    r"(?:(?:please|pls|plz|kindly|just|and|but|so|ok|okay|also|hey|hi|hello|oh|well|yes|right|now|then|first"
     r"|finally|importantly|important|btw|by the way|/\w{1,20})[,:]? ){0,4}"
 )
 _ASKS_POLITELY: Final = r"(?:can|could|will|would|may|might) you"

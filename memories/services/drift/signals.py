@@ -97,7 +97,7 @@ def store_signal(memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
 
 def _name_of(source: str) -> str:
     """Return the name of a source as it is stored; refuse one that is empty or too long so."""
-    name = collapse(unicodedata.normalize("NFC", source)).strip().lower()
+    name = collapse(unicodedata.normalize("NFKC", source)).strip().lower()
     if not name:
         raise InvalidError("source", "Name who says so.")
     if len(name) > SOURCE_MAX_CHARS:
