@@ -1,7 +1,7 @@
 """Build live events: ids from history, texts looked up when sent.
 
-Texts are never sent through the broker and are read through `recallable()`, so that forgotten texts
-are not shown.
+Texts are never sent through the broker, but read when they are shown. Forgotten memories have none;
+those that were retired or replaced do, as on their own page, so that a line says what it is about.
 """
 
 from __future__ import annotations
@@ -98,7 +98,8 @@ def memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
     """Return text, scope and agent of the memories that may be shown, by id."""
     if not ids:
         return {}
-    rows = Memory.objects.recallable().filter(pk__in=ids).values("id", "content", "scope", "agent")
+    known = Memory.objects.filter(pk__in=ids, forgotten_at=None)
+    rows = known.values("id", "content", "scope", "agent")
     return {
         str(row["id"]): {
             "text": _short(row["content"]),

@@ -50,7 +50,7 @@ function drawIcon(name) {
   return known ? known.firstElementChild.cloneNode(true) : document.createTextNode("·");
 }
 
-function row({ seq, at, data }) {
+function row({ type, seq, at, data }) {
   const made = element("li", "fresh");
   made.dataset.seq = made.dataset.seqs = seq;
   if (data.joins) made.dataset.joins = data.joins;
@@ -60,7 +60,9 @@ function row({ seq, at, data }) {
   const told = element("div", "told");
   told.append(element("strong", "", data.words));
   if (data.scope) told.append(" ", element("span", "chip scope", data.scope));
-  if (data.agent || data.actor) told.append(" ", element("span", "small muted by", data.agent || data.actor));
+  // `agent` is who wrote the memory, which is who did it only where it was committed.
+  const by = (type === "memory.committed" && data.agent) || data.actor;
+  if (by) told.append(" ", element("span", "small muted by", by));
   if (data.text) {
     const about = element(data.url ? "a" : "span", "about", data.text);
     if (data.url) about.href = data.url;

@@ -32,7 +32,13 @@ function comment() {
   field?.scrollIntoView({ block: "center" });
 }
 
+// While the choices of a snooze are open, digits are theirs: nothing is decided by mistake.
 function verdict(key) {
+  const fold = document.querySelector("[data-snooze][open]");
+  if (fold) {
+    fold.querySelector(`[data-choice="${key}"]`)?.click();
+    return;
+  }
   const button = form?.querySelector(`[data-key="${key}"]`);
   if (button && !button.disabled) button.click();
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from html import unescape
 from uuid import uuid4
 
 import pytest
@@ -26,7 +27,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Membership, Role
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import GRAIN, PAUSE, note_visit
-from memories.models import RecallDay
+from memories.models import Memory, RecallDay
 from predictor.models import PredictorState, Training, TrainingLease
 from predictor.services.status.progress import training_progress
 from tests.conftest import NOW, Tenant
@@ -282,6 +283,27 @@ def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member
     seqs = re.search(r'data-seqs="([\d ]+)" data-joins="Memory forgotten', html)
     assert seqs is not None
     assert len(seqs[1].split()) == 40  # the live stream sends none of them again
+
+
+def test_who_did_it_is_named_and_what_was_retired_is_quoted(tenant: Tenant, member: Member) -> None:
+    retired, forgotten = (remember(tenant.workspace, text, agent="forge") for text in (OLD, NEW))
+    boss = Actor("user", "7", "Mara", Role.ADMIN)
+    with in_workspace(tenant.workspace):
+        for memory, state in ((retired, "retired"), (forgotten, "forgotten")):
+            Memory.objects.filter(pk=memory.pk).update(**{f"{state}_at": NOW})
+            record(
+                f"memory.{state}", of=("memory", memory.pk), actor=boss, now=timezone.now(), data={}
+            )
+    client = member("admin")
+    html = client.get("/").content.decode()
+    lines = html[html.index("data-feed data-seq") :].split("<li ")[1:]
+    by = [re.search(r"<strong>([^<]+)<.*muted by\">([^<]*)<", line, re.DOTALL) for line in lines]
+    told = [found.groups() for found in by if found]
+    assert told[0] == ("Memory forgotten", "Mara")
+    assert ("New memory", "forge") in told
+    activity = client.get("/admin/kernel/event/").content.decode()
+    assert OLD in unescape(activity)
+    assert NEW not in unescape(html + activity)
 
 
 def test_what_happens_apart_or_by_others_is_not_one_line(tenant: Tenant, member: Member) -> None:

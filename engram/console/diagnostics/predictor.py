@@ -35,6 +35,7 @@ AHEAD = 0.8
 AHEAD_RATE = 0.4  # above this success rate it is ahead
 TOO_SLOW = 0.2
 DRIFTING = 0.1
+ENOUGH_RATED = 10  # ratings by people before their distance from the judge is told as a fault
 DRIFT_WINDOWS = 4  # the newest; older ones do not describe the present judge
 
 
@@ -135,7 +136,7 @@ def predictor(
         return Domain("predictor", 1.0, "The learned ranking is switched off.", fields)
     is_starting = not signs.is_worker_alive and heartbeat.are_starting(processes, now)
     sentence = _describe(signs, state, lease, config.predictor_mode, drafted.says)
-    if calibration.is_flagged:
+    if calibration.is_flagged and calibration.report.n >= ENOUGH_RATED:
         sentence += " People and the judge are far apart."
     if is_starting:
         sentence = STARTING_WORDS

@@ -66,6 +66,15 @@ def ranker(name: str) -> str:
     return LEARNED if name == "predictor" else name
 
 
+_SOURCES = {"effective": "baseline", "predictor": LEARNED, "fts_only": "a prompt"}
+
+
+@register.filter
+def source_name(source: str) -> str:
+    """Return what pages call the reason for which a memory is a session's candidate."""
+    return _SOURCES.get(source, source)
+
+
 @register.filter
 def status_words(line: str) -> str:
     """Return the status line that an agent got, in words; any other text as it is."""
