@@ -231,6 +231,28 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
     assert found["results"][0]["memory"]["content"] == LIFT
 
 
+def test_a_rewording_tells_which_questions_it_no_longer_answers(
+    tenant: Tenant, member: Member
+) -> None:
+    """An answer whose words the new wording has stays, and is not named."""
+    lost, kept = "Until when does the ferry run?", "From which pier does it leave?"
+    answers = [{"question": lost, "answer": "22:40"}, {"question": kept, "answer": "pier four"}]
+    memory = commit(tenant, "The ferry leaves pier four until 22:40.", answers=answers)
+    client = member("reviewer")
+    form = shown(client, f"{LIST}{memory}/").split('<details class="edit"')[1].split("</form>")[0]
+    assert lost in form
+    assert "keeps an answer only if" in form
+    revise(client, memory, tags="harbour")
+    assert "No longer answers" not in shown(client, f"{LIST}{memory}/")
+    revise(client, memory, revision=2, content="The ferry leaves pier four until 23:10.")
+    page = shown(client, f"{LIST}{memory}/", done="revised")
+    told = re.findall(r"No longer answers: ([^<]*)<", page)
+    assert told == [lost]
+    assert [a["question"] for a in tenant.agent.get(f"memories/{memory}").json()["answers"]] == [
+        kept
+    ]
+
+
 def test_a_form_that_changes_nothing_writes_nothing(tenant: Tenant, member: Member) -> None:
     memory = commit(tenant, "Two\nlines.", tags=["b", "a"], expires_at="2199-05-31T10:00:30Z")
     client = member("reviewer")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,12 +18,15 @@ from engram.console.memories.page import find_memory, memory_page
 from engram.kernel.literals import whole_number
 from engram.kernel.pages import form_target, member_page, staff_of
 from engram.kernel.refusals import InvalidError, MissingError, RefusalError, StaleError
+from memories.core.answers import Answer
 from memories.models import Memory, Review
+from memories.services.lifecycle.answers import answers_of
 from memories.services.lifecycle.attached import links_of
 from memories.services.lifecycle.revise import revise
 from memories.services.lifecycle.take_back import take_back
 
 REVISIONS_MAX = 2**31 - 1
+QUESTIONS_NAMED = 3  # in the message after a change
 WAITS = "It waits for a review; nothing has changed yet."
 
 
@@ -40,6 +44,7 @@ def change(request: HttpRequest, memory_id: UUID) -> HttpResponse:
         return redirect("console:memory", memory_id)
     if not body.is_valid():
         return _refuse(request, found, "", 422, errors=errors_in(body))
+    before = answers_of(found)
     try:
         done = revise(
             staff.workspace, memory_id, body.validated_data,
@@ -49,6 +54,8 @@ def change(request: HttpRequest, memory_id: UUID) -> HttpResponse:
         return redirect("console:memories")
     except RefusalError as error:
         return _refuse(request, found, *_told(error))
+    if isinstance(done, Memory):
+        _tell_dropped(request, before, answers_of(done))
     return _lead_back(request, memory_id, done, REVISED)
 
 
@@ -66,6 +73,17 @@ def undo(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     if isinstance(done, Memory):
         messages.success(request, "The last change is taken back.")
     return _lead_back(request, memory_id, done, "")
+
+
+def _tell_dropped(request: HttpRequest, before: Sequence[Answer], after: Sequence[Answer]) -> None:
+    """Tell which questions a revised memory answers no longer."""
+    kept = {answer.identity for answer in after}
+    gone = [answer.question for answer in before if answer.identity not in kept]
+    if gone:
+        named = " ".join(gone[:QUESTIONS_NAMED])
+        more = len(gone) - QUESTIONS_NAMED
+        told = f"No longer answers: {named}{f' and {more} more' if more > 0 else ''}"
+        messages.warning(request, told)
 
 
 def _revision(request: HttpRequest) -> int:
