@@ -20,6 +20,7 @@ from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, queue, show, snooze
 from conflicts.services.cards.listed import alike_in, listed
+from conflicts.services.cards.naming import name_cards, say_kept
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
@@ -215,9 +216,15 @@ def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int
         changes=_changes(card, request.POST.get("seen", "")),
         typed=request.POST,
         kept=set(request.POST.getlist("keep")),
-        chosen=dict(Verdict.choices).get(request.POST.get("verdict", "")),
+        chosen=_choice_in_words(card, request.POST.get("verdict", "")),
         onward=return_address(request, _permalink(card)),
     )
+
+
+def _choice_in_words(card: Conflict, verdict: str) -> str:
+    """Return what a person chose: the side to keep where it is one of two, else the verdict."""
+    kept = say_kept(verdict, name_cards([card])[card.pk])
+    return f"Keep {kept}" if kept else str(dict(Verdict.choices).get(verdict, ""))
 
 
 def _changes(card: Conflict, seen: str) -> list[Any]:

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conflicts.models import Conflict
+from conflicts.services.cards.naming import DECIDED, CardNames, name_cards
 from conflicts.services.cards.queue import withheld
 from engram.console.feed_groups import line_of, newest_lines
 from engram.console.wording import glyph_for, is_shown, words_for
@@ -47,6 +48,9 @@ def latest(limit: int) -> list[dict[str, Any]]:
     lines = {line.seq: line for line in newest_lines(limit)}
     rows = Event.objects.filter(seq__in=list(lines)).order_by("-seq")
     told = with_texts([as_message(event) for event in rows])
+    for message in told:
+        if len(lines[message["seq"]].seqs) > 1:  # what was kept is of the newest alone
+            message["data"]["words"] = words_for(message["type"], message["data"])
     return [
         {**message, "seqs": lines[message["seq"]].seqs, "count": len(lines[message["seq"]].seqs)}
         for message in told
@@ -80,8 +84,9 @@ def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add labels and texts to messages, in a constant number of queries."""
     memories = memory_texts(_ids(messages, "memory."))
     cards = card_texts(_ids(messages, "conflict."))
+    names = names_of(_ids(messages, DECIDED))
     return [
-        {**message, "data": {**message["data"], **_display(message, memories, cards)}}
+        {**message, "data": {**message["data"], **_display(message, memories, cards, names)}}
         for message in messages
     ]
 
@@ -129,6 +134,13 @@ def card_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
     }
 
 
+def names_of(ids: set[UUID]) -> dict[str, CardNames]:
+    """Return the names of cards and their sides, by id."""
+    if not ids:
+        return {}
+    return {str(pk): names for pk, names in name_cards(Conflict.objects.filter(pk__in=ids)).items()}
+
+
 def _short(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= TEXT_MAX_CHARS else f"{line[: TEXT_MAX_CHARS - 1]}…"
@@ -138,6 +150,7 @@ def _display(
     message: dict[str, Any],
     memories: dict[str, dict[str, Any]],
     cards: dict[str, dict[str, Any]],
+    names: dict[str, CardNames],
 ) -> dict[str, Any]:
     kind, data = message["type"], message["data"]
     found: dict[str, Any] = {}
@@ -148,7 +161,8 @@ def _display(
     elif kind.startswith("note."):
         found = {"text": _short(data.get("path", ""))}
     if is_shown(kind):
-        found = {**found, "words": words_for(kind, data), "glyph": glyph_for(kind)}
+        words = words_for(kind, data, names.get(data["object"]))
+        found = {**found, "words": words, "glyph": glyph_for(kind)}
         if line := line_of(kind, data, data.get("actor", "")):
             found["joins"] = line
         if url := _link(kind, data["object"]):

@@ -13,7 +13,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 
-from engram.console.feed import card_texts, memory_texts
+from conflicts.services.cards.naming import DECIDED
+from engram.console.feed import card_texts, memory_texts, names_of
 from engram.console.wording import words_for
 from engram.kernel.literals import row_id
 from engram.kernel.models import Event
@@ -100,9 +101,9 @@ class EventAdmin(ReadOnlyAdmin):
         return format_moment(event.at).replace(" ", UNBROKEN)
 
     @admin.display(description="what happened", ordering="type")
-    def happened(self, event: Event) -> str:
+    def happened(self, event: Any) -> str:
         """Return the event in words."""
-        return words_for(event.type, event.data)
+        return words_for(event.type, event.data, event.card_names)
 
     @admin.display(description="about")
     def about(self, event: Any) -> str:
@@ -122,11 +123,13 @@ class EventAdmin(ReadOnlyAdmin):
 
 
 def _with_texts(events: Iterable[Event]) -> list[Any]:
-    """Return events with `object_text`, "" where nothing may be shown; two queries at most."""
+    """Return events with `object_text`, "" where nothing may be shown; a few queries at most."""
     rows: list[Any] = list(events)
     memories = memory_texts(_ids(rows, "memory"))
     cards = card_texts(_ids(rows, "conflict"))
+    names = names_of(_ids((row for row in rows if row.type == DECIDED), "conflict"))
     for row in rows:
+        row.card_names = names.get(row.object_id)
         known = memories if row.object_type == "memory" else cards
         row.object_text = known.get(row.object_id, {}).get("text", "")
     return rows

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conflicts.services.cards.naming import DECIDED, CardNames, say_kept
+
 WORDS: Final[dict[str, str]] = {
     "memory.committed": "New memory",
     "memory.merged": "Memory merged",
@@ -166,19 +168,29 @@ def glyph_for(event_type: str) -> tuple[str, str]:
     return GLYPHS.get(event_type) or GLYPHS.get(family) or ("events", "")
 
 
-def words_for(event_type: str, data: Mapping[str, Any]) -> str:
-    """Return a short phrase for an event; for an unknown type its name."""
+def words_for(event_type: str, data: Mapping[str, Any], names: CardNames | None = None) -> str:
+    """Return a short phrase for an event; for an unknown type its name.
+
+    With the `names` of a decided card's sides, say which one was kept; history quotes no memory.
+    """
     words = WORDS.get(event_type, event_type.replace(".", " ").replace("_", " ").capitalize())
     if event_type == "memory.committed":
         return OUTCOMES.get(str(data.get("outcome")), words)
-    if event_type == "conflict.resolved":
-        if data.get("lapsed"):
-            return LAPSES.get(str(data.get("reason")), LAPSES["gone"])
-        if data.get("status") == "dismissed":
-            return "Conflict dismissed"
-        verdict = VERDICTS.get(str(data.get("verdict")))
-        return f"{words}: {verdict}" if verdict else words
+    if event_type == DECIDED:
+        return _decision_words(words, data, names)
     if event_type == "conflict.assigned":
         assignee = data.get("assignee")
         return f"{words} to {assignee}" if assignee else "Conflict unassigned"
     return words
+
+
+def _decision_words(words: str, data: Mapping[str, Any], names: CardNames | None) -> str:
+    """Return how a card was closed."""
+    if data.get("lapsed"):
+        return LAPSES.get(str(data.get("reason")), LAPSES["gone"])
+    if data.get("status") == "dismissed":
+        return "Conflict dismissed"
+    verdict = str(data.get("verdict"))
+    if names and (kept := say_kept(verdict, names)):
+        return f"{words}: kept {kept}"
+    return f"{words}: {VERDICTS[verdict]}" if verdict in VERDICTS else words

@@ -105,7 +105,9 @@ function join(made) {
     newest.querySelector(".told strong").after(" ", times);
   }
   times.textContent = `${seqs.length} times`;
-  // Scope and author are those of one of them.
+  // Scope, author and what was kept are those of one of them: what joins them is common to all.
+  const common = newest.dataset.joins.slice(0, -`, ${newest.dataset.actor}`.length);
+  newest.querySelector(".told strong").textContent = common;
   newest.querySelector(".scope")?.remove();
   const by = newest.querySelector(".by");
   if (by) by.textContent = newest.dataset.actor;

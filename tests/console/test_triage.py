@@ -16,7 +16,9 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
+from engram.console import feed
 from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
@@ -167,8 +169,45 @@ def test_deciding_twice_shows_who_was_first(tenant: Tenant, member: Member) -> N
     answer = resolve(client, card, verdict="yes", note="keep my words", **sent)
     html = answer.content.decode()
     assert answer.status_code == 409
-    assert "Conflict resolved: no by acme reviewer" in html
+    told = re.sub(r"<[^>]+>", "", html)
+    assert "Conflict resolved: kept 1000 requests per second by acme reviewer" in told
+    assert "You chose “Keep 5000 requests per second”" in told
     assert "keep my words" in html
+
+
+def test_a_decision_is_read_as_what_was_kept_wherever_it_is_shown(
+    tenant: Tenant, member: Member
+) -> None:
+    """Beside “this or that?” a yes tells nothing; each place names the value, as the toast does."""
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    resolve(client, card, verdict="no", **form(page(client)))
+    shown = re.sub(r"<[^>]+>", "", page(client, f"/console/conflicts/{card.pk}/"))
+    said = "Kept 1000 requests per second, retired 5000 requests per second."
+    assert shown.count(said) == 2  # the card's decision, the list of all
+    assert "Conflict resolved: kept 1000 requests per second" in shown
+    assert "it no longer holds" not in shown
+    assert "Conflict resolved: kept 1000 requests per second" in page(client, "/")
+    with in_workspace(tenant.workspace):
+        words = [m["data"].get("words") for m in feed.since(0)[0]]
+        event = Event.objects.get(type="conflict.resolved")
+    assert "Conflict resolved: kept 1000 requests per second" in words
+    assert event.data["verdict"] == "no"
+    assert "kept" not in event.data
+
+
+def test_joined_decisions_say_what_is_common_to_them(tenant: Tenant, member: Member) -> None:
+    """One line of the feed stands for several cards, each with a value of its own."""
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    resolve(client, card, verdict="yes", **form(page(client)))
+    with in_workspace(tenant.workspace):
+        event = Event.objects.get(type="conflict.resolved")
+        for _ in range(3):
+            event.pk = None
+            event.save(force_insert=True)
+        line = next(line for line in feed.latest(9) if line["type"] == "conflict.resolved")
+    assert (line["count"], line["data"]["words"]) == (4, "Conflict resolved: yes")
 
 
 def test_undo_is_refused_when_a_member_changed(tenant: Tenant, member: Member) -> None:

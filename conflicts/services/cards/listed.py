@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
 
-from conflicts.models import Conflict, ConflictMember, Decision
+from conflicts.models import Conflict, Decision
 from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
-from conflicts.services.cards.naming import CardNames, name_card, winner_of
+from conflicts.services.cards.naming import CardNames, name_cards, winner_of
 from conflicts.services.cards.show import closing_reason
-from memories.models import Memory
 
 OUTCOMES = {
     Verdict.KEEP: "some kept",
@@ -75,24 +72,10 @@ _COLUMNS: Final[Mapping[str, Callable[[ListedCard], str | None]]] = {
 
 def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
     """Return cards of the current workspace as a list shows them, in the same order."""
-    members: dict[UUID, list[tuple[Memory, bool]]] = defaultdict(list)
-    hidden: set[UUID] = set()
-    ids = [card.pk for card in cards]
-    rows = ConflictMember.objects.filter(conflict__in=ids).select_related("memory")
-    for member in rows.order_by("conflict", "position"):
-        members[member.conflict_id].append((member.memory, member.says_yes))
-        if member.memory.forgotten_at is not None:
-            hidden.add(member.conflict_id)
-    found = Decision.objects.filter(conflict__in=ids, undone_at=None).select_related("answer")
-    decisions = {decision.conflict_id: decision for decision in found}
-    return [
-        _list_one(
-            card,
-            name_card(card, members[card.pk], is_withheld=card.pk in hidden),
-            decisions.get(card.pk),
-        )
-        for card in cards
-    ]
+    names = name_cards(cards)
+    found = Decision.objects.filter(conflict__in=list(names), undone_at=None)
+    decisions = {decision.conflict_id: decision for decision in found.select_related("answer")}
+    return [_list_one(card, names[card.pk], decisions.get(card.pk)) for card in cards]
 
 
 def _list_one(card: Conflict, names: CardNames, decision: Decision | None) -> ListedCard:

@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.formats import date_format
 
 from conflicts.core.contrast import contrast_of, head_of
 from conflicts.core.questions import quote
-from conflicts.models import Conflict, Decision
+from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictKind
 from conflicts.models.decision import Verdict
 from memories.models import Memory
 
 QUOTED_CHARS: Final = 110  # of the statement in a heading
+DECIDED: Final = "conflict.resolved"  # the type of the event of a decision
 BRIEF_CHARS: Final = 60  # of one in a short message
 ASKED: Final = ("Does “", "Does …")  # how questions made of two statements begin
 WITHHELD: Final = "A memory of this conflict was forgotten; its question is no longer shown."
@@ -81,6 +84,20 @@ def name_card(
     )
 
 
+def name_cards(cards: Collection[Conflict]) -> dict[UUID, CardNames]:
+    """Return the names of cards by all their memories, by one query."""
+    members: dict[UUID, list[tuple[Memory, bool]]] = defaultdict(list)
+    hidden: set[UUID] = set()
+    rows = ConflictMember.objects.filter(conflict__in=[card.pk for card in cards])
+    for member in rows.select_related("memory").order_by("conflict", "position"):
+        members[member.conflict_id].append((member.memory, member.says_yes))
+        if member.memory.forgotten_at is not None:
+            hidden.add(member.conflict_id)
+    return {
+        card.pk: name_card(card, members[card.pk], is_withheld=card.pk in hidden) for card in cards
+    }
+
+
 def _shorten(card: Conflict, yes: Memory | None, head: str) -> str:
     """Return the heading: a question that somebody wrote, what differs, or the one statement."""
     if not card.question.startswith(ASKED):
@@ -105,8 +122,7 @@ def say_decision(decision: Decision, names: CardNames, count: int) -> str:
     }
     if said := plain.get(Verdict(decision.verdict)):
         return said
-    is_yes = decision.verdict == Verdict.YES
-    kept, gone = (names.yes, names.other) if is_yes else (names.other, names.yes)
+    kept, gone = _sides(decision.verdict, names)
     if kept is None or gone is None:
         return f"Resolved: {decision.get_verdict_display()}."
     if names.has_values:
@@ -114,14 +130,24 @@ def say_decision(decision: Decision, names: CardNames, count: int) -> str:
     return f"Kept {kept.words}, retired {'the others' if count > 2 else 'the other'}."
 
 
+def say_kept(verdict: str, names: CardNames) -> str:
+    """Return the side that a yes or no kept, in a few words; "" where no two sides are left."""
+    kept, gone = _sides(verdict, names)
+    return kept.words if kept and gone and verdict in {Verdict.YES, Verdict.NO} else ""
+
+
+def _sides(verdict: str, names: CardNames) -> tuple[Side | None, Side | None]:
+    """Return the side that holds after a yes or a no, and the other."""
+    return (names.yes, names.other) if verdict == Verdict.YES else (names.other, names.yes)
+
+
 def winner_of(decision: Decision | None, names: CardNames) -> str:
     """Return what holds after a decision, "" where it is not one side of the card."""
     if decision is None:
         return ""
-    if decision.verdict == Verdict.YES and names.yes:
-        return names.yes.words
-    if decision.verdict == Verdict.NO and names.other:
-        return names.other.words
+    kept, _ = _sides(decision.verdict, names)
+    if kept and decision.verdict in {Verdict.YES, Verdict.NO}:
+        return kept.words
     answer = decision.answer
     if answer is None or answer.forgotten_at or answer.retired_at or answer.superseded_at:
         return ""

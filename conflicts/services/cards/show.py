@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -18,7 +19,13 @@ from conflicts.models.card import WAITING
 from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.decided import wordings
 from conflicts.services.cards.finders import Finder, finders, rules_of
-from conflicts.services.cards.naming import WITHHELD, CardNames, name_card, say_decision
+from conflicts.services.cards.naming import (
+    WITHHELD,
+    CardNames,
+    name_card,
+    name_cards,
+    say_decision,
+)
 from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
@@ -85,6 +92,7 @@ class CardView:
     outcomes: tuple[VerdictPreview, ...]
     decision: Decision | None
     decisions: tuple[Decision, ...] = ()
+    said: Mapping[UUID, str] = field(default_factory=dict)  # what each decision did, by its id
     comments: tuple[Remark, ...] = ()
     events: tuple[Event, ...] = field(default=())
     finders: tuple[Finder, ...] = ()
@@ -94,6 +102,7 @@ class CardView:
     listing: str = ""  # fingerprint of the outcomes
     unlisted_count: int = 0  # memories that disagree and are not listed
     names: CardNames = field(default_factory=lambda: CardNames(""))
+    all_names: CardNames = field(default_factory=lambda: CardNames(""))  # also by former memories
 
     @property
     def is_waiting(self) -> bool:
@@ -140,15 +149,11 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     unlisted = count_recallable([card], now)[card.pk]
     is_waiting = card.status in WAITING
-    names = name_card(
-        card,
-        [
-            (statement.memory, statement.says_yes)
-            for statement in statements
-            if not is_waiting or (statement.is_live and not statement.is_aside)
-        ],
-        is_withheld=is_withheld,
+    all_names = name_card(
+        card, [(one.memory, one.says_yes) for one in statements], is_withheld=is_withheld
     )
+    asked = [(s.memory, s.says_yes) for s in statements if s.is_live and not s.is_aside]
+    names = name_card(card, asked, is_withheld=is_withheld) if is_waiting else all_names
     return CardView(
         card=card,
         question=WITHHELD if is_withheld else card.question,
@@ -158,8 +163,10 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         compared=compared,
         outcomes=outcomes(numbers, question, card.suggested_verdict, names),
         names=names,
+        all_names=all_names,
         decision=next((d for d in decisions if d.undone_at is None), None),
         decisions=decisions,
+        said={one.pk: say_decision(one, all_names, len(members)) for one in decisions},
         comments=remarks(card.comments.all(), is_withheld=is_withheld),
         events=events,
         finders=finders(card, events, is_withheld=is_withheld),
@@ -200,13 +207,7 @@ def describe_decision(card: Conflict) -> str:
     decision = card.decisions.select_related("answer").filter(undone_at=None).first()
     if decision is None:
         return ""
-    members = list(card.members.select_related("memory"))
-    names = name_card(
-        card,
-        [(member.memory, member.says_yes) for member in members],
-        is_withheld=any(member.memory.forgotten_at for member in members),
-    )
-    return say_decision(decision, names, len(members))
+    return say_decision(decision, name_cards([card])[card.pk], card.members.count())
 
 
 def changed_since(card: Conflict, seq: int) -> list[Event]:

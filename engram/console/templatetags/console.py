@@ -13,6 +13,7 @@ from django.utils.safestring import SafeString
 
 from conflicts.core.titles import title_of
 from conflicts.forms import snooze_choices
+from conflicts.services.cards.naming import CardNames
 from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
@@ -139,9 +140,9 @@ def provenance_words(provenance: str) -> str:
 
 
 @register.filter
-def event_words(event: Event) -> str:
-    """Return what an event reports, in words."""
-    return words_for(event.type, event.data)
+def event_words(event: Event, names: CardNames | None = None) -> str:
+    """Return what an event reports, in words; `names` are those of its card."""
+    return words_for(event.type, event.data, names)
 
 
 @register.filter
