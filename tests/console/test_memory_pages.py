@@ -17,6 +17,7 @@ from django.utils import timezone
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag, Revision
+from memories.services.recall.log import count_recalls
 from tests.conflicts.test_questions_api import dispute
 from tests.conftest import Tenant
 
@@ -493,6 +494,52 @@ def test_a_memory_is_shown_as_it_was_on_a_day(tenant: Tenant, member: Member) ->
     assert LIFT not in shown(client, LIST, as_of=early)
     wrong = shown(client, f"{LIST}{memory}/", as_of="soon")
     assert 'id="as_of-error"' in wrong
+
+
+def test_a_day_of_the_past_shows_nothing_that_came_later(tenant: Tenant, member: Member) -> None:
+    """A pin, a recall, a session and a revision of today are not of five days ago."""
+    ago = (timezone.now() - timedelta(days=9)).isoformat()
+    memory = commit(tenant, CRATES, observed_at=ago, tags=["stone"])
+    client = member("reviewer")
+    assert revise(client, memory, pinned="yes").status_code == 302
+    tenant.agent.post("memories/recall", {"query": "Carrara marble crates"})
+    tenant.agent.post("sessions", {"session_key": "quarry", "context": "Marble crates"})
+    assert count_recalls(tenant.workspace)
+    now = shown(client, f"{LIST}{memory}/")
+    day = (timezone.localdate() - timedelta(days=5)).isoformat()
+    then = shown(client, f"{LIST}{memory}/", as_of=day)
+    for told in (
+        ">pinned<",
+        "Carrara marble crates",
+        "quarry",
+        "<dt>Recalled</dt>",
+        "Memory revised",
+    ):
+        assert (told in now, told in then) == (True, False), told
+    meta = re.sub(r"<[^>]+>", " ", then[then.index('class="meta"') :].split("</div>")[0])
+    assert meta.split()[1:4] == ["today:", "Active", "#stone"]
+
+
+def test_what_agents_said_was_of_use_is_counted_as_the_life_tells_it(
+    tenant: Tenant, member: Member
+) -> None:
+    """By feedback or by a report at the end; a rating of nought or less is no use."""
+    memory = commit(tenant, CRATES)
+    for key, value in (("quarry", 1), ("yard", 0.5), ("ship", 0), ("port", -1)):
+        started = {"session_key": key, "context": "Marble from Carrara in crates"}
+        assert tenant.agent.post("sessions", started).status_code in {200, 201}
+        said = {"memory_id": memory, "value": value}
+        assert tenant.agent.post(f"sessions/{key}/feedback", said).status_code < 300
+    for key, value in (("quay", 0.7), ("crane", 0), ("yard", 0.9)):  # "yard" is counted already
+        started = {"session_key": key, "context": "Marble from Carrara in crates"}
+        assert tenant.agent.post("sessions", started).status_code in {200, 201}
+        ended = tenant.agent.post(f"sessions/{key}/end", {"used": {memory: value}})
+        assert ended.status_code == 202
+    client = member("reader")
+    page = " ".join(re.sub(r"<[^>]+>", " ", shown(client, f"{LIST}{memory}/")).split())
+    assert page.count("the agent said that it was of use (") == 2
+    assert "Said to be of use by 3 sessions" in page
+    assert "3×" in shown(client, LIST, columns="used")
 
 
 def test_texts_are_data_on_every_page(tenant: Tenant, member: Member) -> None:

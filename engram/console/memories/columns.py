@@ -20,6 +20,7 @@ class Listed:
     state: str
     tags: Sequence[str]
     conflicts: Sequence[object]  # ids of its open conflicts
+    uses: int = 0  # sessions in which the agent said that it was of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("confidence", "Confidence", lambda row: f"{row.memory.confidence:.2f}"),
     Column("importance", "Importance", lambda row: f"{row.memory.importance:.2f}"),
     Column("recalled", "Recalled", lambda row: _times(row.memory.recall_count)),
-    Column("used", "Used", lambda row: _times(row.memory.used_count)),
+    Column("used", "Of use", lambda row: _times(row.uses)),
     Column("weight", "Weight", lambda row: f"{row.memory.weight_factor:.2f}"),
     Column("revision", "Revision", lambda row: str(row.memory.revision)),
     Column("expires", "Expires", lambda row: row.memory.expires_at),

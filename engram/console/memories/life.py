@@ -86,13 +86,17 @@ def read_position(text: str) -> Position | None:
     return found if source in _SOURCES else None
 
 
-def life_of(memory: Memory, before: Position | None, *, size: int) -> Life:
-    """Return the entries before a position, or the newest, at most `size`."""
+def life_of(
+    memory: Memory, before: Position | None, *, size: int, until: datetime | None = None
+) -> Life:
+    """Return the entries before a position, or the newest until a time, at most `size`."""
     found: list[Position] = []
     for source in _SOURCES:
         rows = _SOURCES[source].rows(memory)
         if before is not None:
             rows = rows.filter(_older(source, before))
+        if until is not None:
+            rows = rows.filter(moment__lte=until)
         newest = rows.order_by("-moment", "-pk").values_list("moment", "pk")[: size + 1]
         found += [Position(at, source, number) for at, number in newest]
     found.sort(reverse=True)

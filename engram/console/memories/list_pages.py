@@ -24,6 +24,7 @@ from memories.models import Memory
 from memories.services.disputes import disputes_of
 from memories.services.lifecycle.attached import links_of
 from memories.services.recall.past import turn_back
+from memories.services.sessions.uses import times_of_use
 
 SIZE = 50
 COUNTED = 1_000  # more are not counted: a count reads every row
@@ -79,9 +80,15 @@ def _changing() -> dict[str, Any]:
 def _listed(rows: Sequence[Memory]) -> list[Listed]:
     """Return what the rows of a page show, by the same queries for one and for many."""
     ids, now = [row.pk for row in rows], timezone.now()
-    links, conflicts = links_of(ids), disputes_of(ids)
+    links, conflicts, uses = links_of(ids), disputes_of(ids), times_of_use(ids)
     return [
-        Listed(row, str(row.state(now).label), links[row.pk].tags, conflicts.get(row.pk, ()))
+        Listed(
+            row,
+            str(row.state(now).label),
+            links[row.pk].tags,
+            conflicts.get(row.pk, ()),
+            uses[row.pk],
+        )
         for row in rows
     ]
 

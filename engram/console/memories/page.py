@@ -31,6 +31,7 @@ from memories.services.lifecycle import attached
 from memories.services.lifecycle.take_back import revisions_to_take_back
 from memories.services.notes.links import links_of_memory
 from memories.services.recall.past import turn_back
+from memories.services.sessions.uses import times_of_use
 
 ENTRIES = 20
 SESSIONS_SHOWN = 5
@@ -59,6 +60,8 @@ def memory_page(
     now = timezone.now()
     day = DayForm(request.GET if request.method != "POST" else None)
     then = day.then
+    former = _former(found, then) if then else None
+    until = then if former else None  # what could not be recalled then is shown as it is now
     links = attached.links_of([found.pk])[found.pk]
     state = found.state(now)
     may_act = has_role(request, Role.REVIEWER)
@@ -70,10 +73,13 @@ def memory_page(
         "answers": present_answers(found.content, links),
         "day": day,
         "then": then,
-        "former": _former(found, then) if then else None,
-        "life": life_of(found, read_position(request.GET.get("before", "")), size=ENTRIES),
-        "given": _given(found),
-        "recalls": last_recalls(found),
+        "former": former,
+        "life": life_of(
+            found, read_position(request.GET.get("before", "")), size=ENTRIES, until=until
+        ),
+        "given": _given(found, until),
+        "recalls": last_recalls(found, until),
+        "uses": times_of_use([found.pk])[found.pk],
         "note_links": links_of_memory(found),
         "drawing": draw(found, now),
         "may_act": may_act and then is None,
@@ -101,9 +107,11 @@ def _former(found: Memory, then: datetime) -> Memory | None:
     return None if was.expires_at is not None and was.expires_at <= then else was
 
 
-def _given(found: Memory) -> Sequence[tuple[SessionCandidate, list[Bar]]]:
-    """Return the last sessions that were given the memory, each with its factors."""
+def _given(found: Memory, until: datetime | None) -> Sequence[tuple[SessionCandidate, list[Bar]]]:
+    """Return the last sessions until a time that were given the memory, each with its factors."""
     rows = SessionCandidate.objects.filter(memory=found, was_injected=True)
+    if until is not None:
+        rows = rows.filter(created_at__lte=until)
     plain = rows.select_related("session").defer(
         "signals", "session__context", "session__context_embedding", "session__transcript",
         "session__prompt_digests",

@@ -51,9 +51,11 @@ class LastRecalls:
         return self.kept > len(self.shown)
 
 
-def last_recalls(memory: Memory) -> LastRecalls:
-    """Return the newest recalls that returned a memory."""
+def last_recalls(memory: Memory, until: datetime | None = None) -> LastRecalls:
+    """Return the newest recalls, until a time if one is given, that returned a memory."""
     rows = results_of(memory)
+    if until is not None:
+        rows = rows.filter(at__lte=until)
     newest = list(rows[:SHOWN])
     asked = asked_in(row.recall for row in newest)
     shown = []
