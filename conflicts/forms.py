@@ -67,12 +67,15 @@ class SnoozeForm(forms.Form):
     date = forms.DateField(required=False)
     # The day on which the choices were shown with their dates: a day is the one that was read.
     shown_on = forms.DateField(required=False)
+    later = forms.DateTimeField(required=False)  # the moment that was shown beside "In 3 hours"
 
     def clean(self) -> dict[str, Any]:
         """Convert the choice into a moment; a day becomes its morning in the pages' time zone."""
         fields = super().clean() or {}
         if fields.get("until") == "later":
-            fields["moment"] = timezone.now() + LATER
+            latest, shown = timezone.now() + LATER, fields.get("later")
+            is_near = shown is not None and latest - LATER < shown <= latest
+            fields["moment"] = shown if is_near else latest
             return fields
         today = timezone.localdate()
         shown_on = fields.get("shown_on") or today
@@ -94,6 +97,7 @@ def snooze_choices() -> dict[str, Any]:
     names = {"tomorrow": "Tomorrow", "week": "Next week", "month": "In a month"}
     return {
         "shown_on": today,
+        "later": timezone.localtime() + LATER,
         "days": [(key, names[key], day) for key, day in days_to_put_off(today).items()],
     }
 

@@ -76,6 +76,7 @@ function askForAnswer(button) {
   if (button?.dataset.wantsAnswer === undefined || !known || known.open) return false;
   known.open = true;
   known.querySelector("textarea").focus();
+  known.scrollIntoView({ block: "nearest" }); // with the button that says how to save
   return true;
 }
 

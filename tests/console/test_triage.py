@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -512,6 +512,29 @@ def test_presets_put_a_card_off_for_hours_or_a_month(tenant: Tenant, member: Mem
             snoozed = Conflict.objects.get(pk=card.pk).snoozed_until
         assert snoozed is not None
         assert timedelta(days=least) < snoozed - now < timedelta(days=most)
+
+
+def test_hours_end_at_the_moment_that_was_shown(tenant: Tenant, member: Member) -> None:
+    """A page that stood open keeps its word; a moment that is past or far off is not taken."""
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    now = timezone.now()
+    html = page(client)
+    shown = datetime.fromisoformat(hidden(html, "later"))
+    assert abs(shown - now - timedelta(hours=3)) < timedelta(minutes=1)
+    assert f"{timezone.localtime(shown):%H:%M}</time>" in html
+    in_three = now + timedelta(hours=3)
+    read = now + timedelta(hours=2)
+    far, past = now + timedelta(days=9), now - timedelta(hours=1)
+    for sent, ends in ((read, read), (far, in_three), (past, in_three)):
+        body = {"until": "later", "later": sent.isoformat()}
+        client.post(f"/console/conflicts/{card.pk}/snooze/", body)
+        with in_workspace(tenant.workspace):
+            snoozed = Conflict.objects.get(pk=card.pk).snoozed_until
+        assert snoozed is not None
+        assert abs(snoozed - ends) < timedelta(minutes=1)
+    body = {"until": "later", "later": "soon\0"}
+    assert client.post(f"/console/conflicts/{card.pk}/snooze/", body).status_code == 422
 
 
 def test_a_tag_is_no_other_wording(tenant: Tenant, member: Member) -> None:

@@ -62,6 +62,13 @@ def test_five_asks_for_the_answer_and_enter_gives_it(
     expect(field).to_be_hidden()
     press(page, "5")
     expect(field).to_be_focused()
+    save = page.get_by_role("button", name="None is valid: retire them")
+    expect(save.locator("xpath=..")).to_contain_text("Enter saves")
+    footer = top_of(page, ".decide > .more")
+    for seen in (field, save):
+        box = seen.bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= footer
     assert status(service, card) == "open"
     page.keyboard.type(f"The {subject} rate limit is 2500 requests per second.")
     press(page, "Enter")
@@ -82,8 +89,8 @@ def test_snooze_says_the_days_and_no_two_are_the_same(
     press(page, "s")
     days = page.locator("[data-snooze] button time").all()
     named = [day.get_attribute("datetime") for day in days]
-    assert len(set(named)) == len(named) == 3
-    words = days[1].inner_text()
+    assert len(set(named)) == len(named) == 4
+    words = days[2].inner_text()
     page.get_by_role("button", name="Next week").click()
     expect(page.locator("form.toast")).to_contain_text(f"Snoozed until {words}, 08:00.")
 
