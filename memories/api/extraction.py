@@ -126,6 +126,7 @@ class UndoRefusal(_Decide):
     def post(self, request: Request, refusal_id: UUID) -> Response:
         """Take a decision about it back; 409 when it is not decided.
 
-        The memory that keeping it created, or brought back, is forgotten.
+        The memory that keeping it created, or brought back, is forgotten, unless it was changed or
+        said again since.
         """
         return self.decide(refusal_id)

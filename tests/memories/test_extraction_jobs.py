@@ -367,6 +367,19 @@ def test_a_decision_about_a_refusal_is_taken_back(tenant: Tenant) -> None:
     assert (refused.status_code, refused.json()["type"]) == (409, "/problems/nothing-to-undo")
 
 
+def test_a_memory_that_was_said_again_stays_when_the_decision_is_taken_back(
+    tenant: Tenant,
+) -> None:
+    extract(tenant)
+    [first, *_] = tenant.reviewer.get("memories/extraction-refusals").json()["results"]
+    path = f"memories/extraction-refusals/{first['id']}"
+    memory = tenant.reviewer.post(f"{path}/accept").json()["memory"]
+    again = tenant.agent.post("memories", {"content": first["fact"]}).json()
+    assert (again["outcome"], again["memory"]["id"]) == ("duplicate", memory)
+    assert tenant.reviewer.post(f"{path}/undo").json()["decision"] == "undecided"
+    assert tenant.agent.get(f"memories/{memory}").json()["forgotten_at"] is None
+
+
 def test_what_others_say_is_not_stated_by_the_user(tenant: Tenant) -> None:
     talk = (
         "User: hi\nAgent: Hello.\nPriya: From now on Bo always owns payroll, not Ole.\n"

@@ -16,6 +16,7 @@ from memories.models import (
     Extraction,
     ExtractionRefusal,
     Memory,
+    Observation,
     RefusalDecision,
 )
 from memories.services.causes import REFUSAL_DECIDED
@@ -84,7 +85,10 @@ def leave_out(
 def take_back(
     workspace: Workspace, refusal_id: UUID, *, actor: Actor, now: datetime
 ) -> ExtractionRefusal:
-    """Take a decision back; a memory that keeping it has created or revived is forgotten."""
+    """Take a decision back; a memory that keeping it has created or revived is forgotten.
+
+    It stays if it was changed or said again since.
+    """
     with in_workspace(workspace):
         found = ExtractionRefusal.objects.filter(pk=refusal_id).first()
         locked = lock([found.memory_id]) if found and found.memory_id else []
@@ -119,7 +123,11 @@ def _take_quote_back(memory: Memory, refusal: ExtractionRefusal) -> None:
 
 
 def _is_unchanged(memory: Memory, refusal: ExtractionRefusal) -> bool:
-    return memory.forgotten_at is None and memory.content == refusal.fact
+    """Return whether nobody has changed a memory, or said it again, since it was kept."""
+    # The first of them is the decision's own.
+    since = Observation.objects.filter(memory=memory, created_at__gte=refusal.decided_at)
+    is_same = memory.forgotten_at is None and memory.content == refusal.fact
+    return is_same and since.count() <= 1
 
 
 def _lock(refusal_id: UUID) -> ExtractionRefusal:
