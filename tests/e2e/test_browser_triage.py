@@ -68,7 +68,7 @@ def test_five_asks_for_the_answer_and_enter_gives_it(
     for seen in (field, save):
         box = seen.bounding_box()
         assert box is not None
-        assert box["y"] + box["height"] <= footer
+        assert box["y"] + box["height"] <= footer + 1  # a fraction of a pixel is rounded
     assert status(service, card) == "open"
     page.keyboard.type(f"The {subject} rate limit is 2500 requests per second.")
     press(page, "Enter")
