@@ -52,7 +52,7 @@ def test_a_person_finds_a_question_its_history_and_its_dispute(
     expect(page.get_by_role("heading", level=1)).to_have_text("Where are the backups kept?")
     history = page.get_by_role("listitem").filter(has=page.locator(".says"))
     expect(history.nth(0)).to_contain_text("holds")
-    expect(history.nth(1)).to_contain_text("left")
+    expect(history.nth(1)).to_contain_text("replaced")
     page.get_by_role("link", name="All questions").click()
     page.get_by_label("Disputed only").check()
     page.get_by_role("button", name="Filter").click()

@@ -132,7 +132,7 @@ def test_a_copy_that_is_deleted_leaves_everything_as_it_was(tenant: Tenant) -> N
 def test_errors_about_the_note_alone_move_with_it(tenant: Tenant) -> None:
     text = "# Bees\n\nBees dance when they find nectar."
     put(tenant, text, "garden/bees.md")
-    for task in ("Rotate the signing keys", "Which cipher suites are accepted?"):
+    for task in ("Rotate the signing keys", "Who may rotate the signing keys?"):
         tenant.agent.post("context", {"task": task})
     [row] = errors(tenant.reader)
     put(tenant, text, "yard/bees.md")

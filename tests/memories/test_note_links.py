@@ -70,11 +70,11 @@ def test_the_links_of_a_memory_are_shown_to_who_may_read_it(tenant: Tenant) -> N
         "links": [
             {
                 "target": "billing", "heading": "Rules", "label": "the rules", "embed": False,
-                "path": "work/billing.md", "reason": None,
+                "path": "work/billing.md", "reason": None, "renamed_to": None,
             },
             {
                 "target": "nowhere", "heading": "", "label": "", "embed": True,
-                "path": None, "reason": "unresolved",
+                "path": None, "reason": "unresolved", "renamed_to": None,
             },
         ]
     }  # fmt: skip
