@@ -40,6 +40,7 @@ _IN_ORDER = {
 # workers for a few: the neighbours of a statement among 1,000 memories, beside 100,000 of another
 # workspace, took 8 ms and take 1.3 without.
 _KEEP_PLANS = {"plan_cache_mode": "force_generic_plan", "max_parallel_workers_per_gather": "0"}
+_SEARCHING = _BY_INDEX | _IN_ORDER | _KEEP_PLANS
 _ALLOW_SORTS = {"enable_sort": "on", "enable_bitmapscan": "on"}
 _applied: ContextVar[Mapping[str, str]] = ContextVar("engram_planned", default={})  # noqa: B039
 
@@ -121,16 +122,15 @@ def searching(workspace: Tenant | UUID) -> Iterator[None]:
 
     Prepared statements keep one plan for all parameters.
     """
-    settings = _BY_INDEX | _IN_ORDER | _KEEP_PLANS
-    with _within(in_workspace(workspace, options=settings, makes_savepoint=False), settings):
+    opened = in_workspace(workspace, options=_SEARCHING, makes_savepoint=False)
+    with _within(opened, _SEARCHING):
         yield
 
 
 @contextmanager
 def searching_before_writing(workspace: Tenant | UUID) -> Iterator[None]:
     """Plan reads as `searching` does, in the transaction of `before_writing`."""
-    settings = _BY_INDEX | _IN_ORDER | _KEEP_PLANS
-    with _within(before_writing(workspace, options=settings), settings):
+    with _within(before_writing(workspace, options=_SEARCHING), _SEARCHING):
         yield
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
@@ -14,9 +13,9 @@ from conflicts.core.answers.standing import AnswerState
 from conflicts.services.questions.sources import find_sources
 from engram.kernel.planning import by_index
 from memories.core.answer_sources import AnswerSource
-from memories.core.answers import Answer
-from memories.models import Memory, MemoryAnswer
+from memories.models import Memory
 from memories.services.index.given_answers import former_answers
+from memories.services.lifecycle.answers import answers_by_memory
 
 FormerState = Literal["superseded", "retired", "culled", "expired"]
 FORMER_STATES: Final[tuple[FormerState, ...]] = ("superseded", "retired", "culled", "expired")
@@ -53,10 +52,8 @@ def read_former(group: UUID, *, now: datetime, as_of: datetime | None) -> list[G
     with by_index():
         newest = list(rows.order_by("-memory__observed_at", "-memory", "position")[:MAX_STATED])
     memories = {row.memory_id: row.memory for row in newest}
-    told = _answers_of(memories)
-    sources = find_sources(
-        (str(pk), memory.content, told.get(pk, [])) for pk, memory in memories.items()
-    )
+    told = answers_by_memory(memories)
+    sources = find_sources((str(pk), memory.content, told[pk]) for pk, memory in memories.items())
     found: dict[UUID, GivenAnswer] = {}
     for row in newest:
         memory = row.memory
@@ -79,15 +76,6 @@ def read_former(group: UUID, *, now: datetime, as_of: datetime | None) -> list[G
             replaced_by=_successor(memory) if state == "superseded" else None,
         )
     return list(found.values())
-
-
-def _answers_of(memories: Collection[UUID]) -> dict[UUID, list[Answer]]:
-    """Return all answers of the memories in their order; one query."""
-    rows = MemoryAnswer.objects.filter(memory__in=list(memories)).order_by("memory_id", "position")
-    found: dict[UUID, list[Answer]] = defaultdict(list)
-    for memory, question, answer, was in rows.values_list("memory_id", "question", "answer", "was"):
-        found[memory].append(Answer(question, answer, was))
-    return found
 
 
 def _ends(memory: Memory) -> Iterator[tuple[datetime, FormerState]]:
