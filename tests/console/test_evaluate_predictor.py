@@ -40,7 +40,7 @@ def test_curves_bounds_and_governed_lives_are_told(written):
     assert report["details"]["seeds"] == "9001"
     for told in ("compared in drafted lists", "status says"):
         assert report["details"][told].keys() == {"oracle", "random", "model"}
-    assert "No model is trained yet" in report["details"]["status says"]["oracle"]
+    assert "Nothing is learned yet" in report["details"]["status says"]["oracle"]
     assert {"git", "versions", "machine", "seed"} <= report["provenance"].keys()
 
 
