@@ -14,8 +14,7 @@ from conflicts.services.questions.sources import find_sources
 from engram.kernel.planning import by_index
 from memories.core.answer_sources import AnswerSource
 from memories.models import Memory
-from memories.services.index.given_answers import former_answers
-from memories.services.lifecycle.answers import answers_by_memory
+from memories.services.index.given_answers import answers_by_memory, former_answers
 
 FormerState = Literal["superseded", "retired", "culled", "expired"]
 FORMER_STATES: Final[tuple[FormerState, ...]] = ("superseded", "retired", "culled", "expired")

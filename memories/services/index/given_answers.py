@@ -1,14 +1,27 @@
-"""Select the answers that memories give now, or gave at an earlier time."""
+"""Read the answers of memories: those that they have, give now, or gave at an earlier time."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
+from uuid import UUID
 
 from django.db.models import DateTimeField, Exists, Func, JSONField, OuterRef, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, JSONObject
 
+from memories.core.answers import Answer
 from memories.models import Memory, MemoryAnswer, MemoryQuerySet, Revision
+
+
+def answers_by_memory(ids: Collection[UUID]) -> dict[UUID, tuple[Answer, ...]]:
+    """Return the answers of each memory, in order, by one query."""
+    found: dict[UUID, list[Answer]] = {memory_id: [] for memory_id in ids}
+    rows = MemoryAnswer.objects.filter(memory__in=found).order_by("memory_id", "position")
+    names = ("memory_id", "question", "answer", "was")
+    for memory_id, question, answer, was in rows.values_list(*names):
+        found[memory_id].append(Answer(question, answer, was))
+    return {memory_id: tuple(answers) for memory_id, answers in found.items()}
 
 
 def readable_at(now: datetime | None, as_of: datetime | None) -> MemoryQuerySet:

@@ -14,6 +14,7 @@ from memories.core.content import QUOTE_CHARS, content_hash, normalise_quote
 from memories.models import Memory, MemoryAnswer
 from memories.services.causes import FORGOTTEN_BEFORE
 from memories.services.index.entities import mark_due
+from memories.services.index.given_answers import answers_by_memory
 from memories.services.index.statement_hashes import forgotten_wordings
 
 FIELDS = ("position", "question", "answer", "was")
@@ -22,16 +23,6 @@ FIELDS = ("position", "question", "answer", "was")
 def answers_of(memory: Memory) -> tuple[Answer, ...]:
     """Return the answers of a memory, in order."""
     return answers_by_memory([memory.id])[memory.id]
-
-
-def answers_by_memory(ids: Collection[UUID]) -> dict[UUID, tuple[Answer, ...]]:
-    """Return the answers of each memory, in order, by one query."""
-    found: dict[UUID, list[Answer]] = {memory_id: [] for memory_id in ids}
-    rows = MemoryAnswer.objects.filter(memory__in=found).order_by("memory_id", "position")
-    names = ("memory_id", "question", "answer", "was")
-    for memory_id, question, answer, was in rows.values_list(*names):
-        found[memory_id].append(Answer(question, answer, was))
-    return {memory_id: tuple(answers) for memory_id, answers in found.items()}
 
 
 def answer_rows(memory: Memory, answers: Sequence[Answer]) -> list[MemoryAnswer]:

@@ -13,8 +13,9 @@ from memories.core.answers import Answer, as_records, from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Derivation, Memory, MemoryTag, Observation, Revision
+from memories.services.index.given_answers import answers_by_memory
 from memories.services.index.search_index import WordIndex
-from memories.services.lifecycle.answers import answers_by_memory, answers_of, write_answers
+from memories.services.lifecycle.answers import answers_of, write_answers
 
 
 def keep_revision(

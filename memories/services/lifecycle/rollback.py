@@ -21,9 +21,10 @@ from memories.core.answers import Answer, from_records
 from memories.core.content import content_hash
 from memories.core.text import terms
 from memories.models import Memory, Merge, Observation, State
+from memories.services.index.given_answers import answers_by_memory
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import lock_statements
-from memories.services.lifecycle.answers import answers_by_memory, write_all_answers
+from memories.services.lifecycle.answers import write_all_answers
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.forget import Restored, restore
 from memories.services.lifecycle.model_answers import note_restored

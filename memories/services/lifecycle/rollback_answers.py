@@ -11,7 +11,8 @@ from engram.kernel.actors import Actor
 from engram.kernel.history import record
 from memories.core.answers import Answer, from_records
 from memories.models import Memory, Observation, Revision
-from memories.services.lifecycle.answers import answers_by_memory, write_all_answers
+from memories.services.index.given_answers import answers_by_memory
+from memories.services.lifecycle.answers import write_all_answers
 from memories.services.lifecycle.fields import keep_revision
 from memories.services.lifecycle.repeated import REPEATED
 from memories.services.lifecycle.withdraw import changed_by_others

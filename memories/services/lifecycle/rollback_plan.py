@@ -15,7 +15,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer, from_records
 from memories.models import Memory, MemoryQuerySet, Observation, Revision
 from memories.models.memory import LIVE
-from memories.services.lifecycle.answers import answers_by_memory
+from memories.services.index.given_answers import answers_by_memory
 from memories.services.lifecycle.rollback_answers import added_answers
 from memories.services.lifecycle.rollback_replaced import replaced_by_word
 from memories.services.lifecycle.withdraw import (
