@@ -24,6 +24,8 @@ from memories.models import NoteSupport
 from memories.services.drift import check as check_module
 from memories.services.drift import reopen, report
 from memories.services.drift.answer import resolve_error
+from memories.services.drift.due import answers_changed
+from memories.services.drift.erase import note_revived
 from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
 from memories.services.drift.resolve import resolve_drift
@@ -277,3 +279,29 @@ def test_a_check_locks_supports_before_errors(tenant: Tenant) -> None:
     ]  # fmt: skip
     [resolved] = stored(tenant)
     assert resolved.resolution == "note_agrees"
+
+
+def test_what_marks_supports_locks_them_in_the_order_of_checks(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    put(tenant, BEFORE, "work/other.md")
+    asked = {"question": "Who books the rooms?", "answer": "Ines"}
+    told = f"{MEMORY} See also [[work/other]]."
+    ids = [UUID(remember(tenant, f"{told} Point {n}.", answers=[asked])) for n in range(3)]
+    with in_workspace(tenant.workspace):  # stored against the order of their memories
+        rows = list(NoteSupport.objects.order_by("-memory_id", "-note_id"))
+        NoteSupport.objects.all().delete()
+        NoteSupport.objects.bulk_create(rows)
+    wanted = [row.pk for row in reversed(rows)]
+    for mark in (answers_changed, lambda ids, now: note_revived(None, memory_ids=ids, now=now)):
+        with in_workspace(tenant.workspace):
+            NoteSupport.objects.update(due_at=None)
+            with CaptureQueriesContext(connection) as captured:
+                mark(ids, now=timezone.now())
+            about = [q["sql"] for q in captured if "memories_notesupport" in q["sql"]]
+            locking, marking = about
+            assert "FOR NO KEY UPDATE" in locking
+            assert marking.startswith("UPDATE")
+            with connection.cursor() as cursor:
+                cursor.execute(locking)
+                assert [row[0] for row in cursor.fetchall()] == wanted
+            assert all(row.due_at for row in NoteSupport.objects.all())

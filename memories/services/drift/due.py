@@ -114,9 +114,21 @@ def answers_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
     """Mark memories that may have other answers; a check reads where a note gives them."""
     if memory_ids:
         told = Exists(MemoryAnswer.objects.filter(memory=OuterRef("memory")))
-        mine = NoteSupport.objects.filter(told, memory__in=list(memory_ids))
-        if mine.update(due_at=now, attempts=0):
-            wake(TASK, current_workspace_id())
+        mark_due(NoteSupport.objects.filter(told, memory__in=list(memory_ids)), now=now)
+
+
+def mark_due(supports: QuerySet[NoteSupport], *, now: datetime, **changed: Any) -> None:
+    """Mark supports to be checked, with other changed fields; all are locked first, in order."""
+    held = [row.pk for row in lock_supports(supports.only("pk"))]
+    if held:
+        NoteSupport.objects.filter(pk__in=held).update(due_at=now, attempts=0, **changed)
+        wake(TASK, current_workspace_id())
+
+
+def lock_supports(supports: QuerySet[NoteSupport]) -> list[NoteSupport]:
+    """Lock supports by memory and note, the order of all writers, and return them so."""
+    held = supports.select_for_update(of=("self",), no_key=True)
+    return list(held.order_by("memory_id", "note_id"))
 
 
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:

@@ -9,10 +9,8 @@ from uuid import UUID
 
 from django.db.models import Q
 
-from engram.kernel.jobs import wake
-from engram.kernel.tenancy import current_workspace_id
 from memories.models import ErrorType, NoteSupport, PredictionError
-from memories.services.drift.due import TASK
+from memories.services.drift.due import mark_due
 from memories.services.pieces import may_quote
 
 
@@ -39,16 +37,11 @@ def note_erased(
         if quoted_in([row.support, row.verdict, row.earlier or ""])
     ]
     stating = Q(memory__in=list(answering))
-    touched = others.filter(stating | Q(pk__in=cleared)).order_by("memory_id", "note_id")
-    touched = touched.select_for_update(no_key=True)
-    again = list(touched.values_list("pk", flat=True))  # locked before errors, as checks do
+    # Locked before errors, as checks do.
+    mark_due(others.filter(stating | Q(pk__in=cleared)), now=now, verdict={}, is_drifted=False)
     NoteSupport.objects.filter(pk__in=cleared).update(
         support=None, note_version=None, earlier=None, earlier_version=None
     )
-    if NoteSupport.objects.filter(pk__in=again).update(
-        verdict={}, is_drifted=False, due_at=now, attempts=0
-    ):
-        wake(TASK, current_workspace_id())
     errors = PredictionError.objects.exclude(memory__in=list(memory_ids))
     near = errors.filter(may_quote(pieces, "query", "context", "resolution_note"))
     quoting = [
@@ -62,6 +55,4 @@ def note_erased(
 
 def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_: Any) -> None:
     """Check restored memories again: their notes may have changed meanwhile."""
-    mine = NoteSupport.objects.filter(memory__in=list(memory_ids))
-    if mine.update(due_at=now, attempts=0):
-        wake(TASK, current_workspace_id())
+    mark_due(NoteSupport.objects.filter(memory__in=list(memory_ids)), now=now)
