@@ -14,7 +14,7 @@ from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, NoteSupport, PredictionError
 from memories.services.drift.erase import note_erased
-from tests.conftest import Caller, Tenant
+from tests.conftest import Caller, Tenant, issue_agent
 from tests.memories.drift_world import (
     AFTER,
     BEFORE,
@@ -397,6 +397,38 @@ def test_only_so_many_signals_of_a_key_wait_for_people(tenant: Tenant) -> None:
     signal(tenant.admin, ids[3])
     resolve(tenant.reviewer, first["id"], "dismiss")
     signal(tenant.agent, ids[3], source="linear")
+
+
+@pytest.mark.parametrize("weight", [0.5, 5])
+def test_a_signal_counts_for_each_key_that_joined_it(tenant: Tenant, weight: float) -> None:
+    tenant.workspace.settings = {"undecided_cards_per_key": 1}
+    tenant.workspace.save()
+    other = issue_agent(tenant.workspace, "second")
+    first, second = (remember(tenant, f"Pump {n} is in hall {n}{n}.") for n in (1, 2))
+    one = signal(tenant.agent, first)
+    joined = signal(other, first, weight=weight)
+    assert joined["id"] == one["id"]
+    assert len(joined["context"]["by"]) == 2
+    assert signal(other, first, weight=weight)["context"]["by"] == joined["context"]["by"]
+    signal(tenant.agent, second, status=409)
+    signal(other, second, status=409)
+    resolve(tenant.reviewer, one["id"], "dismiss")
+    signal(tenant.agent, second)
+    signal(other, remember(tenant, "Pump 3 is in hall 33."))
+
+
+def test_an_emptied_or_older_signal_counts_for_its_author(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"undecided_cards_per_key": 1}
+    tenant.workspace.save()
+    first, second = (remember(tenant, f"Pump {n} is in hall {n}{n}.") for n in (1, 2))
+    [author] = signal(tenant.agent, first)["context"]["by"]
+    with in_workspace(tenant.workspace):  # as a release before stored it
+        PredictionError.objects.update(context={"evidence": {}, "by": author})
+    signal(tenant.agent, second, status=409)
+    assert signal(tenant.reviewer, first)["context"]["by"][0] == author
+    with in_workspace(tenant.workspace):
+        PredictionError.objects.update(context={"evidence": {}})
+    signal(tenant.agent, second)
 
 
 @pytest.mark.parametrize(("action", "status"), [("updated", 201), ("dismiss", 409)])

@@ -390,6 +390,8 @@ def test_a_deleted_session_takes_its_report_and_its_reasons(tenant: Tenant) -> N
     assert count(tenant) == (1, 2)
     reasons = {str(error.memory_id): error.context["evidence"] for error in errors(tenant)}
     assert reasons == {dog: {}, cat: {"reason": f"{CANARY} s2", "session": "s2"}}
+    [author] = {tuple(error.context["by"]) for error in errors(tenant)}
+    assert len(author) == 1  # whose signals they are, with and without reasons
     assert len(tenant.reader.get("session-reports?kind=missing").json()["results"]) == 1
 
 

@@ -30,7 +30,8 @@ from memories.services.drift.check import FAILED, STAGE
 log = logging.getLogger(__name__)
 FOUND = "drift.found"
 
-# The stronger signal stays, and so does that of the newest version of the note.
+# The stronger signal stays, and so does that of the newest version of the note. Whoever joins a
+# signal is added to `by`: its author of before still has a signal that waits.
 UPSERT = """
     ON CONFLICT (workspace_id, error_type, memory_id, note_id, source) WHERE resolved_at IS NULL
     DO UPDATE SET
@@ -42,7 +43,13 @@ UPSERT = """
         cosine_distance = CASE WHEN {is_stronger} THEN excluded.cosine_distance
             ELSE kept.cosine_distance END,
         query = CASE WHEN {is_stronger} THEN excluded.query ELSE kept.query END,
-        context = CASE WHEN {is_stronger} THEN excluded.context ELSE kept.context END,
+        context = CASE WHEN {is_stronger} THEN excluded.context ELSE kept.context END
+            || CASE WHEN (excluded.context->'by') IS NULL THEN '{{}}'::jsonb
+                WHEN (kept.context->'by') @> (excluded.context->'by')
+                    THEN jsonb_build_object('by', kept.context->'by')
+                ELSE jsonb_build_object(
+                    'by', coalesce(kept.context->'by', '[]') || (excluded.context->'by')
+                ) END,
         note_version = CASE WHEN {is_stronger} THEN excluded.note_version
             ELSE kept.note_version END
     RETURNING id, error_type, occurrences = 1 AS is_new
@@ -92,7 +99,7 @@ _DRIFTED = f"""
     {COLUMNS}
     SELECT (%(ids)s::uuid[])[number], %(workspace)s, %(type)s, memory_id, note_id, path, version,
         %(source)s, 'memory:' || memory_id, '{{}}', distance,
-        jsonb_build_object('origin', %(origin)s::text) || verdict, least(evidence, 1.0),
+        jsonb_build_object('origin', %(origin)s::text) || (verdict - 'bearing'), least(evidence, 1.0),
         %(now)s, %(now)s, 1, '', '', ''
     FROM found ORDER BY memory_id, note_id
     {UPSERT}

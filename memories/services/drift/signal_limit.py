@@ -51,8 +51,11 @@ def with_open_signal(memory_ids: Collection[UUID], source: str) -> set[UUID]:
 
 
 def _of(actor: Actor) -> QuerySet[PredictionError]:
-    """Return the signals whose evidence is of an actor, open or not."""
+    """Return the signals that an actor has posted or joined, open or not.
+
+    `by` is a list; of older rows one label, which the operator for lists reads, too.
+    """
     found = PredictionError.objects.filter(
-        error_type=ErrorType.MEMORY_EXTERNAL_SIGNAL, context__by=actor.label
+        error_type=ErrorType.MEMORY_EXTERNAL_SIGNAL, context__by__contains=actor.label
     )
     return found.order_by()

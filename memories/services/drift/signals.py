@@ -80,7 +80,7 @@ def store_signal(memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
             "type": ErrorType.MEMORY_EXTERNAL_SIGNAL.value,
             "memory": memory_id,
             "source": signal.source,
-            "context": as_json({"evidence": signal.evidence, "by": actor.label}),
+            "context": as_json({"evidence": signal.evidence, "by": [actor.label]}),
             "weight": signal.weight,
         },
         now,

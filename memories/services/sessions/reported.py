@@ -6,7 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
+from django.db.models.functions import JSONObject
 
 from memories.models import (
     ErrorType,
@@ -95,11 +96,11 @@ def erase_reported(
 
 
 def erase_reasons_of(session: Session) -> None:
-    """Empty the signals that a session about to be deleted raised; the signals stay."""
+    """Empty the signals that a session about to be deleted raised; they and their authors stay."""
     wrong = session.report_items.filter(kind=ReportKind.WRONG).order_by()
     PredictionError.objects.filter(
         Q(memory__in=wrong.values("memory")),
         error_type=ErrorType.MEMORY_EXTERNAL_SIGNAL,
         source=REPORT_SOURCE,
         context__evidence__session=session.session_key,
-    ).update(context={"evidence": {}})
+    ).update(context=JSONObject(evidence=JSONObject(), by=F("context__by")))
