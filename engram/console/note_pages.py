@@ -15,11 +15,11 @@ from engram.kernel.pages import member_page, staff_of
 from engram.kernel.pagination import NewestFirst, page_of
 from memories.core.note_paths import without_extension
 from memories.core.wiki_links import normalise_tag
-from memories.models import LinkReason, Note, NoteChunk, NoteTag
+from memories.models import LinkReason, Note, NoteChunk
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.find import count_errors_of_notes, drifted_from, errors_of_notes
 from memories.services.notes.beside import place_memories
-from memories.services.notes.find import named, passages_with_words, with_counts
+from memories.services.notes.find import named, passages_with_words, tagged, with_counts
 from memories.services.notes.links import backlinks_of, count_linking_memories, links_of
 
 SIZE, PASSAGES_A_PAGE = 50, 60
@@ -49,7 +49,7 @@ def notes(request: HttpRequest) -> HttpResponse:
     if words:
         rows = rows.filter(named(words))
     if tag:
-        rows = rows.filter(pk__in=NoteTag.objects.filter(tag=tag).values("note"))
+        rows = rows.filter(tagged(tag))
     page = page_of(with_counts(rows), request, size=SIZE, ordering=("-updated_at", "-id"))
     linking = count_linking_memories([row.pk for row in page.rows], timezone.now())
     missed = count_errors_of_notes([row.pk for row in page.rows])

@@ -20,24 +20,22 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.wiki_links import normalise_tag
-from memories.models import Note, NoteTag
+from memories.models import Note
 from memories.services.notes.delete import delete_note
-from memories.services.notes.find import named, with_counts
+from memories.services.notes.find import named, tagged, with_counts
 from memories.services.notes.links import links_of
 
 
 class NoteTagFilter(TextFilter):  # type: ignore[misc]
-    """Filter by one tag."""
+    """Filter by one tag, with those below it."""
 
     title = "tag"
     parameter_name = "tag"
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
-        """Keep notes with the tag."""
-        tag = normalise_tag((self.value() or "").replace("\x00", ""))
-        if not tag:
-            return queryset
-        return queryset.filter(pk__in=NoteTag.objects.filter(tag=tag).values("note"))
+        """Keep notes with the tag, or with one below it."""
+        tag = (self.value() or "").replace("\x00", "")
+        return queryset.filter(tagged(tag)) if normalise_tag(tag) else queryset
 
 
 def _shown(value: Any) -> str:

@@ -24,7 +24,6 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories.api.memories import visible_to
 from memories.core.note_paths import PATH_MAX_CHARS
-from memories.core.wiki_links import normalise_tag
 from memories.models import Note, NoteTag
 from memories.serializers import notes as shapes
 from memories.serializers.recall import present_recalled
@@ -32,7 +31,7 @@ from memories.services.drift.check import check_note
 from memories.services.notes.context import ContextRequest, give_context
 from memories.services.notes.delete import delete_note
 from memories.services.notes.draft import NoteDraft
-from memories.services.notes.find import find_note, named, version_tag, with_counts
+from memories.services.notes.find import find_note, named, tagged, version_tag, with_counts
 from memories.services.notes.links import backlinks_of, links_of, links_of_memory
 from memories.services.notes.put import PutNote, put_note
 
@@ -64,7 +63,9 @@ class NoteFilter(StrictFilterSet):
     q = django_filters.CharFilter(
         method="by_name", max_length=200, label="Part of the path, the title or an alias"
     )
-    tag = django_filters.CharFilter(method="by_tag", max_length=100, label="One tag")
+    tag = django_filters.CharFilter(
+        method="by_tag", max_length=100, label="A tag; `kitchen` also finds `kitchen/bread`"
+    )
     prefix = django_filters.CharFilter(
         field_name="path",
         lookup_expr="startswith",
@@ -84,9 +85,8 @@ class NoteFilter(StrictFilterSet):
         return queryset.filter(named(value))
 
     def by_tag(self, queryset: QuerySet[Note], name: str, value: str) -> QuerySet[Note]:
-        """Keep notes with the tag."""
-        tagged = NoteTag.objects.filter(tag=normalise_tag(value))
-        return queryset.filter(pk__in=tagged.values("note"))
+        """Keep notes with the tag, or with one below it."""
+        return queryset.filter(tagged(value))
 
 
 class Notes(WorkspaceView, ListAPIView):  # type: ignore[type-arg]

@@ -256,7 +256,7 @@ def test_notes_are_listed_by_name_tag_folder_and_time(tenant: Tenant, neighbour:
     stored(tenant.agent, "work/billing.md", BILLING)
     between = timezone.now().isoformat()
     stored(tenant.agent, "work/hiring.md", "# Hiring\n\n#People first")
-    stored(tenant.agent, "home/garden.md", "Roses")
+    stored(tenant.agent, "home/garden.md", "Roses #kitchen/herbs #kitchenette")
 
     def paths(**query: Any) -> list[str]:
         answer = tenant.reader.get("notes", query)
@@ -267,6 +267,10 @@ def test_notes_are_listed_by_name_tag_folder_and_time(tenant: Tenant, neighbour:
     assert paths(q="HIR") == ["work/hiring.md"]
     assert paths(q="invoices") == ["work/billing.md"]
     assert paths(tag="#people") == ["work/hiring.md"]
+    for tag in ("kitchen", "#Kitchen/", "kitchen/herbs", "kitchenette"):
+        assert paths(tag=tag) == ["home/garden.md"]
+    for tag in ("kit", "herbs", "kitchen/herb", "kitchen_herbs", "%", "#"):
+        assert paths(tag=tag) == []
     assert paths(prefix="work/") == ["work/hiring.md", "work/billing.md"]
     assert paths(prefix="work/", updated_since=between) == ["work/hiring.md"]
     first = tenant.reader.get("notes", {"limit": 2}).json()

@@ -7,7 +7,8 @@ from django.db.models.functions import Coalesce
 
 from engram.kernel.refusals import MissingError
 from memories.core.note_paths import PathError, normalise_path
-from memories.models import NameKind, Note, NoteChunk, NoteName
+from memories.core.wiki_links import normalise_tag
+from memories.models import NameKind, Note, NoteChunk, NoteName, NoteTag
 
 NO_SUCH_NOTE = "There is no such note."
 WORDS_MAX = 8
@@ -33,6 +34,13 @@ def named(text: str) -> Q:
     """Match notes whose path, title or one of whose aliases contains a text, in any case."""
     aliases = NoteName.objects.filter(kind=NameKind.ALIAS, name__icontains=text)
     return Q(path__icontains=text) | Q(title__icontains=text) | Q(pk__in=aliases.values("note"))
+
+
+def tagged(tag: str) -> Q:
+    """Match notes with a tag, or with one below it: `kitchen` also finds `kitchen/bread`."""
+    name = normalise_tag(tag)
+    below = Q(tag=name) | Q(tag__startswith=f"{name}/")
+    return Q(pk__in=NoteTag.objects.filter(below).values("note"))
 
 
 def passages_with_words(text: str) -> QuerySet[NoteChunk]:
