@@ -16,11 +16,14 @@ from memories.services.recall.recall import Association
 
 
 class WalkStepSerializer(serializers.Serializer[Any]):
-    """One step of a walk: a memory or a note with its id, an entity or the query with its name."""
+    """One step of a walk: a memory, an entity, a note, or the query."""
 
     kind = serializers.ChoiceField(["memory", "entity", "note", "query"])
-    id = serializers.UUIDField(allow_null=True)
-    name = serializers.CharField(allow_null=True)
+    id = serializers.UUIDField(allow_null=True, help_text="Of a memory or a note; null: another.")
+    name = serializers.CharField(
+        allow_null=True,
+        help_text="The entity, the title of the note, or what the query names; null: a memory.",
+    )
 
 
 class AssociationSerializer(serializers.Serializer[Any]):
@@ -50,13 +53,13 @@ def present_associations(
             "memory": memories[str(one.memory.id)],
             "activation": one.activation,
             "path": [node.key for node in one.path if node.kind == MEMORY],
-            "steps": [_step(node) for node in one.path if node.kind != NAMED],
+            "steps": [_step(node, one.titles) for node in one.path if node.kind != NAMED],
         }
         for one in associations
     ]
 
 
-def _step(node: Node) -> dict[str, Any]:
+def _step(node: Node, titles: Mapping[str, str]) -> dict[str, Any]:
     """Return the JSON of a step; an entity that the query names stands for the query."""
     if node.kind == ASKED:
         return {"kind": "query", "id": None, "name": node.key}
@@ -64,7 +67,7 @@ def _step(node: Node) -> dict[str, Any]:
     return {
         "kind": node.kind,
         "id": None if is_entity else node.key,
-        "name": node.key if is_entity else None,
+        "name": node.key if is_entity else titles.get(node.key),
     }
 
 

@@ -221,9 +221,16 @@ def test_notes_that_memories_link_associate_them(tenant: Tenant) -> None:
         tenant, "Falcon restarts as in [[runbook]].", "Keys hang as in [[runbook]].",
         "Shifts swap, see [[rota]].",
     )  # fmt: skip
-    led = led_to(ask(tenant, "How does Falcon restart?", graph=True))
+    answer = ask(tenant, "How does Falcon restart?", graph=True)
+    led = led_to(answer)
     assert led[second] == [first, second]
     assert led[third] == [first, third]  # by the note that the first's note links
+    names = [
+        [step["name"] for step in one["steps"] if step["kind"] == "note"]
+        for one in answer["associations"]
+        if one["memory"]["id"] == third
+    ]
+    assert names == [["Plan", "rota"]]
 
 
 def test_links_take_a_bounded_number_of_queries(tenant: Tenant) -> None:

@@ -20,10 +20,11 @@ from engram.kernel.embedding import (
 from engram.kernel.models import Workspace
 from engram.kernel.plain_sql import Condition, Selection, condition_of, rows_of
 from engram.kernel.planning import by_index_in_order, searching
+from memories.core.associations import NOTE
 from memories.core.relevance import select
 from memories.core.spreading import Node
 from memories.core.text import terms
-from memories.models import Memory, Provenance
+from memories.models import Memory, Note, Provenance
 from memories.services.drift.report import report_drift
 from memories.services.recall import past
 from memories.services.recall.describe import Found, describe_recall
@@ -78,6 +79,7 @@ class Association:
     memory: Memory
     activation: float  # in (0, 1]; 1 is the largest of the query
     path: tuple[Node, ...]  # from where the walk started to this memory
+    titles: Mapping[str, str]  # of the notes in it, by key; a note without one is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +164,17 @@ def _associations(
     best: Sequence[RankedMemory], memories: Mapping[UUID, Memory]
 ) -> tuple[Association, ...]:
     led = [(one.id, one.graph) for one in best if one.graph is not None and one.graph.path]
-    found = [Association(memories[i], part.activation, part.path) for i, part in led]
+    paths = {i: part.path for i, part in led}
+    titles = _titles_of({n.key for path in paths.values() for n in path if n.kind == NOTE})
+    found = [Association(memories[i], part.activation, paths[i], titles) for i, part in led]
     return tuple(sorted(found, key=lambda one: -one.activation))
+
+
+def _titles_of(note_ids: Collection[str]) -> dict[str, str]:
+    if not note_ids:
+        return {}
+    rows = Note.objects.filter(pk__in=note_ids).order_by().values_list("pk", "title", "path")
+    return {str(pk): title or path for pk, title, path in rows}
 
 
 def keep(ranked: Sequence[RankedMemory], query: Query, min_relevance: float) -> list[RankedMemory]:

@@ -2785,7 +2785,7 @@ class Waiting(t.TypedDict):
 
 
 class WalkStep(t.TypedDict):
-    """One step of a walk: a memory or a note with its id, an entity or the query with …"""
+    """One step of a walk: a memory, an entity, a note, or the query."""
 
     kind: WalkStepKind
     id: str | None
