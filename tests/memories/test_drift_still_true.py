@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
@@ -114,3 +115,65 @@ def test_after_still_true_each_other_text_in_this_place_is_drift(tenant: Tenant)
         found.append(row["context"]["passage"]["text"])
         assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
     assert found == [f"The ferry number 4100 leaves at {t}." for t in ("16:30", "19:45", "21:15")]
+
+
+SOLD = """# Ferries
+
+The ferry number 4100 leaves at 14:00. Tickets are sold on board.
+
+## Crew
+
+Ines pilots the ferry.
+"""
+FERRY = "Ferry 4100 leaves at 14:00, see [[work/release]]."
+
+
+def answered_still_true(tenant: Tenant, after: str) -> None:
+    put(tenant, SOLD)
+    remember(tenant, FERRY)
+    check(tenant)
+    put(tenant, after)
+    assert asked_again(tenant)
+    [row] = errors(tenant.reader)
+    assert resolve(tenant.reviewer, row["id"], "still_true").status_code == 200
+    assert not asked_again(tenant)
+
+
+def asked_again(tenant: Tenant) -> bool:
+    check(tenant)
+    recall(tenant, "When does ferry 4100 leave?")
+    return errors(tenant.reader) != []
+
+
+MOVED = SOLD.replace("14:00", "16:30")
+GONE = SOLD.replace("The ferry number 4100 leaves at 14:00. ", "")
+
+
+@pytest.mark.parametrize("after", [MOVED, GONE])
+def test_still_true_holds_while_unrelated_sentences_come_and_go(tenant: Tenant, after: str) -> None:
+    answered_still_true(tenant, after)
+    for added in ("Bicycles need a ticket. ", "The kiosk sells soup. ", "", "Dogs stay outside. "):
+        put(tenant, after.replace("Tickets are", f"{added}Tickets are"))
+        assert not asked_again(tenant), added
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("leaves at 16:30", "leaves at 19:45"),
+        ("leaves at 16:30", "does not leave at 16:30"),
+        ("Tickets are", "Since May ferry 4100 leaves at 21:15. Tickets are"),
+    ],
+)
+def test_still_true_ends_when_the_note_says_something_else_about_the_memory(
+    tenant: Tenant, old: str, new: str
+) -> None:
+    answered_still_true(tenant, MOVED)
+    put(tenant, MOVED.replace(old, new))
+    assert asked_again(tenant)
+
+
+def test_still_true_of_a_statement_that_is_gone_ends_with_another_one(tenant: Tenant) -> None:
+    answered_still_true(tenant, GONE)
+    put(tenant, GONE.replace("Tickets are", "Ferry 4100 leaves at 21:15. Tickets are"))
+    assert asked_again(tenant)

@@ -67,6 +67,8 @@ class Verdict:
         False where no support was stored: then claims and distance are all there is.
     is_calibrated : bool
         False for an embedding model without calibration: then only claims and answers count.
+    is_certain : bool
+        Whether a claim or an answer is excluded, which is no matter of weights.
     """
 
     is_drifted: bool
@@ -77,6 +79,7 @@ class Verdict:
     before: Statement | None = None
     is_supported: bool = True
     is_calibrated: bool = True
+    is_certain: bool = False
 
 
 def has_drifted(
@@ -122,7 +125,7 @@ def has_drifted(
     if found := _certain(text, near, support, edits, answers):
         sentence, before, reasons = found
         return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=reasons,
-                       sentence=sentence, before=before)  # fmt: skip
+                       sentence=sentence, before=before, is_certain=True)  # fmt: skip
     if calibration is None:
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
     if support is None:

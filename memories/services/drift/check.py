@@ -23,15 +23,17 @@ from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
+from memories.core.drift.accepted import bearing_on, is_as_accepted, passage_of
 from memories.core.drift.calibration import calibration_of
-from memories.core.drift.passages import MAX_STATEMENTS, statements_of
+from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
-from memories.models import Memory, MemoryAnswer, Note, NoteLink, NoteSupport, Resolution
-from memories.services.drift.due import select_due
+from memories.models import Memory, Note, NoteLink, NoteSupport, Resolution
+from memories.services.drift.due import lock_supports, select_due
 from memories.services.drift.move import is_between_twins
 from memories.services.drift.reading import estimator, score_anew, score_statements
 from memories.services.drift.resolve import resolve_drift
+from memories.services.index.given_answers import answers_by_memory
 
 log = logging.getLogger(__name__)
 STAGE = "drift"
@@ -67,6 +69,7 @@ class _Checked:
     support: Support | None
     support_version: int | None
     verdict: Verdict
+    present: Sequence[Statement]  # of the note
 
 
 def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
@@ -143,25 +146,18 @@ def _read(taken: Sequence[NoteSupport], now: datetime) -> list[_Due]:
         .values_list("memory_id", "note_id")
     )
     tags: Mapping[UUID, list[str]] = _tags_of(memories)
-    answers = _answers_of(list(memories))
+    answers = answers_by_memory(memories)
     return [
         _Due(
             row,
             memories[row.memory_id],
             notes[row.note_id],
             tuple(tags.get(row.memory_id, ())),
-            answers.get(row.memory_id, ()),
+            answers[row.memory_id],
         )
         for row in taken
         if (row.memory_id, row.note_id) in links
     ]
-
-
-def _answers_of(memory_ids: Sequence[UUID]) -> dict[UUID, list[Answer]]:
-    found: dict[UUID, list[Answer]] = defaultdict(list)
-    for row in MemoryAnswer.objects.filter(memory__in=memory_ids).order_by("memory", "position"):
-        found[row.memory_id].append(Answer(row.question, row.answer, row.was))
-    return found
 
 
 def _tags_of(memories: Mapping[UUID, Memory]) -> dict[UUID, list[str]]:
@@ -201,7 +197,7 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
         )
         if is_cut:
             verdict = replace(verdict, is_drifted=one.row.is_drifted)
-        checked.append(_Checked(one, support, version, verdict))
+        checked.append(_Checked(one, support, version, verdict, statements))
     return checked
 
 
@@ -270,9 +266,7 @@ def _write(workspace: Workspace, checked: Sequence[_Checked], now: datetime) -> 
 
 
 def _hold(support_ids: Collection[int]) -> list[NoteSupport]:
-    """Lock supports, by memory and note."""
-    held = NoteSupport.objects.select_for_update(no_key=True).filter(pk__in=support_ids)
-    return list(held.order_by("memory_id", "note_id"))
+    return lock_supports(NoteSupport.objects.filter(pk__in=support_ids))
 
 
 def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None:
@@ -283,27 +277,28 @@ def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None
     row.earlier, row.earlier_version = None, None
     row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
     row.checked_at, row.due_at, row.attempts = now, None, 0
-    record = record_of(verdict)
-    row.is_drifted = verdict.is_drifted and not _is_accepted(row, record, due.note.version)
+    bearing = bearing_on(due.memory.content, due.answers, found.present)
+    is_held = verdict.is_drifted and _is_held(row, found, bearing)
+    is_answered = row.still_true_version == due.note.version
+    row.is_drifted = verdict.is_drifted and not (is_held or is_answered)
     row.distance, row.evidence = verdict.distance, verdict.evidence
-    row.verdict = record
+    if not is_held:  # else what the answer was given on stays
+        row.verdict = record_of(verdict) | {"bearing": bearing}
 
 
-def _is_accepted(row: NoteSupport, record: dict[str, Any], version: int) -> bool:
-    """Return whether a person said "still true" of what the note says now in this place."""
-    if row.still_true_version is None:
+def _is_held(row: NoteSupport, found: _Checked, bearing: str) -> bool:
+    """Return whether "still true", said of another version of the note, holds for this one."""
+    if row.is_drifted or row.still_true_version in (None, found.due.note.version):
         return False
-    is_same = not row.is_drifted and row.verdict.get("passage") == record["passage"]
-    return row.still_true_version == version or is_same
+    return is_as_accepted(row.verdict, found.verdict, bearing, found.present)
 
 
 def record_of(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as it is stored and shown."""
-    sentence, before = verdict.sentence, verdict.before
     return {
         "reasons": list(verdict.reasons),
-        "passage": {"heading": sentence.heading, "text": sentence.text} if sentence else None,
-        "before": {"heading": before.heading, "text": before.text} if before else None,
+        "passage": passage_of(verdict.sentence),
+        "before": passage_of(verdict.before),
         "is_supported": verdict.is_supported,
         "is_calibrated": verdict.is_calibrated,
     }
@@ -339,7 +334,7 @@ def _count_failure(
     A support is given up after MAX_ATTEMPTS until something changes.
     """
     with in_workspace(workspace):
-        for one in due:
+        for one in sorted(due, key=lambda one: one.row.memory_id):  # all are of one note
             NoteSupport.objects.filter(pk=one.row.pk, due_at=one.row.due_at).update(
                 attempts=one.row.attempts + 1, due_at=now + FIRST_PAUSE * 2**one.row.attempts
             )
