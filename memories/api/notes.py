@@ -24,7 +24,7 @@ from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_one_transaction, in_workspace
 from memories.api.memories import visible_to
 from memories.core.note_paths import PATH_MAX_CHARS
-from memories.models import Note, NoteTag
+from memories.models import Note
 from memories.serializers import notes as shapes
 from memories.serializers.recall import present_recalled
 from memories.services.drift.check import check_note

@@ -99,7 +99,8 @@ _DRIFTED = f"""
     {COLUMNS}
     SELECT (%(ids)s::uuid[])[number], %(workspace)s, %(type)s, memory_id, note_id, path, version,
         %(source)s, 'memory:' || memory_id, '{{}}', distance,
-        jsonb_build_object('origin', %(origin)s::text) || (verdict - 'bearing'), least(evidence, 1.0),
+        jsonb_build_object('origin', %(origin)s::text) || (verdict - 'bearing'),
+        least(evidence, 1.0),
         %(now)s, %(now)s, 1, '', '', ''
     FROM found ORDER BY memory_id, note_id
     {UPSERT}
