@@ -170,6 +170,8 @@ def request_at(plain: str, at: int) -> Request | None:
     if is_polite:
         end = len(plain[:end].rstrip("?! "))
     asked = _Asked(plain, found, end)
+    if found["hold"] or found["place"]:
+        return _of_thing_verb(asked)
     if (found["frame"] or "").lower().startswith("let") and asked.words[:1] == ["to"]:
         return None  # "Let's remember to …": what is planned
     return _of_clause(asked) if asked.words else _alone(asked)
@@ -181,7 +183,8 @@ class _Asked:
     def __init__(self, plain: str, found: re.Match[str], end: int):
         self.plain, self.found, self.start, self.end = plain, found, found.end(), end
         self.words = plain[self.start : end].strip(_CLOSING).lower().split()
-        self.verb = (found["store"] or "").lower()  # "" for a verb of remembering
+        # "" for a verb of remembering
+        self.verb = (found["store"] or found["hold"] or found["place"] or "").lower()
         self.said = (found["said"] or found["minded"] or "").lower()
         self.how = f"{found['how']}{found['how_then']}".lower().replace(",", "")
         self.sep = found["sep"].strip().lower()
@@ -190,7 +193,8 @@ class _Asked:
         self.is_told = is_told or " please" in self.how
         self.has_place = PLACES.search(self.how) is not None
         says_that = self.said == "that" and not self.sep and not found["how_then"]
-        self.is_that = bool(self.words) and (self.sep == "that" or says_that) and self._is_clause()
+        self.says_that = self.sep == "that" or says_that
+        self.is_that = bool(self.words) and self.says_that and self._is_clause()
 
     def _is_clause(self) -> bool:
         """Return whether "that" begins a clause: "store that Ana …", not "put that file …"."""
@@ -226,6 +230,28 @@ def _alone(asked: _Asked) -> Request | None:
         if not is_object or not is_kept:
             return None
     return asked.bare(points_on=is_colon or asked.has_many)
+
+
+def _of_thing_verb(asked: _Asked) -> Request | None:
+    """Return a request whose verb is said of things, too: "pin this: …", "take this down: …".
+
+    It asks to remember where a clause is its object, or a memory is named.
+    """
+    is_put = asked.has_place or "away" in asked.how
+    if asked.found["place"] is not None and not is_put:
+        return None
+    if not asked.words:
+        is_kept = asked.said and asked.has_place and "down" not in asked.how
+        return asked.bare(points_on=asked.sep == ":") if is_kept else None
+    is_fact = asked.said.endswith("fact") or is_put or _RECORD.search(asked.verb) is not None
+    is_announced = asked.sep in _ANNOUNCING and bool(asked.said)
+    is_clause = _is_clause(asked.plain[asked.start : asked.end].strip(_CLOSING))
+    asks = is_announced or (asked.says_that and is_fact)
+    return asked.of(asked.start) if asks and is_clause else None
+
+
+_RECORD: Final = re.compile(r"record|log\b")
+_ANNOUNCING: Final = (":", *_PAUSES)
 
 
 def _of_clause(asked: _Asked) -> Request | None:
@@ -271,8 +297,9 @@ def _of_head(plain: str, at: int, head: re.Match[str], end: int) -> Request | No
     rest = plain[head.end() : end].strip(_CLOSING)
     opens_topic = head[0].lower().endswith("forget")  # "Before I forget: the naming."
     says = len(rest.split()) > 2 and _is_clause(rest)
-    if plain[:end].endswith("?") or (opens_topic and not says):
-        return None
+    is_relative = head[0].endswith("that") and rest.split()[:1] and rest.split()[0] in AUXILIARIES
+    if plain[:end].endswith("?") or (opens_topic and not says) or is_relative:
+        return None  # "A reminder that is late helps nobody."
     if not rest:
         return Request(end, end, at, points_on=plain[:end].endswith(":"), is_heading=True)
     start = end - len(plain[head.end() : end].lstrip(_LEADING))

@@ -20,10 +20,12 @@ _WHERE: Final = (
     r"|for (?:later|good|ever|always|me|us|reference|next time|the (?:future|record)"
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
     r"|as an? (?:fact|memory|note|rule|preference|reminder|constraint|convention)"
-    r"|on record|to memory|from now on)"
+    r"|on (?:the )?record|on file|(?:in|into|to) your (?:files?|head)"
+    r"|to what you (?:already )?know(?: (?:about|of) \w{2,20})?|to memory|from now on)"
 )
 _ADVERB: Final = (
-    r"(?:please|pls|kindly|also|just|always|too|then|now|down|again|well|ever|forever|somewhere"
+    r"(?:please|pls|kindly|also|just|always|too|then|now|down|away|handy|again|well|ever|forever"
+    r"|somewhere(?: safe)?"
     r"|\w{2,12}ly)"
 )
 _OPENERS: Final = (
@@ -35,6 +37,7 @@ _FRAME: Final = (
     rf"(?:(?P<polite>{_ASKS_POLITELY})(?: mind)?"
     r"|(?:i|we)(?:'d| would| do)? (?:want|need|like|love|expect|ask|prefer|wish)(?: for)? you to"
     r"|(?:i|we)(?:'d| would) (?:be \w{2,12}|appreciate it) if you(?: could| would)?"
+    r"|you(?:'ll| will) (?:want|need|have) to"
     r"|you (?:should|must|ought to|need to|have to|might want to|may want to|had better)"
     r"|it(?:'s| is|'d be| would be| will be) (?:\w{2,20} ){1,3}"
     r"(?:that you(?: should)?|if you(?: could| would)?|for you to|to)"
@@ -44,17 +47,40 @@ _FRAME: Final = (
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
     r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear) in mind)(?:ed|d)?|remembering"
-    r"|memori[sz]ing|keeping in mind|(?:don't|do not|never)(?: ever)? forget|remind yourself)"
+    r"|memori[sz]ing|keeping in mind"
+    r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself)"
     rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in mind"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
     r"(?:mental )?notes?)"
     r"(?: of)?)"
+    # Of things, too: they ask to remember where a clause stands behind "this:" or "the fact that".
+    r"|(?P<hold>(?:hold|hang) on ?to|keep (?:hold|track) of"
+    r"|(?:keep|make) an? (?:record|log)(?: of)?"
+    r"|(?:don't|do not|never) lose(?: (?:hold|track|sight) of)?|pin|bookmark|capture|preserve)"
+    r"|(?P<place>take|file|stick|tuck|stash)"
     r"|(?P<store>(?:store|save|record|note|memori[sz]e)(?:d|s)?|(?:add|put|write|jot|log|enter|keep|get"
     r"|retain|commit|mark)|(?:stor|sav|not|writ)ing|(?:record|add|putt|jott|keep)ing))"
     rf"(?P<how>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})(?:,? (?P<said>{_SAID})(?![\w'-]))?"
     rf"(?P<how_then>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})(?P<sep> ?:| that\b| ?[,\u2013\u2014]| -|)"
     r"(?![\w'-])",
     re.IGNORECASE,
+)
+# What announces a fact before "that", a colon or a dash.
+_REMINDER: Final = (
+    r"(?:(?:an?|another|one|this is|here(?:'s| is)|quick|short|small|little|friendly|gentle|kind"
+    r"|general|important|final|last) ){0,4}reminders?"
+    r"(?: (?:to|for) (?:self|myself|yourself|me|you|us|later|everyone))?"
+)
+_REMINDING: Final = (
+    r"(?:(?:i|i'm|i am|let me|may i)(?: just| only)? |just |only )?remind(?:ing)? you(?: again)?"
+)
+_UPDATE: Final = (
+    r"update your (?:memory|memories|notes?|records?|files?)"
+    r"(?: (?:to|and) (?:say|show|reflect|state|include|note|add))?"
+)
+_WORTH: Final = (
+    r"(?:(?:it|that)(?:'s| is) )?(?:also |well )?worth"
+    r" (?:remembering|keeping in mind|memori[sz]ing|writing down|storing)"
 )
 # "Note to self: …", "Things to remember: …", "For the record, …", "Before I forget: …".
 HEAD: Final = re.compile(
@@ -65,10 +91,12 @@ HEAD: Final = re.compile(
     rf" (?:remember|not|keep|bear|stor|sav|memori[sz])\w{{0,6}}(?: in mind)?|{_WHERE})) ?:"
     r"|for (?:the|your|our|my) (?:records?|notes|memory|reference|files)(?= ?[,:]| )"
     r"|for (?:future|later) reference(?= ?[,:])|before i forget(?= ?[,:])"
-    r"|let the record (?:show|state|reflect)(?: that)?(?= )"
+    r"|let (?:the record (?:show|state|reflect)"
+    r"|it be (?:noted|recorded|remembered|on (?:the )?(?:record|file)))(?: that)?(?= )"
     r"|(?:i|we)(?: would|'d)? (?:want|need|like) (?:this|that|it) (?:to be )?"
-    rf"(?:written|noted|recorded|stored|saved|remembered)(?: (?:{_ADVERB}|{_WHERE})){{0,2}}"
-    r"(?= ?[,:.!]|$))",
+    r"(?:(?:written|noted|recorded|stored|saved|remembered)|(?:kept )?(?=on (?:record|file)))"
+    rf"(?: ?(?:{_ADVERB}|{_WHERE})){{0,2}}(?: that(?= )|(?= ?[,:.!]|$))"
+    rf"|(?:{_REMINDER}|{_REMINDING}|{_UPDATE}|{_WORTH})(?: that(?= )| ?[,:\u2013\u2014]| -(?= )))",
     re.IGNORECASE,
 )
 BOUNDARY: Final = re.compile(r"[,;:.!(\u2013\u2014]+ ?| - | (?=(?:and|but|so) )")

@@ -2,7 +2,8 @@
 
 "The pump room has three keys. Actually scratch that, it has four keys.": the first sentence and
 "Actually scratch that," are kept nowhere; "it has four keys." stands for the first. The same holds
-where all stands in one sentence, and where the correction is the next one.
+where all stands in one sentence, and where the correction is the next one. "On second thought, no."
+takes back a request before it, too.
 """
 
 from __future__ import annotations
@@ -11,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from memories.core.extraction.declining import declines, doubts, offers_to_store
 from memories.core.extraction.private import NEVER_MIND, is_retraction
-from memories.core.extraction.request_grammar import without_request
+from memories.core.extraction.request_grammar import find_request, without_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
@@ -33,10 +35,15 @@ def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
     marked = list(found)
     last = {one.turn: position for position, one in enumerate(found)}
     for position, one in enumerate(found):
-        if one.kind != "prose" or not is_retraction(one.text):
+        is_declining = one.kind == "prose" and declines(one.text)
+        if one.kind != "prose" or not (is_declining or is_retraction(one.text)):
             continue
+        if is_declining and _answers(found, position):
+            continue  # "No, don't.": what somebody else asked
         marked[position] = replace(one, kind="private")
         meant = _meant(found, position, turns, last)
+        if is_declining and meant is not None:
+            meant = _declined(found, position, meant)
         if meant is None or marked[meant].kind != "prose":
             continue
         marked[meant] = replace(found[meant], kind="private", is_retracted=True)
@@ -54,13 +61,38 @@ def _meant(
         return position - 1
     if NEVER_MIND.match(one.text[:_AT_MOST]):
         return None
-    if one.turn and found[position - 1].text.endswith("?"):
+    if _answers(found, position):
         return None  # "No, forget it.": what somebody else asked
     speaker = turns[one.turn].speaker
     for turn in (one.turn - 1, one.turn - 2):
         if turn >= 0 and turns[turn].speaker == speaker:
             return last.get(turn)
     return None
+
+
+def _answers(found: Sequence[Statement], position: int) -> bool:
+    """Return whether a statement answers a question of the turn before about something else."""
+    if found[position].place or not position:
+        return False
+    before = found[position - 1].text
+    return before.endswith("?") and not offers_to_store(before)
+
+
+def _declined(found: Sequence[Statement], position: int, meant: int) -> int | None:
+    """Return the request that words decline; what they doubt in their turn need not be one."""
+    if found[meant].turn == found[position].turn:
+        is_meant = doubts(found[position].text) or _is_asked(found[meant])
+        return meant if is_meant else None
+    asked = meant
+    while asked >= 0 and found[asked].turn == found[meant].turn:
+        if _is_asked(found[asked]):
+            return asked
+        asked -= 1
+    return None
+
+
+def _is_asked(one: Statement) -> bool:
+    return one.is_listed or find_request(one.text) is not None
 
 
 def _is_correction(following: Statement, one: Statement, meant: Statement) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from memories.core.extraction.declining import find_declining
 from memories.core.extraction.private import asks_not_to_store, find_retraction
-from memories.core.extraction.request_grammar import request_position
+from memories.core.extraction.request_grammar import find_request, request_position
 
 _BUT = re.compile(
     r"[,;]? but (?=(?:please |do |also ){0,2}(?:remember|note|keep|write|store|save))", re.I
@@ -21,6 +22,8 @@ def split_at_request(
     In a user's own words, what stands before a request to remember is a statement of its own.
     """
     found = find_retraction(transcript, start, end)
+    if found is None and (declined := find_declining(transcript, start, end)) is not None:
+        found = declined if find_request(transcript[start : declined[0]]) is not None else None
     if found is not None:
         if start < found[0]:
             yield start, found[0]

@@ -1,0 +1,69 @@
+"""Read the words by which a speaker declines what they have just asked: "on second thought, no".
+
+Such words take a request back, but say nothing by themselves, as the answer to a question does.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_READ_CHARS: Final = 100  # of a statement, which has no other words
+_DOUBT: Final = (
+    r"on (?:second|further) thoughts?|on reflection|thinking (?:about|of) it(?: again)?"
+    r"|come to think of it|(?:i|we)(?:['\u2019]ve| have)?(?: just)? changed (?:my|our) minds?"
+    r"|actually|wait|hm+"
+)
+_OPENERS: Final = (
+    rf"(?:(?:{_DOUBT}|no|nope|oh|oops|ah|sorry|well|please|ok|okay|and|but)"
+    r"[,;:.!\u2013\u2014-]{0,3} {1,2}){0,4}"
+)
+_THAT: Final = r"(?:that|it|this)(?: one)?"
+_DECLINING = re.compile(
+    rf"{_OPENERS}(?:(?:please )?(?:do not|don['\u2019]t)(?: do {_THAT}| bother(?: with {_THAT})?)?"
+    rf"|let['\u2019]s not(?: do {_THAT})?|(?:better|rather|best) not(?: to)?|not after all"
+    rf"|(?:there['\u2019]s |there is )?no need(?: for {_THAT}| to)?"
+    rf"|(?:leave|drop|skip|delete|remove|discard|omit|ditch) {_THAT}(?: out)?"
+    rf"|(?P<doubtful>no|nope|not|{_DOUBT}))(?:,? (?:please|thanks|thank you|after all)){{0,2}}\W*",
+    re.IGNORECASE,
+)
+_DOUBTS = re.compile(rf"\b(?:{_DOUBT})\b", re.IGNORECASE)
+_CHANGED = re.compile(r"\bchanged (?:my|our) mind", re.IGNORECASE)
+# "Shall I remember that?": who says no to it declines that it is kept.
+_OFFER = re.compile(
+    r"\b(?:remember|memori[sz]e|save|store|keep|note|record|log)\b(?: \w{1,20}){0,2}"
+    r" (?:that|this|it)\b[^.!?]{0,40}\?$",
+    re.IGNORECASE,
+)
+_OFFER_CHARS: Final = 160
+
+
+def declines(text: str) -> bool:
+    """Return whether a statement only declines something: "no, don't", "hmm, actually no"."""
+    found = _DECLINING.fullmatch(text) if len(text) <= _READ_CHARS else None
+    if found is None or found["doubtful"] is None:
+        return found is not None
+    is_answer = found["doubtful"].lower() in {"no", "nope", "not"}
+    return _DOUBTS.search(text) is not None if is_answer else _CHANGED.search(text) is not None
+
+
+def doubts(text: str) -> bool:
+    """Return whether words that decline something do so on second thought."""
+    return _DOUBTS.search(text[:_READ_CHARS]) is not None
+
+
+def offers_to_store(text: str) -> bool:
+    """Return whether a question offers to remember what was said before it."""
+    return _OFFER.search(text[-_OFFER_CHARS:]) is not None
+
+
+def find_declining(transcript: str, start: int, end: int) -> tuple[int, int] | None:
+    """Return where the end of a sentence declines what stands before it: "…, actually, don't."."""
+    for boundary in _PAUSE.finditer(transcript, max(end - _READ_CHARS, start), end):
+        words = transcript[boundary.end() : end]
+        if doubts(words) and declines(words):
+            return boundary.end(), end
+    return None
+
+
+_PAUSE = re.compile(r"[,;:(\u2013\u2014.!]+ ?| - ")

@@ -1,0 +1,134 @@
+"""Wordings of requests to remember that name no verb of remembering, and what resembles them."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.core.extraction.request_grammar import find_request
+from tests.memories.test_extraction_asked import requested
+
+ASKED = [
+    ("Keep on file that the surgery is shut on Mondays.", "the surgery is shut on Mondays."),
+    ("Please keep it on file that Rosa signs the leases.", "Rosa signs the leases."),
+    ("Put on file that the boiler was serviced in May.", "the boiler was serviced in May."),
+    ("Keep this on record: the east wing has no lift.", "the east wing has no lift."),
+    ("Put it on record that the jury met twice.", "the jury met twice."),
+    ("Keep in your files that Nils is the notary.", "Nils is the notary."),
+    ("I want it on file that the deposit was paid.", "the deposit was paid."),
+    ("Pin this: the rehearsals start at six.", "the rehearsals start at six."),
+    ("Pin that - our vet closes at noon.", "our vet closes at noon."),
+    ("Pin this to your memory: the goats are vaccinated.", "the goats are vaccinated."),
+    ("Bookmark this one: the crane is inspected in spring.", "the crane is inspected in spring."),
+    ("Just a reminder that the depot is locked on Sundays.", "the depot is locked on Sundays."),
+    ("Quick reminder: Ola is allergic to penicillin.", "Ola is allergic to penicillin."),
+    ("Reminder - the tenants pay in advance.", "the tenants pay in advance."),
+    ("A gentle reminder that Kim leads the orchestra.", "Kim leads the orchestra."),
+    ("Reminder to self: the trout pond freezes in January.", "the trout pond freezes in January."),
+    ("I'm just reminding you that the bus stops at the mill.", "the bus stops at the mill."),
+    ("Let me remind you that we never ship on Fridays.", "we never ship on Fridays."),
+    ("Take this down - the plot number is 88.", "the plot number is 88."),
+    ("Could you take this down: Mara owns the patent.", "Mara owns the patent."),
+    ("Take down that the well is forty metres deep.", "the well is forty metres deep."),
+    ("Take note of this: the museum opens at nine.", "the museum opens at nine."),
+    ("Hold on to this: the spare fuse is in drawer two.", "the spare fuse is in drawer two."),
+    ("Hold onto this for me: my blood group is A.", "my blood group is A."),
+    ("Hang onto the following: the mooring costs 40 euros.", "the mooring costs 40 euros."),
+    ("Keep hold of this: the auditor is called Brandt.", "the auditor is called Brandt."),
+    ("Please hold on to the fact that Lea is the guardian.", "Lea is the guardian."),
+    ("Keep track of the fact that the hens are vaccinated.", "the hens are vaccinated."),
+    ("Can you keep track of the fact that Ben is deaf?", "Ben is deaf"),
+    ("Keep a record of this: the roof was replaced.", "the roof was replaced."),
+    ("Keep a record that the roof was replaced.", "the roof was replaced."),
+    ("File this away: the notary charges 300 euros.", "the notary charges 300 euros."),
+    ("File that for later: the kiln runs on gas.", "the kiln runs on gas."),
+    ("Stick this in your notes: the ferry takes no dogs.", "the ferry takes no dogs."),
+    ("Tuck this away: the piano is tuned in March.", "the piano is tuned in March."),
+    ("Preserve the fact that the mill burned down.", "the mill burned down."),
+    ("Capture this: the client is called Oduya.", "the client is called Oduya."),
+    ("Don't let me forget that the visa ends in June.", "the visa ends in June."),
+    ("Don't lose track of the fact that Ira chairs the board.", "Ira chairs the board."),
+    ("Let it be noted that Paula voted against.", "Paula voted against."),
+    ("Let it be on record that the budget was cut.", "the budget was cut."),
+    ("Update your memory: the shop moved to Graz.", "the shop moved to Graz."),
+    ("Update your notes to say that Ivo is the trainer.", "Ivo is the trainer."),
+    ("Worth remembering: the yard floods in autumn.", "the yard floods in autumn."),
+    ("You'll want to remember that the gate squeaks.", "the gate squeaks."),
+    ("Add this to what you know about me: I am left-handed.", "I am left-handed."),
+    ("Keep this handy: the plumber is Mr Vogt.", "the plumber is Mr Vogt."),
+    ("For your files: the harbour master is Sten.", "the harbour master is Sten."),
+]
+NOT_ASKED = [
+    "Pin this version in requirements.",
+    "Pin this: numpy 1.26",
+    "Pin the message in the channel.",
+    "Pin down why the pump fails.",
+    "Pin this on the wall: the poster of the fair.",
+    "Bookmark this page for the meeting.",
+    "Take this down from the server.",
+    "Take this down.",
+    "Take the fence down: it is rotten.",
+    "Can you take this down to the cellar?",
+    "Hold on to this branch until Friday.",
+    "Hold on to the rope.",
+    "Hold on: this is the wrong file.",
+    "Hold this for a moment.",
+    "Hang on to your hat.",
+    "Keep on filing the reports.",
+    "Keep the receipts on file.",
+    "Keep track of the hours.",
+    "Keep track of this ticket.",
+    "Keep a record of all calls.",
+    "Keep hold of the handle.",
+    "Set a reminder for Monday.",
+    "Send the tenants a reminder that the rent is due.",
+    "Is there a reminder that the rent is due?",
+    "The reminder that you set has fired.",
+    "File this bug under payments.",
+    "File the appeal: the court closes at four.",
+    "Stick this label on the crate.",
+    "Capture this screen: the error shows there.",
+    "Preserve the old files.",
+    "Bo, did you keep on file that the rent is due?",
+    "Do you keep track of the fact that he left?",
+    "They keep on file that the rent is due.",
+    "She told Bo to hold on to this: the old map.",
+    "Don't lose this ticket.",
+    "Let it be.",
+    "Update your dependencies: the lock file is old.",
+    "Update the notes: the release was moved.",
+    "Put a pin in this.",
+    "A reminder that is late helps nobody.",
+    "Reminder emails go out at nine.",
+    "It was worth remembering the umbrella.",
+]
+
+
+@pytest.mark.parametrize(("said", "fact"), ASKED)
+def test_a_request_is_read_without_a_verb_of_remembering(said: str, fact: str) -> None:
+    found = [text.removeprefix("The user said: ") for text in requested(said)]
+    assert [text.lower() for text in found] == [fact.lower()]
+
+
+@pytest.mark.parametrize("said", NOT_ASKED)
+def test_what_resembles_such_a_request_asks_for_something_else(said: str) -> None:
+    assert find_request(said) is None
+    assert requested(said) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The editor wrote: just a reminder that the proofs are due.",
+        "The letter says to keep on file that the rent is 900.",
+        "According to the vendor, hold on to this: the code is 4711.",
+        "Vendor: pin this: the account is DE99.",
+    ],
+)
+def test_what_others_ask_in_such_words_is_theirs(said: str) -> None:
+    assert requested(said) == []
+
+
+def test_such_a_request_alone_is_about_what_was_said_before() -> None:
+    said = "The spare key hangs in the shed. Pin this to your memory."
+    assert requested(said) == ["The spare key hangs in the shed."]
+    assert requested("The spare key hangs in the shed. Hold on to this.") == []
