@@ -115,6 +115,32 @@ def test_what_an_assistant_said_is_not_user_stated(tenant: Tenant) -> None:
     assert [one["provenance"] for one in said] == ["assistant_derived"]
 
 
+@pytest.mark.parametrize(
+    ("said", "echo"),
+    [
+        ("From now on backups stay in Oslo.", "Noted: from now on backups stay in Oslo."),
+        ("From now on backups stay in Oslo.", "From now on backups always stay in Oslo."),
+        ("Remember: Backups stay in Oslo for good.", "Ok. Backups stay in Oslo for good."),
+        ("Backups stay in Oslo.", "Got it, backups stay in Oslo.\nUser: Remember that backups stay"
+         " in Oslo."),
+    ],
+)  # fmt: skip
+def test_what_the_user_said_stays_theirs_though_an_assistant_repeats_it(
+    tenant: Tenant, said: str, echo: str
+) -> None:
+    [found] = extract(tenant, f"User: {said}\nAgent: {echo}\n")["kept"]
+    assert (found["provenance"], found["speaker"]) == ("user_stated", "User")
+    assert found["confidence"] >= 0.9
+
+
+def test_what_is_pasted_into_a_users_turn_is_not_said_by_them_first(tenant: Tenant) -> None:
+    talk = (
+        "User: see:\n> Backups stay in Oslo for good.\nAgent: Backups stay in Oslo for good.\n"
+        "User: Remember: Backups stay in Oslo for good.\n"
+    )
+    assert [one["provenance"] for one in extract(tenant, talk)["kept"]] == ["assistant_derived"]
+
+
 TIMO = "From now on Timo always owns the rye recipe."
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memories.core.content import CONTENT_MAX_CHARS
+from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
@@ -96,11 +97,12 @@ def extract(
         statement is refused with a reason.
     """
     turns = read_turns(transcript, agent)
-    chosen: list[Kept] = []
-    refused: list[Refused] = []
-    for one in facts_in(transcript, turns):
-        found = _judge(one, worth)
-        (chosen if isinstance(found, Kept) else refused).append(found)  # type: ignore[arg-type]
+    candidates = list(facts_in(transcript, turns))
+    judged = [_judge(one, worth) for one in candidates]
+    for echo, said in find_echoes([one.described for one in candidates], turns).items():
+        judged[echo], judged[said] = _as_the_users(judged[echo], judged[said])
+    chosen = [one for one in judged if isinstance(one, Kept)]
+    refused = [one for one in judged if isinstance(one, Refused)]
     kept, dropped = choose(chosen, turns)
     return Extraction(tuple(kept), tuple(without_kept([*refused, *dropped], kept)))
 
@@ -173,6 +175,15 @@ def _judge(one: Candidate, estimate: Callable[[Mapping[str, float]], float]) -> 
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)
     reason = explain_low_worth(described, turn)
     return Refused(text, reason, worth, turn.role, turn.speaker, start, fact)
+
+
+def _as_the_users(echo: Kept | Refused, said: Kept | Refused) -> tuple[Kept | Refused, ...]:
+    """Return an echo that is worth keeping as a repetition, and what it repeats in its place."""
+    if isinstance(echo, Refused) or said.fact is None:
+        return echo, said
+    if isinstance(said, Refused):
+        said = Kept(said.fact, echo.worth, said.role, said.speaker, said.start, is_request=False)
+    return refuse(echo, "repeated"), replace(said, worth=max(said.worth, echo.worth))
 
 
 def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], list[Refused]]:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.extraction.echoes import is_others
 from memories.core.extraction.features import Described, is_ratifying
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.requests import (
@@ -24,7 +25,7 @@ from memories.core.extraction.requests import (
 )
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
-from memories.core.spelling import letters, normalise
+from memories.core.spelling import normalise
 
 _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
 _FEW_WORDS: Final = 4
@@ -84,7 +85,7 @@ def make_fact(
         return _with_meant(transcript, described, turn, meant, own)
     if asks and orders_something(described, turn):
         text = f"{_name(turn)} asked to remember: “{own}”"
-        return Fact(text, own, _sure(confidence - ORDERED), _is_others(turn))
+        return Fact(text, own, _sure(confidence - ORDERED), is_others(turn))
     text = own
     if asks and lacks_referent(own):
         subject = subject_of(statement.corrects)
@@ -93,7 +94,7 @@ def make_fact(
     if _speaks(turn):
         text = _said_by(turn, _words(own) if asks else described.words, text)
     text = _capitalised(text) if asks else text
-    return Fact(text, own, _sure(confidence), _is_others(turn))
+    return Fact(text, own, _sure(confidence), is_others(turn))
 
 
 def _with_meant(
@@ -103,7 +104,7 @@ def _with_meant(
     said, said_in = meant
     statement, shown = described.statement, said.statement.text
     confidence, asks = confidence_of(described, turn), described.is_request
-    has_others = _is_others(turn) or _is_others(said_in)
+    has_others = is_others(turn) or is_others(said_in)
     starts = said.statement.start
     if asks and not lacks_referent(own):
         words = without_request(shown)
@@ -127,11 +128,6 @@ def _sure(confidence: float) -> float:
 def _speaks(turn: Turn) -> bool:
     """Return whether a turn is a person's, who may be named before their words."""
     return turn.role in {"user", "other"}
-
-
-def _is_others(turn: Turn) -> bool:
-    """Return whether somebody speaks who is not the user."""
-    return turn.role not in {"user", "unknown"}
 
 
 def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
@@ -164,19 +160,6 @@ def confidence_of(described: Described, turn: Turn) -> float:
     if any(claim.modality == "quote" for claim in described.reading.claims):
         certain -= REPORTED
     return round(max(certain, LEAST), 2)
-
-
-class OthersWords:
-    """What all but the user said in a transcript, to look quotes up in."""
-
-    def __init__(self, transcript: str, turns: Sequence[Turn]):
-        said = [transcript[one.start : one.end] for one in turns if _is_others(one)]
-        self._letters = [letters(text) for text in said]
-
-    def have(self, quote: str) -> bool:
-        """Return whether a turn says a quote, without regard to case, blanks and closing marks."""
-        wanted = letters(quote)
-        return any(wanted in said for said in self._letters)
 
 
 def _meant(

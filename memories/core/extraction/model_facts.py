@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.extract import (
     Extraction,
     Kept,
@@ -51,6 +52,7 @@ class TranscriptText:
         self.described = describe_all(transcript, self.turns)
         self.by_rules = extract(transcript, agent=agent)
         self._starts = [one.statement.start for one in self.described]
+        self._echoes = find_echoes(self.described, self.turns)
         self._folded = _fold(transcript)
         self._words = frozenset(word.lower() for word in _WORD.findall(transcript))
         self._said = {
@@ -92,7 +94,20 @@ class TranscriptText:
 
     def statement_at(self, position: int) -> Described:
         """Return the statement that a position belongs to."""
-        return self.described[max(bisect_right(self._starts, position) - 1, 0)]
+        return self.described[self._index_at(position)]
+
+    def said_first(self, start: int, end: int) -> tuple[int, int]:
+        """Return where the user says first what an echo says: a quote within one statement."""
+        place = self._index_at(start)
+        if place not in self._echoes or end > self.described[place].statement.end:
+            return start, end
+        said = self.described[self._echoes[place]]
+        if find_bar(said, self.turns[said.statement.turn]) is not None:
+            return start, end
+        return said.statement.start, said.statement.end
+
+    def _index_at(self, position: int) -> int:
+        return max(bisect_right(self._starts, position) - 1, 0)
 
     def holds_words_of(self, fact: str) -> bool:
         """Return whether numbers and names of a fact are words of the transcript."""
@@ -168,6 +183,7 @@ def _check(text: TranscriptText, one: Found) -> Kept | Refused:
     words = " ".join(one.fact.split())
     if one.passage is None or at is None or not text.holds_words_of(words):
         return _refused(one, "quote_not_found", one.passage.start if one.passage else 0)
+    at = text.said_first(*at)
     described = text.statement_at(at[0])
     turn: Turn = text.turns[described.statement.turn]
     bar = find_bar(described, turn)

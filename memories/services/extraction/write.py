@@ -17,9 +17,10 @@ from engram.kernel.history import record
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
+from memories.core.extraction.echoes import SpokenWords
 from memories.core.extraction.extract import Kept, Refused, refuse
-from memories.core.extraction.facts import OthersWords
 from memories.core.extraction.language import seems_english
+from memories.core.extraction.statements import read_statements
 from memories.core.extraction.turns import Turn, read_turns, unsure_speakers
 from memories.models import (
     ExtractedQuote,
@@ -50,14 +51,14 @@ CONTEXT_CHARS: Final = 400  # before and after a refused statement
 
 @dataclass(frozen=True, slots=True)
 class ExtractionRun:
-    """A job that is being done: what it reads, for whom, with the words of the assistants."""
+    """A job that is being done: what it reads, for whom, with what its speakers said."""
 
     workspace: Workspace
     job: Job
     extraction: Extraction
     actor: Actor
     turns: Sequence[Turn]
-    assistants: OthersWords
+    spoken: SpokenWords
     unsure: frozenset[str]  # speakers who may be assistants
     said_at: datetime
 
@@ -93,11 +94,11 @@ def write_reading(
     Raise `TakenOverError` when another worker has the job by now.
     """
     turns = read_turns(reading.transcript, extraction.agent)
-    assistants = OthersWords(reading.transcript, turns)
+    spoken = SpokenWords(turns, read_statements(reading.transcript, turns), reading.transcript)
     with in_workspace(workspace):
         at = said_at(extraction, job.created_at)
     run = ExtractionRun(
-        workspace, job, extraction, actor, turns, assistants, unsure_speakers(turns), at
+        workspace, job, extraction, actor, turns, spoken, unsure_speakers(turns), at
     )
     clean = [one for one in reading.kept if not _holds_credential(one)]
     refused = [refuse(one, "credential") for one in reading.kept if _holds_credential(one)]
@@ -164,8 +165,8 @@ def _draft(run: ExtractionRun, one: Kept, answers: Sequence[Answer]) -> Draft:
 def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
     """Return who asserted a fact.
 
-    What an assistant said, or may have said, is never `user_stated`, even where a user's turn
-    repeats it.
+    What an assistant said first, or may have said, is never `user_stated`, even where a user's turn
+    repeats it; what the user said first is, even where an assistant repeats it.
     """
     fact = one.fact
     is_users = (
@@ -173,7 +174,7 @@ def provenance_of(run: ExtractionRun, one: Kept | Refused) -> Provenance:
         and one.speaker not in run.unsure
         and fact is not None
         and not fact.has_others_words
-        and not run.assistants.have(fact.quote)
+        and not run.spoken.others_said_first(fact.quote)
     )
     return Provenance.USER_STATED if is_users else Provenance.ASSISTANT_DERIVED
 

@@ -1,0 +1,90 @@
+"""Find what repeats the user's own words: "Noted, the deploy is on Friday." of an assistant.
+
+What the user said first is the user's, whatever an assistant makes of it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from memories.core.extraction.features import Described
+from memories.core.extraction.overlap import repeats
+from memories.core.extraction.statements import Statement
+from memories.core.extraction.turns import Turn
+from memories.core.spelling import letters
+from memories.core.text import terms
+
+_NEAR: Final = 40  # statements of the user before an echo that it is compared with
+_FEWEST: Final = 2  # terms of a statement that can be recognised
+# With these an assistant says that it has heard something.
+_HEARD: Final = frozenset(
+    terms(
+        "noted noting note understood got ok okay sure right thanks thank great good fine perfect"
+        " clear alright yes yep certainly remember remembering recorded stored saved added"
+        " confirmed correct agreed"
+    )
+)
+
+
+def find_echoes(found: Sequence[Described], turns: Sequence[Turn]) -> dict[int, int]:
+    """Return which statements repeat what the user said before, and where: positions in `found`.
+
+    What the user only asks, guesses or quotes is not said. Linear in the number of statements.
+    """
+    said: deque[tuple[int, frozenset[str]]] = deque(maxlen=_NEAR)
+    echoes: dict[int, int] = {}
+    for position, one in enumerate(found):
+        role = turns[one.statement.turn].role
+        if one.statement.kind != "prose" or role in {"tool", "unknown"}:
+            continue
+        words = frozenset(terms(one.statement.text))
+        if role == "user":
+            if _is_asserted(one) and len(words) >= _FEWEST:
+                said.append((position, words))
+            continue
+        for earlier, own in reversed(said):
+            is_same = one.features["negated"] == found[earlier].features["negated"]
+            if is_same and repeats(own, words - (_HEARD - own)):
+                echoes[position] = earlier
+                break
+    return echoes
+
+
+def _is_asserted(one: Described) -> bool:
+    unsure = ("question", "hedge", "uncertain")
+    is_quoted = any(claim.modality == "quote" for claim in one.reading.claims)
+    return not is_quoted and not any(one.features[name] for name in unsure)
+
+
+class SpokenWords:
+    """What each turn of a transcript says in its speaker's own words, to look quotes up in."""
+
+    def __init__(self, turns: Sequence[Turn], statements: Sequence[Statement], transcript: str):
+        own: dict[int, list[str]] = {}
+        for one in statements:
+            if one.kind == "prose":
+                own.setdefault(one.turn, []).append(one.text)
+        self._said = [
+            (is_others(turn), letters(_text(transcript, turn, own.get(position, []))))
+            for position, turn in enumerate(turns)
+        ]
+
+    def others_said_first(self, quote: str) -> bool:
+        """Return whether somebody who is not the user says a quote, and no user before them.
+
+        Case, blanks and closing marks do not count.
+        """
+        wanted = letters(quote)
+        return next((others for others, said in self._said if wanted in said), False)
+
+
+def _text(transcript: str, turn: Turn, own: Sequence[str]) -> str:
+    """Return all that others say, and of the user the own words, not what is pasted."""
+    return transcript[turn.start : turn.end] if is_others(turn) else " ".join(own)
+
+
+def is_others(turn: Turn) -> bool:
+    """Return whether somebody speaks who is not the user."""
+    return turn.role not in {"user", "unknown"}

@@ -1,0 +1,76 @@
+"""An assistant's echo of the user: the user's words are kept, with the worth of either."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from memories.core.extraction.echoes import find_echoes
+from memories.core.extraction.extract import WORTH_FROM, describe_all, extract
+from memories.core.extraction.model_facts import Found, TranscriptText, accept_facts
+from memories.core.extraction.turns import read_turns
+from tests.growth import MOST_GROWTH, growth
+
+
+def worth_of_assistants(features: Mapping[str, float]) -> float:
+    """Return a worth by which only what an assistant says is kept."""
+    return 0.0 if features["user"] else 0.9
+
+
+@pytest.mark.parametrize(
+    ("said", "echo"),
+    [
+        ("The deploy is on Friday.", "Noted, the deploy is on Friday."),
+        ("The harvest begins in Lund.", "Got it: the harvest begins in Lund."),
+        ("My rent is 900 euros.", "Right, your rent is 900 euros."),
+        ("Keys go to Mrs Falk.", "Great, keys go to Mrs Falk then."),
+    ],
+)
+@pytest.mark.parametrize("between", ["", "And the weather?\nAgent: Fine.\nUser: "])
+def test_the_users_words_are_kept_in_place_of_an_echo(said: str, echo: str, between: str) -> None:
+    found = extract(f"User: {said} {between}\nAgent: {echo}\n", worth_of_assistants)
+    kept = [(one.role, one.fact.quote, one.fact.confidence) for one in found.kept]
+    assert ("user", said, 0.9) in kept
+    assert echo not in [quote for _, quote, _ in kept]
+    assert [one.reason for one in found.refused if one.text == echo] == ["repeated"]
+    assert all(one.worth >= WORTH_FROM for one in found.kept)
+
+
+@pytest.mark.parametrize(
+    ("said", "answer"),
+    [
+        ("Is the deploy on Friday?", "The deploy is on Friday."),
+        ("Maybe the deploy is on Friday.", "The deploy is on Friday."),
+        ("The deploy is not on Friday.", "The deploy is on Friday."),
+        ("The rent is 900 euros.", "The rent is 950 euros."),
+        ("> The deploy is on Friday.", "The deploy is on Friday."),
+        ("The deploy is on Friday.", "The deploy of the shop is on Friday and takes an hour."),
+    ],
+)
+def test_what_says_something_else_is_no_echo(said: str, answer: str) -> None:
+    found = extract(f"User: hi\n{said}\nAgent: {answer}\n", worth_of_assistants)
+    assert [(one.role, one.fact.quote) for one in found.kept] == [("assistant", answer)]
+
+
+def test_a_model_that_quotes_the_echo_is_given_the_users_words() -> None:
+    text = TranscriptText(
+        "User: The deploy is on Friday.\nAgent: Noted, the deploy is on Friday.\n"
+    )
+    passage = text.passages()[-1]
+    quoted = Found(passage, "the deploy is on Friday", "The deploy is on Friday.", 1.0)
+    [found] = accept_facts(text, [quoted]).kept
+    assert (found.role, found.fact.quote) == ("user", "The deploy is on Friday.")
+    assert (found.fact.confidence, found.fact.has_others_words) == (0.9, False)
+
+
+@pytest.mark.parametrize("line", ["Bo owns payroll. ", "Ole owns the boats now. "])
+def test_echoes_are_found_in_linear_time(line: str) -> None:
+    def make(length: int) -> str:
+        return f"User: {line * length}\nAgent: {'Bo owns payroll. ' * length}\n"
+
+    def find(transcript: str) -> object:
+        turns = read_turns(transcript)
+        return find_echoes(describe_all(transcript, turns), turns)
+
+    assert growth(make, find, 100) < MOST_GROWTH
