@@ -34,13 +34,15 @@ _REST: Final = re.compile(r"[.;:!?](?=\s|\Z)|,")
 class Contrast:
     """What an older and a newer statement say differently.
 
-    `older` and `newer` are the words of each; `at` is where `newer` stands in the newer text.
+    `older` and `newer` are the words of each; `at` is where `newer` stands in the newer text, and
+    `older_at` where `older` stands in the older one (both with single spaces).
     `older_name` and `newer_name` say the values by themselves, with their units.
     """
 
     older: str
     newer: str
     at: tuple[int, int]
+    older_at: tuple[int, int]
     older_name: str = ""
     newer_name: str = ""
 
@@ -125,7 +127,8 @@ def _in_one_frame(older: str, newer: str) -> Contrast | None:
     if not 0 < i2 - i1 <= MAX_VALUE_WORDS or not 0 < j2 - j1 <= MAX_VALUE_WORDS:
         return None
     at = right[j1].start(), right[j2 - 1].end()
-    return Contrast(older[left[i1].start() : left[i2 - 1].end()], newer[slice(*at)], at)
+    older_at = left[i1].start(), left[i2 - 1].end()
+    return Contrast(older[slice(*older_at)], newer[slice(*at)], at, older_at)
 
 
 def _by_values(older: str, newer: str) -> Contrast | None:
@@ -166,5 +169,11 @@ def _placed(older: str, newer: str, one: Term, other: Term) -> Contrast | None:
     """Return the contrast of two terms, as they stand in the texts; None if they do not."""
     if one.written not in older or newer.count(other.written) != 1:
         return None
-    start = newer.index(other.written)
-    return Contrast(one.written, other.written, (start, start + len(other.written)))
+    return Contrast(
+        one.written, other.written, _found(other.written, newer), _found(one.written, older)
+    )
+
+
+def _found(words: str, text: str) -> tuple[int, int]:
+    start = text.index(words)
+    return start, start + len(words)

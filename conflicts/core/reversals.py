@@ -38,7 +38,7 @@ MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
 _DEATH: Final = "death"  # the attribute of "Ana died in Remol"
 _OPEN_KINDS: Final = frozenset({"status"})
-_FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
+FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
 _ANNOUNCES: Final = frozenset(
     {
@@ -115,7 +115,7 @@ def _keeps_figures(old: Statement, turn: Statement) -> bool:
 
 def _leaves_other_value(old: Statement, turn: Statement) -> bool:
     """Return whether a change "from X to Y" has an X that the earlier claim does not have."""
-    for match in _FROM_TO.finditer(turn.fact.content):
+    for match in FROM_TO.finditer(turn.fact.content):
         start = frozenset(stems(match[1]))
         if start and start.isdisjoint(old.stems):
             return True

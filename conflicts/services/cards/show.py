@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from conflicts.core.arc import Arc, arc_of
+from conflicts.core.marking import LIKE_ENOUGH, Said, mark_statements
 from conflicts.core.rules.rule import Rule
 from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
@@ -34,8 +35,6 @@ from memories.models import Memory, State
 NOT_SHOWN = "Not shown: a memory of this conflict was forgotten."
 HISTORY_ROWS = 50
 PAIRS_COMPARED = 6
-# Below this share of common text nearly all words would be marked, so none are.
-LIKE_ENOUGH = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +129,13 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         card, members, [m.memory for m in members if states[m.pk] == State.ACTIVE]
     )
     texts = wordings(members)
+    marked = _marked(members, states, question.aside)
     statements = tuple(
         _statement(
             number,
             member,
             states[member.pk],
-            compared=compared,
-            difference=difference,
+            spans=marked.get(number, ()),
             is_aside=member.memory_id in question.aside,
             is_reworded=texts[member.pk] != member.memory.content,
         )
@@ -239,6 +238,24 @@ def _difference(
     return (one, other), word_diff(first.memory.content, second.memory.content)
 
 
+def _marked(
+    members: Sequence[ConflictMember], states: dict[int, State], aside: Collection[UUID]
+) -> dict[int, tuple[Span, ...]]:
+    """Return the spans of the statements that may be shown, by their numbers.
+
+    Nothing is marked in statements of something else.
+    """
+    shown = {
+        number: member
+        for number, member in enumerate(members, start=1)
+        if states[member.pk] != State.FORGOTTEN
+    }
+    asked = {n: member for n, member in shown.items() if member.memory_id not in aside}
+    said = [Said(member.memory.content, member.says_yes) for member in asked.values()]
+    plain = {n: (Span("same", member.memory.content),) for n, member in shown.items()}
+    return plain | dict(zip(asked, mark_statements(said), strict=True))
+
+
 def _further(
     statements: Sequence[ShownStatement], compared: tuple[int, int] | None
 ) -> tuple[StatementDifference, ...]:
@@ -259,16 +276,10 @@ def _statement(
     member: ConflictMember,
     state: State,
     *,
-    compared: tuple[int, int] | None,
-    difference: WordDiff | None,
+    spans: tuple[Span, ...],
     is_aside: bool,
     is_reworded: bool,
 ) -> ShownStatement:
-    spans: tuple[Span, ...] = (Span("same", member.memory.content),)
-    if state == State.FORGOTTEN:
-        spans = ()
-    elif compared and difference and difference.likeness >= LIKE_ENOUGH and number in compared:
-        spans = difference.before if number == compared[0] else difference.after
     return ShownStatement(
         number=number,
         memory=member.memory,
