@@ -18,7 +18,7 @@ from django.utils import timezone
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import DECIDED, CardNames, name_cards
 from conflicts.services.cards.queue import withheld
-from engram.console.feed_groups import line_of, newest_lines
+from engram.console.feed_groups import joined_from, line_of, newest_lines
 from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
 from memories.models import Memory
@@ -164,7 +164,7 @@ def _display(
         words = words_for(kind, data, names.get(data["object"]))
         found = {**found, "words": words, "glyph": glyph_for(kind)}
         if line := line_of(kind, data, data.get("actor", "")):
-            found["joins"] = line
+            found |= {"joins": line, "joined_from": joined_from(kind)}
         if url := _link(kind, data["object"]):
             found["url"] = url
     return found

@@ -12,8 +12,12 @@ from engram.kernel.models import Event
 
 READ: Final = 1_000  # events, the newest
 JOINED_FROM: Final = 4  # fewer stay lines of their own, each with its text
+JOINED_FROM_ALIKE: Final = 2  # of events without a text, whose lines would be the same
 WITHIN: Final = timedelta(seconds=60)  # of the newest of a line
-# What one act does to many: by people on a list, or by a batch. The others are told one by one.
+# The families of events that are told with a text: of their memory, card or note.
+WITH_TEXT: Final = frozenset({"memory", "conflict", "note"})
+# Of these what one act does to many: by people on a list, or by a batch. The others are told one
+# by one.
 JOINED: Final = frozenset(
     {
         "memory.committed",
@@ -27,12 +31,9 @@ JOINED: Final = frozenset(
         "conflict.resolved",
         "conflict.snoozed",
         "conflict.assigned",
-        "inbox.put_off",
-        "merge.rejected",
         "note.created",
         "note.changed",
         "note.deleted",
-        "session.imported",
     }
 )
 
@@ -44,6 +45,7 @@ class Line:
     seq: int
     at: datetime
     seqs: list[int]
+    joined_from: int
 
 
 def newest_lines(limit: int) -> list[Line]:
@@ -54,7 +56,14 @@ def newest_lines(limit: int) -> list[Line]:
 
 def line_of(event_type: str, data: Mapping[str, Any], actor: str) -> str:
     """Return what events of one line have in common; "" of one that is told by itself."""
-    return f"{words_for(event_type, data)}, {actor}" if event_type in JOINED else ""
+    is_joined = event_type in JOINED or joined_from(event_type) == JOINED_FROM_ALIKE
+    return f"{words_for(event_type, data)}, {actor}" if is_joined else ""
+
+
+def joined_from(event_type: str) -> int:
+    """Return how many events of a type become one line."""
+    has_text = event_type.partition(".")[0] in WITH_TEXT
+    return JOINED_FROM if has_text else JOINED_FROM_ALIKE
 
 
 def _group(events: Iterable[Event]) -> list[Line]:
@@ -66,7 +75,7 @@ def _group(events: Iterable[Event]) -> list[Line]:
         if line is not None and line.at - event.at <= WITHIN:
             line.seqs.append(event.seq)
             continue
-        lines.append(Line(event.seq, event.at, [event.seq]))
+        lines.append(Line(event.seq, event.at, [event.seq], joined_from(event.type)))
         if name:
             last[name] = lines[-1]
     return lines
@@ -76,8 +85,8 @@ def _split_short(lines: Iterable[Line]) -> list[Line]:
     """Return lines of too few events as one line each, in the order of the newest."""
     found: list[Line] = []
     for line in lines:
-        if len(line.seqs) >= JOINED_FROM:
+        if len(line.seqs) >= line.joined_from:
             found.append(line)
         else:
-            found += [Line(seq, line.at, [seq]) for seq in line.seqs]
+            found += [Line(seq, line.at, [seq], line.joined_from) for seq in line.seqs]
     return sorted(found, key=lambda line: line.seq, reverse=True)

@@ -56,12 +56,13 @@ def numbers(request: HttpRequest) -> HttpResponse:
 def _figures(request: HttpRequest, *, has_health: bool) -> dict[str, Any]:
     """Read the figures; whoever reads them is here (`engram.kernel.visits`)."""
     staff, now = staff_of(request), timezone.now()
-    seen_at = note_visit(staff.workspace, int(staff.actor.id), now)
+    visit = note_visit(staff.workspace, int(staff.actor.id), now)
     is_readable = _has_readable_settings(staff.workspace)
     return {
         "numbers": overview(staff.workspace, now, has_settings=is_readable),
         "needs": needs_of(request),
-        "changes": changes_since(seen_at, staff.actor, now),
+        "changes": changes_since(visit.after, staff.actor, now),
+        "is_new": visit.is_new,
         "diagnosis": diagnose(staff.workspace, now=now) if has_health and is_readable else None,
         "has_settings": is_readable,
     }

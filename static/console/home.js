@@ -7,7 +7,6 @@ const pauseButton = document.querySelector("[data-pause]");
 const heldLabel = document.querySelector("[data-held]");
 const figures = document.querySelector("[data-figures]");
 const HEALTH_MS = 60_000;
-const JOINED_FROM = 4; // as in console/feed_groups.py
 const JOINED_MS = 60_000;
 const seqsOf = (row) => row.dataset.seqs.split(" ").map(Number);
 const shown = new Set([...feed.querySelectorAll("[data-seq]")].flatMap(seqsOf));
@@ -53,7 +52,10 @@ function drawIcon(name) {
 function row({ type, seq, at, data }) {
   const made = element("li", "fresh");
   made.dataset.seq = made.dataset.seqs = seq;
-  if (data.joins) made.dataset.joins = data.joins;
+  if (data.joins) {
+    made.dataset.joins = data.joins;
+    made.dataset.joinedFrom = data.joined_from;
+  }
   made.dataset.actor = data.actor ?? "";
   const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
   glyph.append(drawIcon(data.glyph?.[0] ?? "events"));
@@ -95,7 +97,7 @@ function join(made) {
     (row) => row.dataset.joins === made.dataset.joins && Math.abs(at(row) - at(made)) <= JOINED_MS,
   );
   const seqs = same.flatMap(seqsOf);
-  if (seqs.length < JOINED_FROM) return;
+  if (seqs.length < Number(made.dataset.joinedFrom)) return;
   const [newest, ...others] = same;
   for (const row of others) row.remove();
   newest.dataset.seqs = seqs.join(" ");
