@@ -11,9 +11,10 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 
 from conflicts.services.cards.naming import DECIDED
+from engram.console.event_fields import as_stored, fields_of, kind_in_words
 from engram.console.feed import card_texts, memory_texts, names_of
 from engram.console.wording import words_for
 from engram.kernel.literals import row_id
@@ -34,12 +35,12 @@ _GONE = {"note.deleted", "memory.erased", "session.deleted"}
 
 
 class KindFilter(admin.AllValuesFieldListFilter):
-    """Filter by the kind of object, shown without underscores."""
+    """Filter by the kind of object, in words."""
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """Yield the choices, each in words."""
         for choice in super().choices(changelist):
-            yield {**choice, "display": str(choice["display"]).replace("_", " ")}
+            yield {**choice, "display": kind_in_words(str(choice["display"]))}
 
 
 @admin.register(Event)
@@ -60,10 +61,8 @@ class EventAdmin(ReadOnlyAdmin):
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Show the event in words first, then what it is stored as."""
-        return [
-            "at", "happened", "about", "by", "session_key", "type", "object_type", "object_id",
-            "data",
-        ]  # fmt: skip
+        session = ["session_key"] if obj and obj.session_key else []
+        return ["at", "happened", "about", "by", *session, "details", "stored"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Change none of them."""
@@ -108,13 +107,27 @@ class EventAdmin(ReadOnlyAdmin):
     @admin.display(description="about")
     def about(self, event: Any) -> str:
         """Return the name or text of the object, with a link where it has a page."""
-        kind = event.object_type.replace("_", " ")
-        words = event.object_text or _name_of(event) or kind
+        words = event.object_text or _name_of(event) or kind_in_words(event.object_type)
         route = _PAGES.get(event.object_type)
         if route is None or event.type in _GONE or row_id(event.object_id) is None:
             return str(words)
         address = reverse(route, args=[event.object_id])
         return format_html('<a class="eg-cell" href="{}">{}</a>', address, words)
+
+    @admin.display(description="details")
+    def details(self, event: Event) -> str:
+        """Return the data of the event, field by field."""
+        rows = format_html_join("", "<dt>{}</dt><dd>{}</dd>", fields_of(event))
+        return format_html('<dl class="eg-fields">{}</dl>', rows) if rows else "nothing more"
+
+    @admin.display(description="as the API has it")
+    def stored(self, event: Event) -> str:
+        """Return the event as it is stored, folded."""
+        return format_html(
+            "<details><summary>Type, object and data</summary>"
+            '<pre class="eg-stored" tabindex="0">{}</pre></details>',
+            as_stored(event),
+        )
 
     @admin.display(description="by", ordering="actor_label")
     def by(self, event: Event) -> str:

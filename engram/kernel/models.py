@@ -228,7 +228,7 @@ class Event(WorkspaceModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.seq} {self.type}"
+        return row_label(self, self.at)
 
 
 class IdempotentAnswer(WorkspaceModel):

@@ -53,25 +53,42 @@ def reviews_on_pages(reviews: Sequence[Review]) -> dict[UUID, ReviewOnPage]:
 def fields_in_words(review: Review, fields: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the requested fields in words; of a commit only those that are not empty."""
     return [
-        (TITLES.get(name, name.replace("_", " ").capitalize()), _in_words(name, value))
+        (field_title(name), value_in_words(name, value))
         for name, value in fields.items()
         if name not in NOT_SHOWN and (value not in NOTHING or review.kind == ReviewKind.REVISE)
     ]
 
 
-def _in_words(name: str, value: Any) -> str:
+def field_title(name: str) -> str:
+    """Return what pages call a field of the API."""
+    return TITLES.get(name, name.replace("_", " ").capitalize())
+
+
+def value_in_words(name: str, value: Any) -> str:
+    """Return the value of a field of the API as pages show it."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value in NOTHING:
         return "–"
-    if isinstance(value, list):
-        answers = from_records(value) if name == "answers" else ()
-        return "; ".join(map(_answer_in_words, answers)) or ", ".join(str(item) for item in value)
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {inner}" for key, inner in value.items())
-    if name.endswith("_at"):
+    if isinstance(value, (list, dict)):
+        return _many_in_words(name, value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if name.endswith("_at") or name == "until":
         return f"{timezone.localtime(moment(value)):%-d %b %Y, %H:%M}"
     return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)
+
+
+def _many_in_words(name: str, value: list[Any] | dict[str, Any]) -> str:
+    if isinstance(value, dict):
+        told = [
+            f"{key.replace('_', ' ')}: {value_in_words(key, one)}" for key, one in value.items()
+        ]
+    elif name == "answers" and (answers := from_records(value)):
+        return "; ".join(map(_answer_in_words, answers))
+    else:
+        told = [value_in_words("", one) for one in value]
+    return ", ".join(told)
 
 
 def _answer_in_words(answer: Answer) -> str:

@@ -11,6 +11,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console.event_fields import fields_of
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -48,9 +49,35 @@ def test_an_event_leads_to_its_memory_and_keeps_its_data(tenant: Tenant, member:
     html = member("reader").get(f"{LIST}{event.pk}/change/").content.decode()
     assert f'href="/console/memories/{memory.pk}/"' in html
     assert "The boat house is painted green." in html
-    assert "memory.committed" in html
+    assert "<dt>Outcome</dt><dd>created</dd>" in html
+    assert "memory.committed" in html[html.index("<details") :]
+    assert "memory.committed" not in html[: html.index("<details")]
     assert "a.m." not in html
     assert "p.m." not in html
+
+
+def test_the_details_of_an_event_are_in_words(tenant: Tenant) -> None:
+    event = Event(
+        type="settings.changed",
+        data={"gate_threshold": [0.9, 0.875], "janitor_culls": [False, True]},
+    )
+    assert fields_of(event) == [
+        ("Similarity from which two statements may be the same", "0.9, now 0.875"),
+        ("Hide what was demoted three times", "no, now yes"),
+    ]
+    event = Event(
+        type="conflict.snoozed",
+        data={"until": "2026-05-04T09:30:00+00:00", "verdict": "both_valid", "kept": ["a", "b"],
+              "note": "", "at_worst": {"some_share": 0.123456}, "closed_at": "not a time"},
+    )  # fmt: skip
+    with timezone.override("UTC"):
+        assert fields_of(event) == [
+            ("Until", "4 May 2026, 09:30"),
+            ("Verdict", "both valid"),
+            ("Kept", "a, b"),
+            ("At worst", "some share: 0.1235"),
+            ("Closed at", "not a time"),
+        ]
 
 
 def test_a_forgotten_memory_is_not_quoted(tenant: Tenant, member: Member) -> None:
