@@ -21,6 +21,7 @@ from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.services.decisions import decide
+from memories.services.review.sources import forgotten_sources
 
 SHOWN_CHARS = 120
 FORGOTTEN = "(forgotten)"
@@ -140,7 +141,8 @@ class ReviewAdmin(RoleAdmin):
             "memory": review.memory,
             "state": review.memory.state() if review.memory else None,
             "asked": review_on_page(review),
-            "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "is_flag": (is_flag := review.kind == ReviewKind.SOURCE_FORGOTTEN),
+            "gone_sources": forgotten_sources(review) if is_flag else [],
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }
         return TemplateResponse(request, "admin/memories/review/detail.html", context)

@@ -24,6 +24,7 @@ from memories.serializers.withheld import visible_parts
 from memories.services.decisions import decide
 from memories.services.decisions.reopen import reopen_review
 from memories.services.lifecycle.forget import restore
+from memories.services.review.sources import forgotten_sources
 
 # A summary may still contain a forgotten text; any other request only keeps its agent waiting.
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
@@ -49,7 +50,6 @@ class ReviewSource(Source):
     """Requests of agents for what they may not do alone."""
 
     name = "reviews"
-    title = "Reviews"
     noun = "review"
     icon = "talk"
     template = "console/inbox/review.html"
@@ -112,7 +112,8 @@ class ReviewSource(Source):
             "is_withheld": shown.is_withheld,
             "difference": word_diff(memory.content, shown.wording) if is_compared else None,
             "others": shown.others,
-            "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "is_flag": (is_flag := row.kind == ReviewKind.SOURCE_FORGOTTEN),
+            "gone_sources": forgotten_sources(row) if is_flag else [],
             "record": _record_of(row),
         }
 

@@ -1,0 +1,47 @@
+"""Find the forgotten sources of a summary, without their texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from engram.kernel.models import Event
+from memories.models import Memory, Review
+
+MOST_SHOWN: Final = 20
+_FORGOTTEN: Final = "memory.forgotten"
+
+
+@dataclass(frozen=True, slots=True)
+class ForgottenSource:
+    """A source by its id; times and name are None or "" where nothing of it is kept."""
+
+    id: UUID
+    observed_at: datetime | None = None
+    forgotten_at: datetime | None = None
+    by: str = ""
+
+    @property
+    def is_kept(self) -> bool:
+        """Return whether its row is kept: an erased memory has none."""
+        return self.observed_at is not None
+
+    @property
+    def short_id(self) -> str:
+        """Return the first characters of its id."""
+        return str(self.id)[:8]
+
+
+def forgotten_sources(review: Review) -> list[ForgottenSource]:
+    """Return what the review of a summary says of its sources, by two queries."""
+    ids = [UUID(source) for source in review.request.get("sources", [])[:MOST_SHOWN]]
+    rows = Memory.objects.filter(pk__in=ids).values_list("pk", "observed_at", "forgotten_at")
+    kept = {pk: (observed_at, forgotten_at) for pk, observed_at, forgotten_at in rows}
+    told = Event.objects.filter(type=_FORGOTTEN, object_id__in=[str(pk) for pk in kept])
+    by = dict(told.order_by("seq").values_list("object_id", "actor_label"))
+    return [
+        ForgottenSource(pk, *kept[pk], by.get(str(pk), "")) if pk in kept else ForgottenSource(pk)
+        for pk in ids
+    ]
