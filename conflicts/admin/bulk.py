@@ -21,7 +21,7 @@ from conflicts.forms import SnoozeForm, snooze_choices
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.listed import listed
-from conflicts.services.cards.naming import CardNames
+from conflicts.services.cards.naming import CardNames, name_cards
 from conflicts.services.verdicts import bulk
 from conflicts.services.verdicts.bulk import (
     BulkAction,
@@ -41,6 +41,12 @@ NAMED = 20  # cards listed by name on the confirmation page; further ones are on
 SKIPPED_SHOWN = 5
 TEMPLATE = "admin/conflicts/conflict/bulk.html"
 CARRIED = ("action", "select_across", "_selected_action")
+# The labels and effects of yes and no where the two sides of each card can be named.
+OF_EACH = {Verdict.YES: "Keep the first of each", Verdict.NO: "Keep the second of each"}
+NAMED_EFFECTS = {
+    Verdict.YES: "the others are superseded",
+    Verdict.NO: "what says otherwise is retired",
+}
 EFFECTS = {
     Verdict.YES: "what says so stays, the others are superseded",
     Verdict.NO: "what says so is retired",
@@ -144,6 +150,7 @@ def _ask(
         "verb": verb,
         "plan": shown,
         "options": options if verb == "resolve" else [],
+        "is_of_each": len(cards) > 1,
         "skipped": _list_skipped(options, names),
         "named": _named(shown.touched[:NAMED], names, says_kept=verb == "resolve"),
         "more": max(len(shown.touched) - NAMED, 0),
@@ -224,11 +231,12 @@ class Option:
 
 def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Option]:
     if verb == "resolve":
+        sides = list(name_cards(cards).values())
         return [
             Option(
                 verdict.value,
-                str(verdict.label),
-                EFFECTS[verdict],
+                (named := _name_side(verdict, sides)) or str(verdict.label),
+                NAMED_EFFECTS[verdict] if named else EFFECTS[verdict],
                 plan,
                 _say_kept(verdict, plan.touched),
             )
@@ -240,6 +248,16 @@ def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Opti
         "assign": BulkAssign("\0"),  # a placeholder: the member is chosen on the page
     }
     return [Option("", "", "", bulk.plan(cards, actions[verb], left=left, now=now))]
+
+
+def _name_side(verdict: Verdict, sides: Sequence[CardNames]) -> str:
+    """Return the label of a yes or no that says what it keeps; "" if that cannot be said."""
+    if verdict not in OF_EACH or not any(names.yes and names.other for names in sides):
+        return ""
+    if len(sides) > 1:
+        return OF_EACH[verdict]
+    kept = sides[0].yes if verdict == Verdict.YES else sides[0].other
+    return f"Keep {kept.dated}" if kept else ""
 
 
 def _read_action(request: HttpRequest, verb: str) -> BulkAction:

@@ -169,7 +169,7 @@ def test_a_card_that_needs_survivors_is_passed_over_with_the_reason(
     client = member("reviewer")
     page = confirmation_page(client, "resolve", [card, decide(tenant.workspace, "yes")])
     assert "More than one value would remain" in page
-    assert "Skipped by “No, it no longer holds” (1)" in page
+    assert "Skipped by “Keep the second of each” (1)" in page
     assert "Skipped whatever the answer (1)" in page
     told = confirm(client, "resolve", [card], page, verdict="no")
     assert "More than one value would remain" in told
