@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -27,6 +28,13 @@ ACT = f"{LIST}act/"
 LIFT = "The lift in building seven stops at odd floors only."
 TEA = "The night shift drinks chamomile tea."
 CRATES = "Marble from Carrara arrives in wooden crates."
+
+
+def without(tag: str, html: str) -> str:
+    """Return one side of a word difference as a text."""
+    kept = re.sub(rf"<{tag}>.*?</{tag}>", "", html, flags=re.DOTALL)
+    kept = re.sub(r"<span class=.visually-hidden.>[^<]*</span>", "", kept)
+    return unescape(re.sub(r"<[^>]+>", "", kept))
 
 
 def commit(tenant: Tenant, content: str, **fields: Any) -> str:
@@ -215,7 +223,11 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
         assert sorted(MemoryTag.objects.values_list("tag", flat=True)) == ["new", "night"]
     page = shown(client, answer["Location"])
     assert "Saved as revision 2." in page
-    assert f"“{LIFT}”" in page  # the old wording, in its life
+    assert "From the wording before to the one after, word by word" in page
+    life = page[page.index('class="life"') :]
+    told = re.search(r'word by word</h3><p dir="auto">(.*?)</p>', life, re.DOTALL)
+    assert told is not None
+    assert [without(tag, told[1]) for tag in ("ins", "del")] == [LIFT, TEA]
     assert client.post(f"{LIST}{memory}/undo/", {"revision": "2"}).status_code == 302
     row = stored(tenant, memory)
     for name in ("content", "scope", "kind", "confidence", "importance", "expires_at", "is_pinned"):

@@ -14,6 +14,7 @@ from uuid import UUID
 
 from django.db.models import F, Q, QuerySet
 
+from conflicts.core.wording import WordDiff, word_diff
 from engram.console.wording import glyph_for, words_for
 from engram.kernel.literals import MAX_BIGINT, moment, whole_number
 from engram.kernel.models import Event
@@ -24,6 +25,7 @@ CHAIN: Final = "follows"  # sorts after "event": it follows the commit of one mo
 EVENT: Final = "event"
 SESSION: Final = "session"
 SUPERSEDED: Final = "memory.superseded"
+REVISED: Final = "memory.revised"
 # Icons that tell apart what happens to one memory, where the feed has one for all.
 _GLYPHS: Final[dict[str, tuple[str, str]]] = {
     "memory.disputed": ("conflicts", "warn"),
@@ -31,7 +33,7 @@ _GLYPHS: Final[dict[str, tuple[str, str]]] = {
     "drift.found": ("alert", "warn"),
     "memory.forgotten": ("cross", "warn"),
     "memory.restored": ("undo", "good"),
-    "memory.revised": ("notes", ""),
+    REVISED: ("notes", ""),
     "memory.merged": ("merge", ""),
     "memory.upheld": ("check", "good"),
     SUPERSEDED: ("link", ""),
@@ -51,7 +53,7 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LifeEntry:
-    """One entry; `text` is the wording that it refers to, `link` the address of more about it."""
+    """One entry; `text` is the wording that was heard, `change` how a revision changed it."""
 
     at: datetime
     words: str
@@ -59,6 +61,7 @@ class LifeEntry:
     tone: str = ""
     by: str = ""
     text: str | None = None
+    change: WordDiff | None = None
     event: Event | None = None
     candidate: SessionCandidate | None = None
     other: Memory | None = None  # the memory before or after it in the chain
@@ -157,6 +160,10 @@ def _entry_of(memory: Memory, event: Event, others: dict[UUID, Memory]) -> LifeE
     words = "Took the place of another memory" if is_of_other else words_for(event.type, event.data)
     icon, tone = _GLYPHS.get(event.type) or glyph_for(event.type)
     text = getattr(event, "content", None)
+    change = None
+    if event.type == REVISED and text is not None:
+        after = event.after if event.after is not None else memory.content  # type: ignore[attr-defined]
+        change, text = word_diff(text, after) if text != after else None, None
     return LifeEntry(
         at=event.at,
         words=words,
@@ -164,6 +171,7 @@ def _entry_of(memory: Memory, event: Event, others: dict[UUID, Memory]) -> LifeE
         tone=tone,
         by=event.actor_label,
         text=None if is_of_other or text == memory.content else text,
+        change=change,
         event=event,
         other=others.get(other_id) if other_id else None,
     )

@@ -91,13 +91,15 @@ def events_of(memory_id: UUID) -> QuerySet[Event]:
 def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
     """Set `content` of each event: the observed text, the wording before a change, or None.
 
+    A change also gets the wording `after` it, None while that is the present one.
     The data of an event about a prediction error get its id as `error`.
     """
     observations = Observation.objects.filter(
         memory=memory_id, pk__in=[e.data["observation"] for e in events if "observation" in e.data]
     )
     sent = {str(row.pk): row.content for row in observations}
-    numbers = [e.data["revision"] - 1 for e in events if "revision" in e.data]
+    made = [e.data["revision"] for e in events if "revision" in e.data]
+    numbers = {*made, *(number - 1 for number in made)}
     replaced = dict(
         Revision.objects.filter(memory=memory_id, number__in=numbers).values_list(
             "number", "content"
@@ -108,6 +110,7 @@ def add_wordings(memory_id: UUID, events: Sequence[Event]) -> Sequence[Event]:
             event.data.get("revision", 0) - 1
         )
         event.content = wording  # type: ignore[attr-defined]
+        event.after = replaced.get(event.data.get("revision", 0))  # type: ignore[attr-defined]
         if event.object_type == "prediction_error":
             event.data = {**event.data, "error": event.object_id}
     return events
