@@ -31,6 +31,7 @@ class OfSessionAdmin(DetailedAdmin):
     """Admin of rows that belong to one session."""
 
     list_filter_submit = True
+    list_per_page = 25  # of many columns, which flow over several lines on narrow screens
     search_fields = ["session__session_key"]
     search_help_text = "Part of a session's key"
 
