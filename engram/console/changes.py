@@ -22,7 +22,7 @@ NOUNS: Final[dict[str, str]] = {
     "conflict.opened": "conflict found|conflicts found",
     "conflict.resolved": "conflict decided|conflicts decided",
     "review.opened": "review requested|reviews requested",
-    "drift.found": "prediction error",
+    "drift.found": "memory put in doubt|memories put in doubt",
     "note.created": "new note",
     "note.changed": "note changed|notes changed",
     "session.judged": "session judged|sessions judged",

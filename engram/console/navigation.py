@@ -104,7 +104,7 @@ PLACES: tuple[Place, ...] = (
         (
             Tab("History", "admin:kernel_event_changelist"),
             Tab("Recalls", "admin:memories_pastrecall_changelist"),
-            Tab("Prediction errors", "admin:memories_predictionerror_changelist"),
+            Tab("Memories in doubt", "admin:memories_predictionerror_changelist"),
         ),
     ),
     Place(

@@ -24,8 +24,13 @@ class Count(int):
         """Return the number with the noun in its form; without a noun the number alone."""
         if not noun:
             return f"{int(self):,}"
-        one, _, many = noun.partition("|")
-        return f"{int(self):,} {one if self == 1 else many or f'{one}s'}"
+        return f"{int(self):,} {noun.partition('|')[0] if self == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the form of many of a noun as `Count` takes it."""
+    one, _, many = noun.partition("|")
+    return many or f"{one}s"
 
 
 def printable(text: str) -> str:

@@ -37,18 +37,18 @@ def test_a_note_shows_the_tasks_that_it_did_not_fit(tenant: Tenant, member: Memb
     client = member("reader")
     one = missed(tenant, TASKS[:1])
     for path in (one, "/console/notes/"):
-        assert "prediction error" not in page(client, path)
+        assert "not fit" not in page(client, path)
         assert TASKS[0] not in page(client, path)
     missed(tenant, TASKS[1:])
     html = page(client, one)
     assert "Tasks that it did not fit" in html
     assert TASKS[1] in html or TASKS[0] in html
     assert "2 times" in html
-    assert "1 prediction error</a>" in page(client, "/console/notes/")
+    assert "1 task does not fit</a>" in page(client, "/console/notes/")
     [row] = errors(tenant.reader)
     assert resolve(tenant.reviewer, row["id"], "dismiss").status_code == 200
     assert "Tasks that it did not fit" not in page(client, one)
-    assert "prediction error</a>" not in page(client, "/console/notes/")
+    assert "does not fit</a>" not in page(client, "/console/notes/")
 
 
 def test_a_task_that_states_a_forgotten_memory_is_shown_nowhere(

@@ -24,7 +24,7 @@ from engram.console.overview import overview
 from engram.console.sparklines import sparkline
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
-from engram.kernel.models import Membership, Role
+from engram.kernel.models import Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import GRAIN, PAUSE, note_visit
 from memories.models import Memory, RecallDay
@@ -88,6 +88,10 @@ def test_what_needs_one_is_counted_as_in_the_inbox_with_plurals(
         ["9 conflicts", "1 review", "2 memories in doubt", "17 duplicates", "28 ratings"],
     )
     assert "<title>(57) Home · Engram</title>" in html
+    tabs = [source.title for source in registry.SOURCES]
+    assert [tabs[n] for n in (0, 2, 3, 4)] == [
+        "Conflicts", "Memories in doubt", "Duplicates", "Ratings",
+    ]  # fmt: skip
     assert 'href="/console/inbox/?source=suggestions"' in html
     assert 'data-count="inbox">57<' in html
 
@@ -198,7 +202,7 @@ def test_a_visit_ends_after_a_pause_and_the_next_begins_there(
     Membership.objects.create(workspace=neighbour.workspace, user=user, role=Role.READER)
 
     def visit(at: datetime) -> datetime | None:
-        return note_visit(tenant.workspace, user.pk, at)
+        return note_visit(tenant.workspace, user.pk, at).after
 
     start = datetime(2026, 5, 4, 9, tzinfo=UTC)
     assert visit(start) is None
@@ -210,7 +214,7 @@ def test_a_visit_ends_after_a_pause_and_the_next_begins_there(
     assert visit(left + PAUSE + 5 * MINUTE + PAUSE) == left + PAUSE + 5 * MINUTE
     other = Membership.objects.get(workspace=neighbour.workspace, user=user)
     assert (other.seen_at, other.seen_before_at) == (None, None)
-    assert note_visit(tenant.workspace, 0, start) is None
+    assert note_visit(tenant.workspace, 0, start) == (None, False)
 
 
 def test_what_others_changed_since_is_told_and_own_work_is_not(
@@ -242,6 +246,8 @@ def test_the_page_says_what_changed_after_a_pause(tenant: Tenant, member: Member
     client = member("reader")
     first = client.get("/").content.decode()
     assert "This is your first visit." in first
+    again = client.get("/").content.decode()
+    assert ("first visit" in again, 'id="changes"' in again) == (False, False)  # said once
     Membership.objects.filter(user__username="reader-person").update(
         seen_at=timezone.now() - 2 * PAUSE
     )
@@ -283,6 +289,16 @@ def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member
     seqs = re.search(r'data-seqs="([\d ]+)" data-joins="Memory forgotten', html)
     assert seqs is not None
     assert len(seqs[1].split()) == 40  # the live stream sends none of them again
+
+
+def test_equal_events_without_a_text_are_one_line_from_the_second_on(
+    tenant: Tenant, member: Member
+) -> None:
+    html = member("reader").get("/").content.decode()
+    lines = re.findall(r"<strong>Key issued</strong>(?: <span[^>]*times\">(\d+) times)?", html)
+    with in_workspace(tenant.workspace):
+        assert lines == [str(Event.objects.filter(type="key.issued").count())]
+    assert 'data-joined-from="2"' in html
 
 
 def test_who_did_it_is_named_and_what_was_retired_is_quoted(tenant: Tenant, member: Member) -> None:

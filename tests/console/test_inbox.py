@@ -301,7 +301,7 @@ class Bells(Source):
     """A toy: every memory of the scope `bells` waits until it is rung."""
 
     name = "bells"
-    title = "Bells"
+    noun = "bell"
     icon = "clock"
     template = "console/inbox/_answer.html"
     teaches = "A bell wants to be rung."
@@ -470,6 +470,33 @@ def test_what_was_forgotten_is_quoted_nowhere(tenant: Tenant, member: Member) ->
         assert PLAIN not in html
         assert old.content not in html
     assert PLAIN not in tenant.agent.get("inbox").content.decode()
+
+
+def test_a_summary_names_its_forgotten_sources_without_their_texts(
+    tenant: Tenant, member: Member
+) -> None:
+    def commit(text: str, **fields: Any) -> str:
+        sent = {"content": text, **fields}
+        found: str = tenant.agent.post("memories", sent).json()["memory"]["id"]
+        return found
+
+    quarry, erased = commit("The quarry floods in March."), commit("Granite is sold by the ton.")
+    summary = commit("The quarry has seasons.", derived_from=[quarry, erased])
+    for source in (quarry, erased):
+        tenant.reviewer.post("memories/forget", {"ids": [source], "confirm": True})
+    with in_workspace(tenant.workspace):
+        review = Review.objects.get(memory=summary)
+        assert review.request == {"sources": sorted([quarry, erased])}
+        Memory.objects.filter(pk=erased).delete()
+    for client, path in (
+        (member("reviewer"), f"{INBOX}?item=reviews:{review.pk}"),
+        (member("admin"), f"/admin/memories/review/{review.pk}/change/"),
+    ):
+        html = page(client, path)
+        assert f'href="/console/memories/{quarry}/">Memory {quarry[:8]}</a>, learned ' in html
+        assert re.search(r", forgotten [^<]+ by <bdi>[^<]+</bdi>", html)
+        assert f"Memory {erased[:8]}, erased: nothing of it is kept" in html
+        assert ("floods" in html, "Granite" in html) == (False, False)
 
 
 def test_reviews_neither_show_nor_find_what_was_forgotten(tenant: Tenant, member: Member) -> None:

@@ -44,7 +44,6 @@ class CalibrationSource(Source):
     """Memories in sessions that the judge has scored and no person has."""
 
     name = "calibration"
-    title = "How useful?"
     noun = "rating"
     icon = "check"
     template = "console/inbox/calibration.html"

@@ -26,7 +26,6 @@ class ConflictSource(Source):
     """Questions about memories that disagree."""
 
     name = "conflicts"
-    title = "Conflicts"
     noun = "conflict"
     icon = "conflicts"
     template = "conflicts/_card.html"

@@ -56,7 +56,6 @@ class DriftSource(Source):
     """Memories that a note no longer carries, or that outside evidence speaks against."""
 
     name = "drift"
-    title = "Still true?"
     noun = "memory in doubt|memories in doubt"
     icon = "notes"
     template = "console/inbox/drift.html"

@@ -34,7 +34,6 @@ class MutingSource(Source):
     """Rules and tiers of the detective that are wrong more often than right."""
 
     name = "mutings"
-    title = "Mute?"
     noun = "rule to mute|rules to mute"
     icon = "pause"
     template = "console/inbox/muting.html"

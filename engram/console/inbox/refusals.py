@@ -31,7 +31,6 @@ class RefusalSource(Source):
     """Statements that extraction left out and that were nearly worth keeping."""
 
     name = "refusals"
-    title = "Keep it?"
     noun = "refused statement"
     icon = "memories"
     template = "console/inbox/refusal.html"

@@ -17,6 +17,7 @@ from engram.console.inbox.reservations import of_others
 from engram.console.models import PutOff
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOT_UNDONE_HERE
+from engram.kernel.labels import plural
 from engram.kernel.literals import moment, whole_number
 from engram.kernel.models import Role, Workspace
 from engram.kernel.planning import by_index
@@ -121,7 +122,6 @@ class Source(ABC):
     """A kind of item that waits for people. A new one is a module and a line in the registry."""
 
     name: ClassVar[str]
-    title: ClassVar[str]
     noun: ClassVar[str]  # of one item, or of one and of many, as `kernel.labels.Count` takes it
     icon: ClassVar[str]
     template: ClassVar[str]
@@ -228,6 +228,11 @@ class Source(ABC):
         return by_index() if self.reads_by_index else nullcontext()
 
     # What all sources share
+
+    @property
+    def title(self) -> str:
+        """Return the name of the kind, the noun that its items are counted with."""
+        return plural(self.noun).capitalize()
 
     def due_now(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the waiting items without snoozed ones."""

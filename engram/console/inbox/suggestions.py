@@ -39,7 +39,6 @@ class SuggestionSource(Source):
     """Pairs of memories that probably say the same."""
 
     name = "suggestions"
-    title = "The same?"
     noun = "duplicate"
     icon = "merge"
     template = "console/inbox/suggestion.html"

@@ -72,7 +72,7 @@ def _draw(request: HttpRequest) -> HttpResponse:
         messages.warning(request, getattr(error, "message", error.detail))
     else:
         drawn = "A sample is drawn." if is_drawn else "The last sample still waits for ratings."
-        messages.success(request, f"{drawn} It waits in the inbox, under “How useful?”.")
+        messages.success(request, f"{drawn} It waits in the inbox, under “Ratings”.")
     return redirect("console:calibration")
 
 
