@@ -15,9 +15,21 @@ ROLES: Final[dict[str, Role]] = {
     "model": "assistant", "system": "tool", "tool": "tool", "function": "tool",
 }  # fmt: skip
 LABEL_CHARS: Final = 130
+_TOOLS: Final = frozenset(["tool", "function"])
+_GIVEN: Final = frozenset(["output", "outputs", "result", "results", "response", "call", "calls"])
+_DATE: Final = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
+_ZONE: Final = r"(?:Z|UTC|GMT|[+-]\d\d:?\d\d)"
+_TIME: Final = rf"\d{{1,2}}:\d\d(?::\d\d(?:[.,]\d{{1,9}})?)?(?: ?[AaPp][Mm]\b)?(?: ?{_ZONE}\b)?"
+# "2026-11-02T10:00:00Z ", "[2026-11-02 10:00] ", "[10:00] "; not a time alone, as in a schedule.
+_STAMP: Final = (
+    rf"(?:{_DATE}(?:T|,? ){_TIME}"
+    rf"|[\[(](?:{_DATE}(?:(?:T|,? ){_TIME})?|{_TIME})[\])])"
+    r"(?: ?[-\u2013|])?[ \t]{1,2}"
+)
 # "User: …", "**Agent**: …", "### Assistant", "[user] …", "Maya Okoro (09:12): …".
 _LABEL: Final = re.compile(
-    r"[ \t]{0,3}(?P<open>[*_#<\[]{1,4} ?)?(?P<name>[^\W\d_][\w.'-]{0,29}(?: [\w.'-]{1,29}){0,2})"
+    rf"[ \t]{{0,3}}(?P<stamp>{_STAMP})?"
+    r"(?P<open>[*_#<\[]{1,4} ?)?(?P<name>[^\W\d_][\w.'-]{0,29}(?: [\w.'-]{1,29}){0,2})"
     r"(?: ?\((?P<aside>[\d:., -]{1,20})\))?"
     r"(?P<close>[*_>\]]{0,3})(?P<colon>:?[*_]{0,2})(?:[ \t]|$)"
 )
@@ -29,7 +41,8 @@ _HEADS: Final = words_of(
     " result output input example question answer reason draft problem solution change status"
     " conclusion appendix title subject budget deadline owner constraint requirement convention"
     " store save record keep add write don't hint warning caution option pros cons name role date"
-    " step usage test default format style scope limit goal idea"
+    " step usage test default format style scope limit goal idea error err warn info debug trace"
+    " notice fatal critical alert verbose"
 )
 
 
@@ -43,9 +56,16 @@ def is_colon(found: re.Match[str]) -> bool:
     return found["colon"].startswith(":")
 
 
-def is_role(name: str) -> bool:
-    """Return whether a name is certainly that of a role."""
-    return name.lower() in ROLES
+def role_of(name: str) -> Role | None:
+    """Return the role that a name is certainly of: "User", "tool", "Tool output"."""
+    words = name.lower().split()
+    is_given = len(words) > 1 and words[0] in _TOOLS and words[1] in _GIVEN
+    return "tool" if is_given else ROLES.get(name.lower())
+
+
+def style_of(found: re.Match[str]) -> tuple[bool, str]:
+    """Return how a label is written: whether behind a time, and in which marks."""
+    return found["stamp"] is not None, (found["open"] or "").strip()[:1]
 
 
 def names_somebody(name: str) -> bool:
@@ -56,4 +76,4 @@ def names_somebody(name: str) -> bool:
     first, *others = name.split()
     lower = first.lower()
     is_head = lower in _HEADS or lower.removesuffix("s") in _HEADS
-    return not is_role(name) and not is_head and all(word[:1].isupper() for word in others)
+    return role_of(name) is None and not is_head and all(word[:1].isupper() for word in others)

@@ -9,14 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.extraction.blocks import Block, find_blocks
-from memories.core.extraction.labels import (
-    ROLES,
-    Role,
-    is_colon,
-    is_role,
-    match_label,
-    names_somebody,
-)
+from memories.core.extraction.label_styles import find_shown
+from memories.core.extraction.labels import Role, is_colon, match_label, names_somebody, role_of
 
 # Turns that stand on one line; only labels that are certainly roles separate them.
 _INLINE = re.compile(r"(?<=[\s.!?])(?P<name>User|Human|Agent|Assistant|AI):[ \t]")
@@ -44,6 +38,17 @@ class _Line:
     is_indented: bool = False  # more than the first line is
     is_marked: bool = False  # the label is no word with a colon, but written as those of roles are
     says: bool = False  # what stands behind the label is more than the value of a field
+    is_shown: bool = False  # the label begins a text of others, see `find_shown`
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    """Where a turn begins, where its text does, and who speaks."""
+
+    start: int
+    text_start: int
+    name: str
+    role: Role | None = None  # None for that of the name
 
 
 def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
@@ -64,37 +69,40 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
         are taken for people: their role is `user` where no label is a user's (see
         `unsure_speakers`), else `other`. A name that stands once within a user's turn says its
         line alone.
-        No turn begins within a block of code or pasted text, or on an indented line.
+        No turn begins within a block of code or pasted text, or on an indented line; who speaks in
+        a text that the transcript shows (see `find_shown`) is a `tool`.
     """
     lines = read_lines(transcript)
     speakers = _speakers(lines, agent)
     marks = list(_marks(lines, speakers))
-    is_tools = bool(marks) and ROLES.get(marks[0][2].lower()) == "tool"
+    is_tools = bool(marks) and role_of(marks[0].name) == "tool"
     if len(marks) <= 1 and not is_tools:
-        marks += _inline_marks(transcript, lines, marks[0][1] if marks else 0)
+        marks += _inline_marks(transcript, lines, marks[0].text_start if marks else 0)
     return tuple(_turns(transcript, marks, speakers))
 
 
-def _marks(lines: list[_Line], speakers: Mapping[str, Role]) -> Iterator[tuple[int, int, str]]:
-    """Yield where turns begin, where their text does, and who speaks."""
+def _marks(lines: list[_Line], speakers: Mapping[str, Role]) -> Iterator[_Mark]:
     speaker = ""
     for line in lines:
         lower = line.name.lower()
-        if lower in speakers:
+        if line.is_shown:
+            speaker = ""
+            yield _Mark(line.start, line.text_start, line.name, "tool")
+        elif lower in speakers:
             speaker = line.name
-            yield line.start, line.text_start, speaker
+            yield _Mark(line.start, line.text_start, speaker)
         elif _is_lone(line) and speakers.get(speaker.lower()) == "user":
-            yield line.start, line.text_start, line.name
-            yield line.end, line.end, speaker
+            yield _Mark(line.start, line.text_start, line.name)
+            yield _Mark(line.end, line.end, speaker)
 
 
 def _is_lone(line: _Line) -> bool:
     return line.says and line.name[:1].isupper() and names_somebody(line.name)
 
 
-def _inline_marks(transcript: str, lines: list[_Line], first: int) -> list[tuple[int, int, str]]:
+def _inline_marks(transcript: str, lines: list[_Line], first: int) -> list[_Mark]:
     return [
-        (found.start(), found.end(), found["name"])
+        _Mark(found.start(), found.end(), found["name"])
         for line in lines
         if line.block is None and not line.is_indented
         for found in _INLINE.finditer(transcript, max(first, line.start), line.end)
@@ -109,18 +117,20 @@ def read_lines(transcript: str) -> list[_Line]:
         found if found is not None and _indent(line) <= margin else None
         for found, line in ((match_label(line), line) for line in written)
     ]
-    forms = {_form(found) for found in labels if found and found["open"] and is_role(found["name"])}
+    forms = {_form(found) for found in labels if found and found["open"] and role_of(found["name"])}
     labels = [
         found if found is not None and _is_label(found, line, forms) else None
         for found, line in zip(labels, written, strict=True)
     ]
+    labels, shown = find_shown(labels)
     blocks = find_blocks(
         written,
         [found.end() if found else 0 for found in labels],
-        [found is not None and is_role(found["name"]) for found in labels],
+        [found is not None and role_of(found["name"]) is not None for found in labels],
     )
     lines, start = [], 0
-    for line, found, block, before in zip(written, labels, blocks, [None, *blocks], strict=False):
+    together = zip(written, labels, blocks, [None, *blocks], strict=False)
+    for number, (line, found, block, before) in enumerate(together):
         opens = block is not None and before is None  # "Agent: ```" begins a turn and a block
         speaks = found is not None and (block is None or (opens and found.end() > 0))
         name = found["name"] if found is not None and speaks else ""
@@ -130,7 +140,10 @@ def read_lines(transcript: str) -> list[_Line]:
         is_marked = bool(name) and found is not None and not is_colon(found)
         said = transcript[text_start:end].rstrip() if name else ""
         says = len(said.split()) >= _SAYS_FROM or said.endswith(_ENDS)
-        lines.append(_Line(start, end, name, text_start, block, is_indented, is_marked, says))
+        is_shown = bool(name) and number in shown
+        lines.append(
+            _Line(start, end, name, text_start, block, is_indented, is_marked, says, is_shown)
+        )
         start = end
     return lines
 
@@ -149,8 +162,9 @@ def _is_label(found: re.Match[str], line: str, forms: Collection[tuple[str, str,
     A heading is a name only where nothing else stands in it.
     """
     if is_colon(found):
-        return True
-    if is_role(found["name"]):
+        is_name = role_of(found["name"]) is not None or names_somebody(found["name"])
+        return is_name or not found["stamp"]  # "2026-11-02 10:00 ERROR: …" names nobody
+    if role_of(found["name"]) is not None:
         return bool(found["open"])
     is_alone = not line[found.end() :].strip() or not (found["open"] or "").startswith("#")
     is_name = found["name"][:1].isupper() and names_somebody(found["name"])
@@ -163,7 +177,7 @@ def unsure_speakers(turns: Sequence[Turn]) -> frozenset[str]:
     A name is the user's where an assistant speaks under another label, no label is a user's, and no
     other name speaks.
     """
-    names = {one.speaker for one in turns if one.role == "user" and not is_role(one.speaker)}
+    names = {one.speaker for one in turns if one.role == "user" and role_of(one.speaker) is None}
     roles = {one.role for one in turns if one.speaker not in names}
     is_alone = len({name.lower() for name in names}) == 1
     is_sure = is_alone and "assistant" in roles and "user" not in roles
@@ -174,9 +188,9 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
     """Return the roles of the labels that are speakers, by the label in lower case."""
     seen: defaultdict[str, list[_Line]] = defaultdict(list)
     for line in lines:
-        if line.name:
+        if line.name and not line.is_shown:
             seen[line.name.lower()].append(line)
-    roles = {name: ROLES[name] for name in seen if name in ROLES}
+    roles = {name: role for name in seen if (role := role_of(name)) is not None}
     if agent.lower() in seen:
         roles.setdefault(agent.lower(), "assistant")
     has_user = "user" in roles.values()
@@ -194,18 +208,16 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
     return roles
 
 
-def _turns(
-    transcript: str, marks: list[tuple[int, int, str]], speakers: Mapping[str, Role]
-) -> Iterator[Turn]:
-    if not marks or transcript[: marks[0][0]].strip():
-        end = marks[0][0] if marks else len(transcript)
+def _turns(transcript: str, marks: list[_Mark], speakers: Mapping[str, Role]) -> Iterator[Turn]:
+    if not marks or transcript[: marks[0].start].strip():
+        end = marks[0].start if marks else len(transcript)
         if transcript[:end].strip():
             yield Turn("", "unknown", 0, end)
-    ends = [*(mark[0] for mark in marks[1:]), len(transcript)]
-    for (_, start, name), end in zip(marks, ends, strict=False):
-        if transcript[start:end].strip():
-            lower = name.lower()
-            yield Turn(name, speakers.get(lower) or ROLES.get(lower, "other"), start, end)
+    ends = [*(mark.start for mark in marks[1:]), len(transcript)]
+    for mark, end in zip(marks, ends, strict=False):
+        if transcript[mark.text_start : end].strip():
+            role = mark.role or speakers.get(mark.name.lower()) or role_of(mark.name) or "other"
+            yield Turn(mark.name, role, mark.text_start, end)
 
 
 def without_labels(text: str) -> str:
