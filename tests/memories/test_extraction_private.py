@@ -94,3 +94,76 @@ def test_many_requests_not_to_store_are_read_in_linear_time(line: str) -> None:
         return f"User: {line * length}\nAgent: ok\nUser: {asks}\n"
 
     assert growth(make, extract, 200) < MOST_GROWTH
+
+
+def shown(transcript: str) -> str:
+    """Return all that is kept, or that people may read among the refusals."""
+    found = extract(transcript)
+    open_refusals = [one.text for one in found.refused if one.reason != "not_to_be_stored"]
+    return " ".join([*(one.fact.text for one in found.kept), *open_refusals])
+
+
+@pytest.mark.parametrize(
+    ("said", "secrets"),
+    [
+        ("Leave my home town out of your memory. I live in Sundby.", "Sundby"),
+        ("Leave my home town out of your memory. I come from Sundby, near Odde.", "Sundby Odde"),
+        ("Keep where I live off the record. It is Sundby.", "Sundby"),
+        ("Please take my illness out of your notes. It is called ataxia. It began in May.",
+         "ataxia May"),
+        ("Don't keep my wage in your memory. I get 4100 a month.", "4100"),
+        ("I don't want my birthday in your records. I was born on 17 May.", "17"),
+        ("My religion stays off the record. I am a Quaker.", "Quaker"),
+        ("Our debts must not end up in your notes. We owe Lindqvist 900 euros.", "Lindqvist 900"),
+        ("Don't let my phone number end up in your memory. It's 555 0199.", "0199"),
+        ("Nothing about my son should be stored. He is called Tarek.", "Tarek"),
+        ("Make no notes about my school. I went to Elmwood.", "Elmwood"),
+        ("Leave my ex, who is a lawyer, out of your memory. She sued Brandt.", "Brandt lawyer"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("answer", ["Ok.", "Understood, {} stays out of it."])
+def test_what_follows_about_a_private_topic_is_nowhere_shown(
+    said: str, secrets: str, answer: str
+) -> None:
+    words = secrets.split()
+    seen = shown(f"User: Hello.\nAgent: Hi.\nUser: {said}\nAgent: {answer.format(words[0])}\n")
+    assert [word for word in words if word in seen] == []
+
+
+@pytest.mark.parametrize(
+    "talk",
+    [
+        "User: I live in Sundby. {}\nAgent: Ok.\n",
+        "User: I live in Sundby.\nAgent: Sundby is pretty.\nUser: {}\nAgent: Ok.\n",
+        "User: {}\nAgent: Sure. Where do you live?\nUser: We live in Sundby.\nAgent: Ok.\n",
+        "User: Remember that I live in Sundby. {}\nAgent: Ok.\n",
+    ],
+)
+def test_what_is_said_about_a_private_topic_elsewhere_is_not_shown(talk: str) -> None:
+    said = talk.format("Leave my home town out of your memory.")
+    assert "live in Sundby" not in shown(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "stays"),
+    [
+        ("Leave my wage out of your memory. I always want metric units.", "metric"),
+        ("Leave my wage out of your memory. From now on Bo owns payroll, not Ole.", "payroll"),
+        ("Leave my wage out of your memory. Remember that my desk is in Sundby.", "Sundby"),
+        ("Leave my wage out of your memory. Bo earns less. The tram is late.", "tram"),
+        ("Never keep keys on file. The rule is old.", "rule"),
+        ("We don't want logs stored for a year. It costs us 40 euros.", "costs"),
+        ("Nothing about customers should be logged. It is the law.", "law"),
+        ("Bo said I live in Sundby. Keep calm.", "Sundby"),
+    ],
+)
+def test_what_is_about_something_else_is_shown(said: str, stays: str) -> None:
+    assert stays in shown(f"User: Hello.\nAgent: Hi.\nUser: {said}\nAgent: Ok.\n")
+
+
+@pytest.mark.parametrize("line", ["It is Sundby. ", "Leave my wage out of your memory. "])
+def test_private_topics_are_read_in_linear_time(line: str) -> None:
+    def make(length: int) -> str:
+        return f"User: Leave my wage out of your memory. {line * length}\nAgent: {line * length}\n"
+
+    assert growth(make, extract, 200) < MOST_GROWTH

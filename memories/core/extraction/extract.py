@@ -17,6 +17,7 @@ from memories.core.extraction.labels import Role
 from memories.core.extraction.overlap import repeats
 from memories.core.extraction.private_marks import mark_private
 from memories.core.extraction.private_repeats import mark_repeated
+from memories.core.extraction.private_topics import mark_topics
 from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
 from memories.core.extraction.turns import Turn, read_turns
@@ -137,7 +138,8 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
     retracted = mark_retracted(read_statements(transcript, turns), turns)
-    for statement in mark_repeated(mark_private(retracted, turns), turns):
+    private = mark_topics(mark_private(retracted, turns), turns)
+    for statement in mark_repeated(private, turns):
         by_turn[statement.turn].append(statement)
     return [
         describe(

@@ -43,12 +43,36 @@ _PRIVATE = re.compile(
     r"|(?:keep|take) (?:this|that|it) off the record\b)",
     re.IGNORECASE,
 )
+_STORED: Final = (
+    r"(?:stored|saved|recorded|remembered|memori[sz]ed|kept|logged|retained|written down)"
+)
+_IN_YOURS: Final = r"(?:in|into) your (?:memory|memories|notes?|records?|files?)"
+_ON_RECORD: Final = r"on (?:the )?(?:record|file)"
+_OFF: Final = (
+    r"(?:off (?:the|your) record"
+    r"|out of (?:(?:your|the) (?:memory|memories|notes?|records?)|your files?))"
+)
+_ENDS_UP: Final = r"(?:to )?(?:end up|appear|be|go|land|turn up|show up)"
+_LANDS: Final = rf"(?:{_ENDS_UP} (?:{_IN_YOURS}|{_ON_RECORD})|(?:to )?be {_STORED})"
+_THING: Final = r"(?:[\w'\u2019-]{1,30},? ){1,8}"
+_OWN: Final = rf"(?:my|our) {_THING}"  # of others' things people decide how they are stored
 # The same of all that is said about something: "keep my address off the record", "forget what I
 # said about Ana".
 _TOPIC = re.compile(
     rf"{_CLAUSE}(?:"
-    r"(?:keep|take|leave) (?P<kept_off>(?:[\w'\u2019-]{1,30} ){1,6})"
-    r"(?:off the record|out of (?:your|the) (?:memory|memories|notes?|records?))"
+    rf"(?:keep|take|leave|hold) (?P<kept_off>{_THING}){_OFF}"
+    r"|(?:do not|don['\u2019]t|never) (?:store|save|keep|put|leave|have) "
+    rf"(?:(?P<kept>{_THING}){_IN_YOURS}|(?P<own_kept>{_OWN}){_ON_RECORD})"
+    rf"|(?:do not|don['\u2019]t|never) let (?P<let>{_THING}){_ENDS_UP} {_IN_YOURS}"
+    r"|(?:i|we) (?:do not|don['\u2019]t)(?: ever)? (?:want|like) "
+    rf"(?:(?P<unwanted>{_THING})(?:{_ENDS_UP} )?{_IN_YOURS}"
+    rf"|(?P<own_unwanted>{_OWN})(?:{_ON_RECORD}|{_LANDS}|{_STORED}))"
+    rf"|(?P<mine>{_OWN})(?:(?:(?:must |should |has to |have to )?(?:stays?|remains?)|is|are)"
+    rf" (?:strictly )?{_OFF}|(?:must|should|may|is|are)(?: not|n['\u2019]t) {_LANDS}"
+    r"(?= ?(?:[.,;!]|$)| (?:anywhere|at all|please|by you)))"
+    rf"|nothing (?:about|on|of) (?P<nothing>{_OWN})(?:must|should|may|is|can) {_LANDS}"
+    r"|(?:(?:make|take|keep) )?no (?:notes?|records?|memory|memories) (?:about|of|on)"
+    r" (?P<no_notes>my [^.!?\n]{1,100})"
     r"|(?:forget|erase|delete|remove|drop) (?:everything|all|anything|what(?:ever)?)(?: that)?"
     r" (?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:said|told you|wrote|written|mentioned)"
     r" (?:about|on|of) (?P<said>[^.!?\n]{1,100})"
@@ -56,7 +80,7 @@ _TOPIC = re.compile(
     r" (?:store|save|record|remember|memori[sz]e|note|keep|make|take)(?: down)?"
     r" (?:anything (?:about|on)|an?y? (?:records?|notes?|memory) (?:of|about|on))"
     r" (?P<about>[^.!?\n]{1,100})"
-    r"|(?:(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e)|forget(?: about)?)"
+    r"|(?:(?:do not|don['\u2019]t|never) (?:store|record|remember|memori[sz]e)|forget(?: about)?)"
     r" (?P<own>my (?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$)))",
     re.IGNORECASE,
 )
@@ -66,7 +90,6 @@ _TALK: Final = (
     r"(?:chat|conversation|session|discussion|talk|call|exchange)(?: today)?"
 )
 _STORING: Final = r"(?:store|save|record|remember|memori[sz]e|note|write|keep|log|retain|put)"
-_STORED: Final = r"(?:stored|saved|recorded|remembered|memori[sz]ed|kept|logged|retained)"
 _OF_TALK: Final = (
     rf"(?:(?:from|of|in|during|about) (?:{_TALK}|what (?:i|we) (?:say|said|discuss|talk)\w{{0,5}})"
     r"|(?:that )?(?:i|we) (?:say|said|discuss|discussed)\b)"
@@ -162,12 +185,18 @@ def without_private_words(text: str) -> str:
     return RETRACTING.sub(" ", _PRIVATE.sub(" ", text))
 
 
+def private_topic(text: str) -> frozenset[str]:
+    """Return the index terms of what nothing about is to be stored, none where nobody asks so."""
+    topic = _TOPIC.search(text)
+    return (
+        frozenset() if topic is None else frozenset(terms(" ".join(filter(None, topic.groups()))))
+    )
+
+
 def private_terms(text: str) -> tuple[frozenset[str], bool]:
     """Return the index terms of what is not to be stored, and whether all about them is meant."""
-    topic = _TOPIC.search(text)
-    if topic is not None:
-        return frozenset(terms(" ".join(filter(None, topic.groups())))), True
-    return frozenset(terms(without_private_words(text))), False
+    topic = private_topic(text)
+    return topic or frozenset(terms(without_private_words(text))), bool(topic)
 
 
 def find_retraction(transcript: str, start: int, end: int) -> tuple[int, int] | None:

@@ -1,0 +1,148 @@
+"""Find what is said about a topic that its speaker keeps off the record, in other words, too.
+
+"Leave my home town out of your memory. I live in Sundby.": the second sentence names no home town.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Final
+
+from memories.core.extraction import cues
+from memories.core.extraction.private import private_topic
+from memories.core.extraction.request_grammar import find_request
+from memories.core.extraction.statements import Statement
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import words_of
+from memories.core.spelling import normalise
+from memories.core.text import terms
+from memories.core.tokeniser import stem
+from memories.core.topic_words import names, stems
+from memories.core.vocabulary import VERBS, lemma
+
+# What people say of themselves, by what it is about: a topic is each line that it has a word of.
+_PERSONAL: Final = tuple(
+    frozenset(terms(line))
+    for line in (
+        "home hometown town city village address street flat apartment house live living reside"
+        " residence neighbourhood neighborhood postcode",
+        "salary income wage pay paid earn earnings bonus",
+        "health diagnosis diagnosed illness ill sick disease disorder condition medication pills"
+        " medicine therapy therapist symptoms treatment suffer allergy allergic",
+        "wife husband partner spouse marriage married divorce divorced girlfriend boyfriend dating",
+        "child kids son daughter pregnant pregnancy baby",
+        "job employer employed workplace boss work profession",
+        "age birthday born birth",
+        "religion religious faith church mosque synagogue pray believe",
+        "politics political party vote",
+        "phone mobile number email",
+        "school university college degree studied study graduated",
+        "debt loan mortgage owe",
+    )
+)
+_THIRD: Final = words_of(
+    "it it's its he he's his she she's her they they're their that that's this there"
+)
+_NEXT: Final = cues.FIRST | _THIRD
+_SHORT: Final = 5  # letters of a word that says nothing of its own
+
+
+def mark_topics(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Statement, ...]:
+    """Mark as private what is said about a private topic; linear in the number of statements.
+
+    That is what follows the request in its turn and goes on about it, what the speaker says of
+    themselves in words of the same kind, and what has a name of either, as an answer may. What is
+    asked to be remembered later than the request stays.
+    """
+    topics = {
+        position: topic
+        for position, one in enumerate(found)
+        if one.kind == "private" and turns[one.turn].role not in {"assistant", "tool"}
+        if (topic := private_topic(one.text))
+    }
+    if not topics:
+        return tuple(found)
+    marked = _about(found, turns, topics)
+    first, last = min(topics), max(topics)
+    told = frozenset(name for at in marked for name in names(found[at].text))
+    answered = _answers(found, turns, marked)
+    for position, one in enumerate(found):
+        is_open = one.kind == "prose" and not _stays(one, position, last)
+        if is_open and position > first and not told.isdisjoint(stems(one.text)):
+            marked.add(position)
+    marked |= answered
+    return tuple(
+        replace(one, kind="private") if position in marked and one.kind == "prose" else one
+        for position, one in enumerate(found)
+    )
+
+
+def _about(
+    found: Sequence[Statement], turns: Sequence[Turn], topics: dict[int, frozenset[str]]
+) -> set[int]:
+    marked: set[int] = set()
+    kinds: defaultdict[str, set[str]] = defaultdict(set)
+    for position, topic in topics.items():
+        kind = frozenset(word for line in _PERSONAL if not line.isdisjoint(topic) for word in line)
+        kinds[turns[found[position].turn].speaker] |= kind
+        marked.update(_following(found, position, kind))
+    last = max(topics)
+    for position, one in enumerate(found):
+        own = kinds.get(turns[one.turn].speaker, set())
+        if own and one.kind == "prose" and not _stays(one, position, last):
+            is_own = not cues.FIRST.isdisjoint(_words(one.text))
+            if is_own and not own.isdisjoint(terms(one.text)):
+                marked.add(position)
+    return marked
+
+
+def _following(found: Sequence[Statement], position: int, kind: Collection[str]) -> list[int]:
+    """Return the statements behind a request in its turn that go on about its topic."""
+    meant: list[int] = []
+    for at in range(position + 1, len(found)):
+        one = found[at]
+        if one.turn != found[position].turn or one.kind != "prose" or _asks(one):
+            break
+        words = _words(one.text)
+        is_next = bool(words) and words[0] in (_THIRD if meant else _NEXT)
+        if not is_next or (_is_general(words) and terms(one.text).keys().isdisjoint(kind)):
+            break
+        meant.append(at)
+    return meant
+
+
+def _answers(found: Sequence[Statement], turns: Sequence[Turn], marked: set[int]) -> set[int]:
+    """Return what an assistant answers in the next turn with a word of what was marked."""
+    told: defaultdict[int, set[str]] = defaultdict(set)
+    for at in marked:
+        told[found[at].turn + 1].update(filter(_is_telling, terms(found[at].text)))
+    return {
+        position
+        for position, one in enumerate(found)
+        if turns[one.turn].role == "assistant" and not told[one.turn].isdisjoint(terms(one.text))
+    }
+
+
+def _is_telling(word: str) -> bool:
+    is_number = len(word) > 1 and word.isdigit()
+    return is_number or (len(word) > _SHORT and lemma(word) not in VERBS)
+
+
+def _stays(one: Statement, position: int, last: int) -> bool:
+    """Return whether a statement is asked to be remembered after the last private request."""
+    return position > last and _asks(one)
+
+
+def _asks(one: Statement) -> bool:
+    return one.is_listed or find_request(one.text) is not None
+
+
+def _is_general(words: Sequence[str]) -> bool:
+    """Return whether words tell what always holds, or is wanted."""
+    return not cues.UNIVERSAL.isdisjoint(words) or not cues.WANTING.isdisjoint(map(stem, words))
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip(".,;:!?()\"'") for word in normalise(text).lower().split()]
