@@ -26,8 +26,13 @@ import benchmarks.ground  # noqa: F401  sets Django up, before the product's mod
 from engram.console.evaluation import drift
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.edits import edits_of
-from memories.core.drift.evidence import FEATURES, Evidence, evidence_of, is_reworded
+from memories.core.drift.evidence import (
+    FEATURES,
+    Evidence,
+    evidence_of,
+    is_reworded,
+    weighty_edits,
+)
 from memories.core.drift.passages import without_links
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.verdict import Estimate
@@ -35,7 +40,7 @@ from memories.services.drift.reading import estimator
 
 OWN: Final = Path(__file__).parent / "drift"
 UNTOUCHED: Final = frozenset(
-    ["pairs_3", "pairs_4", "answers", "answers_2", "start"]
+    ["pairs_3", "pairs_4", "pairs_5", "pairs_6", "answers", "answers_2", "start"]
 )  # measured by the stored weights, and never fitted on
 AGAINST: Final = frozenset(["pairs_2"])
 WEIGHT_OF_THOSE: Final = 0.6
@@ -65,10 +70,10 @@ def read(path: Path, model: str, estimate: Estimate) -> list[Case]:
 
 
 def _evidence(pair: drift.ReadPair, estimate: Estimate) -> Evidence | None:
-    edits = edits_of(pair.support, pair.after)
+    text = without_links(pair.row.memory)
+    edits = weighty_edits(text, pair.support, pair.after)
     if not edits or is_pointer(pair.row.memory, pair.row.tags):
         return None
-    text = without_links(pair.row.memory)
     found = evidence_of(
         text, pair.support, edits, pair.after, estimate=estimate, answers=pair.row.told
     )

@@ -263,8 +263,7 @@ def _values(terms: Sequence[Term]) -> list[Term]:
 
 def _find_agreement(a: Term, b: Term, found: Alignment) -> str:
     if a.kind == b.kind == "date":
-        is_same = dates.agree(a.key, b.key) and dates.dimension(a.key) == "clock"
-        return "same time" if is_same else ""
+        return "same time" if dates.same_clock(a.key, b.key) else ""
     if a.prep and a.prep == b.prep and (_is_hour_of(a, b, 24) or _is_hour_of(b, a, 24)):
         return "same hour"
     pair = _quantities(a, b, found)
@@ -330,7 +329,8 @@ def _is_hour_of(bare: Term, clock: Term, hours: int) -> bool:
         return False
     if (amount.unit, amount.noun, amount.bound) != ("count", "", "exact"):
         return False
-    hour, _, minute = clock.key.rstrip("z").partition(":")
+    hour, _, minute = clock.key.rstrip(f"z{dates.OPEN}").partition(":")
+    hours = 12 if clock.key.endswith(dates.OPEN) else hours
     return (
         minute == "00" and amount.value in range(25) and amount.value % hours == int(hour) % hours
     )

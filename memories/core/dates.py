@@ -2,6 +2,7 @@
 
 "31 March 2026" → "2026-03-31"; "March 2026" → "2026-03"; "3 May" → "--05-03"; "June" → "--06";
 "Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z";
+"half past six" → "06:30~" (in the morning or in the evening);
 "last year" → "last-year" (relative to the time of writing: never compared with another date).
 """
 
@@ -11,6 +12,7 @@ import re
 from collections.abc import Sequence
 
 from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
+from memories.core.number_words import NUMBER_WORDS
 from memories.core.tokeniser import Token
 
 _MONTHS = {
@@ -38,6 +40,11 @@ _DATE_PREPOSITIONS = frozenset(
 )  # fmt: skip
 _RELATIVE = {"last": "last", "previous": "last", "this": "this", "current": "this", "next": "next"}
 _PERIODS = frozenset(["year", "month", "week", "quarter", "season", "sprint", "term", "semester"])
+_HOURS = {word: int(value) for word, value in NUMBER_WORDS.items() if value in range(1, 13)}
+_BEFORE = -15  # minutes
+_MINUTES = {("half", "past"): 30, ("quarter", "past"): 15, ("quarter", "to"): _BEFORE}
+_HALF_OF_DAY = {"morning": 0, "afternoon": 12, "evening": 12}
+_CLOCK_PREPOSITIONS = frozenset(["at", "by", "until", "till", "from", "before", "after", "around"])
 _DAY_SUFFIX = frozenset(["st", "nd", "rd", "th"])
 _QUARTER = re.compile(r"q([1-4])$")
 _DAY_OR_HOUR = re.compile(r"\d{1,2}")
@@ -46,9 +53,10 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _ORDINAL_DAY = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)$")
 
 
+OPEN = "~"  # ends a time of which the half of the day is not said
 # All words that a date can start with.
-OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | {
-    "noon", "midday", "midnight", "q1", "q2", "q3", "q4",
+OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | _HOURS.keys() | {
+    "noon", "midday", "midnight", "half", "quarter", "q1", "q2", "q3", "q4",
 }  # fmt: skip
 
 
@@ -75,7 +83,9 @@ def _from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     if quarter := _QUARTER.match(lower):
         year = _year(tokens, index + 1)
         return (index + 2, f"{year}-q{quarter[1]}") if year else (index + 1, f"q{quarter[1]}")
-    return _from_month(tokens, index) if lower in _MONTHS else None
+    if lower in _MONTHS:
+        return _from_month(tokens, index)
+    return _spoken_clock(tokens, index)
 
 
 def _lower(tokens: Sequence[Token], index: int) -> str:
@@ -86,6 +96,8 @@ def _from_number(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     text = tokens[index].text
     following = _lower(tokens, index + 1)
     if _DAY_OR_HOUR.fullmatch(text):
+        if spoken := _spoken_clock(tokens, index):
+            return spoken
         if following in ("am", "pm", "a.m", "p.m", "o'clock", "uhr"):
             return _clock(tokens, index + 1 + (following in ("o'clock", "uhr")), int(text), 0)
         if 1 <= int(text) <= 31 and (day := _day_of_month(tokens, index, int(text))):
@@ -159,6 +171,59 @@ def _clock(tokens: Sequence[Token], index: int, hours: int, minutes: int) -> tup
     return index + 1, f"{(hours + zone) % 24:02d}:{minutes:02d}z"
 
 
+def _spoken_clock(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
+    """Read "nine o'clock", "half past six in the evening", "at two in the afternoon".
+
+    Without the half of the day the time is open.
+    """
+    minutes = _MINUTES.get((_lower(tokens, index), _lower(tokens, index + 1)))
+    end = index + (1 if minutes is None else 3)
+    hours = _hours(_lower(tokens, end - 1))
+    is_at = _lower(tokens, index - 1) in _CLOCK_PREPOSITIONS
+    is_clock = _lower(tokens, end) == "o'clock"
+    is_time = is_clock or minutes is not None or (is_at and _half_of_day(tokens, end) is not None)
+    end += is_clock
+    if hours is None or not is_time or _lower(tokens, end) in ("%", "percent"):
+        return None
+    if minutes == _BEFORE:
+        hours, minutes = (hours - 2) % 12 + 1, 60 + _BEFORE
+    half = _half_of_day(tokens, end)
+    if half is not None:
+        return _clock(tokens, end + 3, hours % 12 + half, minutes or 0)
+    if _lower(tokens, end) in ("am", "pm", "a.m", "p.m"):
+        return _clock(tokens, end, hours, minutes or 0)
+    return end, f"{hours:02d}:{minutes or 0:02d}{OPEN}"
+
+
+def _half_of_day(tokens: Sequence[Token], index: int) -> int | None:
+    """Return the hours that "in the evening" adds; None without such words."""
+    if (_lower(tokens, index), _lower(tokens, index + 1)) != ("in", "the"):
+        return None
+    return _HALF_OF_DAY.get(_lower(tokens, index + 2))
+
+
+def _hours(word: str) -> int | None:
+    if word.isdecimal() and len(word) <= 2 and 1 <= int(word) <= 12:
+        return int(word)
+    return _HOURS.get(word)
+
+
+def also_written(iso: str) -> tuple[str, ...]:
+    """Return the other forms of a time: "09:00~" may be "09:00" or "21:00", and each may be it."""
+    if dimension(iso) != "clock" or iso.endswith("z"):
+        return ()
+    hours, minutes = _face(iso)
+    if iso.endswith(OPEN):
+        return f"{hours:02d}:{minutes}", f"{hours + 12:02d}:{minutes}"
+    return (f"{hours or 12:02d}:{minutes}{OPEN}",)
+
+
+def _face(clock: str) -> tuple[int, str]:
+    """Return a time as a clock with hands shows it."""
+    hours, _, minutes = clock.rstrip(f"z{OPEN}").partition(":")
+    return int(hours) % 12, minutes
+
+
 def dimension(iso: str) -> str:
     """Return the dimension of a date string: "clock", "weekday", "quarter", "day" or "relative"."""
     if iso.partition("-")[0] in ("last", "this", "next"):
@@ -177,6 +242,8 @@ def agree(a: str, b: str) -> bool:
     if dimension(a) != dimension(b):
         return False
     if dimension(a) == "clock":
+        if OPEN in (a[-1], b[-1]):
+            return _face(a) == _face(b)
         return a.rstrip("z") == b.rstrip("z") and a.endswith("z") != b.endswith("z")
     if dimension(a) == "quarter":
         return a.endswith(b) or b.endswith(a)
@@ -187,7 +254,15 @@ def agree(a: str, b: str) -> bool:
 
 def finer(a: str, b: str) -> bool:
     """Return whether `a` is more exact than `b`: it has a field that `b` leaves open."""
+    if OPEN in (a[-1], b[-1]):
+        return not a.endswith(OPEN)
     return len(a.strip("-")) > len(b.strip("-"))
+
+
+def same_clock(a: str, b: str) -> bool:
+    """Return whether two times agree, and the hour that an open one names is the other's."""
+    ends = f"z{OPEN}"
+    return dimension(a) == "clock" and agree(a, b) and a.rstrip(ends) == b.rstrip(ends)
 
 
 def _fields(iso: str) -> tuple[str | None, str | None, str | None]:

@@ -50,7 +50,7 @@ FILLERS = words_of(
     "very really quite simply actually basically currently now today here"
     " also too already still then thus therefore hence however please note well as so such"
     " own itself again else nowhere rather fairly pretty always ever e.g i.e etc vs yes okay ok"
-    " nowadays overall entirely completely fully directly properly explicitly officially"
+    " o'clock nowadays overall entirely completely fully directly properly explicitly officially"
     " throughout altogether"
 ) | words_of("that this these those which who whom whose what there here where how")
 # Adverbs that restrict or widen a claim; `same` requires them on both sides.

@@ -46,7 +46,7 @@ build construct
 create generate produce
 choose select pick
 repair mend fix
-forbid prohibit ban disallow
+forbid forbidden prohibit ban disallow outlaw
 allow permit
 disable deactivate
 enable activate

@@ -173,7 +173,7 @@ def quantity_at(
     value *= factor
     if not math.isfinite(value):
         return None
-    if rate := _rate(tokens, end, skip_noun=bool(noun)):
+    if rate := _rate(tokens, end, skip_noun=bool(noun)) or _money_rate(tokens, end, unit):
         rate_end, seconds, adjacent = rate
         unit, value = f"{unit}/s", value / seconds
         text = between(tokens, index, rate_end)
@@ -323,6 +323,12 @@ def _rate(
             if seconds and name not in ("ms", "d", "us"):
                 return at + 2, seconds, offset == 0
     return None
+
+
+def _money_rate(tokens: Sequence[Token], index: int, unit: str) -> tuple[int, float, bool] | None:
+    """Read the adverb after a sum of money: "600 euros monthly"."""
+    often = FREQUENCIES.get(tokens[index].lower) if index < len(tokens) else None
+    return (index + 1, 1 / often, True) if often and unit in CURRENCIES.values() else None
 
 
 def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:

@@ -151,7 +151,7 @@ def _append_word(tokens: list[Token], text: str, start: int) -> None:
             tokens.append(Token(written, rate[group], kind, at, start + rate.end(group)))
         return
     is_possessive = lower.endswith("'s") and lower not in _SHORT_FORMS
-    if "'" in lower:
+    if "'" in lower and lower != "o'clock":
         base = lower.split("'", 1)[0]
         text, lower, end = text[: len(base)], base, start + len(base)
     if "-" in lower and lower.replace("-", "").isalpha():

@@ -150,6 +150,14 @@ def test_a_month_may_be_thirty_days_and_a_year_is_twelve_months() -> None:
         ("at 8 am", "08:00"),
         ("at 7:30 pm", "19:30"),
         ("at noon", "12:00"),
+        ("at nine o'clock", "09:00~"),
+        ("at 9 o\u2019clock pm", "21:00"),
+        ("at 14 o'clock", "14:00"),
+        ("at half past six", "06:30~"),
+        ("at half past six in the evening", "18:30"),
+        ("at a quarter to one", "12:45~"),
+        ("at quarter past 12 o'clock", "12:15~"),
+        ("until two in the afternoon", "14:00"),
         ("at 02:00 CET", "01:00z"),
         ("at 20:00 EST", "01:00z"),
         ("last year", "last-year"),
@@ -160,7 +168,17 @@ def test_dates_are_partial_iso(text: str, iso: str) -> None:
     assert claim.dates == {iso}
 
 
-@pytest.mark.parametrize("text", ["Guests may park here.", "They march on.", "The sun sat low."])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Guests may park here.",
+        "They march on.",
+        "The sun sat low.",
+        "We bake ten in the morning.",
+        "It rose from a quarter to ten percent.",
+        "Half of it is past its time.",
+    ],
+)
 def test_words_that_look_like_dates_are_none(text: str) -> None:
     assert read(text).claims[0].dates == frozenset()
 
@@ -171,6 +189,11 @@ def test_words_that_look_like_dates_are_none(text: str) -> None:
         ("2026-03", "--03-31", True),
         ("2026-03-31", "2026-03-30", False),
         ("08:00", "08:00z", True),
+        ("08:00~", "20:00", True),
+        ("12:15", "12:15~", True),
+        ("12:15~", "00:15", True),
+        ("08:00~", "08:30~", False),
+        ("08:00~", "09:00z", False),
         ("08:00z", "09:00z", False),
         ("monday", "tuesday", False),
         ("2025-q3", "q3", True),
@@ -239,6 +262,13 @@ def test_halves_count_and_long_numbers_are_exact(a: str, b: str, relation: str) 
         ("Gate seven opens at 6.", "Gate seven opens at 18:00.", "refines"),
         ("Gate seven opens at 6.", "Gate seven opens at 6:30.", "contradicts"),
         ("Gate seven opens at 6.", "Gate seven opens at 7:00.", "contradicts"),
+        ("Gate seven opens at six o'clock.", "Gate seven opens at 6:00.", "same"),
+        ("Gate seven opens at six o'clock.", "Gate seven opens at 6.", "same"),
+        ("Gate seven opens at half past six.", "Gate seven opens at 18:30.", "refines"),
+        ("Gate seven opens at half past six.", "Gate seven opens at 6 o'clock.", "contradicts"),
+        ("Gate seven opens at noon.", "Gate seven opens at half past nine.", "contradicts"),
+        ("Gate seven costs 90 euros a month.", "Gate seven costs EUR 90 monthly.", "same"),
+        ("Gate seven costs 90 euros yearly.", "Gate seven costs EUR 90 monthly.", "contradicts"),
         ("Server one is in Oslo.", "Server two is in Oslo.", "different"),
         ("Idem one.", "Idem two.", "different"),
         ("The fund is 50% owned by Ana.", "The fund is 0.5 owned by Ana.", "different"),

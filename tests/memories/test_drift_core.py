@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from memories.core.answers import Answer
 from memories.core.drift.calibration import CALIBRATIONS, calibration_of
-from memories.core.drift.edits import edits_of
+from memories.core.drift.edits import edit_between, edits_of
 from memories.core.drift.evidence import FEATURES
+from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import (
     MAX_STATEMENTS,
@@ -445,3 +446,47 @@ def test_a_contradiction_from_the_start_is_found_where_the_nearest_statement_is_
         found = judge(memory, later, before=note)
         assert found.is_drifted is is_found
         assert (FROM_THE_START in found.reasons) is is_found
+
+
+TURNED = [
+    ("Dogs may ride in the tram.", "Dogs are not allowed in the tram.", True),
+    ("Dogs may ride in the tram.", "Dogs are forbidden in the tram.", True),
+    ("Dogs are allowed in the tram.", "Dogs are excluded from the tram.", True),
+    ("The tram has a night fare of 2 euros.", "The night fare of the tram was abolished.", True),
+    ("The tram serves the fair for free.", "The tram no longer serves the fair.", True),
+    ("Season tickets can be bought in the tram.", "Season tickets were dropped.", True),
+    ("Skis stay in the tram.", "Skis stay outside the tram.", True),
+    ("Dogs are not allowed in the tram.", "Dogs are forbidden in the tram.", False),
+    ("Dogs are excluded from the tram.", "Dogs must not ride in the tram.", False),
+    ("The night fare was abolished.", "The night fare no longer exists.", False),
+    ("The tram leaves at half past six.", "The tram leaves at 6:30.", False),
+    ("The tram leaves at nine o'clock in the evening.", "The tram leaves at 21:00.", False),
+    ("The tram is closed on Mondays.", "On Mondays the tram stays closed.", False),
+]
+
+
+@pytest.mark.parametrize(("before", "after", "is_turned"), TURNED)
+def test_what_ended_or_is_forbidden_is_told_from_the_same_in_other_words(
+    before: str, after: str, is_turned: bool
+) -> None:
+    sentence = support_of(before, scored(before, before)).sentences[0]
+    found = opposition(before, edit_between(sentence, Scored(Statement(after), 0.6)))
+    assert bool(found) is is_turned
+    note = f"# Tram 4\n\n{before} Line 4 has nine stops. Doors close by themselves."
+    assert judge(before, note, before=note).is_drifted is False
+    if "half past" in before or "o'clock" in before:
+        assert judge(before, note.replace(before, after), before=note).is_drifted is False
+
+
+@pytest.mark.parametrize("after", [one[1] for one in TURNED[:4]])
+def test_a_permission_that_ended_is_drift(after: str) -> None:
+    before = next(one[0] for one in TURNED if one[1] == after)
+    note = f"# Tram 4\n\n{before} Line 4 has nine stops. Doors close by themselves."
+    assert judge(before, note.replace(before, after), before=note).is_drifted
+
+
+def test_a_negated_side_remark_counts() -> None:
+    note = "# Hall\n\nThe rear hall has forty seats and a stage; hirers may cook there. Ask Ines."
+    memory = "The rear hall has forty seats and a stage; hirers may cook there ([[hall]])."
+    assert judge(memory, note.replace("may cook", "may not cook"), before=note).is_drifted
+    assert not judge(memory, note.replace("may cook", "can cook"), before=note).is_drifted

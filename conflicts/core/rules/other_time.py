@@ -10,6 +10,7 @@ from conflicts.core.opposites import opposite_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
+from memories.core.dates import agree
 
 RULE: Final = Rule(
     id="ambiguity.other-words.time",
@@ -34,7 +35,7 @@ def find(pair: FactPair) -> Clash | None:
     if opposite_words(pair.a, pair.b) or _is_of_other_day(pair.a, pair.b):
         return None
     left, right = min(mine), min(theirs)
-    if left.endswith("z") != right.endswith("z") or left == right:
+    if left.endswith("z") != right.endswith("z") or agree(left, right):
         return None
     return pair.clash(RULE, explain_dates(pair.a, left, pair.b, right), strength=STRENGTH)
 

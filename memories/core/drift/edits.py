@@ -14,7 +14,6 @@ from memories.core.drift.support import Scored, Sentence, Support, covered, dige
 
 _WORD: Final = re.compile(r"\w+")
 _OF_WORDS: Final = 0.5  # weight of common words beside the cosine, for all and for shared ones
-_LEAST_SHARE: Final = 0.25  # of the supported words: what covers less of them is a side remark
 NEAREST: Final = 2  # statements in which the words of a changed one are looked for
 
 
@@ -50,9 +49,6 @@ def edits_of(support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
     new = new_statements(support, present) or list(present)
     statements = [scored.statement for scored in present]
     changed = [one for one in support.sentences if not _is_kept(one, statements)]
-    total = sum(len(one.shared) for one in support.sentences)
-    if sum(len(one.shared) for one in changed) < _LEAST_SHARE * total:
-        return ()
     return tuple(_edit(sentence, new) for sentence in changed)
 
 

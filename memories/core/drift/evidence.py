@@ -7,40 +7,24 @@ was edited for what it says. So the share of the note that is gone is a part of 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memories.core.answers import Answer
 from memories.core.claim_types import Term
-from memories.core.drift.edits import Edit
-from memories.core.drift.parts import VALUES, key_of, weights_of, words_of
+from memories.core.drift.edits import Edit, edits_of
+from memories.core.drift.opposition import opposition
+from memories.core.drift.parts import VALUES, keys_of, weights_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Support, covered, digests_of
-from memories.core.function_words import OPPOSED_PREPOSITIONS
-from memories.core.lexicon import opposites_of
 from memories.core.likelihood import UNKNOWN, Likelihood
 from memories.core.reading import read_cached
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
-_CLOSE: Final = 0.4  # likeness of words from which two statements are compared word by word
 _SMALL_EDIT: Final = 0.6
+_LEAST_SHARE: Final = 0.25  # of the supported words: what covers less of them is a side remark
 _LEAST_GONE: Final = 0.1  # share of a note; below it all edits are equally deliberate
-_ONLY: Final = re.compile(
-    r"\b(?:only|nobody|no one|never|solely|exclusively|sole|alone|except|none|not|neither|nothing)"
-    r"\b",
-    re.IGNORECASE,
-)
-_NEGATION: Final = re.compile(
-    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer)\b|n't\b",
-    re.IGNORECASE,
-)
-_ORDER: Final = {
-    word: other
-    for word, other in OPPOSED_PREPOSITIONS.items()
-    if word not in ("in", "on", "to", "up", "down", "into", "out", "off")
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +93,17 @@ def is_reworded(found: Evidence) -> bool:
     return found.same >= SURELY_SAME and not (found.new_values or found.is_opposed)
 
 
+def weighty_edits(text: str, support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
+    """Return the edits of supporting statements, none where all are of a side remark.
+
+    What covers few of the supported words is one, unless the new wording turns it round.
+    """
+    edits = edits_of(support, present)
+    total = sum(len(one.shared) for one in support.sentences)
+    is_aside = sum(len(edit.before.shared) for edit in edits) < _LEAST_SHARE * total
+    return () if is_aside and not any(opposition(text, edit) for edit in edits) else edits
+
+
 def evidence_of(
     text: str,
     support: Support,
@@ -161,7 +156,7 @@ def evidence_of(
         lost=sum(weights.get(key, 1) for key in lost) / total,
         lost_values=sum(weights[key] for key in lost if weights.get(key, 1) > 1) / total,
         lost_words=lost,
-        new_values=tuple(new_values.values()),
+        new_values=tuple(dict.fromkeys(new_values.values())),
         same=same,
         contradicted=contradicted,
         is_opposed=opposed,
@@ -179,36 +174,4 @@ def _wordings(before: Statement, after: Statement) -> tuple[str, str]:
 def values_of(text: str) -> dict[str, str]:
     """Return the numbers, dates and names of a text as written, by key."""
     terms: list[Term] = [term for claim in read_cached(text).claims for term in claim.terms]
-    return {key_of(term): term.written for term in terms if term.kind in VALUES}
-
-
-def opposition(text: str, edit: Edit) -> str:
-    """Return how the new wording turns the old one round, "" when nothing shows."""
-    if edit.after is None:
-        return ""
-    old, new = edit.before.text, edit.after.text
-    mine, theirs = words_of(old), words_of(new)
-    is_close = edit.likeness >= _CLOSE
-    if is_close and _is_turned(old, new):
-        return "one is negated"
-    lost = edit.before.shared.keys() - theirs.keys()
-    for key in sorted(lost):
-        if opposites := opposites_of(key) & theirs.keys():
-            return f"{edit.before.shared[key]} vs {theirs[min(opposites)]}"
-    gone, come = (
-        set(a.lower().split()) - set(b.lower().split()) for a, b in ((old, new), (new, old))
-    )
-    if is_close and (word := next((w for w in sorted(gone) if _ORDER.get(w) in come), "")):
-        return f"{word} vs {_ORDER[word]}"
-    added = theirs.keys() - mine.keys() - weights_of(text).keys()
-    if is_close and added and _ONLY.search(text):
-        return "something joined what was the only one: " + theirs[min(added)]
-    return ""
-
-
-def _is_turned(old: str, new: str) -> bool:
-    """Return whether the number of negations and opposites differs by an odd number."""
-    mine, theirs = words_of(old).keys(), words_of(new).keys()
-    opposites = sum(bool(opposites_of(key) & (theirs - mine)) for key in mine - theirs)
-    negations = len(_NEGATION.findall(old)) - len(_NEGATION.findall(new))
-    return (negations + opposites) % 2 == 1
+    return {key: term.written for term in terms if term.kind in VALUES for key in keys_of(term)}

@@ -10,6 +10,7 @@ from typing import Final
 
 from memories.core.answers import Answer
 from memories.core.claim_types import Claim, Term
+from memories.core.dates import also_written
 from memories.core.reading import read_cached
 
 VALUES: Final = frozenset(["quantity", "date", "version", "name", "label"])
@@ -58,7 +59,8 @@ def weights_of(text: str, answers: Iterable[Answer] = ()) -> dict[str, int]:
 def _part(claim: Claim) -> Part:
     words: dict[str, str] = {}
     for term in filter(_counts, claim.terms):
-        words.setdefault(key_of(term), term.written)
+        for key in keys_of(term):
+            words.setdefault(key, term.written)
     change = claim.transition.kind if claim.transition else ""
     signature = (
         claim.keys, claim.polarity, claim.modality, change, claim.force, claim.operators,
@@ -69,6 +71,11 @@ def _part(claim: Claim) -> Part:
 
 def _counts(term: Term) -> bool:
     return term.weight >= 1 or term.kind in VALUES
+
+
+def keys_of(term: Term) -> tuple[str, ...]:
+    """Return the key of a term, and those of other forms of a time."""
+    return key_of(term), *(also_written(term.key) if term.kind == "date" else ())
 
 
 def key_of(term: Term) -> str:

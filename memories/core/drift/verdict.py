@@ -22,8 +22,14 @@ from memories.core.drift.answered import (
     said_otherwise,
 )
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.edits import Edit, edits_of, new_statements
-from memories.core.drift.evidence import Evidence, evidence_of, is_reworded, values_of
+from memories.core.drift.edits import Edit, new_statements
+from memories.core.drift.evidence import (
+    Evidence,
+    evidence_of,
+    is_reworded,
+    values_of,
+    weighty_edits,
+)
 from memories.core.drift.headings import is_under_new_name
 from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.pointers import is_pointer
@@ -120,7 +126,7 @@ def has_drifted(
     if is_pointer(memory, tags):
         return replace(quiet, reasons=("the memory only points at the note",))
     text = without_links(memory)
-    edits = _edits(support, present) if support else ()
+    edits = _edits(text, support, present) if support else ()
     least = threshold if threshold is not None else (calibration or Calibration()).threshold
     if found := _certain(text, near, support, edits, answers):
         sentence, before, reasons = found
@@ -138,11 +144,11 @@ def has_drifted(
     return replace(weighed, is_drifted=weighed.evidence >= least)
 
 
-def _edits(support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
+def _edits(text: str, support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
     """Return the edits of supporting statements that may say something else."""
     return tuple(
         edit
-        for edit in edits_of(support, present)
+        for edit in weighty_edits(text, support, present)
         if not _says_the_same(edit) and not is_under_new_name(edit, support, present)
     )
 

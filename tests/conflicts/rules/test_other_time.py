@@ -36,6 +36,10 @@ def test_another_hour_is_found(statements: tuple[str, ...]) -> None:
             "The bakery's doors open at 6:30 for customers.",
             "Customers can enter the bakery from 6:30.",
         ),
+        (
+            "The bakery's doors open at half past six for customers.",
+            "Customers can enter the bakery from 6:30.",
+        ),
     ],
 )
 def test_the_hours_of_two_sides_or_days_are_not(statements: tuple[str, ...]) -> None:

@@ -1,0 +1,97 @@
+"""Find how the new wording of a supporting statement turns the old one round."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from memories.core.claim_types import Claim
+from memories.core.drift.edits import Edit
+from memories.core.drift.parts import weights_of, words_of
+from memories.core.drift.support import covered
+from memories.core.function_words import OPPOSED_PREPOSITIONS
+from memories.core.lexicon import concept_of, opposites_of
+from memories.core.reading import read_cached
+
+_CLOSE: Final = 0.4  # likeness of words from which two statements are compared word by word
+_ONLY: Final = re.compile(
+    r"\b(?:only|nobody|no one|never|solely|exclusively|sole|alone|except|none|not|neither|nothing)"
+    r"\b",
+    re.IGNORECASE,
+)
+_NEGATION: Final = re.compile(
+    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer)\b|n't\b",
+    re.IGNORECASE,
+)
+_WORD: Final = re.compile(r"\w+")
+_DENIES: Final = frozenset(["not", "never", "longer", "cannot", "t"])  # "isn't" is two words
+_DENYING: Final = frozenset(map(concept_of, ("forbid", "exclude", "refuse", "disallow", "abolish")))
+_ORDER: Final = {
+    word: other
+    for word, other in OPPOSED_PREPOSITIONS.items()
+    if word not in ("in", "on", "to", "up", "down", "into", "out", "off")
+} | {"in": "outside"}
+
+
+def opposition(text: str, edit: Edit) -> str:
+    """Return how the new wording turns the old one round, "" when nothing shows."""
+    if edit.after is None:
+        return ""
+    old, new = edit.before.text, edit.after.text
+    mine, theirs = words_of(old), words_of(new)
+    is_close = edit.likeness >= _CLOSE
+    if (is_close or _says_it_ended(edit)) and _is_turned(old, new):
+        return "one is negated"
+    lost = edit.before.shared.keys() - theirs.keys()
+    for key in sorted(lost):
+        for opposite in sorted(opposites_of(key) & theirs.keys()):
+            said, now = edit.before.shared[key], theirs[opposite]
+            if _is_denied(said, old) == _is_denied(now, new):  # "not allowed" is "forbidden"
+                return f"{said} vs {now}"
+    gone, come = (
+        set(a.lower().split()) - set(b.lower().split()) for a, b in ((old, new), (new, old))
+    )
+    if is_close and (word := next((w for w in sorted(gone) if _ORDER.get(w) in come), "")):
+        return f"{word} vs {_ORDER[word]}"
+    added = theirs.keys() - mine.keys() - weights_of(text).keys() - _DENYING
+    if is_close and added and _ONLY.search(text):
+        return "something joined what was the only one: " + theirs[min(added)]
+    return ""
+
+
+def _is_turned(old: str, new: str) -> bool:
+    """Return whether the number of negations and opposites differs by an odd number."""
+    mine, theirs = words_of(old).keys() - _DENYING, words_of(new).keys() - _DENYING
+    opposites = sum(bool(opposites_of(key) & (theirs - mine)) for key in mine - theirs)
+    return (_denials(old) + _denials(new) + opposites) % 2 == 1
+
+
+def _denials(text: str) -> int:
+    """Count what a text negates, forbids, excludes, or says to have ended."""
+    ended = sum(claim.polarity for claim in _ending(text))  # "no longer" is a negation already
+    return len(_NEGATION.findall(text)) + _forbidding(text) + ended
+
+
+def _says_it_ended(edit: Edit) -> bool:
+    """Return whether most of the words are still there, with the end or a ban of what was said."""
+    shared = edit.before.shared.keys()
+    if edit.after is None or 2 * len(shared & covered(edit.after).keys()) < len(shared):
+        return False
+    return bool(_forbidding(edit.after.text) or _ending(edit.after.text))
+
+
+def _is_denied(word: str, text: str) -> bool:
+    """Return whether a negation stands before a word, or one word further: "not yet open"."""
+    words = _WORD.findall(text.lower())
+    at = words.index(word.lower()) if word.lower() in words else 0
+    return not _DENIES.isdisjoint(words[max(0, at - 2) : at])
+
+
+def _forbidding(text: str) -> int:
+    return sum(concept_of(word) in _DENYING for word in _WORD.findall(text.lower()))
+
+
+def _ending(text: str) -> list[Claim]:
+    """Return the claims that something ended; closed is a state, too, with an opposite."""
+    changes = [(claim, claim.transition) for claim in read_cached(text).claims]
+    return [one for one, it in changes if it and it.kind == "end" and it.text.lower() != "closed"]
