@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import F, Q
 
 from engram.kernel.actors import Actor
 from engram.kernel.credentials import without_credentials
@@ -121,6 +121,8 @@ def store_report(
     SessionReport.objects.create(session=session, digest=report.digest, created_at=now)
     kept = report.masked
     ReportItem.objects.bulk_create(_items(session, kept, now))
+    helped = [memory_id for memory_id, value in kept.used.items() if value > 0]
+    Memory.objects.filter(pk__in=helped).update(used_count=F("used_count") + 1)
     _signal(session, [one for one in kept.wrong if one.memory in live], actor=actor, now=now)
     record(
         REPORTED,
