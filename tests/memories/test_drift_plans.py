@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from django.db import connection
 
+from engram.kernel.planning import searching
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Note, NoteLink, NoteSupport
+from memories.models import Memory, Note, NoteLink, NoteSupport, PredictionError
 from memories.services.drift.move import is_between_twins, unlinked_beside
+from memories.services.drift.report import report_drift
 from tests.conftest import NOW, Tenant
 from tests.memories.drift_world import put, remember, supports
 from tests.memories.test_plans import explained
@@ -51,6 +55,31 @@ def test_a_changed_note_scans_no_table_of_the_workspace(many: Tenant, state: str
             assert not NoteSupport.objects.filter(is_between_twins(), note=note).exists()
     scans = {one["Relation Name"] for one in plans.nodes if one["Node Type"] == "Seq Scan"}
     assert scans & READ == set()
+
+
+@pytest.mark.parametrize("state", ["fresh", "analysed"])
+def test_a_recall_that_reports_drift_reads_the_supports_of_its_memories(
+    many: Tenant, state: str
+) -> None:
+    other = UUID(remember(many, "Boats are painted in May ([[work/changed]])."))
+    with in_workspace(many.workspace):
+        note, memory = Note.objects.get(path=AT), Memory.objects.get(pk=other)
+        NoteSupport.objects.filter(memory=memory).update(
+            is_drifted=True, checked_version=note.version, checked_hash=memory.content_hash
+        )
+    if state == "analysed":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {', '.join(sorted(READ))}")
+    with searching(many.workspace), explained() as plans:
+        report_drift(many.workspace, [other], origin="recall", now=NOW)
+    whole = [
+        node
+        for node in plans.nodes
+        if node.get("Relation Name") in READ and "Index Cond" not in node
+    ]
+    assert whole == []
+    with in_workspace(many.workspace):
+        assert PredictionError.objects.count() == 1
 
 
 def test_what_leans_on_a_note_or_its_twin_without_a_link_is_found(tenant: Tenant) -> None:

@@ -74,7 +74,7 @@ class Plans:
             count = part.count("%s")
             own = params if len(parts) == 1 else (params or ())[position : position + count]
             position += count
-            if part.lstrip().startswith(("SELECT", "WITH")) and "_config(" not in part:
+            if part.lstrip().startswith(("SELECT", "WITH", "INSERT")) and "_config(" not in part:
                 self._explain(part, own)
         return execute(sql, params, many, context)
 

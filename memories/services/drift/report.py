@@ -86,23 +86,20 @@ _LOCK_DRIFTED = """
     FOR SHARE OF support, memory SKIP LOCKED
     FOR KEY SHARE OF note SKIP LOCKED
 """
-# Ids are handed in, one for each pair there may be; `number` counts the rows that are found.
+# Each support with the id of a new error, in the order in which they are locked. A recall has
+# switched sorting off: an order by columns of the table would read all of its index.
 _DRIFTED = f"""
-    WITH found AS (
-        SELECT support.memory_id, support.note_id, note.path, note.version, support.distance,
-            support.evidence, support.verdict,
-            row_number() OVER (ORDER BY support.memory_id, support.note_id) AS number
-        FROM memories_notesupport AS support
-        JOIN memories_note AS note ON note.id = support.note_id
-        WHERE support.workspace_id = %(workspace)s AND support.id = ANY(%(supports)s)
-    )
     {COLUMNS}
-    SELECT (%(ids)s::uuid[])[number], %(workspace)s, %(type)s, memory_id, note_id, path, version,
-        %(source)s, 'memory:' || memory_id, '{{}}', distance,
-        jsonb_build_object('origin', %(origin)s::text) || (verdict - 'bearing'),
-        least(evidence, 1.0),
-        %(now)s, %(now)s, 1, '', '', ''
-    FROM found ORDER BY memory_id, note_id
+    SELECT given.id, %(workspace)s, %(type)s, support.memory_id, note.id, note.path, note.version,
+        %(source)s, 'memory:' || support.memory_id, '{{}}', support.distance,
+        jsonb_build_object('origin', %(origin)s::text) || (support.verdict - 'bearing'),
+        least(support.evidence, 1.0), %(now)s, %(now)s, 1, '', '', ''
+    FROM unnest(%(supports)s::bigint[], %(ids)s::uuid[])
+        WITH ORDINALITY AS given (support_id, id, number)
+    JOIN memories_notesupport AS support ON support.id = given.support_id
+    JOIN memories_note AS note ON note.id = support.note_id
+    WHERE support.workspace_id = %(workspace)s
+    ORDER BY given.number
     {UPSERT}
 """  # noqa: S608  names only
 MOST_PAIRS = 100  # of one answer
@@ -149,7 +146,7 @@ def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
 
 
 def _lock_drifted(memory_ids: Sequence[UUID], now: datetime) -> list[int]:
-    """Lock the drifted supports of memories that can be recalled; return their keys."""
+    """Lock the drifted supports of memories that can be recalled; return their keys in order."""
     with connection.cursor() as cursor:
         cursor.execute(
             _LOCK_DRIFTED,
@@ -164,7 +161,8 @@ def _lock_drifted(memory_ids: Sequence[UUID], now: datetime) -> list[int]:
     if not locked:
         return []
     live = NoteSupport.objects.filter(pk__in=locked, memory__in=Memory.objects.recallable(now))
-    return list(live.order_by().values_list("pk", flat=True))
+    found = set(live.order_by().values_list("pk", flat=True))
+    return [support_id for support_id in locked if support_id in found]
 
 
 def upsert(statement: str, parameters: dict[str, Any], now: datetime) -> list[UUID]:
