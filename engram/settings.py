@@ -550,7 +550,7 @@ UNFOLD = {
     "SHOW_VIEW_ON_SITE": False,
     "BORDER_RADIUS": "6px",
     "STYLES": ["engram.console.navigation.admin_style"],
-    "SCRIPTS": ["engram.console.navigation.admin_script"],
+    "SCRIPTS": ["engram.console.navigation.admin_script", "engram.console.navigation.zone_script"],
     "COLORS": {
         "base": {
             "50": "oklch(97.7% 0.004 230)",

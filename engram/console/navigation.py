@@ -282,3 +282,8 @@ def admin_style(request: HttpRequest) -> str:
 def admin_script(request: HttpRequest) -> str:
     """Return the URL of the script of the sidebar's switches."""
     return static("console/theme.js")
+
+
+def zone_script(request: HttpRequest) -> str:
+    """Return the URL of the script that tells the reader's time zone."""
+    return static("console/zone.js")

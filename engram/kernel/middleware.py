@@ -5,18 +5,20 @@ from __future__ import annotations
 import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, tzinfo
+from datetime import tzinfo
 from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from engram.kernel.actors import Actor
+from engram.kernel.configuration import known_zones
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 
 GetResponse = Callable[[HttpRequest], HttpResponse]
 SESSION_SLOT = "engram_workspace"
+ZONE_COOKIE = "zone"
 PAGE_PREFIXES = ("/admin/", "/console/", "/api/docs/")
 
 
@@ -96,11 +98,14 @@ def staff_workspace(request: HttpRequest) -> StaffWorkspace | None:
 
 
 def zone_of(workspace: Workspace) -> tzinfo:
-    """Return the time zone of a workspace's pages; UTC if the setting is invalid."""
-    try:
-        return ZoneInfo(workspace.config.time_zone)
-    except (KeyError, ValueError, OSError):
-        return UTC
+    """Return the time zone of a workspace's people."""
+    return ZoneInfo(workspace.config.time_zone)
+
+
+def reader_zone(request: HttpRequest, workspace: Workspace) -> tzinfo:
+    """Return the time zone that the reader's browser told (`zone.js`), or the workspace's."""
+    name = request.COOKIES.get(ZONE_COOKIE, "")
+    return ZoneInfo(name) if name in known_zones() else zone_of(workspace)
 
 
 class StaffWorkspaceMiddleware:
@@ -119,7 +124,8 @@ class StaffWorkspaceMiddleware:
         request.staff_workspace = staff  # type: ignore[attr-defined]
         if staff is None or not is_page:
             return self.get_response(request)
-        with in_workspace(staff.workspace), timezone.override(zone_of(staff.workspace)):
+        zone = reader_zone(request, staff.workspace)
+        with in_workspace(staff.workspace), timezone.override(zone):
             response = self.get_response(request)
             if hasattr(response, "render") and not getattr(response, "is_rendered", True):
                 response.render()

@@ -11,6 +11,7 @@ from django.test import Client
 from engram.kernel import configuration
 from engram.kernel.actors import SYSTEM
 from engram.kernel.configuration import WorkspaceSettings, known_zones
+from engram.kernel.middleware import ZONE_COOKIE
 from engram.kernel.services import change_settings
 from tests.conftest import NOW, Tenant
 
@@ -62,3 +63,28 @@ def test_pages_name_the_zone_of_their_times(
     assert 'data-zone="Asia/Kathmandu"' in dashboard  # for the times that scripts write
     assert "Times in Asia/Kathmandu" in events
     assert "4 May 2026, 17:45".replace(" ", "\u00a0") in events  # NOW is 12:00 in UTC
+
+
+@pytest.mark.parametrize(
+    ("told", "zone"),
+    [
+        ("America/New_York", "America/New_York"),
+        ("Europe/Nowhere", "Asia/Kathmandu"),
+        ("../../etc/passwd", "Asia/Kathmandu"),
+        ("localtime", "Asia/Kathmandu"),
+        ("x" * 4000, "Asia/Kathmandu"),
+        ("", "Asia/Kathmandu"),
+    ],
+)
+def test_times_are_in_the_zone_that_the_browser_tells(
+    tenant: Tenant, member: Callable[[str], Client], told: str, zone: str
+) -> None:
+    client = member("admin")
+    change_settings(tenant.workspace, {"time_zone": "Asia/Kathmandu"}, actor=SYSTEM, now=NOW)
+    client.cookies[ZONE_COOKIE] = told
+    page = client.get("/admin/kernel/event/").content.decode()
+    assert f"Times in {zone}" in page
+    clock = {"America/New_York": "08:00", "Asia/Kathmandu": "17:45"}[zone]  # NOW is 12:00 in UTC
+    assert f"4 May 2026, {clock}".replace(" ", "\u00a0") in page
+    told_to_agents = tenant.reader.get("events").json()["results"][0]["at"]
+    assert told_to_agents.endswith(("Z", "+00:00"))

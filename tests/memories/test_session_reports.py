@@ -94,7 +94,10 @@ def test_a_report_is_stored_shown_and_told(tenant: Tenant, neighbour: Tenant) ->
     assert tenant.agent.get(f"memories/{cat}").json()["state"] == "active"
     # Counted once for what was of use; the same report again changes nothing.
     assert end(tenant, **said).status_code == 202
-    assert [tenant.agent.get(f"memories/{one}").json()["used_count"] for one in (dog, cat)] == [1, 0]
+    assert [tenant.agent.get(f"memories/{one}").json()["used_count"] for one in (dog, cat)] == [
+        1,
+        0,
+    ]
     assert neighbour.reader.get("session-reports").json()["results"] == []
     start(tenant, "s2")
     assert end(tenant, "s2").status_code == 202
