@@ -7,10 +7,8 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
-from pydantic import ValidationError
 
 from conflicts.services.detection.narrative import narrative_state
 from engram.console.retention_pages import LABELS, name_counted
@@ -31,11 +29,7 @@ REPLAY_DAYS = 30
 def settings_page(request: HttpRequest) -> HttpResponse:
     """Show every setting; a POST changes what was changed on the page, all or nothing."""
     staff = staff_of(request)
-    try:
-        described = describe_settings(staff.workspace)["describe"]
-    except ValidationError:
-        messages.error(request, "The stored settings are not valid. Correct them here first.")
-        return redirect(reverse("admin:kernel_workspace_change", args=[staff.workspace.pk]))
+    described = describe_settings(staff.workspace)["describe"]
     if request.method != "POST":
         return _page(request, SettingsForm(described))
     form = SettingsForm(described, request.POST)

@@ -1,10 +1,11 @@
 """The settings of a workspace: one validated object, each value with its range and meaning."""
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 # Keys of the database of time zones that name no place.
 _NO_PLACES = {"Factory", "localtime"}
@@ -215,8 +216,9 @@ class WorkspaceSettings(BaseModel):
     time_zone: str = Field(
         "UTC",
         max_length=64,
-        description="Time zone of the people: of times on pages, of days (retention, digests), and "
-        "of the hours and weekdays that the learned ranking sees. A name such as Europe/Berlin.",
+        description="Time zone of the people: of days (retention, digests), of the hours and "
+        "weekdays that the learned ranking sees, and of times on pages where the browser tells no "
+        "zone of its reader. A name such as Europe/Berlin.",
     )
     digest_hour: int = Field(
         8,
@@ -280,3 +282,16 @@ class WorkspaceSettings(BaseModel):
             "assistant_derived": self.weight_assistant_derived,
         }
         return weights.get(provenance, min(weights.values()))
+
+
+def valid_settings(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return stored settings without values that this release does not take.
+
+    Their defaults hold instead, and the next change of settings drops them.
+    """
+    try:
+        WorkspaceSettings.model_validate(stored)
+    except ValidationError as error:
+        refused = {part["loc"][0] for part in error.errors() if part["loc"]}
+        return {name: value for name, value in stored.items() if name not in refused}
+    return dict(stored)

@@ -12,7 +12,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 
 from engram.kernel import workspace_deletions  # noqa: F401  registers its model
-from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.configuration import WorkspaceSettings, valid_settings
 from engram.kernel.embedding import model_name
 from engram.kernel.labels import row_label
 from engram.kernel.lease import Lease
@@ -79,8 +79,8 @@ class Workspace(models.Model):
 
     @cached_property
     def config(self) -> WorkspaceSettings:
-        """Return the validated settings, defaults filled in."""
-        return WorkspaceSettings.model_validate(self.settings)
+        """Return the validated settings; defaults where one is not stored or not valid."""
+        return WorkspaceSettings.model_validate(valid_settings(self.settings))
 
     def read_settings(self) -> None:
         """Read the settings anew, as they are stored now."""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from engram.kernel.actors import Actor
-from engram.kernel.configuration import WorkspaceSettings
+from engram.kernel.configuration import WorkspaceSettings, valid_settings
 from engram.kernel.history import record
 from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Workspace
@@ -60,7 +60,9 @@ def settings_with(stored: Mapping[str, Any], changes: Mapping[str, Any]) -> Work
     if unknown := sorted(set(changes) - set(WorkspaceSettings.model_fields)):
         raise InvalidError(unknown[0], "There is no such setting.")
     try:
-        config = WorkspaceSettings.model_validate({**stored, **changes}, strict=True)
+        config = WorkspaceSettings.model_validate(
+            {**valid_settings(stored), **changes}, strict=True
+        )
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "settings"

@@ -1,11 +1,9 @@
-"""The admin of workspaces and their settings."""
+"""The admin of workspaces: their names; their settings have a page of the console."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import User
@@ -15,62 +13,23 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from unfold.widgets import (
-    UnfoldAdminTextareaWidget,
-)
 
 from engram.kernel.deletion import close_workspace
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import InvalidError
-from engram.kernel.services import change_settings, settings_with
 from engram.kernel.staff import RoleAdmin, moment_column
 from engram.kernel.workspace_rows import count_rows
 
 LARGEST = 8  # tables whose numbers of rows are shown before a deletion, of those with pages
 
 
-class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Name and settings of a workspace."""
-
-    class Meta:
-        model = Workspace
-        fields = ["name", "slug"]
-
-    settings_json = forms.CharField(
-        label="Settings",
-        required=False,
-        widget=UnfoldAdminTextareaWidget,
-        help_text="JSON; only what differs from the defaults. Each name, its range and meaning "
-        "stand in GET /api/v1/workspace/settings.",
-    )
-
-    def __init__(self, *args: Any, **kwargs: Any):
-        super().__init__(*args, **kwargs)
-        self.initial["settings_json"] = json.dumps(self.instance.settings, indent=2)
-
-    def clean_settings_json(self) -> dict[str, Any]:
-        """Return the settings as an object."""
-        try:
-            found = json.loads(self.cleaned_data["settings_json"] or "{}")
-        except (ValueError, RecursionError):
-            raise forms.ValidationError("This is not JSON.") from None
-        if not isinstance(found, dict):
-            raise forms.ValidationError("This must be a JSON object.")
-        try:
-            settings_with(self.instance.settings, found)
-        except InvalidError as error:
-            raise forms.ValidationError(error.detail) from None
-        return found
-
-
 @admin.register(Workspace)
 class WorkspaceAdmin(RoleAdmin):
-    """The workspaces that a member belongs to; the current one can be changed."""
+    """The workspaces that a member belongs to; the current one can be renamed."""
 
     roles = {"view": Role.READER, "change": Role.ADMIN, "delete": Role.ADMIN}
-    form = WorkspaceForm
-    fields = ["name", "slug", "settings_json"]
+    fields = ["name", "slug"]
     list_display = ["name", "slug", "made_at"]
 
     made_at = moment_column("created_at", "created")
@@ -139,20 +98,10 @@ class WorkspaceAdmin(RoleAdmin):
         )
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save the name directly, settings by their service; the creator becomes an admin."""
-        wanted = form.cleaned_data["settings_json"]
-        if not change:
-            obj.settings = wanted
-            obj.save()
-            maker = User.objects.get(username=request.user.get_username())
-            Membership.objects.create(workspace=obj, user=maker, role=Role.ADMIN)
+        """Save name and slug; who creates a workspace becomes its admin."""
+        if change:
+            obj.save(update_fields=["name", "slug"])
             return
-        obj.save(update_fields=["name", "slug"])
-        defaults = Workspace().config.model_dump()
-        back = {name: defaults[name] for name in obj.settings if name not in wanted}
-        try:
-            change_settings(
-                obj, {**back, **wanted}, actor=staff_of(request).actor, now=timezone.now()
-            )
-        except InvalidError as error:
-            self.message_user(request, f"Settings not changed: {error.detail}", level="ERROR")
+        obj.save()
+        maker = User.objects.get(username=request.user.get_username())
+        Membership.objects.create(workspace=obj, user=maker, role=Role.ADMIN)
