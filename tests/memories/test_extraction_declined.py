@@ -28,7 +28,7 @@ OVEN = "User: Remember that Ole bakes.\nAgent: ok\nUser: Remember that the oven 
         "I've changed my mind.",
         "Come to think of it, no need.",
         "Sorry, drop that one.",
-        "Please delete it.",
+        "No, please delete it.",
         "Oh, skip it, thanks.",
     ],
 )
@@ -60,6 +60,9 @@ def test_it_is_taken_back_in_its_sentence_and_behind_other_words(said: str) -> N
         "Oh no!",
         "No, the dough needs an hour.",
         "Don't burn yourself.",
+        "Please remove it.",
+        "Delete that.",
+        "Leave it.",
         "Actually, it is an old one.",
         "On second thought, we eat at noon.",
         "\nAgent: Shall I heat it?\nUser: No, don't.",

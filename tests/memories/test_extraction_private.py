@@ -151,6 +151,7 @@ def test_what_is_said_about_a_private_topic_elsewhere_is_not_shown(talk: str) ->
         ("Leave my wage out of your memory. From now on Bo owns payroll, not Ole.", "payroll"),
         ("Leave my wage out of your memory. Remember that my desk is in Sundby.", "Sundby"),
         ("Leave my wage out of your memory. Bo earns less. The tram is late.", "tram"),
+        ("Leave my job out of your memory. I work at Brandt. The report is due.", "report"),
         ("Never keep keys on file. The rule is old.", "rule"),
         ("We don't want logs stored for a year. It costs us 40 euros.", "costs"),
         ("Nothing about customers should be logged. It is the law.", "law"),
@@ -158,7 +159,9 @@ def test_what_is_said_about_a_private_topic_elsewhere_is_not_shown(talk: str) ->
     ],
 )
 def test_what_is_about_something_else_is_shown(said: str, stays: str) -> None:
-    assert stays in shown(f"User: Hello.\nAgent: Hi.\nUser: {said}\nAgent: Ok.\n")
+    assert stays in shown(
+        f"User: Hello.\nAgent: Hi.\nUser: {said}\nAgent: The report for Brandt is due.\n"
+    )
 
 
 @pytest.mark.parametrize("line", ["It is Sundby. ", "Leave my wage out of your memory. "])

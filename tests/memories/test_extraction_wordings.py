@@ -55,6 +55,12 @@ ASKED = [
     ("You'll want to remember that the gate squeaks.", "the gate squeaks."),
     ("Add this to what you know about me: I am left-handed.", "I am left-handed."),
     ("Keep this handy: the plumber is Mr Vogt.", "the plumber is Mr Vogt."),
+    ("Keep this in the back of your mind: the dog bites.", "the dog bites."),
+    ("Would you mind keeping track of the fact that Ada steers?", "Ada steers"),
+    ("As a reminder, the canteen is shut.", "the canteen is shut."),
+    ("Please have it on record that the fence was paid.", "the fence was paid."),
+    ("**Remember:** the ramp is icy.", "the ramp is icy."),
+    ("**Note**: Ole is on leave.", "Ole is on leave."),
     ("For your files: the harbour master is Sten.", "the harbour master is Sten."),
 ]
 NOT_ASKED = [
@@ -97,6 +103,8 @@ NOT_ASKED = [
     "Update your dependencies: the lock file is old.",
     "Update the notes: the release was moved.",
     "Put a pin in this.",
+    "Holding on to this: the rope is wet.",
+    "Have this on the table: the soup is hot.",
     "A reminder that is late helps nobody.",
     "Reminder emails go out at nine.",
     "It was worth remembering the umbrella.",

@@ -23,11 +23,12 @@ _DECLINING = re.compile(
     rf"{_OPENERS}(?:(?:please )?(?:do not|don['\u2019]t)(?: do {_THAT}| bother(?: with {_THAT})?)?"
     rf"|let['\u2019]s not(?: do {_THAT})?|(?:better|rather|best) not(?: to)?|not after all"
     rf"|(?:there['\u2019]s |there is )?no need(?: for {_THAT}| to)?"
-    rf"|(?:leave|drop|skip|delete|remove|discard|omit|ditch) {_THAT}(?: out)?"
+    rf"|(?P<dropped>(?:leave|drop|skip|delete|remove|discard|omit|ditch) {_THAT}(?: out)?)"
     rf"|(?P<doubtful>no|nope|not|{_DOUBT}))(?:,? (?:please|thanks|thank you|after all)){{0,2}}\W*",
     re.IGNORECASE,
 )
 _DOUBTS = re.compile(rf"\b(?:{_DOUBT})\b", re.IGNORECASE)
+_HESITATES = re.compile(rf"\b(?:{_DOUBT}|no|nope|oh|oops|sorry)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"\bchanged (?:my|our) mind", re.IGNORECASE)
 # "Shall I remember that?": who says no to it declines that it is kept.
 _OFFER = re.compile(
@@ -41,8 +42,12 @@ _OFFER_CHARS: Final = 160
 def declines(text: str) -> bool:
     """Return whether a statement only declines something: "no, don't", "hmm, actually no"."""
     found = _DECLINING.fullmatch(text) if len(text) <= _READ_CHARS else None
-    if found is None or found["doubtful"] is None:
-        return found is not None
+    if found is None:
+        return False
+    if found["dropped"] is not None:  # "The flag is unused. Please remove it." is about the flag
+        return _HESITATES.search(text, 0, found.start("dropped")) is not None
+    if found["doubtful"] is None:
+        return True
     is_answer = found["doubtful"].lower() in {"no", "nope", "not"}
     return _DOUBTS.search(text) is not None if is_answer else _CHANGED.search(text) is not None
 

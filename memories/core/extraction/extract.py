@@ -138,8 +138,8 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
     retracted = mark_retracted(read_statements(transcript, turns), turns)
-    private = mark_topics(mark_private(retracted, turns), turns)
-    for statement in mark_repeated(private, turns):
+    private = mark_repeated(mark_private(retracted, turns), turns)
+    for statement in mark_topics(private, turns):
         by_turn[statement.turn].append(statement)
     return [
         describe(

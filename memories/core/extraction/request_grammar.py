@@ -54,7 +54,7 @@ _PLACE_WORDS: Final = 4
 _BENT: Final = (
     "remembered", "remembering", "memorised", "memorized", "memorising", "memorizing", "keeping",
     "noted", "noting", "making", "taking", "stored", "storing", "saved", "saving", "recorded",
-    "recording", "writing", "adding", "putting", "jotting",
+    "recording", "writing", "adding", "putting", "jotting", "holding", "hanging",
 )  # fmt: skip
 _BACK: Final = ("that", "it")
 _PAUSES: Final = (",", "-", "\u2013", "\u2014")
@@ -113,12 +113,12 @@ def request_position(text: str) -> int:
 
 
 def _at_start(plain: str) -> Request | None:
-    """Return the request that a text begins with, behind signs such as a pushpin."""
+    """Return the request that a text begins with, behind a pushpin or where bold words begin."""
     signs = _SIGNS.match(plain)
     return request_at(plain, signs.end() if signs else 0)
 
 
-_SIGNS: Final = re.compile(r"[^\w\s\x00-\x7f]{1,8} ?")
+_SIGNS: Final = re.compile(r" {0,3}(?:[^\w\s\x00-\x7f]{1,8} {0,3})?")
 
 
 def _plain(text: str) -> str:
@@ -164,7 +164,7 @@ def request_at(plain: str, at: int) -> Request | None:
     is_polite = found is not None and found["polite"] is not None
     if found is None or (plain[:end].endswith("?") and not is_polite):
         return None
-    verb = found["remember"] or found["note"] or found["store"] or ""
+    verb = found["remember"] or found["note"] or found["store"] or found["hold"] or ""
     if found["frame"] is None and verb.lower().startswith(_BENT):
         return None  # "Noted.", "Keeping in mind that …"
     if is_polite:

@@ -49,26 +49,27 @@ CLAUSE: Final = re.compile(
     r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear) in mind)(?:ed|d)?|remembering"
     r"|memori[sz]ing|keeping in mind"
     r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself)"
-    rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in mind"
+    rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in (?:the back of your )?mind"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
     r"(?:mental )?notes?)"
     r"(?: of)?)"
     # Of things, too: they ask to remember where a clause stands behind "this:" or "the fact that".
-    r"|(?P<hold>(?:hold|hang) on ?to|keep (?:hold|track) of"
-    r"|(?:keep|make) an? (?:record|log)(?: of)?"
+    r"|(?P<hold>(?:hold|hang)(?:ing)? on ?to|keep(?:ing)? (?:hold|track) of"
+    r"|(?:keep(?:ing)?|make|making) an? (?:record|log)(?: of)?"
     r"|(?:don't|do not|never) lose(?: (?:hold|track|sight) of)?|pin|bookmark|capture|preserve)"
-    r"|(?P<place>take|file|stick|tuck|stash)"
+    r"|(?P<place>take|have|file|stick|tuck|stash)"
     r"|(?P<store>(?:store|save|record|note|memori[sz]e)(?:d|s)?|(?:add|put|write|jot|log|enter|keep|get"
     r"|retain|commit|mark)|(?:stor|sav|not|writ)ing|(?:record|add|putt|jott|keep)ing))"
     rf"(?P<how>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})(?:,? (?P<said>{_SAID})(?![\w'-]))?"
-    rf"(?P<how_then>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})(?P<sep> ?:| that\b| ?[,\u2013\u2014]| -|)"
+    rf"(?P<how_then>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})"
+    r"(?P<sep> {0,3}:| that\b| ?[,\u2013\u2014]| -|)"
     r"(?![\w'-])",
     re.IGNORECASE,
 )
 # What announces a fact before "that", a colon or a dash.
 _REMINDER: Final = (
-    r"(?:(?:an?|another|one|this is|here(?:'s| is)|quick|short|small|little|friendly|gentle|kind"
-    r"|general|important|final|last) ){0,4}reminders?"
+    r"(?:as )?(?:(?:an?|another|one|this is|here(?:'s| is)|quick|short|small|little|friendly|gentle"
+    r"|kind|general|important|final|last) ){0,4}reminders?"
     r"(?: (?:to|for) (?:self|myself|yourself|me|you|us|later|everyone))?"
 )
 _REMINDING: Final = (
