@@ -36,6 +36,12 @@ def test_a_label_is_read_behind_a_time(stamp: str, name: str) -> None:
     assert kept(talk) == ["The weir is shut."]
 
 
+def test_who_speaks_once_behind_a_time_has_a_turn() -> None:
+    talk = "[10:00] Ana: hi\n[10:01] Bo: hello\n[10:02] Ana: bye\n"
+    assert [one.speaker for one in read_turns(talk)] == ["Ana", "Bo", "Ana"]
+    assert roles(f"[09:59] User: ok\n{talk}") == ["user", "other", "other", "other"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -38,6 +38,7 @@ class _Line:
     is_indented: bool = False  # more than the first line is
     is_marked: bool = False  # the label is no word with a colon, but written as those of roles are
     says: bool = False  # what stands behind the label is more than the value of a field
+    is_stamped: bool = False  # the label stands behind a time
     is_shown: bool = False  # the label begins a text of others, see `find_shown`
 
 
@@ -132,20 +133,41 @@ def read_lines(transcript: str) -> list[_Line]:
     together = zip(written, labels, blocks, [None, *blocks], strict=False)
     for number, (line, found, block, before) in enumerate(together):
         opens = block is not None and before is None  # "Agent: ```" begins a turn and a block
-        speaks = found is not None and (block is None or (opens and found.end() > 0))
-        name = found["name"] if found is not None and speaks else ""
-        text_start = start + (found.end() if found is not None and speaks else 0)
+        label = found if block is None or opens else None
         is_indented = _indent(line) > margin
-        end = start + len(line)
-        is_marked = bool(name) and found is not None and not is_colon(found)
-        said = transcript[text_start:end].rstrip() if name else ""
-        says = len(said.split()) >= _SAYS_FROM or said.endswith(_ENDS)
-        is_shown = bool(name) and number in shown
         lines.append(
-            _Line(start, end, name, text_start, block, is_indented, is_marked, says, is_shown)
+            _line(line, start, label, block, is_indented=is_indented, is_shown=number in shown)
         )
-        start = end
+        start += len(line)
     return lines
+
+
+def _line(
+    written: str,
+    start: int,
+    label: re.Match[str] | None,
+    block: Block | None,
+    *,
+    is_indented: bool,
+    is_shown: bool,
+) -> _Line:
+    """Return a line with the label of a possible speaker, None without one."""
+    end = start + len(written)
+    if label is None:
+        return _Line(start, end, "", start, block, is_indented)
+    said = written[label.end() :].rstrip()
+    return _Line(
+        start,
+        end,
+        label["name"],
+        start + label.end(),
+        block,
+        is_indented,
+        is_marked=not is_colon(label),
+        says=len(said.split()) >= _SAYS_FROM or said.endswith(_ENDS),
+        is_stamped=label["stamp"] is not None,
+        is_shown=is_shown,
+    )
 
 
 def _indent(line: str) -> int:
@@ -195,6 +217,7 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
         roles.setdefault(agent.lower(), "assistant")
     has_user = "user" in roles.values()
     opening = next((line.name for line in lines if line.end - line.start > 1), "")
+    has_times = sum(line.is_stamped for line in lines) > 1
     for lower, own in seen.items():
         if lower in roles or not any(line.name[:1].isupper() for line in own):
             continue
@@ -203,6 +226,7 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
             is_speaker = (len(own) > 1 and any(map(_is_lone, own))) or own[0].is_marked
         else:
             is_speaker = len(own) > 1 or (own[0].name == opening and len(seen) > 1)
+        is_speaker = is_speaker or (has_times and own[0].is_stamped)
         if is_speaker:
             roles[lower] = "other" if has_user else "user"
     return roles
