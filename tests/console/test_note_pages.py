@@ -219,3 +219,13 @@ def test_a_reviewer_deletes_notes_in_the_admin(tenant: Tenant, member: Any) -> N
     assert reviewer.post(ADMIN, act | {"confirmed": "yes"}).status_code == 302
     with in_workspace(tenant.workspace):
         assert list(Note.objects.values_list("path", flat=True)) == ["kept.md"]
+
+
+@pytest.mark.parametrize("path", [PAGE, ADMIN])
+def test_a_tag_finds_the_notes_below_it(tenant: Tenant, person: Client, path: str) -> None:
+    put(tenant, "rye.md", "Rye loaf #kitchen/bread")
+    put(tenant, "stove.md", "Stove #kitchenette")
+    page = shown(person, path, tag="Kitchen")
+    assert "rye.md" in page
+    assert "stove.md" not in page
+    assert "rye.md" not in shown(person, path, tag="bread")
