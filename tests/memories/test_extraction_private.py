@@ -22,6 +22,8 @@ FERRY = "User: Remember that the ferry to Lorn leaves at nine."
         "Erase that from your memory.",
         "Delete what I just said.",
         "Forget I said anything.",
+        "Actually, scratch that last one.",
+        "On second thought, no, don't keep the last one.",
         "I'd rather you didn't record that.",
     ],
 )

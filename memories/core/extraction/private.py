@@ -14,11 +14,14 @@ _CLAUSE: Final = (
     r"(?:^|[,;:.(\u2013\u2014-] ?| (?=(?:and|but) ))"
     r"(?:(?:please|and|but|so|ok|okay|also|now|just|actually|no|wait|sorry),? ){0,3}"
 )
+_LAST: Final = (
+    r"(?:that|the|my) (?:last|previous) (?:one|bit|part|thing|statement|sentence|request|note)"
+)
 _PRIVATE = re.compile(
     rf"{_CLAUSE}(?:"
     r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? (?:store|save|record|remember|"
     r"memori[sz]e|note|write|keep|log|put|retain)(?: down)? (?:any of )?(?:the following"
-    r"|what (?:i|we)|(?:this|that|it|these)"
+    rf"|{_LAST}|what (?:i|we)|(?:this|that|it|these)"
     r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down"
     r"|after|at|anywhere|either|anymore)\b)))\b"
     r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"
@@ -112,7 +115,8 @@ _SAID_THAT: Final = (
     r"what (?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:said|wrote|told you|mentioned)"
 )
 _TAKING_BACK = (
-    rf"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase) (?:that|it|{_SAID_THAT})"
+    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase)"
+    rf" (?:{_LAST}|that|it|{_SAID_THAT})"
     r"(?: from (?:your|the) (?:memory|memories|notes?|records?))?"
     rf"|(?:delete|remove|drop|wipe) (?:{_SAID_THAT}"
     r"|(?:that|it|this) (?:from|out of) (?:your|the) (?:memory|memories|notes?|records?))"
@@ -145,7 +149,8 @@ _SAYS_NOTHING: Final = (
     | PREPOSITIONS
     | words_of(
         "the a an by way after all though please again my your our wrong chat mistake private"
-        " secret confidential tell told say said saying mention mentioned shouldn't wasn't so and"
+        " secret confidential second thought thoughts last previous one"
+        " tell told say said saying mention mentioned shouldn't wasn't so and"
         " but memory memories notes records"
     )
 )
