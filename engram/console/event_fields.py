@@ -24,7 +24,7 @@ TITLES: Final = {
     "void_reason": "Does not count because",
     "overall": "How well the memories served",
     "provenance_ceiling": "May claim at most",
-    "may_relay": "May speak for users",
+    "may_relay": "May pass on what users say",
 }
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})
 # What pages call the objects of events, where the API has another name.

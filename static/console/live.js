@@ -110,6 +110,7 @@ export async function refreshCounts() {
     const counts = await answer.json();
     for (const place of document.querySelectorAll("[data-count]")) {
       place.textContent = counts[place.dataset.count] ?? place.textContent;
+      place.parentElement.classList.toggle("at-zero", place.textContent === "0");
     }
   } catch {
     // The pulse says that we are not connected.

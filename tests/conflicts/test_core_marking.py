@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,48 +26,31 @@ def marks(*said: tuple[str, bool]) -> list[str]:
     ]
 
 
-def test_only_the_clashing_value_is_marked_where_the_wording_differs_too() -> None:
-    assert marks(
-        ("The ferry to Lohme leaves at 7:40, from the east pier.", NO),
-        ("In winter as in summer the ferry to Lohme departs at 8:15.", YES),
-    ) == [
-        "The ferry to Lohme leaves at [-7:40], from the east pier.",
-        "In winter as in summer the ferry to Lohme departs at [+8:15].",
-    ]
-
-
-def test_the_two_ends_of_a_range_are_marked_each() -> None:
-    assert marks(
-        ("The library opens from 9:00 to 17:00.", NO),
-        ("The library opens from 10:00 to 19:00.", YES),
-    ) == [
-        "The library opens from [-9:00] to [-17:00].",
-        "The library opens from [+10:00] to [+19:00].",
-    ]
-
-
-def test_of_three_statements_every_value_is_marked_in_the_colour_of_its_side() -> None:
-    assert marks(
-        ("The vaccine is stored at 4 degrees.", YES),
-        ("The vaccine is stored at 8 degrees.", NO),
-        ("All of the vaccine is stored at 4 degrees.", YES),
-    ) == [
-        "The vaccine is stored at [+4] degrees.",
-        "The vaccine is stored at [-8] degrees.",
-        "All of the vaccine is stored at [+4] degrees.",
-    ]
-
-
-def test_a_value_that_a_change_leaves_is_marked_and_the_one_that_it_brings() -> None:
-    assert marks(
-        ("The bakery buys flour from Hansen Mills.", YES),
-        ("The bakery changed its flour supplier from Hansen Mills to Elbe Grain last week.", NO),
-        ("Flour for the bakery comes from Hansen Mills.", YES),
-    ) == [
-        "The bakery buys flour from [+Hansen Mills].",
-        "The bakery changed its flour supplier from Hansen Mills to [-Elbe Grain] last week.",
-        "Flour for the bakery comes from [+Hansen Mills].",
-    ]
+@pytest.mark.parametrize(
+    "marked",
+    [
+        # the value alone, where the wording differs too
+        ["The ferry to Lohme leaves at [-7:40], from the east pier.",
+         "In winter as in summer the ferry to Lohme departs at [+8:15]."],
+        # each end of a range
+        ["The library opens from [-9:00] to [-17:00].",
+         "The library opens from [+10:00] to [+19:00]."],
+        # of three, each in the colour of its side
+        ["The vaccine is stored at [+4] degrees.",
+         "The vaccine is stored at [-8] degrees.",
+         "All of the vaccine is stored at [+4] degrees."],
+        # what a change leaves, and what it brings
+        ["The bakery buys flour from [+Hansen Mills].",
+         "The bakery changed its flour supplier from Hansen Mills to [-Elbe Grain] last week.",
+         "Flour for the bakery comes from [+Hansen Mills]."],
+        # one place that differs, where no value stands out
+        ["The flag is on.", "The flag is [+not ]on."],
+    ],
+)  # fmt: skip
+def test_only_values_that_clash_are_marked(marked: list[str]) -> None:
+    says_yes = [place % 2 == (len(marked) - 1) % 2 for place in range(len(marked))]
+    plain = [re.sub(r"\[[-+]([^\]]*)\]", r"\1", text) for text in marked]
+    assert marks(*zip(plain, says_yes, strict=True)) == marked
 
 
 @pytest.mark.parametrize(
@@ -77,13 +62,6 @@ def test_a_value_that_a_change_leaves_is_marked_and_the_one_that_it_brings() -> 
 )
 def test_statements_without_a_clashing_value_are_not_marked(one: str, other: str) -> None:
     assert marks((one, NO), (other, YES)) == [one, other]
-
-
-def test_one_place_that_differs_is_marked_where_no_value_stands_out() -> None:
-    assert marks(("The flag is on.", NO), ("The flag is not on.", YES)) == [
-        "The flag is on.",
-        "The flag is [+not ]on.",
-    ]
 
 
 def test_statements_of_one_side_are_compared_with_the_newest_other_one() -> None:
