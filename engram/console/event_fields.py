@@ -69,10 +69,7 @@ def as_stored(event: Event) -> str:
 def _value(name: str, value: Any) -> str:
     if isinstance(value, str) and _CODE.fullmatch(value):
         return value.replace("_", " ")
-    try:
-        return value_in_words(name, value)
-    except (TypeError, ValueError):  # a time that is none
-        return str(value)
+    return value_in_words(name, value)
 
 
 def _change(value: Any) -> str:

@@ -66,29 +66,38 @@ def field_title(name: str) -> str:
 
 def value_in_words(name: str, value: Any) -> str:
     """Return the value of a field of the API as pages show it."""
+    if name == "answers" and value and isinstance(value, list):
+        return "; ".join(map(_answer_in_words, from_records(value)))
+    return _free_in_words(name, value)
+
+
+def _free_in_words(name: str, value: Any) -> str:
+    """Return a value in words; metadata have any names and values."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if value in NOTHING:
         return "–"
-    if isinstance(value, (list, dict)):
-        return _many_in_words(name, value)
+    if isinstance(value, (dict, list)):
+        return ", ".join(_parts_in_words(value))
     if isinstance(value, float):
         return f"{value:.4g}"
     if name.endswith("_at") or name == "until":
-        return f"{timezone.localtime(moment(value)):%-d %b %Y, %H:%M}"
+        return _moment_in_words(str(value))
     return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)
 
 
-def _many_in_words(name: str, value: list[Any] | dict[str, Any]) -> str:
-    if isinstance(value, dict):
-        told = [
-            f"{key.replace('_', ' ')}: {value_in_words(key, one)}" for key, one in value.items()
-        ]
-    elif name == "answers" and (answers := from_records(value)):
-        return "; ".join(map(_answer_in_words, answers))
-    else:
-        told = [value_in_words("", one) for one in value]
-    return ", ".join(told)
+def _parts_in_words(value: dict[str, Any] | list[Any]) -> list[str]:
+    if isinstance(value, list):
+        return [_free_in_words("", one) for one in value]
+    return [f"{name.replace('_', ' ')}: {_free_in_words(name, one)}" for name, one in value.items()]
+
+
+def _moment_in_words(text: str) -> str:
+    """Return a time as pages show it, and what is none as it is."""
+    try:
+        return f"{timezone.localtime(moment(text)):%-d %b %Y, %H:%M}"
+    except (ValueError, OverflowError):
+        return text
 
 
 def _answer_in_words(answer: Answer) -> str:

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Review
-from tests.conftest import Caller, Tenant
+from tests.conftest import Caller, Tenant, issue_agent
 
 JSON = "application/json"
 
@@ -330,3 +330,17 @@ def test_a_credential_in_a_pending_request_is_refused(
     assert tenant.agent.post("memories", secret).status_code == 422
     with in_workspace(tenant.workspace):
         assert Review.objects.count() == 0
+
+
+def test_the_page_of_a_request_shows_whatever_its_metadata_holds(
+    tenant: Tenant, member: Any
+) -> None:
+    plain = issue_agent(tenant.workspace)
+    metadata = {"seen_at": "last week", "until": 12, "answers": ["yes"], "made_at": [{"by": "Bo"}]}
+    asked = plain.post(
+        "memories",
+        {"content": "The gate code is 4417.", "provenance": "user_stated", "metadata": metadata},
+    )
+    page = member("reviewer").get(f"/admin/memories/review/{asked.json()['review']}/change/")
+    told = "until: 12, answers: yes, made at: by: Bo, seen at: last week"
+    assert told in page.content.decode()
