@@ -47,6 +47,7 @@ def test_what_was_asked_before_is_taken_back(words: str, between: str) -> None:
         "Remember that the oven runs on gas - actually, no.",
         "Remember that the oven runs on gas. Thanks!\nAgent: Noted.\nUser: On second thought, no.",
         "Remember that the oven runs on gas.\nAgent: Shall I really keep that?\nUser: No, don't.",
+        "Remember that the oven runs on gas.\nAgent: Shall I save it for later?\nUser: No need.",
     ],
 )
 def test_it_is_taken_back_in_its_sentence_and_behind_other_words(said: str) -> None:
@@ -67,6 +68,9 @@ def test_it_is_taken_back_in_its_sentence_and_behind_other_words(said: str) -> N
         "On second thought, we eat at noon.",
         "\nAgent: Shall I heat it?\nUser: No, don't.",
         "\nAgent: Noted. Should I order flour?\nUser: On second thought, no.",
+        "\nAgent: Noted. Shall I save it to the README, too?\nUser: No need.",
+        "\nAgent: Noted. Should I log it in the ticket?\nUser: No, don't.",
+        "\nAgent: Noted. Shall I keep this tray?\nUser: No, don't.",
         "\nBo: No, don't.",
     ],
 )

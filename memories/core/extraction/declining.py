@@ -30,10 +30,16 @@ _DECLINING = re.compile(
 _DOUBTS = re.compile(rf"\b(?:{_DOUBT})\b", re.IGNORECASE)
 _HESITATES = re.compile(rf"\b(?:{_DOUBT}|no|nope|oh|oops|sorry)\b", re.IGNORECASE)
 _CHANGED = re.compile(r"\bchanged (?:my|our) mind", re.IGNORECASE)
-# "Shall I remember that?": who says no to it declines that it is kept.
+_LATER: Final = (
+    r"(?: (?:too|also|as well|then|now|down|permanently|for (?:you|me|us|later|good|reference"
+    r"|next time|(?:the )?future(?: \w{1,20})?)|(?:in|into|to) (?:my |your )?(?:memory|notes)))"
+)
+# "Shall I remember that?": who says no to it declines that it is kept. "Shall I save it to the
+# README, too?" and "Shall I keep this branch?" are about something else.
 _OFFER = re.compile(
-    r"\b(?:remember|memori[sz]e|save|store|keep|note|record|log)\b(?: \w{1,20}){0,2}"
-    r" (?:that|this|it)\b[^.!?]{0,40}\?$",
+    r"\b(?:(?:remember|memori[sz]e)(?: \w{1,20}){0,2} (?:that|this|it)\b[^.!?]{0,40}"
+    r"|(?:save|store|keep|note|record|log)(?: \w{1,20}){0,2} (?:that|this|it)"
+    rf"{_LATER}{{0,3}}) ?\?$",
     re.IGNORECASE,
 )
 _OFFER_CHARS: Final = 160
