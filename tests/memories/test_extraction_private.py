@@ -119,6 +119,8 @@ def shown(transcript: str) -> str:
         ("Our debts must not end up in your notes. We owe Lindqvist 900 euros.", "Lindqvist 900"),
         ("Don't let my phone number end up in your memory. It's 555 0199.", "0199"),
         ("Nothing about my son should be stored. He is called Tarek.", "Tarek"),
+        ("My illness must not be stored. It is called ataxia.", "ataxia"),
+        ("I don't want my wage stored. It is 4100 a month.", "4100"),
         ("Make no notes about my school. I went to Elmwood.", "Elmwood"),
         ("Leave my ex, who is a lawyer, out of your memory. She sued Brandt.", "Brandt lawyer"),
     ],
@@ -157,6 +159,9 @@ def test_what_is_said_about_a_private_topic_elsewhere_is_not_shown(talk: str) ->
         ("Never keep keys on file. The rule is old.", "rule"),
         ("We don't want logs stored for a year. It costs us 40 euros.", "costs"),
         ("Nothing about customers should be logged. It is the law.", "law"),
+        ("Our API keys must not be logged anywhere. It is the law.", "law"),
+        ("We don't want our API keys to be logged. It is the law.", "law"),
+        ("Nothing about our customers may be stored. It is the law.", "law"),
         ("Bo said I live in Sundby. Keep calm.", "Sundby"),
     ],
 )

@@ -56,9 +56,14 @@ _OFF: Final = (
     r"|out of (?:(?:your|the) (?:memory|memories|notes?|records?)|your files?))"
 )
 _ENDS_UP: Final = r"(?:to )?(?:end up|appear|be|go|land|turn up|show up)"
-_LANDS: Final = rf"(?:{_ENDS_UP} (?:{_IN_YOURS}|{_ON_RECORD})|(?:to )?be {_STORED})"
+_LANDS: Final = rf"{_ENDS_UP} (?:{_IN_YOURS}|{_ON_RECORD})"
 _THING: Final = r"(?:[\w'\u2019-]{1,30},? ){1,8}"
-_OWN: Final = rf"(?:my|our) {_THING}"  # of others' things people decide how they are stored
+# Of others' things people decide how they are stored, and of what a team runs whether it is at all:
+# "Our API keys must not be logged." is a rule.
+_OWN: Final = rf"(?:my|our) {_THING}"
+_MY: Final = rf"my {_THING}"
+_KEPT_NOWHERE: Final = rf"(?:to )?be {_STORED}"
+_ENDS: Final = r"(?= ?(?:[.,;!]|$)| (?:anywhere|at all|please|by you))"
 # The same of all that is said about something: "keep my address off the record", "forget what I
 # said about Ana".
 _TOPIC = re.compile(
@@ -69,11 +74,13 @@ _TOPIC = re.compile(
     rf"|(?:do not|don['\u2019]t|never) let (?P<let>{_THING}){_ENDS_UP} {_IN_YOURS}"
     r"|(?:i|we) (?:do not|don['\u2019]t)(?: ever)? (?:want|like) "
     rf"(?:(?P<unwanted>{_THING})(?:{_ENDS_UP} )?{_IN_YOURS}"
-    rf"|(?P<own_unwanted>{_OWN})(?:{_ON_RECORD}|{_LANDS}|{_STORED}))"
+    rf"|(?P<own_unwanted>{_OWN})(?:{_ON_RECORD}|{_LANDS})"
+    rf"|(?P<my_unwanted>{_MY})(?:{_KEPT_NOWHERE}|{_STORED}))"
     rf"|(?P<mine>{_OWN})(?:(?:(?:must |should |has to |have to )?(?:stays?|remains?)|is|are)"
-    rf" (?:strictly )?{_OFF}|(?:must|should|may|is|are)(?: not|n['\u2019]t) {_LANDS}"
-    r"(?= ?(?:[.,;!]|$)| (?:anywhere|at all|please|by you)))"
-    rf"|nothing (?:about|on|of) (?P<nothing>{_OWN})(?:must|should|may|is|can) {_LANDS}"
+    rf" (?:strictly )?{_OFF}|(?:must|should|may|is|are)(?: not|n['\u2019]t) {_LANDS}{_ENDS})"
+    rf"|(?P<my>{_MY})(?:must|should|may|is|are)(?: not|n['\u2019]t) {_KEPT_NOWHERE}{_ENDS}"
+    rf"|nothing (?:about|on|of) (?:(?P<nothing>{_OWN})(?:must|should|may|is|can) {_LANDS}"
+    rf"|(?P<my_nothing>{_MY})(?:must|should|may|is|can) {_KEPT_NOWHERE})"
     r"|(?:(?:make|take|keep) )?no (?:notes?|records?|memory|memories) (?:about|of|on)"
     r" (?P<no_notes>my [^.!?\n]{1,100})"
     r"|(?:forget|erase|delete|remove|drop) (?:everything|all|anything|what(?:ever)?)(?: that)?"
