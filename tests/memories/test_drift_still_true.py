@@ -8,6 +8,10 @@ import pytest
 from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
+from memories.core.drift.accepted import NoteWords, is_as_accepted, passage_of
+from memories.core.drift.parts import parts_of
+from memories.core.drift.passages import statements_of
+from memories.core.drift.verdict import Verdict
 from memories.services.drift.reopen import reopen_answer
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
@@ -177,3 +181,20 @@ def test_still_true_of_a_statement_that_is_gone_ends_with_another_one(tenant: Te
     answered_still_true(tenant, GONE)
     put(tenant, GONE.replace("Tickets are", "Ferry 4100 leaves at 21:15. Tickets are"))
     assert asked_again(tenant)
+
+
+def test_a_verdict_that_nobody_was_shown_holds_no_answer() -> None:
+    first, *_ = present = statements_of(MOVED)
+    verdict = Verdict(True, 0.4, 0.9, (), sentence=first)
+    shown = {"passage": passage_of(first), "bearing": "of then"}
+    assert is_as_accepted(shown, verdict, "of now", present)
+    assert not is_as_accepted(shown | {"bearing": None}, verdict, "of now", present)
+
+
+def test_a_note_is_read_once_for_all_memories_that_link_it() -> None:
+    words = NoteWords(statements_of(SOLD))
+    one = words.bearing_on(FERRY, ())
+    read = parts_of.cache_info()
+    other = words.bearing_on("Ines pilots the ferry.", ())
+    assert parts_of.cache_info() == read
+    assert other != one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import cached_property
 from typing import Any, Final
 
 from memories.core.answers import Answer
@@ -15,29 +16,45 @@ from memories.core.drift.verdict import Verdict
 _LEAST_SHARE: Final = 0.25
 
 
-def bearing_on(memory: str, answers: Sequence[Answer], present: Iterable[Statement]) -> str:
-    """Return a digest of the statements of a note that are about what a memory says.
+class NoteWords:
+    """The statements of a note with their words, read once for all memories that link it."""
 
-    It stays the same while other statements come, go or change.
-    """
-    weights = weights_of(without_links(memory), answers)
-    least = max(VALUE_WEIGHT, _LEAST_SHARE * sum(weights.values()))
-    about = {
-        f"{one.heading} > {one.text}"
-        for one in present
-        if sum(weights.get(key, 0) for key in words_of(one.text)) >= least
-    }
-    return heading_digest("\n".join(sorted(about)))
+    def __init__(self, present: Sequence[Statement]):
+        self._present = present
+
+    @cached_property
+    def _said(self) -> list[tuple[str, Set[str]]]:
+        return [(f"{one.heading} > {one.text}", words_of(one.text).keys()) for one in self._present]
+
+    def bearing_on(self, memory: str, answers: Sequence[Answer]) -> str:
+        """Return a digest of the statements that are about what a memory says.
+
+        It stays the same while other statements come, go or change.
+        """
+        weights = weights_of(without_links(memory), answers)
+        least = max(VALUE_WEIGHT, _LEAST_SHARE * sum(weights.values()))
+        about = {
+            said
+            for said, words in self._said
+            if sum(weight for key, weight in weights.items() if key in words) >= least
+        }
+        return heading_digest("\n".join(sorted(about)))
 
 
 def is_as_accepted(
-    accepted: Mapping[str, Any], verdict: Verdict, bearing: str, present: Iterable[Statement]
+    accepted: Mapping[str, Any],
+    verdict: Verdict,
+    bearing: str | None,
+    present: Iterable[Statement],
 ) -> bool:
     """Return whether an answer to one verdict, as it was stored, holds for another.
 
     The passage that was shown still stands there, what is about the memory is the same, and no
-    other statement excludes the memory for sure.
+    other statement excludes the memory for sure. A verdict with a bearing of None was no drift:
+    nobody was shown it.
     """
+    if accepted.get("bearing", "") is None:
+        return False
     shown = accepted.get("passage")
     sentence = verdict.sentence
     if shown == passage_of(sentence):

@@ -23,7 +23,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
-from memories.core.drift.accepted import bearing_on, is_as_accepted, passage_of
+from memories.core.drift.accepted import NoteWords, is_as_accepted, passage_of
 from memories.core.drift.calibration import calibration_of
 from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of
 from memories.core.drift.support import Scored, Support, support_of
@@ -70,6 +70,7 @@ class _Checked:
     support_version: int | None
     verdict: Verdict
     present: Sequence[Statement]  # of the note
+    bearing: str | None  # digest of what is about the memory; None where it has not drifted
 
 
 def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
@@ -181,7 +182,7 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     is_cut = len(statements) >= MAX_STATEMENTS
     present = score_statements(contents, statements, model)
     then, known = _scored_then(due, model), _known_supports(due, model)
-    estimate, calibration = estimator(model), calibration_of(model)
+    estimate, calibration, words = estimator(model), calibration_of(model), NoteWords(statements)
     checked = []
     for one, scored in zip(due, present, strict=True):
         support, version = _support(one, scored, then, known)
@@ -197,7 +198,9 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
         )
         if is_cut:
             verdict = replace(verdict, is_drifted=one.row.is_drifted)
-        checked.append(_Checked(one, support, version, verdict, statements))
+        is_drifted = verdict.is_drifted
+        bearing = words.bearing_on(one.memory.content, one.answers) if is_drifted else None
+        checked.append(_Checked(one, support, version, verdict, statements, bearing))
     return checked
 
 
@@ -277,20 +280,19 @@ def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None
     row.earlier, row.earlier_version = None, None
     row.checked_version, row.checked_hash = due.note.version, due.memory.content_hash
     row.checked_at, row.due_at, row.attempts = now, None, 0
-    bearing = bearing_on(due.memory.content, due.answers, found.present)
-    is_held = verdict.is_drifted and _is_held(row, found, bearing)
+    is_held = verdict.is_drifted and _is_held(row, found)
     is_answered = row.still_true_version == due.note.version
     row.is_drifted = verdict.is_drifted and not (is_held or is_answered)
     row.distance, row.evidence = verdict.distance, verdict.evidence
     if not is_held:  # else what the answer was given on stays
-        row.verdict = record_of(verdict) | {"bearing": bearing}
+        row.verdict = record_of(verdict) | {"bearing": found.bearing}
 
 
-def _is_held(row: NoteSupport, found: _Checked, bearing: str) -> bool:
+def _is_held(row: NoteSupport, found: _Checked) -> bool:
     """Return whether "still true", said of another version of the note, holds for this one."""
     if row.is_drifted or row.still_true_version in (None, found.due.note.version):
         return False
-    return is_as_accepted(row.verdict, found.verdict, bearing, found.present)
+    return is_as_accepted(row.verdict, found.verdict, found.bearing, found.present)
 
 
 def record_of(verdict: Verdict) -> dict[str, Any]:
