@@ -56,12 +56,12 @@ class Overview:
     commits: Sparkline
     recalls: Recalls
     detection: Detection
-    training: TrainingProgress | None  # None: the settings cannot be read
+    training: TrainingProgress
     is_empty: bool
 
 
-def overview(workspace: Workspace, now: datetime, *, has_settings: bool = True) -> Overview:
-    """Return the figures of the current workspace; without valid settings those that need none."""
+def overview(workspace: Workspace, now: datetime) -> Overview:
+    """Return the figures of the current workspace."""
     midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
     cards = queue.counts()
     memories = Memory.objects.recallable(now).count()
@@ -74,7 +74,7 @@ def overview(workspace: Workspace, now: datetime, *, has_settings: bool = True) 
         commits=sparkline(_commits_by_hour(now)),
         recalls=_recalls(now),
         detection=_detection(now),
-        training=training_progress(workspace, now=now) if has_settings else None,
+        training=training_progress(workspace, now=now),
         is_empty=not memories and not Memory.objects.exists(),
     )
 

@@ -18,7 +18,7 @@ from engram.console.needs import needs_of
 from engram.console.overview import overview
 from engram.console.tour import is_offered
 from engram.kernel.chosen import choose_workspace
-from engram.kernel.models import Role, Workspace
+from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, return_address, staff_of, staff_or_none
 from engram.kernel.visits import note_visit
 
@@ -57,23 +57,13 @@ def _figures(request: HttpRequest, *, has_health: bool) -> dict[str, Any]:
     """Read the figures; whoever reads them is here (`engram.kernel.visits`)."""
     staff, now = staff_of(request), timezone.now()
     visit = note_visit(staff.workspace, int(staff.actor.id), now)
-    is_readable = _has_readable_settings(staff.workspace)
     return {
-        "numbers": overview(staff.workspace, now, has_settings=is_readable),
+        "numbers": overview(staff.workspace, now),
         "needs": needs_of(request),
         "changes": changes_since(visit.after, staff.actor, now),
         "is_new": visit.is_new,
-        "diagnosis": diagnose(staff.workspace, now=now) if has_health and is_readable else None,
-        "has_settings": is_readable,
+        "diagnosis": diagnose(staff.workspace, now=now) if has_health else None,
     }
-
-
-def _has_readable_settings(workspace: Workspace) -> bool:
-    """Return whether the stored settings are valid: another release may know other time zones."""
-    try:
-        return workspace.config is not None
-    except ValueError:
-        return False
 
 
 @require_POST
