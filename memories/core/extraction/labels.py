@@ -65,7 +65,7 @@ def role_of(name: str) -> Role | None:
 
 def style_of(found: re.Match[str]) -> tuple[bool, str]:
     """Return how a label is written: whether behind a time, and in which marks."""
-    return found["stamp"] is not None, (found["open"] or "").strip()[:1]
+    return found["stamp"] is not None, (found["open"] or "").strip()
 
 
 def names_somebody(name: str) -> bool:
