@@ -123,6 +123,8 @@ def shown(transcript: str) -> str:
         ("I don't want my wage stored. It is 4100 a month.", "4100"),
         ("Make no notes about my school. I went to Elmwood.", "Elmwood"),
         ("Leave my ex, who is a lawyer, out of your memory. She sued Brandt.", "Brandt lawyer"),
+        ("Keep Ana out of your notes. Ana is a lawyer. She sued Brandt.", "Brandt lawyer"),
+        ("What I earn stays off the record: 5200 a month.", "5200"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("answer", ["Ok.", "Understood, {} stays out of it."])
@@ -171,7 +173,14 @@ def test_what_is_about_something_else_is_shown(said: str, stays: str) -> None:
     )
 
 
-@pytest.mark.parametrize("line", ["It is Sundby. ", "Leave my wage out of your memory. "])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "It is Sundby. ",
+        "Leave my wage out of your memory. ",
+        "My wage is 5. Forget about my wage. ",
+    ],
+)
 def test_private_topics_are_read_in_linear_time(line: str) -> None:
     def make(length: int) -> str:
         return f"User: Leave my wage out of your memory. {line * length}\nAgent: {line * length}\n"

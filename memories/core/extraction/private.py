@@ -60,7 +60,7 @@ _LANDS: Final = rf"{_ENDS_UP} (?:{_IN_YOURS}|{_ON_RECORD})"
 _THING: Final = r"(?:[\w'\u2019-]{1,30},? ){1,8}"
 # Of others' things people decide how they are stored, and of what a team runs whether it is at all:
 # "Our API keys must not be logged." is a rule.
-_OWN: Final = rf"(?:my|our) {_THING}"
+_OWN: Final = rf"(?:my|our|what (?:i|we)) {_THING}"
 _MY: Final = rf"my {_THING}"
 _KEPT_NOWHERE: Final = rf"(?:to )?be {_STORED}"
 _ENDS: Final = r"(?= ?(?:[.,;!]|$)| (?:anywhere|at all|please|by you))"

@@ -67,7 +67,7 @@ def mark_topics(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Stat
     marked = _about(found, turns, topics)
     first, last = min(topics), max(topics)
     told = frozenset(name for at in marked for name in names(found[at].text))
-    answered = _answers(found, turns, marked)
+    answered = _answers(found, turns, marked, topics)
     for position, one in enumerate(found):
         is_open = one.kind == "prose" and not _stays(one, position, last)
         if is_open and position > first and not told.isdisjoint(stems(one.text)):
@@ -87,7 +87,7 @@ def _about(
     for position, topic in topics.items():
         kind = frozenset(word for line in _PERSONAL if not line.isdisjoint(topic) for word in line)
         kinds[turns[found[position].turn].speaker] |= kind
-        marked.update(_following(found, position, kind))
+        marked.update(_following(found, position, kind, topics))
     last = max(topics)
     for position, one in enumerate(found):
         own = kinds.get(turns[one.turn].speaker, set())
@@ -98,24 +98,43 @@ def _about(
     return marked
 
 
-def _following(found: Sequence[Statement], position: int, kind: Collection[str]) -> list[int]:
-    """Return the statements behind a request in its turn that go on about its topic."""
+def _following(
+    found: Sequence[Statement], position: int, kind: Collection[str], topics: Collection[int]
+) -> list[int]:
+    """Return the statements behind a request in its turn that go on about its topic.
+
+    Between them may stand what is private for another reason, as what names the topic is.
+    """
     meant: list[int] = []
+    is_begun = False
     for at in range(position + 1, len(found)):
         one = found[at]
-        if one.turn != found[position].turn or one.kind != "prose" or _asks(one):
+        if one.turn != found[position].turn or at in topics:
+            break
+        if one.kind == "private":
+            is_begun = True
+            continue
+        if one.kind != "prose" or _asks(one):
             break
         words = _words(one.text)
-        is_next = bool(words) and words[0] in (_THIRD if meant else _NEXT)
+        is_next = bool(words) and words[0] in (_THIRD if is_begun else _NEXT)
         if not is_next or (_is_general(words) and terms(one.text).keys().isdisjoint(kind)):
             break
+        is_begun = True
         meant.append(at)
     return meant
 
 
-def _answers(found: Sequence[Statement], turns: Sequence[Turn], marked: set[int]) -> set[int]:
-    """Return what an assistant answers in the next turn with a word of what was marked."""
+def _answers(
+    found: Sequence[Statement], turns: Sequence[Turn], marked: set[int], topics: Collection[int]
+) -> set[int]:
+    """Return what an assistant answers in the next turn with a word of what was marked.
+
+    Of the request itself, which says more than what is private, only numbers tell it.
+    """
     told: defaultdict[int, set[str]] = defaultdict(set)
+    for at in topics:
+        told[found[at].turn + 1].update(filter(_is_number, terms(found[at].text)))
     for at in marked:
         told[found[at].turn + 1].update(filter(_is_telling, terms(found[at].text)))
     return {
@@ -125,9 +144,12 @@ def _answers(found: Sequence[Statement], turns: Sequence[Turn], marked: set[int]
     }
 
 
+def _is_number(word: str) -> bool:
+    return len(word) > 1 and word.isdigit()
+
+
 def _is_telling(word: str) -> bool:
-    is_number = len(word) > 1 and word.isdigit()
-    return is_number or (len(word) > _SHORT and lemma(word) not in VERBS)
+    return _is_number(word) or (len(word) > _SHORT and lemma(word) not in VERBS)
 
 
 def _stays(one: Statement, position: int, last: int) -> bool:
