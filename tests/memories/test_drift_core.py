@@ -13,7 +13,7 @@ from memories.core.drift.calibration import CALIBRATIONS, calibration_of
 from memories.core.drift.edits import edit_between, edits_of
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.opposition import opposition
-from memories.core.drift.parts import words_of
+from memories.core.drift.parts import parts_of, words_of
 from memories.core.drift.passages import (
     MAX_STATEMENTS,
     Statement,
@@ -195,6 +195,17 @@ def test_support_names_the_sentences_and_the_words_they_share() -> None:
     assert first.heading == "Pump room > Alarms"
     assert {"85 degrees", "stops"} <= set(first.shared.values())
     assert len(found.digests) == len(statements_of(NOTE))
+
+
+def test_sentences_that_still_stand_there_need_no_other_one_to_be_parsed() -> None:
+    memory = "The key hangs behind the door."
+    present = scored(memory, NOTE)
+    support = support_of(memory, present)
+    parts_of.cache_clear()
+    assert edits_of(support, present) == ()
+    stands_there = {sentence.text for sentence in support.sentences}
+    headings = {sentence.heading for sentence in support.sentences}
+    assert parts_of.cache_info().currsize <= len(stands_there | headings) < len(present)
 
 
 DRIFTS = [

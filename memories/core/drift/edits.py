@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Final
@@ -57,7 +57,7 @@ def new_statements(support: Support, present: Sequence[Scored]) -> list[Scored]:
     return [one for one in present if digest_of(one.statement) not in support.digests]
 
 
-def _is_kept(sentence: Sentence, present: Iterable[Statement]) -> bool:
+def _is_kept(sentence: Sentence, present: Sequence[Statement]) -> bool:
     digest = digest_of(sentence.statement)
     by_heading = sentence.shared.keys() - words_of(sentence.text).keys()
     supporting = {
@@ -65,13 +65,17 @@ def _is_kept(sentence: Sentence, present: Iterable[Statement]) -> bool:
         for part in parts_of(sentence.text)
         if part.words.keys() & sentence.shared.keys()
     }
-    for statement in present:
-        is_same = digest_of(statement) == digest
-        if not is_same and supporting:
-            is_same = supporting <= {part.signature for part in parts_of(statement.text)}
-        if is_same and by_heading <= covered(statement).keys():
-            return True
-    return False
+
+    def is_under(statement: Statement) -> bool:
+        return by_heading <= covered(statement).keys()
+
+    # Parsing is what costs: of a sentence that still stands there no other one is parsed.
+    if any(digest_of(one) == digest and is_under(one) for one in present):
+        return True
+    return bool(supporting) and any(
+        supporting <= {part.signature for part in parts_of(one.text)} and is_under(one)
+        for one in present
+    )
 
 
 def _edit(sentence: Sentence, new: Sequence[Scored]) -> Edit:
