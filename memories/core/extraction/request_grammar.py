@@ -298,12 +298,16 @@ def _of_head(plain: str, at: int, head: re.Match[str], end: int) -> Request | No
     opens_topic = head[0].lower().endswith("forget")  # "Before I forget: the naming."
     says = len(rest.split()) > 2 and _is_clause(rest)
     is_relative = head[0].endswith("that") and rest.split()[:1] and rest.split()[0] in AUXILIARIES
-    if plain[:end].endswith("?") or (opens_topic and not says) or is_relative:
-        return None  # "A reminder that is late helps nobody."
+    goes_on = head[0].endswith(",") and rest.split()[:1] and rest.split()[0].lower() in _GOING_ON
+    if plain[:end].endswith("?") or (opens_topic and not says) or is_relative or goes_on:
+        return None  # "A reminder that is late helps nobody.", "Worth remembering, but not here."
     if not rest:
         return Request(end, end, at, points_on=plain[:end].endswith(":"), is_heading=True)
     start = end - len(plain[head.end() : end].lstrip(_LEADING))
     return Request(start, end, at, is_heading=True)
+
+
+_GOING_ON: Final = words_of("and but nor or so though which who whose yet")
 
 
 def _is_clause(text: str) -> bool:

@@ -69,7 +69,7 @@ CLAUSE: Final = re.compile(
 # What announces a fact before "that", a colon or a dash.
 _REMINDER: Final = (
     r"(?:as )?(?:(?:an?|another|one|this is|here(?:'s| is)|quick|short|small|little|friendly|gentle"
-    r"|kind|general|important|final|last) ){0,4}reminders?"
+    r"|kind|general|important|final|last) ){0,4}reminder(?:s(?=[^,.;!?\u2013\u2014-]{0,20}:))?"
     r"(?: (?:to|for) (?:self|myself|yourself|me|you|us|later|everyone))?"
 )
 _REMINDING: Final = (
@@ -97,6 +97,8 @@ HEAD: Final = re.compile(
     r"|(?:i|we)(?: would|'d)? (?:want|need|like) (?:this|that|it) (?:to be )?"
     r"(?:(?:written|noted|recorded|stored|saved|remembered)|(?:kept )?(?=on (?:record|file)))"
     rf"(?: ?(?:{_ADVERB}|{_WHERE})){{0,2}}(?: that(?= )|(?= ?[,:.!]|$))"
+    r"|update your (?:memory|memories|notes?|records?|files?) (?:to|and) (?:say|state)"
+    r"(?= (?!that\b)\w)"
     rf"|(?:{_REMINDER}|{_REMINDING}|{_UPDATE}|{_WORTH})(?: that(?= )| ?[,:\u2013\u2014]| -(?= )))",
     re.IGNORECASE,
 )
