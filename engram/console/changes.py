@@ -10,6 +10,7 @@ from django.db.models import Count as Counted
 from django.db.models import Q
 from django.urls import reverse
 
+from engram.console.wording import OF_NOTES
 from engram.kernel.actors import Actor
 from engram.kernel.labels import Count
 from engram.kernel.models import Event
@@ -59,6 +60,11 @@ def changes_since(seen_at: datetime | None, actor: Actor, now: datetime) -> Chan
     counted = dict(
         Event.objects.filter(type__in=list(NOUNS), at__gt=since)
         .exclude(own)
+        .exclude(
+            type="drift.found",
+            data__has_key="error_type",
+            data__error_type__in=sorted(OF_NOTES),
+        )
         .order_by()
         .values_list("type")
         .annotate(n=Counted("pk"))

@@ -128,6 +128,13 @@ LAPSES: Final[dict[str, str]] = {
     "reworded": "Conflict closed: a memory says something else now",
     "absorbed": "Conflict closed: a wider one asks about its memories",
 }
+# Of prediction errors about a note alone, no memory is in doubt.
+OF_NOTES: Final = frozenset({"low_overlap", "contextual_mismatch"})
+OF_NOTES_WORDS: Final[dict[str, str]] = {
+    "drift.found": "Task that no note fits",
+    "prediction_error.resolved": "Task that no note fits answered",
+    "prediction_error.reopened": "Task that no note fits waits again",
+}
 # Not shown, because another event covers them.
 UNTOLD: Final = frozenset(
     {
@@ -174,6 +181,8 @@ def words_for(event_type: str, data: Mapping[str, Any], names: CardNames | None 
     With the `names` of a decided card's sides, say which one was kept; history quotes no memory.
     """
     words = WORDS.get(event_type, event_type.replace(".", " ").replace("_", " ").capitalize())
+    if data.get("error_type") in OF_NOTES:
+        return OF_NOTES_WORDS.get(event_type, words)
     if event_type == "memory.committed":
         return OUTCOMES.get(str(data.get("outcome")), words)
     if event_type == DECIDED:

@@ -22,6 +22,7 @@ from engram.console.inbox import queue, registry
 from engram.console.inbox.source import WaitingCount
 from engram.console.overview import overview
 from engram.console.sparklines import sparkline
+from engram.console.wording import words_for
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.history import record
 from engram.kernel.models import Event, Membership, Role
@@ -240,6 +241,25 @@ def test_what_others_changed_since_is_told_and_own_work_is_not(
         with CaptureQueriesContext(connection) as asked:
             changes_since(since, me, now)
         assert len(asked) == 1
+
+
+def test_a_task_that_no_note_fits_puts_no_memory_in_doubt(tenant: Tenant) -> None:
+    me = Actor(kind="user", id="7", label="me", role=Role.REVIEWER)
+    since = timezone.now()
+    with in_workspace(tenant.workspace):
+        now = timezone.now()
+        for error_type in ("memory_drift", "low_overlap", "contextual_mismatch"):
+            data = {"error_type": error_type}
+            record(
+                "drift.found", of=("prediction_error", error_type), actor=SYSTEM, now=now, data=data
+            )
+        record("drift.found", of=("prediction_error", "old"), actor=SYSTEM, now=now)
+        told = [change.words for change in changes_since(since, me, now).told]
+        words = {
+            words_for(event.type, event.data) for event in Event.objects.filter(type="drift.found")
+        }
+    assert told == ["2 memories put in doubt"]
+    assert words == {"Memory put in doubt", "Task that no note fits"}
 
 
 def test_the_page_says_what_changed_after_a_pause(tenant: Tenant, member: Member) -> None:
