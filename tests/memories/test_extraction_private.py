@@ -151,6 +151,39 @@ def test_what_is_said_about_a_private_topic_elsewhere_is_not_shown(talk: str) ->
 
 
 @pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("home town", "I am at home in Sundby."),
+        ("home town", "Our old flat, near Sundby, burnt."),
+        ("home town", "From now on I live in Sundby."),
+        ("home town", "My house is the red one in Sundby."),
+        ("phone number", "You reach me by my email sundby@example.org."),
+        ("occupation and job", "I still work in Sundby."),
+    ],
+)
+def test_what_speakers_say_of_themselves_is_private(topic: str, said: str) -> None:
+    talk = f"User: Leave my {topic} out of your memory.\nAgent: Ok.\nUser: {said}\nAgent: Fine.\n"
+    assert "sundby" not in shown(talk).lower()
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("home town", "We decided that the home page is static."),
+        ("home town", "From now on our house style is British English."),
+        ("home town", "We deploy the live system on Mondays."),
+        ("phone number", "We decided that the number of retries is 5."),
+        ("phone number", "My email signature has to be short."),
+        ("occupation and job", "Our work items have owners from now on."),
+        ("occupation and job", "We decided that nightly jobs run at 3."),
+    ],
+)
+def test_the_same_words_about_other_things_are_shown(topic: str, said: str) -> None:
+    talk = f"User: Leave my {topic} out of your memory.\nAgent: Ok.\nUser: {said}\nAgent: Fine.\n"
+    assert said.rstrip(".") in shown(talk)
+
+
+@pytest.mark.parametrize(
     ("said", "stays"),
     [
         ("Leave my wage out of your memory. I always want metric units.", "metric"),

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from memories.core.extraction import cues
+from memories.core.extraction.personal import is_personal, kind_of
 from memories.core.extraction.private import private_topic
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
@@ -22,26 +23,6 @@ from memories.core.tokeniser import stem
 from memories.core.topic_words import names, stems
 from memories.core.vocabulary import VERBS, lemma
 
-# What people say of themselves, by what it is about: a topic is each line that it has a word of.
-_PERSONAL: Final = tuple(
-    frozenset(terms(line))
-    for line in (
-        "home hometown town city village address street flat apartment house live living reside"
-        " residence neighbourhood neighborhood postcode",
-        "salary income wage pay paid earn earnings bonus",
-        "health diagnosis diagnosed illness ill sick disease disorder condition medication pills"
-        " medicine therapy therapist symptoms treatment suffer allergy allergic",
-        "wife husband partner spouse marriage married divorce divorced girlfriend boyfriend dating",
-        "child kids son daughter pregnant pregnancy baby",
-        "job employer employed workplace boss work profession",
-        "age birthday born birth",
-        "religion religious faith church mosque synagogue pray believe",
-        "politics political party vote",
-        "phone mobile number email",
-        "school university college degree studied study graduated",
-        "debt loan mortgage owe",
-    )
-)
 _THIRD: Final = words_of(
     "it it's its he he's his she she's her they they're their that that's this there"
 )
@@ -85,16 +66,15 @@ def _about(
     marked: set[int] = set()
     kinds: defaultdict[str, set[str]] = defaultdict(set)
     for position, topic in topics.items():
-        kind = frozenset(word for line in _PERSONAL if not line.isdisjoint(topic) for word in line)
+        kind = kind_of(topic)
         kinds[turns[found[position].turn].speaker] |= kind
         marked.update(_following(found, position, kind, topics))
     last = max(topics)
     for position, one in enumerate(found):
         own = kinds.get(turns[one.turn].speaker, set())
-        if own and one.kind == "prose" and not _stays(one, position, last):
-            is_own = not cues.FIRST.isdisjoint(_words(one.text))
-            if is_own and not own.isdisjoint(terms(one.text)):
-                marked.add(position)
+        is_open = bool(own) and one.kind == "prose" and not _stays(one, position, last)
+        if is_open and is_personal(one.text, own):
+            marked.add(position)
     return marked
 
 
