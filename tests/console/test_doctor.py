@@ -222,6 +222,18 @@ def test_webhooks_that_were_disabled_after_failures_are_named() -> None:
     assert (found.level, "1 disabled in acme" in found.detail) == ("warn", True)
 
 
+@pytest.mark.django_db
+def test_stored_settings_that_are_not_valid_are_named() -> None:
+    build_tenant("well")
+    tenant = build_tenant("acme")
+    assert workspaces.stored_settings().detail == "all are valid"
+    tenant.workspace.settings = {"gate_threshold": 7, "gate_policy": "suggest"}
+    tenant.workspace.save()
+    found = workspaces.stored_settings()
+    named = "not valid, defaults hold: gate_threshold in acme"
+    assert (found.level, found.detail) == ("warn", named)
+
+
 def test_a_mail_server_that_is_away_is_named(settings: Any) -> None:
     assert servers.mail().detail == "no mail server: digests are not mailed"
     settings.ENGRAM_SENDS_MAIL, settings.EMAIL_USE_TLS = True, False

@@ -18,6 +18,7 @@ from engram.console.doctor.workspaces import (
     demo,
     detection,
     predictor,
+    stored_settings,
     vector_indexes,
     webhooks,
 )
@@ -67,6 +68,7 @@ def server_findings() -> Iterator[CheckResult]:
             yield demo()
             yield predictor()
             yield webhooks()
+            yield stored_settings()
             yield mail()
             yield processes()
         if name == "broker" and check["ok"]:

@@ -10,6 +10,7 @@ from conflicts.services.detection import backlog
 from engram.console.demo import ways_in
 from engram.console.doctor.check import CheckResult
 from engram.console.models import WebhookEndpoint
+from engram.kernel.configuration import valid_settings
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.services.index.search_index import has_vector_index, width_in_use
@@ -29,6 +30,19 @@ def detection() -> CheckResult:
     detail = ", ".join(f"{count} set aside in {slug}" for slug, count in sorted(kept.items()))
     remedy = "see the runs that failed and the worker's log, then manage.py detect --workspace W"
     return CheckResult("detection", "warn", detail, remedy)
+
+
+def stored_settings() -> CheckResult:
+    """Check that every stored setting is one that this release takes."""
+    ignored = {}
+    for workspace in Workspace.objects.all():
+        if names := workspace.settings.keys() - valid_settings(workspace.settings).keys():
+            ignored[workspace.slug] = sorted(names)
+    if not ignored:
+        return CheckResult("settings", "ok", "all are valid")
+    detail = ", ".join(f"{', '.join(names)} in {slug}" for slug, names in sorted(ignored.items()))
+    remedy = "set them anew under Settings: the next change of any setting drops them"
+    return CheckResult("settings", "warn", f"not valid, defaults hold: {detail}", remedy)
 
 
 def webhooks() -> CheckResult:
