@@ -79,6 +79,12 @@ def test_other_words_leave_what_was_asked(said: str) -> None:
     assert "The oven runs on gas." in kept(talk)
 
 
+def test_what_a_request_quotes_takes_nothing_back() -> None:
+    assert kept("User: Remember that Bo said: actually, no.\nAgent: Noted.\n") == [
+        "Bo said: actually, no."
+    ]
+
+
 @pytest.mark.parametrize(
     "words", ["On second thought, no.", "No, don't.", "Actually, don't.", "I changed my mind."]
 )
