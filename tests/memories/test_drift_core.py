@@ -470,6 +470,21 @@ TURNED = [
     ("Dogs are not allowed in the tram.", "Dogs are forbidden in the tram.", False),
     ("Dogs are excluded from the tram.", "Dogs must not ride in the tram.", False),
     ("The night fare was abolished.", "The night fare no longer exists.", False),
+    (
+        "The trial of the night tram ended in May.",
+        "The trial of the night tram stopped in May.",
+        False,
+    ),
+    (
+        "The trial of the night tram ended in May.",
+        "The trial of the night tram was over in May.",
+        False,
+    ),
+    (
+        "The trial of the night tram ended in May.",
+        "The trial of the night tram is open in May.",
+        True,
+    ),
     ("The tram leaves at half past six.", "The tram leaves at 6:30.", False),
     ("The tram leaves at nine o'clock in the evening.", "The tram leaves at 21:00.", False),
     ("The tram is closed on Mondays.", "On Mondays the tram stays closed.", False),

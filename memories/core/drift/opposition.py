@@ -23,6 +23,9 @@ _NEGATION: Final = re.compile(
     r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer)\b|n't\b",
     re.IGNORECASE,
 )
+_OVER: Final = re.compile(
+    r"\b(?:stopped|ceased|finished|(?:is|are|was|were) over)\b", re.IGNORECASE
+)
 _WORD: Final = re.compile(r"\w+")
 _DENIES: Final = frozenset(["not", "never", "longer", "cannot", "t"])  # "isn't" is two words
 _DENYING: Final = frozenset(map(concept_of, ("forbid", "exclude", "refuse", "disallow", "abolish")))
@@ -63,13 +66,22 @@ def _is_turned(old: str, new: str) -> bool:
     """Return whether the number of negations and opposites differs by an odd number."""
     mine, theirs = words_of(old).keys() - _DENYING, words_of(new).keys() - _DENYING
     opposites = sum(bool(opposites_of(key) & (theirs - mine)) for key in mine - theirs)
-    return (_denials(old) + _denials(new) + opposites) % 2 == 1
+    ended = 0 if _is_over(old) and _is_over(new) else _ended(old) + _ended(new)
+    return (_denials(old) + _denials(new) + ended + opposites) % 2 == 1
 
 
 def _denials(text: str) -> int:
-    """Count what a text negates, forbids, excludes, or says to have ended."""
-    ended = sum(claim.polarity for claim in _ending(text))  # "no longer" is a negation already
-    return len(_NEGATION.findall(text)) + _forbidding(text) + ended
+    """Count what a text negates, forbids or excludes."""
+    return len(_NEGATION.findall(text)) + _forbidding(text)
+
+
+def _ended(text: str) -> int:
+    """Count what a text says to have ended; "no longer" is a negation already."""
+    return sum(claim.polarity for claim in _ending(text))
+
+
+def _is_over(text: str) -> bool:
+    return _ended(text) > 0 or _OVER.search(text) is not None
 
 
 def _says_it_ended(edit: Edit) -> bool:
