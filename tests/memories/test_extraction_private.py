@@ -219,3 +219,71 @@ def test_private_topics_are_read_in_linear_time(line: str) -> None:
         return f"User: Leave my wage out of your memory. {line * length}\nAgent: {line * length}\n"
 
     assert growth(make, extract, 200) < MOST_GROWTH
+
+
+KEEL = "User: Remember that the keel is lead.\nAgent: OK.\nUser: "
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "Don't store this: Bo is ill.",
+        "Never write down that Bo is ill.",
+        "Off the record, Bo left.",
+        "Don't remember the following: Bo is ill.",
+        "Do not memorise that Bo is broke.",
+        "You needn't remember this: Bo is ill.",
+        "Don't commit this to memory: Bo owes me 300 euros.",
+        "Please don't persist this: Bo owes me 300 euros.",
+        "Not to be remembered: Bo is in rehab.",
+        "Not for the record: Bo will be fired.",
+        "The following is not for storage: Bo will be fired.",
+        "I'm telling you this off the record: Bo will be fired.",
+        "What I'm telling you now is not to be recorded: Bo will be fired.",
+        "Forget I said that Bo moves to Kolding.",
+        "Bo was arrested in June. That stays between us.",
+        "You must not remember my friend Bo, who is ill.",
+        "Please don't save my work address. From now on I work at Bo's house.",
+        "Please do not note my bank. From now on our bank is Bo & Sons.",
+    ],
+)
+def test_what_names_itself_what_is_private_leaves_the_turn_before(request_text: str) -> None:
+    found = extract(KEEL + request_text)
+    assert [one.fact.text for one in found.kept] == ["The keel is lead."]
+    assert {one.reason for one in found.refused if "Bo" in one.text} == {"not_to_be_stored"}
+
+
+@pytest.mark.parametrize(
+    "request_text",
+    [
+        "That was a test, please delete it.",
+        "Delete that again please.",
+        "Never mind, you don't have to remember it.",
+        "I changed my mind, don't keep that.",
+        "On reflection I don't want this stored.",
+        "You can forget that again.",
+        "That's wrong, ignore it.",
+        "Sorry, that was wrong. Please unremember it.",
+        "I was joking.",
+        "Oops, please drop that from your memory, it's confidential.",
+    ],
+)
+def test_a_request_is_taken_back_in_the_next_turn(request_text: str) -> None:
+    assert kept(KEEL + request_text) == []
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Please delete the old branch.",
+        "I was joking about the weather.",
+        "Don't save my changes yet.",
+        "That was a test of the pump.",
+        "The bucket is full. Please delete it.",
+        "You can ignore the warning.",
+        "Don't keep my seat warm.",
+        "The record is off by one.",
+    ],
+)
+def test_words_about_something_else_take_nothing_back(said: str) -> None:
+    assert "The keel is lead." in kept(KEEL + said)

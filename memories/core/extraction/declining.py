@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memories.core.extraction.private import MISTAKEN
+
 _READ_CHARS: Final = 100  # of a statement, which has no other words
 _DOUBT: Final = (
     r"on (?:second|further) thoughts?|on reflection|thinking (?:about|of) it(?: again)?"
     r"|come to think of it|(?:i|we)(?:['\u2019]ve| have)?(?: just)? changed (?:my|our) minds?"
-    r"|actually|wait|hm+"
+    rf"|actually|wait|hm+|{MISTAKEN}"
 )
 _OPENERS: Final = (
     rf"(?:(?:{_DOUBT}|no|nope|oh|oops|ah|sorry|well|please|ok|okay|and|but)"
@@ -23,13 +25,14 @@ _DECLINING = re.compile(
     rf"{_OPENERS}(?:(?:please )?(?:do not|don['\u2019]t)(?: do {_THAT}| bother(?: with {_THAT})?)?"
     rf"|let['\u2019]s not(?: do {_THAT})?|(?:better|rather|best) not(?: to)?|not after all"
     rf"|(?:there['\u2019]s |there is )?no need(?: for {_THAT}| to)?"
-    rf"|(?P<dropped>(?:leave|drop|skip|delete|remove|discard|omit|ditch) {_THAT}(?: out)?)"
+    rf"|(?P<dropped>(?:leave|drop|skip|delete|remove|discard|omit|ditch) {_THAT}(?: out)?"
+    r"(?P<again> again)?)"
     rf"|(?P<doubtful>no|nope|not|{_DOUBT}))(?:,? (?:please|thanks|thank you|after all)){{0,2}}\W*",
     re.IGNORECASE,
 )
 _DOUBTS = re.compile(rf"\b(?:{_DOUBT})\b", re.IGNORECASE)
 _HESITATES = re.compile(rf"\b(?:{_DOUBT}|no|nope|oh|oops|sorry)\b", re.IGNORECASE)
-_CHANGED = re.compile(r"\bchanged (?:my|our) mind", re.IGNORECASE)
+_CHANGED = re.compile(rf"\bchanged (?:my|our) mind|\b(?:{MISTAKEN})", re.IGNORECASE)
 _LATER: Final = (
     r"(?: (?:too|also|as well|then|now|down|permanently|for (?:you|me|us|later|good|reference"
     r"|next time|(?:the )?future(?: \w{1,20})?)|(?:in|into|to) (?:my |your )?(?:memory|notes)))"
@@ -51,11 +54,14 @@ def declines(text: str) -> bool:
     if found is None:
         return False
     if found["dropped"] is not None:  # "The flag is unused. Please remove it." is about the flag
-        return _HESITATES.search(text, 0, found.start("dropped")) is not None
+        return (
+            found["again"] is not None
+            or _HESITATES.search(text, 0, found.start("dropped")) is not None
+        )
     if found["doubtful"] is None:
         return True
     is_answer = found["doubtful"].lower() in {"no", "nope", "not"}
-    return _DOUBTS.search(text) is not None if is_answer else _CHANGED.search(text) is not None
+    return (_DOUBTS if is_answer else _CHANGED).search(text) is not None
 
 
 def doubts(text: str) -> bool:

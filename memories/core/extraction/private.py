@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Final
 
 from memories.core.extraction.cues import COURTESY
 from memories.core.function_words import AUXILIARIES, PREPOSITIONS, PRONOUNS, words_of
 from memories.core.text import terms
+from memories.core.vocabulary import VERBS, lemma
 
 # "Don't store this: …" and what says the same, at the beginning of a clause.
 _CLAUSE: Final = (
     r"(?:^|[,;:.(\u2013\u2014-] ?| (?=(?:and|but) ))"
-    r"(?:(?:please|and|but|so|ok|okay|also|now|just|actually|no|wait|sorry),? ){0,3}"
+    r"(?:(?:please|and|but|so|ok|okay|also|now|just|actually|no|wait|sorry"
+    r"|on (?:reflection|(?:second|further) thoughts?)),? ){0,3}"
 )
+_STORING: Final = r"(?:store|save|record|remember|memori[sz]e|note|write|keep|log|retain|put)"
 _LAST: Final = (
     r"(?:that|the|my) (?:last|previous) (?:one|bit|part|thing|statement|sentence|request|note)"
 )
+_STORED: Final = (
+    r"(?:stored|saved|recorded|remembered|memori[sz]ed|kept|logged|retained|written down)"
+)
+_MEMORY: Final = r"(?:(?:your |the )?(?:memory|memories|notes?|records?))"
+# What somebody says of themselves; what they work on is saved or not for other reasons.
+_SAVE: Final = r"(?:save|note|log|retain|write down)"
+_MY_OWN: Final = (
+    r"my (?!(?:last |latest |new )?(?:changes?|edits?|files?|drafts?|progress|code|config|settings?"
+    r"|documents?|branch(?:es)?|quer(?:y|ies)|outputs?|sessions?|logs?|scripts?|data"
+    r"|work(?! \w{3,20} ?[.,;!]))\b)"
+)
+_ENDS_WORDS: Final = r"$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|after|at|anymore)\b"
 _PRIVATE = re.compile(
     rf"{_CLAUSE}(?:"
     r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? (?:store|save|record|remember|"
@@ -25,7 +41,18 @@ _PRIVATE = re.compile(
     r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down"
     r"|after|at|anywhere|either|anymore)\b)))\b"
     r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"
-    r"|(?:do not|don['\u2019]t) (?:store|record|remember|memori[sz]e) my\b"
+    r"|(?:do not|don['\u2019]t) (?:(?:store|record|remember|memori[sz]e) my\b"
+    rf"|{_SAVE} {_MY_OWN})"
+    rf"|you (?:must|should|may|can|need|do)(?: not|n['\u2019]t)(?: (?:need|have) to)? {_STORING}"
+    rf"(?: down)? (?:(?:this|that|it|the following)\b(?={_ENDS_WORDS})|what (?:i|we)\b|{_MY_OWN})"
+    r"|(?:do not|don['\u2019]t|never)(?: please| ever)? (?:(?:commit|add) (?:this|that|it|these"
+    rf"|the following) to (?:{_MEMORY})|persist (?:this|that|the following)(?= ?:))"
+    rf"|what (?:i|we)(?:['\u2019]\w{{1,2}})? (?:\w{{1,12}} ){{0,4}}(?:must not|mustn['\u2019]t|is not to|should not"
+    rf"|shouldn['\u2019]t|may not) be {_STORED}"
+    rf"|not (?:to be {_STORED}|for (?:the record|storage|{_MEMORY}))\b"
+    r"|forget(?: that)? (?:i|we) (?:ever )?(?:said|mentioned|wrote|told you) (?:that )?(?=\w+ \w)"
+    r"|(?:i|we)(?:['\u2019](?:m|re|ll)| am| are| will)? (?:tell(?:ing)?|say(?:ing)?)(?: you)?"
+    r" (?:this|that|it) (?:strictly )?(?:off the record|in confidence|between (?:us|you and me))\b"
     # "Never store that Elke is ill", "Do not save: …"; not "never store that file in the cache".
     r"|(?:(?:do not|don['\u2019]t|never)(?: please| ever)? (?:store|save|record|remember|"
     r"memori[sz]e|note|write|keep|log)(?: down)?|forget)(?: ?:"
@@ -39,15 +66,13 @@ _PRIVATE = re.compile(
     r"|don['\u2019]t) (?:store|save|record|remember|keep|note|log)\b"
     r"|(?:this|that|it|the following)(?:(?: is|['\u2019]s| was| must| should| may)? not|"
     r" (?:isn|wasn|mustn|shouldn)['\u2019]t) (?:to )?(?:be )?"
-    r"(?:stored|saved|recorded|remembered|for the record|for your (?:memory|notes)"
+    r"(?:stored|saved|recorded|remembered|for (?:the record|storage)|for your (?:memory|notes)"
     r"|(?:end up|appear|go|land) in(?:to)? (?:your|the) (?:memory|notes|records?))"
     r"|(?:(?:this|that|it)(?: is|['\u2019]s| was) )?(?:strictly )?off the record\b"
-    r"|(?:just |strictly )?between (?:us|ourselves|you and me)(?=[,:.!]|$)"
+    r"|(?:(?:this|that|it) (?:stays|remains|is) )?(?:just |strictly )?between"
+    r" (?:us|ourselves|you and me)(?=[,:.!]|$)"
     r"|(?:keep|take) (?:this|that|it) off the record\b)",
     re.IGNORECASE,
-)
-_STORED: Final = (
-    r"(?:stored|saved|recorded|remembered|memori[sz]ed|kept|logged|retained|written down)"
 )
 _IN_YOURS: Final = r"(?:in|into) your (?:memory|memories|notes?|records?|files?)"
 _ON_RECORD: Final = r"on (?:the )?(?:record|file)"
@@ -99,7 +124,6 @@ _TALK: Final = (
     r"(?:this|our|the|today['\u2019]s) (?:(?:whole|entire|present|current) )?"
     r"(?:chat|conversation|session|discussion|talk|call|exchange)(?: today)?"
 )
-_STORING: Final = r"(?:store|save|record|remember|memori[sz]e|note|write|keep|log|retain|put)"
 _OF_TALK: Final = (
     rf"(?:(?:from|of|in|during|about) (?:{_TALK}|what (?:i|we) (?:say|said|discuss|talk)\w{{0,5}})"
     r"|(?:that )?(?:i|we) (?:say|said|discuss|discussed)\b)"
@@ -121,8 +145,14 @@ _CONVERSATION = re.compile(
 _SAID_THAT: Final = (
     r"what (?:i|we)(?:['\u2019]ve| have)?(?: just)? (?:said|wrote|told you|mentioned)"
 )
+_WHY: Final = r"(?:private|confidential|secret|wrong|not (?:true|right)|a (?:joke|mistake))"
+MISTAKEN: Final = (
+    r"(?:that|this|it)(?:['\u2019]s| is| was) (?:only |just )?"
+    r"(?:wrong|incorrect|not (?:true|right)|nonsense|an error|a (?:test|joke|mistake))"
+    r"|(?:i was|i['\u2019]m|i am) (?:only |just )?(?:joking|kidding|testing)"
+)
 _TAKING_BACK = (
-    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase)"
+    r"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase|unremember)"
     rf" (?:{_LAST}|that|it|{_SAID_THAT})"
     r"(?: from (?:your|the) (?:memory|memories|notes?|records?))?"
     rf"|(?:delete|remove|drop|wipe) (?:{_SAID_THAT}"
@@ -131,8 +161,10 @@ _TAKING_BACK = (
     r"|(?:i )?take (?:that|it) back|never ?mind(?= ?(?:[,.;:!\u2013\u2014-]|$))"
 )
 RETRACTING = re.compile(
-    r"(?:(?:actually|no|nope|oh|oops|sorry|wait|well|hm+|please|ok|okay|and|but|never ?mind)"
+    r"(?:(?:actually|no|nope|oh|oops|sorry|wait|well|hm+|please|ok|okay|and|but|never ?mind"
+    rf"|you (?:can|may|could|should)|{MISTAKEN})"
     rf"[,;.\u2013\u2014-]? {{1,2}}){{0,4}}(?:{_TAKING_BACK})(?: please| again)?"
+    rf"(?:, (?:it|that)(?:['\u2019]s| is| was) {_WHY})?"
     r"(?: ?[,.;:!)\u2013\u2014-]{1,3}| but(?= )|$)",
     re.IGNORECASE,
 )
@@ -157,7 +189,8 @@ _SAYS_NOTHING: Final = (
     | words_of(
         "the a an by way after all though please again my your our wrong chat mistake private"
         " secret confidential second thought thoughts last previous one"
-        " tell told say said saying mention mentioned shouldn't wasn't so and"
+        " tell told say said saying mention mentioned shouldn't wasn't so and changed"
+        " mind reflection"
         " but memory memories notes records"
     )
 )
@@ -179,7 +212,15 @@ def is_only_private_request(text: str) -> bool:
     """Return whether a statement only asks not to store something, and says nothing itself."""
     words = [word.strip(_CLOSING).lower() for word in without_private_words(text).split()]
     words = [word for word in words if word]
-    return len(words) <= _BARE_WORDS or all(word in _SAYS_NOTHING for word in words)
+    if all(word in _SAYS_NOTHING for word in words):
+        return True
+    return len(words) <= _BARE_WORDS and not _says_something(words)
+
+
+def _says_something(words: Sequence[str]) -> bool:
+    """Return whether a few words are a clause: "Bo is ill", not "please, Bo"."""
+    is_finite = any(word in AUXILIARIES or lemma(word) in VERBS for word in words[1:])
+    return is_finite and words[0] not in PRONOUNS
 
 
 def points_back(text: str) -> bool:

@@ -25,6 +25,8 @@ _ASKS = re.compile(
     r"(?:(?:please|and|but|do|also),? ){0,3}(?:remember|note|keep|store|save)\b", re.I
 )
 
+_NEXT = re.compile(r"\bthe following\b", re.I)
+
 
 def mark_private(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Statement, ...]:
     """Mark what is not to be stored as private; linear in the number of statements.
@@ -78,7 +80,7 @@ def _beside(
     is_next = has_next and not _ASKS.match(found[following].text)
     if is_next and (earlier is None or not points_back(one.text)):
         return range(following, following + 1), False
-    start = None if earlier is None else firsts.get(earlier)
+    start = None if earlier is None or _NEXT.search(one.text) else firsts.get(earlier)
     return (range(0), False) if start is None else (range(start, firsts[one.turn]), True)
 
 
