@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from memories.core.extraction.private import MISTAKEN
+from memories.core.extraction.private_patterns import MISTAKEN
 
 _READ_CHARS: Final = 100  # of a statement, which has no other words
 _DOUBT: Final = (
