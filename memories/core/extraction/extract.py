@@ -128,7 +128,7 @@ def facts_in(transcript: str, turns: tuple[Turn, ...]) -> Iterator[Candidate]:
     """Yield all statements with the fact that each would be."""
     pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
     for position, (described, turn) in enumerate(pairs):
-        before = pairs[max(position - 1, 0) : position]
+        before = pairs[max(position - 2, 0) : position]
         bar = find_bar(described, turn)
         fact = make_fact(transcript, described, turn, before) if bar is None else None
         yield Candidate(described, turn, fact, bar)

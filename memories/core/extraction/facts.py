@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.extraction.cues import HEDGES
 from memories.core.extraction.echoes import is_others
-from memories.core.extraction.features import Described, is_ratifying
+from memories.core.extraction.features import Described
+from memories.core.extraction.meant import find_meant, is_repeated
+from memories.core.extraction.references import is_bare_noun
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.requests import (
-    POINTERS,
     announces,
-    is_bare_answer,
-    is_empty,
+    is_order,
     lacks_referent,
     names_nothing,
     orders_something,
@@ -28,8 +29,6 @@ from memories.core.function_words import words_of
 from memories.core.spelling import normalise
 
 _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
-_FEW_WORDS: Final = 4
-_MAX_CONTEXT: Final = 300  # characters
 
 CERTAIN: Final = {"user": 0.9, "assistant": 0.6, "other": 0.6, "unknown": 0.6, "tool": 0.3}
 REQUESTED: Final = 0.1
@@ -71,23 +70,24 @@ def make_fact(
     turn : Turn
         The turn that it is in.
     before : sequence of (Described, Turn)
-        The statements before it, the nearest last.
+        The one or two statements before it, the nearest last.
     """
     statement = described.statement
     if described.is_request and announces(statement.text):
         return None
     confidence = confidence_of(described, turn)
-    meant, asks = _meant(described, before), described.is_request
-    if asks and meant is None and names_nothing(described):
-        return None
+    meant, asks = find_meant(described, before), described.is_request
     own = without_request(statement.text) if asks else statement.text
+    is_question = described.features["question"] > 0
+    if asks and meant is None and (names_nothing(described) or (is_question and is_bare_noun(own))):
+        return None
     if meant is not None:
+        own = "" if asks and is_repeated(described, meant[0]) else own
         return _with_meant(transcript, described, turn, meant, own)
     if asks and orders_something(described, turn):
-        text = f"{_name(turn)} asked to remember: “{own}”"
-        return Fact(text, own, _sure(confidence - ORDERED), is_others(turn))
+        return Fact(_as_order(turn, own), own, _sure(confidence - ORDERED), is_others(turn))
     text = own
-    if asks and lacks_referent(own):
+    if asks and (lacks_referent(own) or is_bare_noun(own)):
         subject = subject_of(statement.corrects)
         text = f"{_capitalised(subject)}: {own}" if subject else own
         confidence -= 0.0 if subject else UNCLEAR
@@ -103,11 +103,16 @@ def _with_meant(
     """Return the fact of a statement that refers to the one before it."""
     said, said_in = meant
     statement, shown = described.statement, said.statement.text
-    confidence, asks = confidence_of(described, turn), described.is_request
+    asks = described.is_request
+    confidence = confidence_of(described, turn)
     has_others = is_others(turn) or is_others(said_in)
     starts = said.statement.start
     if asks and not lacks_referent(own):
+        confidence = CERTAIN[turn.role] + REQUESTED - _doubt_about(said)
         words = without_request(shown)
+        if orders_something(said, said_in) if said.is_request else is_order(said):
+            sure = _sure(confidence - ORDERED)
+            return Fact(_as_order(turn, words), words, sure, has_others, says=starts)
         text = _said_by(said_in, _words(words), _capitalised(words)) if _speaks(said_in) else words
         return Fact(text, words, _sure(confidence), has_others, says=starts)
     if said.statement.turn != statement.turn:
@@ -119,6 +124,10 @@ def _with_meant(
         text = f"{_capitalised(without_request(shown))} {_capitalised(own)}"
     text = _said_by(turn, described.words, text) if _speaks(turn) else text
     return Fact(text, quote, _sure(confidence), has_others, says=starts)
+
+
+def _as_order(turn: Turn, words: str) -> str:
+    return f"{_name(turn)} asked to remember: “{words}”"
 
 
 def _sure(confidence: float) -> float:
@@ -155,44 +164,14 @@ _ROLE_NAMES: Final = words_of("user human me")
 def confidence_of(described: Described, turn: Turn) -> float:
     """Return how sure a statement is: by who says it, and less for a hedge or somebody's word."""
     certain = CERTAIN[turn.role] + (REQUESTED if described.is_request else 0.0)
-    if described.features["hedge"] or described.features["uncertain"]:
-        certain -= HEDGED
-    if any(claim.modality == "quote" for claim in described.reading.claims):
-        certain -= REPORTED
-    return round(max(certain, LEAST), 2)
+    return _sure(certain - _doubt_about(described))
 
 
-def _meant(
-    described: Described, before: Sequence[tuple[Described, Turn]]
-) -> tuple[Described, Turn] | None:
-    """Return the statement that one without a subject of its own refers to."""
-    if not before or not _refers_back(described):
-        return None
-    said, said_in = before[-1]
-    statement = said.statement
-    is_near = described.statement.start - statement.end < _MAX_CONTEXT
-    if described.is_request and is_empty(statement.text):
-        return None
-    if statement.kind != "prose" or len(statement.text) > _MAX_CONTEXT or not is_near:
-        return None
-    if statement.turn == described.statement.turn:
-        return said, said_in
-    if statement.turn != described.statement.turn - 1 or described.statement.place:
-        return None
-    is_question = said.features["question"] > 0
-    own = without_request(described.statement.text)
-    wants_question = not described.is_request or is_bare_answer(own)
-    is_alone = described.is_request and not wants_question and lacks_referent(own)
-    return (said, said_in) if is_question == wants_question and not is_alone else None
-
-
-def _refers_back(described: Described) -> bool:
-    if described.is_request:
-        own = without_request(described.statement.text)
-        return names_nothing(described) or lacks_referent(own)
-    first = described.words[0] if described.words else ""
-    is_short = len(described.words) <= _FEW_WORDS
-    return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)
-
-
-_ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")
+def _doubt_about(described: Described) -> float:
+    """Return what a hedge or somebody's word takes; the form of a polite request takes nothing."""
+    has = described.features
+    is_unsure = has["hedge"] > 0 or has["uncertain"] > 0
+    if described.is_request and has["question"]:
+        is_unsure = not HEDGES.isdisjoint(_words(without_request(described.statement.text)))
+    is_reported = any(claim.modality == "quote" for claim in described.reading.claims)
+    return (HEDGED if is_unsure else 0.0) + (REPORTED if is_reported else 0.0)

@@ -9,18 +9,21 @@ notes", "for later"). The request stands before the fact, behind it, or in a sen
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Final
 
 from memories.core.extraction import cues
+from memories.core.extraction.references import says_why
 from memories.core.extraction.request_patterns import (
     BOUNDARY,
     CLAUSE,
     HEAD,
     IN_YOUR_MEMORY,
+    ONLY_TIME,
     PLACES,
+    TAG,
 )
 from memories.core.function_words import (
     AUXILIARIES,
@@ -36,6 +39,7 @@ READ_CHARS: Final = 600  # at either end of a sentence
 READ_WORDS: Final = 8
 
 _TAIL_CHARS: Final = 130
+_TAG_CHARS: Final = 24
 _LEADING: Final = " .,;:-\u2013\u2014"
 _CLOSING: Final = " .!?,;:()-\u2013\u2014\"'"
 _ASKED: Final = words_of("what who whom whose which where when why how whether if")
@@ -57,6 +61,7 @@ _BENT: Final = (
     "recording", "writing", "adding", "putting", "jotting", "holding", "hanging",
 )  # fmt: skip
 _BACK: Final = ("that", "it")
+_ALONE: Final = (*_BACK, "this")
 _PAUSES: Final = (",", "-", "\u2013", "\u2014")
 _LEFT_WORDS: Final = 6  # "One more thing: remember …"
 
@@ -67,7 +72,8 @@ class Request:
 
     `points_on`: it announces what follows it ("store the following:"). `has_many`: so does what
     else is said in its line. `is_polite`: it is a question by its form only. `is_heading`: it has
-    no verb that orders ("for the record: …"). `clause` is where the words of the request begin.
+    no verb that orders ("for the record: …"). `is_weak`: it may be about a thing ("keep that").
+    `clause` is where the words of the request begin.
     """
 
     start: int
@@ -77,6 +83,7 @@ class Request:
     has_many: bool = False
     is_polite: bool = False
     is_heading: bool = False
+    is_weak: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -133,6 +140,8 @@ def _behind(plain: str) -> Request | None:
         found = request_at(plain, boundary.end()) if boundary.start() else None
         if found is not None and found.is_bare and not found.points_on:
             end = len(plain[: boundary.start()].rstrip(_CLOSING[:-2]))
+            if says_why(plain[:end]):
+                return found
             return Request(0, end, boundary.end(), is_polite=found.is_polite)
     return None
 
@@ -162,14 +171,17 @@ def request_at(plain: str, at: int) -> Request | None:
         return _of_head(plain, at, head, end)
     found = CLAUSE.match(plain, at)
     is_polite = found is not None and found["polite"] is not None
-    if found is None or (plain[:end].endswith("?") and not is_polite):
+    tag = TAG.search(plain, max(end - _TAG_CHARS, at), end) if found is not None else None
+    if found is None or (plain[:end].endswith("?") and not is_polite and tag is None):
         return None
     verb = found["remember"] or found["note"] or found["store"] or found["hold"] or ""
     if found["frame"] is None and verb.lower().startswith(_BENT):
         return None  # "Noted.", "Keeping in mind that …"
-    if is_polite:
+    if tag is not None:
+        end = tag.start()
+    elif is_polite:
         end = len(plain[:end].rstrip("?! "))
-    asked = _Asked(plain, found, end)
+    asked = _Asked(plain, found, end, is_tagged=tag is not None)
     if found["hold"] or found["place"]:
         return _of_thing_verb(asked)
     if (found["frame"] or "").lower().startswith("let") and asked.words[:1] == ["to"]:
@@ -177,10 +189,14 @@ def request_at(plain: str, at: int) -> Request | None:
     return _of_clause(asked) if asked.words else _alone(asked)
 
 
+_ASKS_KINDLY: Final = re.compile(r"\b(?:please|pls|plz|kindly)\b", re.IGNORECASE)
+
+
 class _Asked:
     """The words of a request, by what they are, and the words of what it is of."""
 
-    def __init__(self, plain: str, found: re.Match[str], end: int):
+    def __init__(self, plain: str, found: re.Match[str], end: int, *, is_tagged: bool = False):
+        end = max(end, found.end())
         self.plain, self.found, self.start, self.end = plain, found, found.end(), end
         self.words = plain[self.start : end].strip(_CLOSING).lower().split()
         # "" for a verb of remembering
@@ -189,7 +205,8 @@ class _Asked:
         self.how = f"{found['how']}{found['how_then']}".lower().replace(",", "")
         self.sep = found["sep"].strip().lower()
         self.is_polite = found["polite"] is not None
-        is_told = bool(found["frame"]) or "please" in found["openers"].lower()
+        self.is_question = self.is_polite or is_tagged
+        is_told = bool(found["frame"]) or _ASKS_KINDLY.search(found["openers"]) is not None
         self.is_told = is_told or " please" in self.how
         self.has_place = PLACES.search(self.how) is not None
         says_that = self.said == "that" and not self.sep and not found["how_then"]
@@ -200,6 +217,7 @@ class _Asked:
         """Return whether "that" begins a clause: "store that Ana …", not "put that file …"."""
         is_of_saying = self.verb.startswith((*_STORED_ALONE, "sav", "writ", "jot", "retain"))
         rest = self.plain[self.start : self.end].strip(_CLOSING)
+        is_of_saying = is_of_saying or (self.verb == "log" and self.is_told)
         return not self.verb or self.has_place or (is_of_saying and _is_clause(rest))
 
     @property
@@ -210,7 +228,7 @@ class _Asked:
         """Return the request without anything that it names."""
         has_many = points_on and self.has_many
         at = self.found.start()
-        return Request(self.end, self.end, at, points_on, has_many, self.is_polite)
+        return Request(self.end, self.end, at, points_on, has_many, self.is_question)
 
     def of(self, start: int, end: int = -1) -> Request:
         """Return the request of what stands from a position on."""
@@ -218,7 +236,7 @@ class _Asked:
         named = self.plain[start:end].lstrip(_LEADING)
         has_many = self.sep == ":" and self.has_many
         at = self.found.start()
-        return Request(end - len(named), end, at, has_many=has_many, is_polite=self.is_polite)
+        return Request(end - len(named), end, at, has_many=has_many, is_polite=self.is_question)
 
 
 def _alone(asked: _Asked) -> Request | None:
@@ -227,6 +245,9 @@ def _alone(asked: _Asked) -> Request | None:
     if asked.verb:
         is_object = asked.said or is_colon or asked.how.replace("please", "").strip()
         is_kept = asked.has_place or asked.has_many or asked.verb.startswith(_STORED_ALONE)
+        is_weak = asked.verb == "keep" and asked.said in _ALONE and not asked.found.start()
+        if is_weak and not is_kept:
+            return replace(asked.bare(), is_weak=True)
         if not is_object or not is_kept:
             return None
     return asked.bare(points_on=is_colon or asked.has_many)
@@ -256,7 +277,8 @@ _ANNOUNCING: Final = (":", *_PAUSES)
 
 def _of_clause(asked: _Asked) -> Request | None:
     """Return a request that stands before what it is of."""
-    if asked.said in _BACK and not asked.verb and asked.sep in _PAUSES:
+    goes_back = asked.said in _BACK and not asked.verb and asked.sep in _PAUSES
+    if goes_back or _names_a_time(asked):
         return asked.bare()  # "Remember that, I always have to ask."
     start = _start_of_fact(asked)
     if start is not None:
@@ -270,6 +292,15 @@ def _of_clause(asked: _Asked) -> Request | None:
     if place is None or not asked.verb:
         return None
     return asked.of(asked.found.end("store"), min(place.start(), asked.end))
+
+
+def _names_a_time(asked: _Asked) -> bool:
+    """Return whether a request is of what was said, and names only when: "that next time"."""
+    is_of_saying = not asked.verb or asked.verb.startswith((*_STORED_ALONE, *_WRITTEN))
+    if not is_of_saying or asked.has_many or asked.sep == ":":
+        return False
+    rest = asked.plain[asked.found.start("how_then") : asked.end]
+    return ONLY_TIME.fullmatch(rest.strip(_CLOSING)) is not None
 
 
 def _start_of_fact(asked: _Asked) -> int | None:
@@ -290,6 +321,8 @@ def _start_of_fact(asked: _Asked) -> int | None:
         says = first in PRONOUNS or not _FINITE.isdisjoint(asked.words[:READ_WORDS])
         is_valid = not asked.is_polite or first == "to" or (first not in _ASKED and says)
     start = found.start("said") if found["said"] else asked.start
+    if asked.said == "that" and found["how_then"]:
+        start = found.end("said")  # "remember that from now on Bo …"
     return start if is_valid else None
 
 

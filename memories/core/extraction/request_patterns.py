@@ -14,11 +14,15 @@ _SAID: Final = (
     rf"|(?:the|this|some|a few|two|three|four|five|several) (?:\w{{2,12}} )?{_NOUN}(?: below)?"
     r"|an? (?:\w{2,12} )?memory|this|that|it)"
 )
+# What conversations that follow are called: "for our next chats".
+_TALKS: Final = r"(?:times?|chats?|conversations?|sessions?|talks?|messages?|questions?|answers?)"
 _WHERE: Final = (
     r"(?:(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
     r"(?:memory|memories|notes?|notebook|records?|mind|knowledge(?: base)?)|(?:in|into|to) memory"
     r"|for (?:later|good|ever|always|me|us|reference|next time|the (?:future|record)"
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
+    rf"|for (?:(?:the|our|your|my|all|any) ){{0,2}}(?:next|coming|future|later) {_TALKS}"
+    r"(?= ?[:.!?]|$)"
     r"|as an? (?:fact|memory|note|rule|preference|reminder|constraint|convention)"
     r"|on (?:the )?record|on file|(?:in|into|to) your (?:files?|head)"
     r"|to what you (?:already )?know(?: (?:about|of) \w{2,20})?|to memory|from now on)"
@@ -27,6 +31,32 @@ _ADVERB: Final = (
     r"(?:please|pls|kindly|also|just|always|too|then|now|down|away|handy|again|well|ever|forever"
     r"|somewhere(?: safe)?"
     r"|\w{2,12}ly)"
+)
+_LATER: Final = (
+    r"(?:next|coming|upcoming|future|later|following)(?: (?:few|two|three|four|\d{1,2}))?"
+)
+_TALKING: Final = (
+    r"(?:we|you|i) (?:next )?(?:talk|speak|chat|meet|ask|write|call)"
+    r"(?: (?:again|next|me|you|about (?:it|this|that)))?"
+)
+_WHEN: Final = (
+    rf"(?:(?:for|in|during|on) (?:(?:the|our|your|my|all|any|every) ){{0,2}}{_LATER}"
+    r"(?: \w{2,15})?"
+    rf"|(?:the )?{_LATER} (?:{_TALKS}|days?|weeks?|weekends?|months?|years?|visits?|meetings?"
+    rf"|calls?)(?: {_TALKING})?|(?:for )?when(?:ever)? {_TALKING}|in (?:the )?(?:near )?future"
+    r"|(?:going|moving) forward|from (?:now|today|here|then|this (?:day|point))"
+    r" (?:on(?:wards?)?|forward)|(?:for )?(?:later|next|always|ever|good)(?: on)?|henceforth"
+    r"|as well)"
+)
+# Words that name nothing but a time: "(remember that) next time, please".
+ONLY_TIME: Final = re.compile(
+    rf"(?:{_WHEN}|{_ADVERB})(?:[ ,]{{1,3}}(?:{_WHEN}|{_ADVERB})){{0,3}}", re.IGNORECASE
+)
+# Behind an order: courtesy, or a question by its form only.
+TAG: Final = re.compile(
+    r"(?:(?:,? (?:will|would|can|could|won't) you|, (?:ok|okay|alright|all right|please|yes))"
+    r"(?: please)? ?\?{1,3}|, (?:please|pls|thanks|thank you)[.!]{0,3}) ?$",
+    re.IGNORECASE,
 )
 _OPENERS: Final = (
     r"(?:(?:please|pls|plz|kindly|just|and|but|so|ok|okay|also|hey|hi|hello|oh|well|yes|right|now|then|first"
@@ -110,3 +140,13 @@ IN_YOUR_MEMORY: Final = re.compile(
 )
 # Words that say that something is written down, or where or for what it is kept.
 PLACES: Final = re.compile(rf"\bdown\b|{_WHERE}")
+# "Can you note down my address?": what it is follows.
+POLITE_DETAIL: Final = re.compile(
+    rf"{_OPENERS}{_ASKS_POLITELY}(?: please)? (?:remember|memori[sz]e|save|store|record|keep"
+    r"|(?:note|write|jot)(?: down)?|(?:make|take|keep) an? note of)"
+    r" (?P<detail>(?:my|our) (?:[\w'-]{2,20} ){0,2}(?:names?|nicknames?|address(?:es)?|numbers?"
+    r"|birthdays?|preferences?|pronouns|diets?|allerg(?:y|ies)|sizes?|hours|roles?|rules?|conventions?"
+    r"|details?|deadlines?|plans?|requirements?|choices?|emails?|opinions?))"
+    rf"(?: ?(?:{_ADVERB}|{_WHERE})){{0,2}} ?\?{{1,3}}",
+    re.IGNORECASE,
+)

@@ -11,6 +11,7 @@ from typing import Final, Literal
 from memories.core.extraction.blocks import Block
 from memories.core.extraction.lists import BULLET, find_items
 from memories.core.extraction.pasted import find_pasted
+from memories.core.extraction.references import asks_for_detail, tells_detail
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.splitting import split_at_request
 from memories.core.extraction.turns import Turn, read_lines
@@ -66,6 +67,7 @@ def _of_turn(
     for kind, start, end, is_item in _stretches(transcript, turn, blocks):
         is_own = kind == "prose" and turn.role in {"user", "unknown"}
         listed_until = start if not is_item else end
+        said, is_awaited = "", False  # the sentence before, and whether it asks to keep this one
         text = transcript[start:end]
         for first, last in [_item(text)] if is_item else _pieces(text, kind):
             span = start + first, start + last
@@ -73,10 +75,12 @@ def _of_turn(
                 split_at_request(transcript, *span, is_own=is_own) if kind == "prose" else [span]
             )
             for a, b in parts:
-                is_listed = b <= listed_until
-                yield Statement(transcript[a:b], a, b, position, place, kind, is_listed=is_listed)
+                before, said = said, transcript[a:b]
+                is_listed = b <= listed_until or (is_awaited and tells_detail(said))
+                yield Statement(said, a, b, position, place, kind, is_listed=is_listed)
                 place += 1
-                if is_own and not is_item and _goes_for_line(transcript[a:b]):
+                is_awaited = is_own and asks_for_detail(said, before)
+                if is_own and not is_item and _goes_for_line(said):
                     listed_until = _line_end(transcript, b, end)
 
 

@@ -1,0 +1,93 @@
+"""Find the statement that another one refers to: a request behind its fact, a short answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from memories.core.extraction.features import Described, is_ratifying
+from memories.core.extraction.references import repeats_what, says_why
+from memories.core.extraction.request_grammar import find_request, without_request
+from memories.core.extraction.requests import (
+    POINTERS,
+    is_bare_answer,
+    is_empty,
+    is_order,
+    lacks_referent,
+    names_nothing,
+)
+from memories.core.extraction.turns import Turn
+from memories.core.function_words import words_of
+
+_FEW_WORDS: Final = 4
+_MAX_CONTEXT: Final = 300  # characters
+_ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")
+
+
+def find_meant(
+    described: Described, before: Sequence[tuple[Described, Turn]]
+) -> tuple[Described, Turn] | None:
+    """Return the statement that one without a subject of its own refers to, None for none.
+
+    `before` are the statements before it, the nearest last.
+    """
+    if described.is_request and len(before) > 1 and says_why(before[-1][0].statement.text):
+        before = before[:-1]  # "You'll need that later. Remember it."
+    if not before or not _may_be_meant(described, before[-1][0]):
+        return None
+    said, said_in = before[-1]
+    statement = said.statement
+    if statement.turn == described.statement.turn:
+        return said, said_in
+    if statement.turn != described.statement.turn - 1 or described.statement.place:
+        return None
+    is_question = said.features["question"] > 0
+    own = without_request(described.statement.text)
+    wants_question = not described.is_request or is_bare_answer(own)
+    is_alone = described.is_request and not wants_question and lacks_referent(own)
+    return (said, said_in) if is_question == wants_question and not is_alone else None
+
+
+def _may_be_meant(described: Described, said: Described) -> bool:
+    """Return whether a statement may refer to the one before it, whoever says that."""
+    statement = said.statement
+    is_near = described.statement.start - statement.end < _MAX_CONTEXT
+    if statement.kind != "prose" or len(statement.text) > _MAX_CONTEXT or not is_near:
+        return False
+    if not _refers_back(described) and not is_repeated(described, said):
+        return False
+    return not described.is_request or (not is_empty(statement.text) and _is_told(described, said))
+
+
+def _is_told(described: Described, said: Described) -> bool:
+    """Return whether a request may be about the statement before it in its turn.
+
+    It is not where that asks something; nor, if it may be about a thing ("keep that"), where that
+    is an order.
+    """
+    if said.statement.turn != described.statement.turn or said.is_request:
+        return True
+    asked = find_request(described.statement.text)
+    is_weak = asked is not None and asked.is_weak
+    return said.features["question"] == 0 and not (is_weak and is_order(said))
+
+
+def is_repeated(described: Described, said: Described) -> bool:
+    """Return whether a request names only what the statement before it in its turn says."""
+    if not described.is_request or said.statement.turn != described.statement.turn:
+        return False
+    is_question = described.features["question"] > 0
+    return said.features["question"] == 0 and repeats_what(
+        without_request(described.statement.text),
+        without_request(said.statement.text),
+        needs_words=is_question and not described.features["last_in_turn"],
+    )
+
+
+def _refers_back(described: Described) -> bool:
+    if described.is_request:
+        own = without_request(described.statement.text)
+        return names_nothing(described) or lacks_referent(own)
+    first = described.words[0] if described.words else ""
+    is_short = len(described.words) <= _FEW_WORDS
+    return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)
