@@ -63,13 +63,15 @@ def _is_told(described: Described, said: Described) -> bool:
     """Return whether a request may be about the statement before it in its turn.
 
     It is not where that asks something; nor, if it may be about a thing ("keep that"), where that
-    is an order.
+    is an order or names no subject ("That works.").
     """
     if said.statement.turn != described.statement.turn or said.is_request:
         return True
     asked = find_request(described.statement.text)
     is_weak = asked is not None and asked.is_weak
-    return said.features["question"] == 0 and not (is_weak and is_order(said))
+    return said.features["question"] == 0 and not (
+        is_weak and (is_order(said) or lacks_referent(said.statement.text))
+    )
 
 
 def is_repeated(described: Described, said: Described) -> bool:

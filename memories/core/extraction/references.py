@@ -33,7 +33,7 @@ _WITHOUT_CONTENT: Final = (
     | _QUESTION_WORDS
     | _SAYING
     | COURTESY
-    | words_of("next time future now going forward later again")
+    | words_of("next time future now going forward later again much many often long far")
     | words_of("and or too also please i'm i've he's she's it's we're they're that's")
 ) - {"like"}
 _SAYS_MORE: Final = re.compile(r"[:=,;\u2013\u2014\d]| - ")
@@ -101,8 +101,9 @@ def tells_detail(text: str) -> bool:
 def says_why(text: str) -> bool:
     """Return whether words say only when or why to remember something: "You'll need that later"."""
     words = [word.split("'")[0] for word in _words(text)]
-    if not 0 < len(words) <= _MOST_WORDS:
-        return False
+    has_name = any(word[:1].isupper() and word[:1] != "I" for word in text.split()[1:])
+    if has_name or not 0 < len(words) <= _MOST_WORDS:
+        return False  # "I need it in May"
     is_reason = words[0] in _WITHOUT_SUBJECT and _REASON.issuperset(words)
     return is_reason or ONLY_TIME.fullmatch(" ".join(words)) is not None
 

@@ -61,7 +61,7 @@ _BENT: Final = (
     "recording", "writing", "adding", "putting", "jotting", "holding", "hanging",
 )  # fmt: skip
 _BACK: Final = ("that", "it")
-_ALONE: Final = (*_BACK, "this")
+_ALONE: Final = ("that", "this")
 _PAUSES: Final = (",", "-", "\u2013", "\u2014")
 _LEFT_WORDS: Final = 6  # "One more thing: remember …"
 
@@ -244,7 +244,8 @@ def _alone(asked: _Asked) -> Request | None:
     is_colon = asked.sep == ":"
     if asked.verb:
         is_object = asked.said or is_colon or asked.how.replace("please", "").strip()
-        is_kept = asked.has_place or asked.has_many or asked.verb.startswith(_STORED_ALONE)
+        is_alone = asked.verb.startswith(_STORED_ALONE) and asked.verb != "commit"
+        is_kept = asked.has_place or asked.has_many or is_alone
         is_weak = asked.verb == "keep" and asked.said in _ALONE and not asked.found.start()
         if is_weak and not is_kept:
             return replace(asked.bare(), is_weak=True)
@@ -296,7 +297,8 @@ def _of_clause(asked: _Asked) -> Request | None:
 
 def _names_a_time(asked: _Asked) -> bool:
     """Return whether a request is of what was said, and names only when: "that next time"."""
-    is_of_saying = not asked.verb or asked.verb.startswith((*_STORED_ALONE, *_WRITTEN))
+    is_kept = asked.verb.startswith((*_STORED_ALONE, *_WRITTEN)) and asked.verb != "commit"
+    is_of_saying = not asked.verb or (is_kept and bool(asked.said))
     if not is_of_saying or asked.has_many or asked.sep == ":":
         return False
     rest = asked.plain[asked.found.start("how_then") : asked.end]
