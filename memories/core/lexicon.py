@@ -81,6 +81,7 @@ EXCLUSIVE_OBJECT = {
 EXCLUSIVE_SUBJECT = _concepts(meanings.EXCLUSIVE_SUBJECT)
 INCLUSIVE = _concepts(meanings.INCLUSIVE)
 CLOSING = _concepts(meanings.CLOSING)
+DENYING = _concepts("forbid exclude refuse disallow abolish")  # negate what they are said of
 SYMMETRIC = _concepts(meanings.SYMMETRIC)
 _LIKE_VERBS: dict[str, frozenset[str]] = {}
 for _line in meanings.INTERCHANGEABLE.strip().splitlines():

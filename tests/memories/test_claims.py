@@ -182,3 +182,19 @@ def test_what_was_in_a_past_period_does_not_contradict_the_present() -> None:
         "different"
     )
     assert compare(now, "Dr. Bauer's office hour is on Tuesdays.").relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Smoking is forbidden in the cabin.", "No smoking in the cabin."),
+        ("It is forbidden to feed the gulls.", "Do not feed the gulls."),
+        ("Food cannot be kept in the lab.", "It is forbidden to keep food in the lab."),
+        ("Photography is prohibited in the vault.", "No photography in the vault."),
+    ],
+)
+def test_a_ban_and_a_negation_do_not_exclude_each_other(a: str, b: str) -> None:
+    assert compare(a, b).relation != "contradicts"
+    assert compare(b, a).relation != "contradicts"
+    allowed = a.replace("forbidden", "allowed").replace("prohibited", "allowed")
+    assert compare(a, allowed).relation == ("contradicts" if a != allowed else "same")

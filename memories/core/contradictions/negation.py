@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from memories.core.cases import Case, CaseReading, contradicts, different, verbs_differ
+from memories.core.lexicon import DENYING
 
 
 def find(case: Case) -> CaseReading | None:
@@ -12,6 +13,8 @@ def find(case: Case) -> CaseReading | None:
     negated, stated = (
         (case.left_a, case.left_b) if not case.a.polarity else (case.left_b, case.left_a)
     )
+    if any(term.key in DENYING for term in stated):
+        return different("one side is negated", "and the other denies it in a word")
     if negated or any(term.is_verb for term in stated) or verbs_differ(case):
         return different("one side is negated", "but of something narrower")
     if any(term.region == "subject" for term in stated):

@@ -10,7 +10,7 @@ from memories.core.drift.edits import Edit
 from memories.core.drift.parts import weights_of, words_of
 from memories.core.drift.support import covered
 from memories.core.function_words import OPPOSED_PREPOSITIONS
-from memories.core.lexicon import concept_of, opposites_of
+from memories.core.lexicon import DENYING, concept_of, opposites_of
 from memories.core.reading import read_cached
 
 _CLOSE: Final = 0.4  # likeness of words from which two statements are compared word by word
@@ -28,7 +28,6 @@ _OVER: Final = re.compile(
 )
 _WORD: Final = re.compile(r"\w+")
 _DENIES: Final = frozenset(["not", "never", "longer", "cannot", "t"])  # "isn't" is two words
-_DENYING: Final = frozenset(map(concept_of, ("forbid", "exclude", "refuse", "disallow", "abolish")))
 _ORDER: Final = {
     word: other
     for word, other in OPPOSED_PREPOSITIONS.items()
@@ -56,7 +55,7 @@ def opposition(text: str, edit: Edit) -> str:
     )
     if is_close and (word := next((w for w in sorted(gone) if _ORDER.get(w) in come), "")):
         return f"{word} vs {_ORDER[word]}"
-    added = theirs.keys() - mine.keys() - weights_of(text).keys() - _DENYING
+    added = theirs.keys() - mine.keys() - weights_of(text).keys() - DENYING
     if is_close and added and _ONLY.search(text):
         return "something joined what was the only one: " + theirs[min(added)]
     return ""
@@ -64,7 +63,7 @@ def opposition(text: str, edit: Edit) -> str:
 
 def _is_turned(old: str, new: str) -> bool:
     """Return whether the number of negations and opposites differs by an odd number."""
-    mine, theirs = words_of(old).keys() - _DENYING, words_of(new).keys() - _DENYING
+    mine, theirs = words_of(old).keys() - DENYING, words_of(new).keys() - DENYING
     opposites = sum(bool(opposites_of(key) & (theirs - mine)) for key in mine - theirs)
     ended = 0 if _is_over(old) and _is_over(new) else _ended(old) + _ended(new)
     return (_denials(old) + _denials(new) + ended + opposites) % 2 == 1
@@ -100,7 +99,7 @@ def _is_denied(word: str, text: str) -> bool:
 
 
 def _forbidding(text: str) -> int:
-    return sum(concept_of(word) in _DENYING for word in _WORD.findall(text.lower()))
+    return sum(concept_of(word) in DENYING for word in _WORD.findall(text.lower()))
 
 
 def _ending(text: str) -> list[Claim]:
