@@ -28,7 +28,7 @@ _TEXT: Final = (
     r"(?:e-?mail|mail|message|letter|text|transcript|log|output|article|page|web ?page|website"
     r"|document|doc|pdf|file|ticket|issue|comment|review|readme|post|thread|excerpt|newsletter|memo"
     r"|snippet|quote|quotation|passage|paragraph|chapter|description|chat|reply|response|notice"
-    r"|announcement|report|notification|statement)"
+    r"|announcement|report|notification|statement|complaint|prompt|feedback)"
 )
 _SENT: Final = (
     r"(?:says|said|wrote|writes|replied|replies|returned|returns|answered|responded|posted|reads"
@@ -67,6 +67,15 @@ _FROM: Final = re.compile(
 _BELOW: Final = re.compile(
     r"\A.{0,120}\b(?:(?:pasted|copied|attached|included|quoted|forwarded)\b.{0,120}"
     rf"|(?:see|look at|check|consider|review|read)\b.{{0,120}}\b{_TEXT}s? )\bbelow\W{{0,40}}$",
+    re.IGNORECASE,
+)
+# The same in a sentence of its own line: "The following is from the patient's letter."
+_ANNOUNCED: Final = re.compile(
+    r"\A(?:the following (?:is|are|was|were)\b.{0,120}"
+    r"|(?:(?:ok|okay|so|please),? ){0,2}(?:here(?:['\u2019]s| is| are)|below (?:is|are))"
+    rf"\b(?![^.]{{0,99}}\b(?:my|our|i wrote|we wrote) ?(?:\w{{1,20}} )?{_TEXT}\b)"
+    rf".{{0,120}}\b{_TEXT}s?\b.{{0,60}}"
+    rf"|.{{0,100}}\b{_SENT} the following)\.$",
     re.IGNORECASE,
 )
 _ACTS_ON: Final = re.compile(
@@ -163,8 +172,9 @@ def _head_end(line: str) -> int | None:
     colon = line.find(":", 0, _HEAD_CHARS)
     is_alone = colon + 1 == len(line)
     if colon < 0 or not (is_alone or line[colon + 1].isspace()):
-        is_below = len(line) <= _HEAD_CHARS and _BELOW.match(line) is not None
-        return len(line) if is_below else None
+        is_short = len(line) <= _HEAD_CHARS
+        is_told = is_short and (_BELOW.match(line) or _ANNOUNCED.match(line))
+        return len(line) if is_told and find_request(line) is None else None
     head = line[:colon].strip(" \t-*#>")
     if not head or find_request(head) is not None:
         return None
