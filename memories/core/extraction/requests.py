@@ -15,7 +15,8 @@ from typing import Final
 from memories.core.extraction import cues
 from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
 from memories.core.extraction.labels import is_colon, match_label, names_somebody
-from memories.core.extraction.request_grammar import find_request, request_at, without_request
+from memories.core.extraction.request_forms import request_at
+from memories.core.extraction.request_grammar import find_request, without_request
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import (
     AUXILIARIES,
