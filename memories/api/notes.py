@@ -182,11 +182,15 @@ class MemoryNoteLinks(WorkspaceView):
 
     @extend_schema(responses=shapes.MemoryLinksSerializer)
     def get(self, request: Request, memory_id: UUID) -> Response:
-        """List the links of a memory to notes, with the reason where one leads to none."""
+        """List the links of a memory to notes, with the reason where one leads to none.
+
+        None of a forgotten memory, whose words they are.
+        """
         memory = visible_to(self.actor.role).filter(pk=memory_id).first()
         if memory is None:
             raise MissingError("There is no such memory.")
-        return Response({"links": shapes.present_links(links_of_memory(memory))})
+        links = links_of_memory(memory) if memory.forgotten_at is None else []
+        return Response({"links": shapes.present_links(links)})
 
 
 class ContextView(WorkspaceView):

@@ -90,6 +90,17 @@ def test_hidden_memories_and_other_workspaces_are_no_links(tenant: Tenant) -> No
     assert links(tenant, here) == []
 
 
+def test_a_forgotten_memory_tells_no_link_and_none_of_its_words(tenant: Tenant) -> None:
+    put(tenant, "plans/runbook.md")
+    here, _ = fill(tenant, f"{DEPLOYS} See [[runbook]].", SITS)
+    assert links(tenant, here)
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=here).update(forgotten_at=NOW)
+    for path, name in (("associations", "results"), ("note-links", "links")):
+        answer = tenant.agent.get(f"memories/{here}/{path}")
+        assert (answer.status_code, answer.json()[name]) == (200, [])
+
+
 def test_the_number_of_queries_does_not_grow(tenant: Tenant) -> None:
     def queries() -> int:
         with in_workspace(tenant.workspace):

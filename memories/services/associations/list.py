@@ -58,8 +58,11 @@ def links_of_memory(memory: Memory, now: datetime) -> list[MemoryLink]:
     """Return the links of a memory to recallable memories and to notes, strongest first.
 
     Of each kind at most `LINKS_READ`, among the first `LINKS_SCANNED`; of entities those that lead
-    somewhere. The number of queries does not depend on the number of links.
+    somewhere. The number of queries does not depend on the number of links. None of a forgotten
+    memory, whose words the entities are.
     """
+    if memory.forgotten_at is not None:
+        return []
     found = [
         *_of_supersession(memory),
         *_of_derivations(memory),
