@@ -10,10 +10,10 @@ from django.db.models import Count as Counted
 from django.db.models import Q
 from django.urls import reverse
 
-from engram.console.wording import OF_NOTES
 from engram.kernel.actors import Actor
 from engram.kernel.labels import Count
 from engram.kernel.models import Event
+from memories.models.drift import OF_NOTES
 
 LONGEST: Final = timedelta(days=30)
 # The nouns of what is told, one and many, in the order in which it is told.
@@ -63,7 +63,7 @@ def changes_since(seen_at: datetime | None, actor: Actor, now: datetime) -> Chan
         .exclude(
             type="drift.found",
             data__has_key="error_type",
-            data__error_type__in=sorted(OF_NOTES),
+            data__error_type__in=list(OF_NOTES),
         )
         .order_by()
         .values_list("type")

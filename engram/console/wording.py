@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conflicts.services.cards.naming import DECIDED, CardNames, say_kept
+from memories.models.drift import OF_NOTES
 
 WORDS: Final[dict[str, str]] = {
     "memory.committed": "New memory",
@@ -129,7 +130,6 @@ LAPSES: Final[dict[str, str]] = {
     "absorbed": "Conflict closed: a wider one asks about its memories",
 }
 # Of prediction errors about a note alone, no memory is in doubt.
-OF_NOTES: Final = frozenset({"low_overlap", "contextual_mismatch"})
 OF_NOTES_WORDS: Final[dict[str, str]] = {
     "drift.found": "Task that no note fits",
     "prediction_error.resolved": "Task that no note fits answered",

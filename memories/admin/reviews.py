@@ -141,8 +141,8 @@ class ReviewAdmin(RoleAdmin):
             "memory": review.memory,
             "state": review.memory.state() if review.memory else None,
             "asked": review_on_page(review),
-            "is_flag": (is_flag := review.kind == ReviewKind.SOURCE_FORGOTTEN),
-            "gone_sources": forgotten_sources(review) if is_flag else [],
+            "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "gone_sources": forgotten_sources(review),
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
         }
         return TemplateResponse(request, "admin/memories/review/detail.html", context)

@@ -107,3 +107,11 @@ def folded_unit(unit: str, *, attached: bool) -> str:
     # "3 A/B tests": nothing is counted per bit.
     parts = [fold(part) if part in "bB" else folded_symbol(part) for part in below]
     return "/".join([folded_symbol(over, attached=attached), *parts])
+
+
+def bare_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, without the signs around them.
+
+    A word of signs alone is "", so that the places are those of `text.split()`.
+    """
+    return [word.strip(".,;:!?()\"'").lower() for word in normalise(text).split()]

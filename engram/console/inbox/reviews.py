@@ -112,8 +112,8 @@ class ReviewSource(Source):
             "is_withheld": shown.is_withheld,
             "difference": word_diff(memory.content, shown.wording) if is_compared else None,
             "others": shown.others,
-            "is_flag": (is_flag := row.kind == ReviewKind.SOURCE_FORGOTTEN),
-            "gone_sources": forgotten_sources(row) if is_flag else [],
+            "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
+            "gone_sources": forgotten_sources(row),
             "record": _record_of(row),
         }
 

@@ -67,7 +67,7 @@ class SpokenWords:
             if one.kind == "prose":
                 own.setdefault(one.turn, []).append(one.text)
         self._said = [
-            (is_others(turn), letters(_text(transcript, turn, own.get(position, []))))
+            (not turn.is_users, letters(_text(transcript, turn, own.get(position, []))))
             for position, turn in enumerate(turns)
         ]
 
@@ -82,9 +82,4 @@ class SpokenWords:
 
 def _text(transcript: str, turn: Turn, own: Sequence[str]) -> str:
     """Return all that others say, and of the user the own words, not what is pasted."""
-    return transcript[turn.start : turn.end] if is_others(turn) else " ".join(own)
-
-
-def is_others(turn: Turn) -> bool:
-    """Return whether somebody speaks who is not the user."""
-    return turn.role not in {"user", "unknown"}
+    return " ".join(own) if turn.is_users else transcript[turn.start : turn.end]

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.extraction.cues import HEDGES
-from memories.core.extraction.echoes import is_others
 from memories.core.extraction.features import Described
 from memories.core.extraction.meant import find_meant, is_repeated
 from memories.core.extraction.references import is_bare_noun
@@ -26,7 +25,7 @@ from memories.core.extraction.requests import (
 )
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words
 
 _SPEAKER: Final = words_of("i i'm i'll i've i'd me my mine myself")
 
@@ -85,16 +84,16 @@ def make_fact(
         own = "" if asks and is_repeated(described, meant[0]) else own
         return _with_meant(transcript, described, turn, meant, own)
     if asks and orders_something(described, turn):
-        return Fact(_as_order(turn, own), own, _sure(confidence - ORDERED), is_others(turn))
+        return Fact(_as_order(turn, own), own, _sure(confidence - ORDERED), not turn.is_users)
     text = own
     if asks and (lacks_referent(own) or is_bare_noun(own)):
         subject = subject_of(statement.corrects)
         text = f"{_capitalised(subject)}: {own}" if subject else own
         confidence -= 0.0 if subject else UNCLEAR
     if _speaks(turn):
-        text = _said_by(turn, _words(own) if asks else described.words, text)
+        text = _said_by(turn, bare_words(own) if asks else described.words, text)
     text = _capitalised(text) if asks else text
-    return Fact(text, own, _sure(confidence), is_others(turn))
+    return Fact(text, own, _sure(confidence), not turn.is_users)
 
 
 def _with_meant(
@@ -105,7 +104,7 @@ def _with_meant(
     statement, shown = described.statement, said.statement.text
     asks = described.is_request
     confidence = confidence_of(described, turn)
-    has_others = is_others(turn) or is_others(said_in)
+    has_others = not (turn.is_users and said_in.is_users)
     starts = said.statement.start
     if asks and not lacks_referent(own):
         confidence = CERTAIN[turn.role] + REQUESTED - _doubt_about(said)
@@ -113,7 +112,9 @@ def _with_meant(
         if orders_something(said, said_in) if said.is_request else is_order(said):
             sure = _sure(confidence - ORDERED)
             return Fact(_as_order(turn, words), words, sure, has_others, says=starts)
-        text = _said_by(said_in, _words(words), _capitalised(words)) if _speaks(said_in) else words
+        text = (
+            _said_by(said_in, bare_words(words), _capitalised(words)) if _speaks(said_in) else words
+        )
         return Fact(text, words, _sure(confidence), has_others, says=starts)
     if said.statement.turn != statement.turn:
         text = f"Asked “{shown}”: {own}"
@@ -146,10 +147,6 @@ def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
     return f"{_name(turn)} said: {text}"
 
 
-def _words(text: str) -> list[str]:
-    return [word.strip(".,;:!?()\"'").lower() for word in normalise(text).split()]
-
-
 def _name(turn: Turn) -> str:
     return "The user" if turn.speaker.lower() in _ROLE_NAMES else turn.speaker
 
@@ -172,6 +169,6 @@ def _doubt_about(described: Described) -> float:
     has = described.features
     is_unsure = has["hedge"] > 0 or has["uncertain"] > 0
     if described.is_request and has["question"]:
-        is_unsure = not HEDGES.isdisjoint(_words(without_request(described.statement.text)))
+        is_unsure = not HEDGES.isdisjoint(bare_words(without_request(described.statement.text)))
     is_reported = any(claim.modality == "quote" for claim in described.reading.claims)
     return (HEDGED if is_unsure else 0.0) + (REPORTED if is_reported else 0.0)

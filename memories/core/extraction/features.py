@@ -26,7 +26,7 @@ from memories.core.function_words import (
     PRONOUNS,
 )
 from memories.core.reading import read, read_cached
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words, normalise
 from memories.core.tokeniser import Token, stem, tokenise
 from memories.core.vocabulary import VERBS, lemma
 
@@ -82,7 +82,7 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
     is_read = statement.kind == "prose" and " " in text
     reading = read_cached(text) if is_read else _UNREAD
     tokens = fold_phrases(tokenise(text)) if is_read else []
-    words = tuple(word.strip(".,;:!?()\"'").lower() for word in text.split())
+    words = tuple(bare_words(text))
     features = {
         **_of_words(words, tokens),
         **_of_phrases(text),

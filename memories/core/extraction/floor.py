@@ -130,7 +130,7 @@ def is_standing(described: Described, turn: Turn) -> bool:
     """Return whether who is no assistant declares that something holds from now on."""
     has = described.features
     is_unsure = has["hedge"] or has["uncertain"] or has["history"] or has["question"]
-    is_said = turn.role in {"user", "unknown"} and not is_unsure
+    is_said = turn.is_users and not is_unsure
     return is_said and cues.STANDING.match(normalise(described.statement.text)) is not None
 
 

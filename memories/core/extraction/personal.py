@@ -15,7 +15,7 @@ from memories.core.function_words import (
     PRONOUNS,
     words_of,
 )
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words, normalise
 from memories.core.text import terms
 
 # What people say of themselves, by what it is about: a topic is each line that it has a word of.
@@ -56,8 +56,7 @@ def kind_of(topic: Collection[str]) -> frozenset[str]:
 
 def is_personal(text: str, kind: Collection[str]) -> bool:
     """Return whether a speaker says something of themselves in words of a kind."""
-    written = normalise(text).split()
-    words = [word.strip(".,;:!?()\"'").lower() for word in written]
+    written, words = normalise(text).split(), bare_words(text)
     if cues.FIRST.isdisjoint(words):
         return False
     said = terms(text).keys() & kind

@@ -58,10 +58,10 @@ def is_only_private_request(text: str) -> bool:
     words = [word for word in words if word]
     if all(word in _SAYS_NOTHING for word in words):
         return True
-    return len(words) <= _BARE_WORDS and not _says_something(words)
+    return len(words) <= _BARE_WORDS and not _has_subject_and_verb(words)
 
 
-def _says_something(words: Sequence[str]) -> bool:
+def _has_subject_and_verb(words: Sequence[str]) -> bool:
     """Return whether a few words are a clause: "Bo is ill", not "please, Bo"."""
     is_finite = any(word in AUXILIARIES or lemma(word) in VERBS for word in words[1:])
     return is_finite and words[0] not in PRONOUNS

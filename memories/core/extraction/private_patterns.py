@@ -29,9 +29,9 @@ _MY_OWN: Final = (
 _ENDS_WORDS: Final = r"$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|after|at|anymore)\b"
 PRIVATE = re.compile(
     rf"{_CLAUSE}(?:"
-    r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? (?:store|save|record|remember|"
-    r"memori[sz]e|note|write|keep|log|put|retain)(?: down)? (?:any of )?(?:the following"
-    rf"|{_LAST}|what (?:i|we)|(?:this|that|it|these)"
+    r"(?:do not|don['\u2019]t|never|no need to)(?: please| ever)? "
+    rf"{_STORING}(?: down)? (?:any of )?(?:the following|{_LAST}|what (?:i|we)"
+    r"|(?:this|that|it|these)"
     r"(?=(?:$| ?[,.:;!?)\u2013\u2014-]| (?:please|but|because|as|or|and|in|to|for|down"
     r"|after|at|anywhere|either|anymore)\b)))\b"
     r"(?! (?:in|on|to|at|under|as|for) (?!(?:your |the |my )?(?:memory|notes|record)))"

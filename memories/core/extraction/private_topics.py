@@ -13,11 +13,10 @@ from typing import Final
 from memories.core.extraction import cues
 from memories.core.extraction.personal import is_personal, kind_of
 from memories.core.extraction.private import private_topic
-from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words
 from memories.core.text import terms
 from memories.core.tokeniser import stem
 from memories.core.topic_words import names, stems
@@ -94,9 +93,9 @@ def _following(
         if one.kind == "private":
             is_begun = True
             continue
-        if one.kind != "prose" or _asks(one):
+        if one.kind != "prose" or one.asks_to_remember:
             break
-        words = _words(one.text)
+        words = bare_words(one.text)
         is_next = bool(words) and words[0] in (_THIRD if is_begun else _NEXT)
         if not is_next or (_is_general(words) and terms(one.text).keys().isdisjoint(kind)):
             break
@@ -134,17 +133,9 @@ def _is_telling(word: str) -> bool:
 
 def _stays(one: Statement, position: int, last: int) -> bool:
     """Return whether a statement is asked to be remembered after the last private request."""
-    return position > last and _asks(one)
-
-
-def _asks(one: Statement) -> bool:
-    return one.is_listed or find_request(one.text) is not None
+    return position > last and one.asks_to_remember
 
 
 def _is_general(words: Sequence[str]) -> bool:
     """Return whether words tell what always holds, or is wanted."""
     return not cues.UNIVERSAL.isdisjoint(words) or not cues.WANTING.isdisjoint(map(stem, words))
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip(".,;:!?()\"'") for word in normalise(text).lower().split()]

@@ -14,7 +14,7 @@ from memories.core.function_words import (
     PRONOUNS,
     words_of,
 )
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words, normalise
 from memories.core.tokeniser import stem
 from memories.core.vocabulary import VERBS, lemma
 
@@ -118,5 +118,4 @@ def _content(words: list[str]) -> set[str]:
 
 
 def _words(text: str) -> list[str]:
-    words = (word.strip(".,;:!?()\"'").lower() for word in normalise(text[:_READ_CHARS]).split())
-    return [word for word in words if word]
+    return [word for word in bare_words(text[:_READ_CHARS]) if word]

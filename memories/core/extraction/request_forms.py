@@ -123,8 +123,8 @@ class _Asked:
     def _is_clause(self) -> bool:
         """Return whether "that" begins a clause: "store that Ana …", not "put that file …"."""
         is_of_saying = self.verb.startswith((*_STORED_ALONE, "sav", "writ", "jot", "retain"))
-        rest = self.plain[self.start : self.end].strip(CLOSING)
         is_of_saying = is_of_saying or (self.verb == "log" and self.is_told)
+        rest = self.plain[self.start : self.end].strip(CLOSING)
         return not self.verb or self.has_place or (is_of_saying and is_clause(rest))
 
     @property

@@ -14,7 +14,7 @@ from typing import Final
 
 from memories.core.extraction.declining import declines, doubts, offers_to_store
 from memories.core.extraction.private import NEVER_MIND, is_retraction
-from memories.core.extraction.request_grammar import find_request, without_request
+from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
@@ -81,18 +81,14 @@ def _answers(found: Sequence[Statement], position: int) -> bool:
 def _declined(found: Sequence[Statement], position: int, meant: int) -> int | None:
     """Return the request that words decline; what they doubt in their turn need not be one."""
     if found[meant].turn == found[position].turn:
-        is_meant = doubts(found[position].text) or _is_asked(found[meant])
+        is_meant = doubts(found[position].text) or found[meant].asks_to_remember
         return meant if is_meant else None
     asked = meant
     while asked >= 0 and found[asked].turn == found[meant].turn:
-        if _is_asked(found[asked]):
+        if found[asked].asks_to_remember:
             return asked
         asked -= 1
     return None
-
-
-def _is_asked(one: Statement) -> bool:
-    return one.is_listed or find_request(one.text) is not None
 
 
 def _is_correction(following: Statement, one: Statement, meant: Statement) -> bool:

@@ -49,6 +49,11 @@ class Statement:
     is_listed: bool = False
     is_retracted: bool = False
 
+    @property
+    def asks_to_remember(self) -> bool:
+        """Return whether it is a request to remember, or one announced it."""
+        return self.is_listed or find_request(self.text) is not None
+
 
 def read_statements(transcript: str, turns: tuple[Turn, ...]) -> tuple[Statement, ...]:
     """Return the sentences of all turns, in order."""
@@ -65,7 +70,7 @@ def _of_turn(
 ) -> Iterator[Statement]:
     place = 0
     for kind, start, end, is_item in _stretches(transcript, turn, blocks):
-        is_own = kind == "prose" and turn.role in {"user", "unknown"}
+        is_own = kind == "prose" and turn.is_users
         listed_until = start if not is_item else end
         said, is_awaited = "", False  # the sentence before, and whether it asks to keep this one
         text = transcript[start:end]
@@ -128,7 +133,7 @@ def _stretches(
         is_others = place >= 0 and at < others[place][1]
         return block is None and not is_others and _QUOTED.match(transcript, at) is None
 
-    is_users = turn.role in {"user", "unknown"}
+    is_users = turn.is_users
     items = find_items(transcript, turn.start, turn.end, is_own) if is_users else []
     items = items[::-1]
     at = turn.start

@@ -27,6 +27,11 @@ class Turn:
     start: int
     end: int
 
+    @property
+    def is_users(self) -> bool:
+        """Return whether the user speaks, or nobody says who."""
+        return self.role in {"user", "unknown"}
+
 
 @dataclass(frozen=True, slots=True)
 class _Line:

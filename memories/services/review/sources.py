@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from engram.kernel.models import Event
-from memories.models import Memory, Review
+from memories.models import Memory, Review, ReviewKind
 
 MOST_SHOWN: Final = 20
 _FORGOTTEN: Final = "memory.forgotten"
@@ -35,7 +35,9 @@ class ForgottenSource:
 
 
 def forgotten_sources(review: Review) -> list[ForgottenSource]:
-    """Return what the review of a summary says of its sources, by two queries."""
+    """Return the sources that a review of their summary names, by two queries; else none."""
+    if review.kind != ReviewKind.SOURCE_FORGOTTEN:
+        return []
     ids = [UUID(source) for source in review.request.get("sources", [])[:MOST_SHOWN]]
     rows = Memory.objects.filter(pk__in=ids).values_list("pk", "observed_at", "forgotten_at")
     kept = {pk: (observed_at, forgotten_at) for pk, observed_at, forgotten_at in rows}
