@@ -186,7 +186,6 @@ CHANNEL_LAYERS = {
 
 INSTALLED_APPS = [
     "unfold.apps.BasicAppConfig",  # the site is ours, see engram/kernel/admin_site.py
-    "unfold.contrib.filters",
     "engram.kernel.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",

@@ -14,7 +14,6 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import action, display
 
 from conflicts.admin import bulk
@@ -51,8 +50,8 @@ class ConflictAdmin(RoleAdmin):
     ]  # fmt: skip
     list_filter = [
         ConflictStatusFilter,
-        ("kind", ChoicesDropdownFilter),
-        ("severity", ChoicesDropdownFilter),
+        "kind",
+        "severity",
         FinderFilter,
         RuleFilter,
         AssigneeFilter,

@@ -8,7 +8,6 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest
 from django.utils import timezone
-from unfold.contrib.filters.admin import DropdownFilter
 
 from conflicts.core.rules.registry import RULES
 from conflicts.core.titles import title_of
@@ -16,9 +15,9 @@ from conflicts.models import Decision
 from conflicts.models.card import ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import found_by_rule
+from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
-from engram.kernel.staff import DefaultedFilter
 
 FINDERS = ("rules", "narrative", "agent", "person")
 
@@ -56,7 +55,7 @@ class FinderFilter(admin.SimpleListFilter):
         return queryset.filter(detected_by__contains=[value]) if value else queryset
 
 
-class RuleFilter(DropdownFilter):  # type: ignore[misc]
+class RuleFilter(admin.SimpleListFilter):
     """By the rule that opened it, or found it later."""
 
     title = "rule"

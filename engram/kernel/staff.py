@@ -238,23 +238,3 @@ class ReadOnlyAdmin(RoleAdmin):
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Show every field, change none."""
         return [field.name for field in self.opts.fields]
-
-
-class DefaultedFilter(admin.SimpleListFilter):
-    """A list filter with a default value."""
-
-    default = ""
-    all_value = "all"
-
-    def value(self) -> str:
-        """Return the chosen value, or the default."""
-        return super().value() or self.default
-
-    def choices(self, changelist: Any) -> Any:
-        """Yield the values; the default is selected when none is chosen."""
-        for value, title in self.lookup_choices:
-            yield {
-                "selected": self.value() == str(value),
-                "query_string": changelist.get_query_string({self.parameter_name: value}),
-                "display": title,
-            }

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import PredictionError
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.find import all_errors, confirmed
@@ -50,7 +51,6 @@ class PredictionErrorAdmin(RoleAdmin):
     roles = {"view": Role.READER}
     list_display = ["about", "kind", "place", "by", "weighs", "condition", "found"]
     list_filter = [OpenFilter, "error_type"]
-    list_filter_submit = True
     search_fields = ["note_path"]
     search_help_text = "Part of a note's path, a source, or a memory that is not forgotten"
     ordering = ["-detected_at", "-id"]

@@ -10,7 +10,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column
@@ -31,7 +30,6 @@ def _cell(memory: Memory) -> str:
 class GateAdmin(ReadOnlyAdmin):
     """Lists with links to the memories; people answer on the Gate page."""
 
-    list_filter_submit = True
     list_display_links = None
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -50,7 +48,7 @@ class MergeAdmin(GateAdmin):
 
     empty_text = "When the gate merges a commit into a memory, the merge is listed here."
     list_display = ["survivor", "relation", "alike", "judged", "merged", "taken_apart"]
-    list_filter = [("relation", ChoicesDropdownFilter), "is_correct"]
+    list_filter = ["relation", "is_correct"]
     list_select_related = ["memory"]
 
     alike = figure_column("similarity", "cosine", ".2f")
@@ -96,7 +94,7 @@ class MergeSuggestionAdmin(GateAdmin):
     list_display = [
         "one", "two", "relation", "present_status", "detected_by", "suggested_at", "decided_by",
     ]  # fmt: skip
-    list_filter = [SuggestionStatusFilter, ("relation", ChoicesDropdownFilter)]
+    list_filter = [SuggestionStatusFilter, "relation"]
     list_select_related = ["memory", "other"]
 
     suggested_at = moment_column("created_at", "suggested")

@@ -13,13 +13,13 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import mark_safe
-from unfold.contrib.filters.admin import ChoicesDropdownFilter, TextFilter
 from unfold.decorators import action, display
 
+from engram.kernel.list_filters import DefaultedFilter, TextFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.text import terms
 from memories.models import Memory, State
 from memories.models.memory import in_scope
@@ -47,7 +47,7 @@ class MemoryStateFilter(DefaultedFilter):
         return queryset.in_state(self.value()) if self.value() in State.values else queryset.none()
 
 
-class ScopeFilter(TextFilter):  # type: ignore[misc]
+class ScopeFilter(TextFilter):
     """Filter by a scope and all scopes below it."""
 
     title = "scope"
@@ -97,14 +97,7 @@ class MemoryAdmin(RoleAdmin):
         "shown", "condition", "kind", "provenance", "place", "agent", "recalls", "weight",
         "learned",
     ]  # fmt: skip
-    list_filter = [
-        MemoryStateFilter,
-        ("kind", ChoicesDropdownFilter),
-        ("provenance", ChoicesDropdownFilter),
-        ScopeFilter,
-        UseFilter,
-    ]
-    list_filter_submit = True
+    list_filter = [MemoryStateFilter, "kind", "provenance", ScopeFilter, UseFilter]
     empty_text = "What agents commit through the API appears here."
     search_fields = ["content"]
     search_help_text = "All words, in any order"

@@ -13,9 +13,9 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
-from unfold.contrib.filters.admin import TextFilter
 from unfold.decorators import action, display
 
+from engram.kernel.list_filters import TextFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
@@ -26,7 +26,7 @@ from memories.services.notes.find import named, tagged, with_counts
 from memories.services.notes.links import links_of
 
 
-class NoteTagFilter(TextFilter):  # type: ignore[misc]
+class NoteTagFilter(TextFilter):
     """Filter by one tag, with those below it."""
 
     title = "tag"
@@ -52,7 +52,6 @@ class NoteAdmin(RoleAdmin):
     roles = {"view": Role.READER, "act": Role.REVIEWER}
     list_display = ["shown", "place", "passages", "version", "changed"]
     list_filter = [NoteTagFilter]
-    list_filter_submit = True
     search_fields = ["path"]
     search_help_text = "Part of the path, the title or an alias"
     ordering = ["-updated_at", "-id"]

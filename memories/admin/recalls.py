@@ -27,7 +27,6 @@ class PastRecallAdmin(RoleAdmin):
     list_display = ["asked_for", "origin", "place", "by", "returned", "asked_at"]
     list_display_links = None
     list_filter = ["origin"]
-    list_filter_submit = True
     ordering = ["-at", "-id"]
     empty_text = (
         "Each recall and each context of a task is kept for some days with its query, and with what"

@@ -14,8 +14,9 @@ from django.urls import reverse
 from django.utils.html import format_html
 from unfold.decorators import display
 
+from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import ReportItem, ReportKind
 from memories.services.sessions.reported import (
     WITH_TEXT,
@@ -52,7 +53,6 @@ class ReportItemAdmin(RoleAdmin):
     roles = {"view": Role.READER}
     list_display = ["says", "about", "place", "by", "reported"]
     list_filter = [KindFilter]
-    list_filter_submit = True
     search_fields = ["text"]
     search_help_text = "Part of what was said"
     ordering = ["-created_at", "-id"]

@@ -15,9 +15,10 @@ from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import action, display
 
+from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import DefaultedFilter, RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.services.decisions import decide
@@ -68,7 +69,6 @@ class ReviewAdmin(RoleAdmin):
     roles = {"view": Role.AGENT, "act": Role.REVIEWER}
     list_display = ["about", "requested_wording", "kind", "requester", "condition", "opened"]
     list_filter = [ReviewStatusFilter, "kind"]
-    list_filter_submit = True
     list_select_related = ["memory", "result"]
     actions = ["accept", "reject"]
     empty_text = (

@@ -8,7 +8,6 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest
 from django.utils import timezone
-from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from engram.kernel.staff import figure_column, format_moment, moment_column
@@ -30,7 +29,6 @@ def record_behind(row: Judgement | Comparison) -> SessionRecord:
 class OfSessionAdmin(DetailedAdmin):
     """Admin of rows that belong to one session."""
 
-    list_filter_submit = True
     list_per_page = 25  # of many columns, which flow over several lines on narrow screens
     search_fields = ["session__session_key"]
     search_help_text = "Part of a session's key"
@@ -59,11 +57,7 @@ class JudgementAdmin(OfSessionAdmin):
         "session_key", "status_label", "kind", "version", "overall_figure", "confidence_figure",
         "void_reason", "tries", "judged",
     ]  # fmt: skip
-    list_filter = [
-        ("status", ChoicesDropdownFilter),
-        ("kind", ChoicesDropdownFilter),
-        "is_flat",
-    ]
+    list_filter = ["status", "kind", "is_flat"]
     ordering = ["-due_at", "-id"]
     empty_text = (
         "When a session ends with a transcript, or its agent says what it used, it is judged; the"
@@ -105,12 +99,7 @@ class ComparisonAdmin(OfSessionAdmin):
         "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure",
         "is_counted", "phase", "alpha_figure", "rate_figure", "model_label", "compared",
     ]  # fmt: skip
-    list_filter = [
-        ("outcome", ChoicesDropdownFilter),
-        "is_evidence",
-        "is_drafted",
-        "is_drift_reset",
-    ]
+    list_filter = ["outcome", "is_evidence", "is_drafted", "is_drift_reset"]
     empty_text = "Every judged session compares the learned ranking with the baseline's."
     empty_next = ("How far it is", "console:learning")
 

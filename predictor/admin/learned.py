@@ -7,7 +7,6 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import BooleanField, Case, QuerySet, Value, When
 from django.http import HttpRequest
-from unfold.contrib.filters.admin import ChoicesDropdownFilter
 from unfold.decorators import display
 
 from engram.kernel.staff import figure_column, format_moment, moment_column
@@ -52,8 +51,7 @@ class TrainingAdmin(DetailedAdmin):
         "started", "status_label", "why", "version_label", "sessions", "labels",
         "before_figure", "canary_figure", "failed_gates", "took",
     ]  # fmt: skip
-    list_filter = [("status", ChoicesDropdownFilter), ReasonFilter]
-    list_filter_submit = True
+    list_filter = ["status", ReasonFilter]
     empty_text = (
         "After ten scored sessions the learned ranking is trained; the trainings appear here."
     )

@@ -451,11 +451,11 @@ def test_a_list_is_titled_once_and_counts_what_was_asked_for(
         return " ".join(re.sub(r"<[^>]*>?", " ", head).split())
 
     client = member("admin")
-    assert heading("").startswith(title)
+    assert heading("").startswith(f"{title} 0 ")
     assert heading("").count(title) == 1
     assert "Show all" not in heading("")
     if path == MEMORIES:
-        assert heading("?q=lime").startswith(f"{title} 0 found Show all")
+        assert heading("?q=lime").startswith(f"{title} 0 memories (active) Show all")
 
 
 @pytest.mark.parametrize("path", [MEMORIES, REVIEWS, JANITOR, CONFLICTS])

@@ -220,6 +220,8 @@ def test_pages_show_their_figures_and_lists_without_scripts(
         expect(page.locator("[data-feed]")).to_contain_text(f"The {subject} door is oak.")
         page.goto(MEMORIES)
         assert width_over(page) == 0
-        expect(page.locator("noscript .notice")).to_be_visible()
+        page.locator("summary", has_text="State: Active").click()
+        page.get_by_role("link", name="All", exact=True).click()
+        expect(page.locator("summary", has_text="State: All")).to_be_visible()
         page.locator("#result_list").get_by_role("link", name=f"The {subject} door").click()
         page.wait_for_url("**/console/memories/*/")

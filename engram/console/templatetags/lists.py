@@ -1,0 +1,75 @@
+"""What the admin's lists show as the console's do: their count in words, and their pager."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.contrib.admin.views.main import PAGE_VAR
+from django.core.exceptions import FieldDoesNotExist
+from django.db.models import DateTimeField
+from django.utils.text import capfirst
+
+from engram.kernel.labels import Count
+from engram.kernel.list_filters import DefaultedFilter
+
+register = template.Library()
+
+
+@dataclass(frozen=True, slots=True)
+class ListPages:
+    """The links of a page to those beside it ("" for none), and their words."""
+
+    previous: str
+    next: str
+    before: str
+    after: str
+
+
+@register.simple_tag
+def pages_of(cl: Any) -> ListPages:
+    """Return the pager of an admin list."""
+    shown, last = cl.page_num, 1 if cl.show_all and cl.can_show_all else cl.paginator.num_pages
+    return ListPages(
+        cl.get_query_string({PAGE_VAR: shown - 1}) if shown > 1 else "",
+        cl.get_query_string({PAGE_VAR: shown + 1}) if shown < last else "",
+        *_words_of(cl),
+    )
+
+
+@register.simple_tag
+def rows_in_words(cl: Any) -> str:
+    """Return how many rows a list has, and what it is limited to as long as nobody chose."""
+    opts = cl.opts
+    noun = getattr(cl.model_admin, "noun", "") or f"{opts.verbose_name}|{opts.verbose_name_plural}"
+    limits = [dict(spec.lookup_choices)[spec.default].lower() for spec in _kept_defaults(cl)]
+    return f"{Count(cl.result_count):{noun}}" + (f" ({', '.join(limits)})" if limits else "")
+
+
+@register.filter
+def filter_words(title: str) -> str:
+    """Return the name of a filter as a button shows it: a field `is_flat` is `Flat`."""
+    return capfirst(title.removeprefix("is "))
+
+
+def _kept_defaults(cl: Any) -> list[DefaultedFilter]:
+    return [
+        spec
+        for spec in cl.filter_specs
+        if isinstance(spec, DefaultedFilter) and spec.value() == spec.default != spec.all_value
+    ]
+
+
+def _words_of(cl: Any) -> tuple[str, str]:
+    """Return the words of the links: of time where the list is in the order of a time."""
+    first = str(next(iter(cl.queryset.query.order_by), ""))
+    try:
+        field = cl.lookup_opts.get_field(first.removeprefix("-"))
+    except FieldDoesNotExist:
+        field = None
+    # Numbers that are counted up are in the order of time, too.
+    is_counted = first.startswith("-") and first == next(iter(cl.lookup_opts.ordering), "")
+    if not isinstance(field, DateTimeField) and not is_counted:
+        return "Previous", "Next"
+    return ("Newer", "Older") if first.startswith("-") else ("Older", "Newer")
