@@ -150,7 +150,7 @@ def _ask(
         "verb": verb,
         "plan": shown,
         "options": options if verb == "resolve" else [],
-        "is_of_each": len(cards) > 1,
+        "is_of_each": any(option.label in OF_EACH.values() for option in options),
         "skipped": _list_skipped(options, names),
         "named": _named(shown.touched[:NAMED], names, says_kept=verb == "resolve"),
         "more": max(len(shown.touched) - NAMED, 0),
@@ -251,8 +251,8 @@ def _options(verb: str, cards: list[Conflict], left: int, now: Any) -> list[Opti
 
 
 def _name_side(verdict: Verdict, sides: Sequence[CardNames]) -> str:
-    """Return the label of a yes or no that says what it keeps; "" if that cannot be said."""
-    if verdict not in OF_EACH or not any(names.yes and names.other for names in sides):
+    """Return the label of a yes or no that says what it keeps; "" if not all cards have sides."""
+    if verdict not in OF_EACH or not all(names.yes and names.other for names in sides):
         return ""
     if len(sides) > 1:
         return OF_EACH[verdict]

@@ -105,6 +105,7 @@ PLACES: tuple[Place, ...] = (
             Tab("History", "admin:kernel_event_changelist"),
             Tab("Recalls", "admin:memories_pastrecall_changelist"),
             Tab("Memories in doubt", "admin:memories_predictionerror_changelist"),
+            Tab("Tasks without a note", "admin:memories_predictionerror_tasks"),
         ),
     ),
     Place(

@@ -10,18 +10,22 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from unfold.decorators import display
 
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.staff import RoleAdmin, moment_column
-from memories.models import PredictionError
+from memories.models import ErrorType, PredictionError
+from memories.models.drift import OF_NOTES
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.find import all_errors, confirmed
 
 SHOWN_CHARS = 120
+TASKS = "memories_predictionerror_tasks"  # the route of the list of tasks that no note fits
+LIST = "memories_predictionerror_changelist"
 FORGOTTEN = "(forgotten)"
 
 
@@ -44,27 +48,68 @@ class OpenFilter(DefaultedFilter):
         return queryset.filter(resolved_at__isnull=chosen != "resolved")
 
 
+class KindFilter(admin.SimpleListFilter):
+    """Filter by what an error says, of those that the list may have."""
+
+    title = "says"
+    parameter_name = "error_type"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        """Return the kinds of the list."""
+        return [(k, str(k.label)) for k in ErrorType if (k in OF_NOTES) == _is(request, TASKS)]
+
+    def queryset(self, request: HttpRequest, queryset: Any) -> Any:
+        """Keep the errors of the kind."""
+        return queryset.filter(error_type=self.value()) if self.value() else queryset
+
+
+def _is(request: HttpRequest, route: str) -> bool:
+    return request.resolver_match is not None and request.resolver_match.url_name == route
+
+
+def _cell(text: str) -> SafeString:
+    cut = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
+    return format_html('<span class="eg-cell">{}</span>', cut)
+
+
 @admin.register(PredictionError)
 class PredictionErrorAdmin(RoleAdmin):
-    """Prediction errors that are listed; a click leads to the card, or to the note."""
+    """Two lists of prediction errors: memories in doubt, and tasks that no note fits.
+
+    A click leads to the card, or to the note.
+    """
 
     roles = {"view": Role.READER}
     list_display = ["about", "kind", "place", "by", "weighs", "condition", "found"]
-    list_filter = [OpenFilter, "error_type"]
+    list_filter = [OpenFilter, KindFilter]
     search_fields = ["note_path"]
     search_help_text = "Part of a note's path, a source, or a memory that is not forgotten"
     ordering = ["-detected_at", "-id"]
+    noun = "memory in doubt|memories in doubt"
     empty_text = (
         "What speaks against a memory comes here: a note that no longer carries it, or evidence"
-        " from outside; and tasks that no note fits."
+        " from outside."
     )
     empty_next = ("Notes", "console:notes")
 
     found = moment_column("detected_at", "found")
 
+    def get_urls(self) -> list[Any]:
+        """Add the list of tasks."""
+        tasks = self.admin_site.admin_view(self.changelist_view)
+        return [path("tasks/", tasks, name=TASKS), *super().get_urls()]
+
+    def get_list_display(self, request: HttpRequest) -> list[str]:
+        """Name the first column by what the list has."""
+        first = "task" if _is(request, TASKS) else "about"
+        return [first, *self.list_display[1:]]
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[PredictionError]:
-        """Return the listed errors with their memories."""
-        return confirmed(all_errors()).select_related("memory", "note").order_by(*self.ordering)
+        """Return the listed errors with their memories; on the lists those of the list."""
+        found = confirmed(all_errors()).select_related("memory", "note").order_by(*self.ordering)
+        if _is(request, TASKS):
+            return found.filter(error_type__in=OF_NOTES)
+        return found.exclude(error_type__in=OF_NOTES) if _is(request, LIST) else found
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[PredictionError], search_term: str
@@ -83,6 +128,12 @@ class PredictionErrorAdmin(RoleAdmin):
         plain = super().get_changelist(request, **kwargs)
 
         class ErrorList(plain):  # type: ignore[misc,valid-type]
+            if _is(request, TASKS):
+                noun = "task that no note fits|tasks that no note fits"
+                empty_text = (
+                    "When no note is near to what an agent asked, twice, the task comes here."
+                )
+
             def get_results(self, request: HttpRequest) -> None:
                 super().get_results(request)
                 withheld = queries_of_forgotten(self.result_list)
@@ -91,15 +142,15 @@ class PredictionErrorAdmin(RoleAdmin):
 
         return ErrorList
 
-    @display(description="memory or task")
+    @display(description="memory")
     def about(self, error: Any) -> str:
-        """Return the memory's content, or the task that met the note, cut."""
-        if error.memory is not None:
-            text = FORGOTTEN if error.memory.forgotten_at else error.memory.content
-        else:
-            text = FORGOTTEN if getattr(error, "is_task_withheld", True) else error.query
-        cut = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
-        return format_html('<span class="eg-cell">{}</span>', cut)
+        """Return the memory's content, cut."""
+        return _cell(FORGOTTEN if error.memory.forgotten_at else error.memory.content)
+
+    @display(description="task")
+    def task(self, error: Any) -> str:
+        """Return the task that met the note, cut."""
+        return _cell(FORGOTTEN if getattr(error, "is_task_withheld", True) else error.query)
 
     @display(description="says", ordering="error_type")
     def kind(self, error: PredictionError) -> str:

@@ -16,6 +16,7 @@ from memories.serializers.withheld import visible_parts
 
 NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # shown elsewhere on the page
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False)
+UNREADABLE = 1e15  # numbers from here on are shown with an exponent
 TITLES = {"session_key": "Session", "derived_from": "Drawn from", "observed_at": "Learned at"}
 
 
@@ -80,10 +81,17 @@ def _free_in_words(name: str, value: Any) -> str:
     if isinstance(value, (dict, list)):
         return ", ".join(_parts_in_words(value))
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return _number_in_words(value)
     if name.endswith("_at") or name == "until":
         return _moment_in_words(str(value))
     return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)
+
+
+def _number_in_words(value: float) -> str:
+    """Return a number with at most four places, or as many digits if it is below one."""
+    if 1 <= abs(value) < UNREADABLE:
+        return f"{value:,.4f}".rstrip("0").rstrip(".")
+    return f"{value:.4g}"
 
 
 def _parts_in_words(value: dict[str, Any] | list[Any]) -> list[str]:

@@ -215,6 +215,10 @@ def test_a_decision_of_many_says_which_statements_it_keeps(tenant: Tenant, membe
     assert sides in asked
     dismissed = client.post(BULK, both | {"verb": "dismiss"}).content.decode()
     assert "first:" not in dismissed
+    forget.forget(tenant.workspace, [mug[0].pk], actor=SYSTEM, now=timezone.now())
+    mixed = plain(client.post(BULK, both).content.decode())
+    assert "of each" not in mixed
+    assert "first" not in mixed
 
 
 def test_a_decision_of_many_says_nothing_of_what_was_forgotten(

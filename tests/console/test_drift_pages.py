@@ -60,7 +60,16 @@ def test_a_task_that_states_a_forgotten_memory_is_shown_nowhere(
     missed(tenant, (said,))
     client = member("admin")
     assert tenant.admin.post("memories/forget", {"ids": [memory_id], "confirm": True}).json()
-    for path in (one, ADMIN, f"{ADMIN}?q=vault", f"{ADMIN}?q=Marek", f"{ADMIN}?state=all&q=annex"):
+    tasks = f"{ADMIN}tasks/"
+    for path in (
+        one,
+        tasks,
+        f"{tasks}?state=all&q=annex",
+        ADMIN,
+        f"{ADMIN}?q=vault",
+        f"{ADMIN}?q=Marek",
+        f"{ADMIN}?state=all&q=annex",
+    ):
         assert "north annex" not in page(client, path), path
 
 
@@ -73,11 +82,18 @@ def test_the_admin_lists_and_finds_errors_and_leads_to_them(
     reader = member("reader")
     html = page(reader, ADMIN)
     assert MEMORY in html
-    assert BEES in html
+    assert BEES not in html
+    assert "1 memory in doubt (open)" in html
+    tasks = page(reader, f"{ADMIN}tasks/")
+    assert BEES in tasks
+    assert MEMORY not in tasks
+    assert "1 task that no note fits (open)" in tasks
+    assert BEES in page(reader, f"{ADMIN}tasks/?error_type=low_overlap")
+    assert BEES not in page(reader, f"{ADMIN}tasks/?error_type=contextual_mismatch")
+    assert MEMORY not in page(reader, f"{ADMIN}?error_type=memory_external_signal")
     assert "xylophone" not in html
     assert MEMORY in page(reader, f"{ADMIN}?q=blocker")
     assert MEMORY not in page(reader, f"{ADMIN}?q=bees")
-    assert MEMORY not in page(reader, f"{ADMIN}?error_type__exact=low_overlap")
     rows: dict[str, Any] = {row["error_type"]: row for row in errors(tenant.reader)}
     drift, of_note = rows["memory_drift"], rows["low_overlap"]
     to_card = reader.get(f"{ADMIN}{drift['id']}/change/")

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Review
+from memories.serializers.review_words import _free_in_words
 from tests.conftest import Caller, Tenant, issue_agent
 
 JSON = "application/json"
@@ -344,3 +345,9 @@ def test_the_page_of_a_request_shows_whatever_its_metadata_holds(
     page = member("reviewer").get(f"/admin/memories/review/{asked.json()['review']}/change/")
     told = "until: 12, answers: yes, made at: by: Bo, seen at: last week"
     assert told in page.content.decode()
+
+
+def test_numbers_of_a_request_are_shown_as_people_write_them() -> None:
+    numbers = {12345.6: "12,345.6", 1000.0: "1,000", -2.5: "-2.5", 0.1 + 0.2: "0.3"}
+    numbers |= {0.000123456: "0.0001235", 1e15: "1e+15", 999_999.99999: "1,000,000"}
+    assert {n: _free_in_words("", n) for n in numbers} == numbers

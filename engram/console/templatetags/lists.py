@@ -42,7 +42,11 @@ def pages_of(cl: Any) -> ListPages:
 def rows_in_words(cl: Any) -> str:
     """Return how many rows a list has, and what it is limited to as long as nobody chose."""
     opts = cl.opts
-    noun = getattr(cl.model_admin, "noun", "") or f"{opts.verbose_name}|{opts.verbose_name_plural}"
+    noun = (
+        getattr(cl, "noun", "")
+        or getattr(cl.model_admin, "noun", "")
+        or f"{opts.verbose_name}|{opts.verbose_name_plural}"
+    )
     limits = [dict(spec.lookup_choices)[spec.default].lower() for spec in _kept_defaults(cl)]
     return f"{Count(cl.result_count):{noun}}" + (f" ({', '.join(limits)})" if limits else "")
 
