@@ -64,6 +64,29 @@ def test_a_model_that_quotes_the_echo_is_given_the_users_words() -> None:
     assert (found.fact.confidence, found.fact.has_others_words) == (0.9, False)
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        ("Your rent is always 900 euros.", "Yes, my rent is always 900 euros."),
+        ("The harvest begins in Lund.", "In Lund the harvest begins."),
+    ],
+)
+def test_what_the_user_confirms_in_own_words_is_the_users(answer: str, said: str) -> None:
+    found = extract(f"User: hi\nAgent: {answer}\nUser: {said}\n", worth_of_assistants)
+    assert [(one.role, one.fact.quote) for one in found.kept] == [("user", said)]
+    assert [one.reason for one in found.refused if one.text == answer] == ["repeated"]
+
+
+@pytest.mark.parametrize(
+    "said", ["The harvest begins in Lund.", "Maybe the harvest begins in Lund.", "Is that so?",
+             "No, the harvest does not begin in Lund."]
+)  # fmt: skip
+def test_what_the_user_copies_or_doubts_stays_the_assistants(said: str) -> None:
+    talk = f"User: hi\nAgent: The harvest begins in Lund.\nUser: {said}\n"
+    found = extract(talk, worth_of_assistants)
+    assert [one.role for one in found.kept] == ["assistant"]
+
+
 @pytest.mark.parametrize("line", ["Bo owns payroll. ", "Ole owns the boats now. "])
 def test_echoes_are_found_in_linear_time(line: str) -> None:
     def make(length: int) -> str:

@@ -57,6 +57,18 @@ def test_lines_of_a_log_within_a_turn_are_no_turns(line: str) -> None:
     assert kept(talk) == []
 
 
+def test_who_speaks_once_before_the_users_label_is_not_the_user() -> None:
+    said = "Priya: From now on I take the night bus.\n"
+    talk = f"{said}User: Remember that Bo rows.\nAgent: ok\n"
+    assert roles(talk) == ["other", "user", "assistant"]
+    assert roles(f"A call.\n{said}And so on.\n{talk[len(said) :]}")[:3] == [
+        "unknown", "other", "unknown",
+    ]  # fmt: skip
+    assert [one.speaker for one in read_turns(f"[10:00] User: hi\n{said}[10:01] User: ok\n")] == [
+        "User", "Priya", "User",
+    ]  # fmt: skip
+
+
 def test_times_without_a_speaker_name_nobody() -> None:
     assert roles("2026-11-02 10:00 ERROR: disk\n2026-11-02 10:01 ERROR: disk\n") == ["unknown"]
     assert roles("10:00 Review: the pump\n11:00 Lunch: fish\n10:00 Review: ok\n")[0] != "assistant"

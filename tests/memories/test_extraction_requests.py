@@ -171,3 +171,40 @@ def test_of_many_requests_the_one_taken_back_is_left_out_for_that_reason() -> No
     found = extract(f"User: {asked} never mind, forget that.\n")
     assert len(found.kept) == 10
     assert {one.reason for one in found.refused} == {"not_to_be_stored"}
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Could you remember that next time? The safe is new.", "The safe is new."),
+        ("Can you write this down? Our supplier closes in August.",
+         "Our supplier closes in August."),
+        ("Please remember this. The ferry takes no dogs.", "The ferry takes no dogs."),
+        ("Could you remember something for me? Rosa signs the leases.", "Rosa signs the leases."),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("before", ["", "User: hi\nAgent: What is it?\n"])
+def test_a_request_with_nothing_before_it_announces_the_next_sentence(
+    before: str, said: str, fact: str
+) -> None:
+    assert kept(f"{before}User: {said}\n") == [fact]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Remember that. Thanks for the help.",
+        "Please remember that. I'll be back soon.",
+        "Please remember this. Where is the safe?",
+        "Please remember that. Close the door.",
+    ],
+)
+def test_what_passes_by_behind_a_request_is_not_announced(said: str) -> None:
+    assert kept(f"User: {said}\n") == []
+
+
+def test_a_request_announces_nothing_where_it_refers_back() -> None:
+    said = "The safe is new. Could you remember that? It weighs 90 kilos."
+    assert kept(f"User: {said}\n") == ["The safe is new."]
+    talk = "User: hi\nAgent: The safe is new.\nUser: Could you remember that? It weighs 90 kilos.\n"
+    assert kept(talk) == ["The safe is new."]

@@ -203,7 +203,9 @@ def test_near_repetitions_are_dropped() -> None:
     said = "User: remember that the gate of the old depot opens at seven\n"
     again = "User: remember that the gate of the old depot opens at seven!\nAgent: ok\n"
     assert len(extract(said + again).kept) == 1
-    assert reason(said + again, "seven") == "repeated"
+    assert [one.text for one in extract(said + again).refused] == ["ok"]  # it is kept in its words
+    other = "User: remember that at seven opens the gate of the old depot\n"
+    assert reason(said + other, "seven") == "repeated"
 
 
 def test_quotes_are_verbatim_and_reasons_complete() -> None:

@@ -1,6 +1,7 @@
 """Find what repeats the user's own words: "Noted, the deploy is on Friday." of an assistant.
 
-What the user said first is the user's, whatever an assistant makes of it.
+What the user said first is the user's, whatever an assistant makes of it; and so is what the user
+states in other words after an assistant.
 """
 
 from __future__ import annotations
@@ -29,11 +30,14 @@ _HEARD: Final = frozenset(
 
 
 def find_echoes(found: Sequence[Described], turns: Sequence[Turn]) -> dict[int, int]:
-    """Return which statements repeat what the user said before, and where: positions in `found`.
+    """Return which statements of others repeat what the user says, and where: positions in `found`.
 
-    What the user only asks, guesses or quotes is not said. Linear in the number of statements.
+    The user says it before them, or confirms it afterwards in words of their own ("Right, we
+    deploy on Fridays."). What the user only asks, guesses or quotes is not said. Linear in the
+    number of statements.
     """
     said: deque[tuple[int, frozenset[str]]] = deque(maxlen=_NEAR)
+    others: deque[tuple[int, frozenset[str]]] = deque(maxlen=_NEAR)  # that repeat nobody so far
     echoes: dict[int, int] = {}
     for position, one in enumerate(found):
         role = turns[one.statement.turn].role
@@ -43,13 +47,35 @@ def find_echoes(found: Sequence[Described], turns: Sequence[Turn]) -> dict[int, 
         if role == "user":
             if _is_asserted(one) and len(words) >= _FEWEST:
                 said.append((position, words))
+                confirmed = _repeated(found, others, position, words)
+                if confirmed is not None and not _is_copy(one, found[confirmed]):
+                    echoes.setdefault(confirmed, position)
             continue
-        for earlier, own in reversed(said):
-            is_same = one.features["negated"] == found[earlier].features["negated"]
-            if is_same and repeats(own, words - (_HEARD - own)):
-                echoes[position] = earlier
-                break
+        earlier = _repeated(found, said, position, words)
+        if earlier is not None:
+            echoes[position] = earlier
+        elif len(words) >= _FEWEST:
+            others.append((position, words))
     return echoes
+
+
+def _repeated(
+    found: Sequence[Described],
+    before: deque[tuple[int, frozenset[str]]],
+    position: int,
+    words: frozenset[str],
+) -> int | None:
+    """Return the nearest of some statements that one repeats, None for none."""
+    negated = found[position].features["negated"]
+    for earlier, own in reversed(before):
+        if negated == found[earlier].features["negated"] and repeats(own, words - (_HEARD - own)):
+            return earlier
+    return None
+
+
+def _is_copy(one: Described, other: Described) -> bool:
+    """Return whether a statement only copies the words of another."""
+    return letters(one.statement.text) in letters(other.statement.text)
 
 
 def _is_asserted(one: Described) -> bool:

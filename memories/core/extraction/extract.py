@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from memories.core.content import CONTENT_MAX_CHARS
+from memories.core.extraction.correction_words import correction_of
+from memories.core.extraction.corrections import mark_corrected
 from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
 from memories.core.extraction.labels import Role
+from memories.core.extraction.meant import mark_announced
 from memories.core.extraction.overlap import repeats
 from memories.core.extraction.private_marks import mark_private
 from memories.core.extraction.private_repeats import mark_repeated
@@ -22,6 +25,7 @@ from memories.core.extraction.retractions import mark_retracted
 from memories.core.extraction.statements import Statement, read_statements
 from memories.core.extraction.turns import Turn, read_turns
 from memories.core.extraction.worth import worth_of
+from memories.core.spelling import letters
 from memories.core.text import terms
 
 MAX_FACTS: Final = 30  # of a transcript
@@ -109,9 +113,19 @@ def extract(
 
 
 def without_kept(refused: Sequence[Refused], kept: Sequence[Kept]) -> list[Refused]:
-    """Return, in order, the refusals of statements that no kept fact says."""
+    """Return, in order, the refusals of statements that no kept fact says, nor in the same words.
+
+    What is not to be stored stays: its place is blanked in what is shown.
+    """
     said = {one.fact.says for one in kept} | {one.start for one in kept}
-    return sorted((one for one in refused if one.start not in said), key=lambda one: one.start)
+    words = {letters(text) for one in kept for text in (one.fact.quote, one.fact.text)}
+    left = (
+        one
+        for one in refused
+        if one.reason == "not_to_be_stored"
+        or (one.start not in said and letters(one.text) not in words)
+    )
+    return sorted(left, key=lambda one: one.start)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,11 +152,12 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
     retracted = mark_retracted(read_statements(transcript, turns), turns)
-    private = mark_repeated(mark_private(retracted, turns), turns)
+    corrected = mark_corrected(retracted, turns)
+    private = mark_repeated(mark_private(corrected, turns), turns)
     for statement in mark_topics(private, turns):
         by_turn[statement.turn].append(statement)
-    return [
-        describe(
+    described = [
+        _describe(
             statement,
             turns[position],
             Around(
@@ -156,6 +171,16 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
         for position, own in list(by_turn.items())
         for place, statement in enumerate(own)
     ]
+    mark_announced(described, turns)
+    return described
+
+
+def _describe(statement: Statement, turn: Turn, around: Around) -> Described:
+    """Describe a statement; one that corrects another by the grammar of that."""
+    if correction_of(statement) is None:
+        return describe(statement, turn, around)
+    corrected = replace(statement, text=statement.corrects, corrects="")
+    return replace(describe(corrected, turn, around), statement=statement)
 
 
 def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.extraction.correction_words import Correction, correction_of
 from memories.core.extraction.cues import HEDGES
 from memories.core.extraction.features import Described
 from memories.core.extraction.meant import find_meant, is_repeated
+from memories.core.extraction.predicates import predicate_of, subject_of
 from memories.core.extraction.references import is_bare_noun
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.requests import (
@@ -21,7 +23,6 @@ from memories.core.extraction.requests import (
     lacks_referent,
     names_nothing,
     orders_something,
-    subject_of,
 )
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import words_of
@@ -74,6 +75,9 @@ def make_fact(
     statement = described.statement
     if described.is_request and announces(statement.text):
         return None
+    correction = correction_of(statement)
+    if correction is not None:
+        return _corrected(described, turn, correction)
     confidence = confidence_of(described, turn)
     meant, asks = find_meant(described, before), described.is_request
     own = without_request(statement.text) if asks else statement.text
@@ -94,6 +98,30 @@ def make_fact(
         text = _said_by(turn, bare_words(own) if asks else described.words, text)
     text = _capitalised(text) if asks else text
     return Fact(text, own, _sure(confidence), not turn.is_users)
+
+
+def _corrected(described: Described, turn: Turn, correction: Correction) -> Fact:
+    """Return the fact of a statement that corrects another.
+
+    A value is put behind the verb of what it corrects, a clause about "it" behind the subject.
+    """
+    quote, earlier = described.statement.text, described.statement.corrects
+    value, confidence = correction.value, confidence_of(described, turn)
+    before = predicate_of(earlier) if correction.is_value else ""
+    if correction.is_value and not before:
+        return Fact(
+            _as_order(turn, f"{without_request(earlier)} {quote}"),
+            quote,
+            _sure(confidence - ORDERED),
+            not turn.is_users,
+        )
+    if not correction.is_value and lacks_referent(value):
+        before = subject_of(earlier)
+        confidence -= 0.0 if before else UNCLEAR
+    text = _capitalised(f"{before}: {value}" if before else value)
+    if _speaks(turn):
+        text = _said_by(turn, bare_words(text), text)
+    return Fact(text, quote, _sure(confidence), not turn.is_users)
 
 
 def _with_meant(

@@ -12,6 +12,7 @@ from typing import Final, Literal, get_args
 
 from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction import cues
+from memories.core.extraction.correction_words import correction_of
 from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.requests import is_of_others, is_order
 from memories.core.extraction.turns import Turn
@@ -131,7 +132,9 @@ def is_standing(described: Described, turn: Turn) -> bool:
     has = described.features
     is_unsure = has["hedge"] or has["uncertain"] or has["history"] or has["question"]
     is_said = turn.is_users and not is_unsure
-    return is_said and cues.STANDING.match(normalise(described.statement.text)) is not None
+    statement = described.statement
+    said = statement.text if correction_of(statement) is None else statement.corrects
+    return is_said and cues.STANDING.match(normalise(said)) is not None
 
 
 def explain_low_worth(described: Described, turn: Turn) -> Reason:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Final
 
+from memories.core.extraction import cues
 from memories.core.extraction.features import Described, is_ratifying
 from memories.core.extraction.references import repeats_what, says_why
 from memories.core.extraction.request_grammar import find_request, without_request
@@ -46,6 +49,36 @@ def find_meant(
     wants_question = not described.is_request or is_bare_answer(own)
     is_alone = described.is_request and not wants_question and lacks_referent(own)
     return (said, said_in) if is_question == wants_question and not is_alone else None
+
+
+def mark_announced(found: list[Described], turns: Sequence[Turn]) -> None:
+    """Mark what a request without content announces as asked for: "Remember this. The safe is …".
+
+    It announces the next sentence of its turn where it refers to none before it.
+    """
+    for position, (one, following) in enumerate(pairwise(found)):
+        if not one.is_request or not _tells(one, following):
+            continue
+        asked = find_request(one.statement.text)
+        if asked is None or not asked.is_bare or asked.points_on:
+            continue
+        before = [(at, turns[at.statement.turn]) for at in found[max(position - 2, 0) : position]]
+        is_first = one.statement.place == 0 and "this" in one.words
+        if is_first or find_meant(one, before) is None:
+            found[position] = replace(one, is_request=False)
+            found[position + 1] = replace(following, is_request=True)
+
+
+def _tells(asking: Described, following: Described) -> bool:
+    """Return whether a statement says something that a request before it may announce."""
+    has, statement = following.features, following.statement
+    is_next = statement.turn == asking.statement.turn and statement.kind == "prose"
+    is_passing = any(has[name] for name in _PASSING) or not cues.SECOND.isdisjoint(following.words)
+    is_said = len(following.words) > 2 and not following.is_request and not is_passing
+    return is_next and is_said and not says_why(statement.text) and not is_order(following)
+
+
+_PASSING: Final = ("question", "courtesy", "i_will", "progressive", "hedge", "here_and_now")
 
 
 def _may_be_meant(described: Described, said: Described) -> bool:

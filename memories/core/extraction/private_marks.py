@@ -19,7 +19,7 @@ from memories.core.extraction.private import (
 )
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
-from memories.core.extraction.turns import Turn
+from memories.core.extraction.turns import Turn, last_turn_of_speaker
 
 _ASKS = re.compile(
     r"(?:(?:please|and|but|do|also),? ){0,3}(?:remember|note|keep|store|save)\b", re.I
@@ -74,7 +74,7 @@ def _beside(
 ) -> tuple[range, bool]:
     """Return what a request at the beginning of a turn is about, and whether it was said before."""
     one = found[position]
-    earlier = _last_turn(turns, one.turn)
+    earlier = last_turn_of_speaker(turns, one.turn)
     following = position + 1
     has_next = following < len(found) and found[following].turn == one.turn
     is_next = has_next and not _ASKS.match(found[following].text)
@@ -82,13 +82,6 @@ def _beside(
         return range(following, following + 1), False
     start = None if earlier is None or _NEXT.search(one.text) else firsts.get(earlier)
     return (range(0), False) if start is None else (range(start, firsts[one.turn]), True)
-
-
-def _last_turn(turns: Sequence[Turn], turn: int) -> int | None:
-    """Return the turn before of the same speaker, with at most one of somebody else between."""
-    speaker = turns[turn].speaker
-    near = (at for at in (turn - 1, turn - 2) if at >= 0 and turns[at].speaker == speaker)
-    return next(near, None)
 
 
 def _mark_conversation(marked: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Statement, ...]:

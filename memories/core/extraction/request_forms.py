@@ -175,7 +175,8 @@ def _of_thing_verb(asked: _Asked) -> Request | None:
     is_fact = asked.said.endswith("fact") or is_put or _RECORD.search(asked.verb) is not None
     is_announced = asked.sep in _ANNOUNCING and bool(asked.said)
     asks = is_announced or (asked.says_that and is_fact)
-    says = is_clause(asked.plain[asked.start : asked.end].strip(CLOSING))
+    is_put_in_memory = asked.found["place"] is not None and asked.sep == ":" and asked.has_place
+    says = is_put_in_memory or is_clause(asked.plain[asked.start : asked.end].strip(CLOSING))
     return asked.of(asked.start) if asks and says else None
 
 

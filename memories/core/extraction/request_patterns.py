@@ -7,12 +7,12 @@ from typing import Final
 
 _NOUN: Final = (
     r"(?:facts?|things?|points?|details?|info|information|rules?|preferences?|notes?|items?"
-    r"|statements?|decisions?|lines?|corrections?|conventions?|instructions?|entry|entries|data|list|ones?)"
+    r"|thoughts?|statements?|decisions?|lines?|corrections?|conventions?|instructions?|entry|entries|data|list|ones?)"
 )
 _SAID: Final = (
     rf"(?:(?:the following|these|those)(?: (?:\w{{2,12}} )?{_NOUN})?"
     rf"|(?:the|this|some|a few|two|three|four|five|several) (?:\w{{2,12}} )?{_NOUN}(?: below)?"
-    r"|an? (?:\w{2,12} )?memory|this|that|it)"
+    r"|an? (?:\w{2,12} )?memory|this|that|it|something(?= ?[,:.?!]| for (?:me|us|later)))"
 )
 # What conversations that follow are called: "for our next chats".
 _TALKS: Final = r"(?:times?|chats?|conversations?|sessions?|talks?|messages?|questions?|answers?)"
@@ -29,7 +29,7 @@ _WHERE: Final = (
 )
 _ADVERB: Final = (
     r"(?:please|pls|kindly|also|just|always|too|then|now|down|away|handy|again|well|ever|forever"
-    r"|somewhere(?: safe)?"
+    r"|somewhere(?: safe)?|instead"
     r"|\w{2,12}ly)"
 )
 _LATER: Final = (
@@ -60,7 +60,7 @@ TAG: Final = re.compile(
 )
 _OPENERS: Final = (
     r"(?:(?:please|pls|plz|kindly|just|and|but|so|ok|okay|also|hey|hi|hello|oh|well|yes|right|now|then|first"
-    r"|finally|importantly|important|btw|by the way|/\w{1,20})[,:]? ){0,4}"
+    r"|finally|importantly|important|instead|btw|by the way|/\w{1,20})[,:]? ){0,4}"
 )
 _ASKS_POLITELY: Final = r"(?:can|could|will|would|may|might) you"
 _FRAME: Final = (
@@ -78,7 +78,9 @@ CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
     r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear) in mind)(?:ed|d)?|remembering"
     r"|memori[sz]ing|keeping in mind"
-    r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself)"
+    r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself"
+    r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?slip"
+    r" (?:from )?your (?:mind|memory))"
     rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in (?:the back of your )?mind"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
     r"(?:mental )?notes?)"
@@ -87,7 +89,11 @@ CLAUSE: Final = re.compile(
     r"|(?P<hold>(?:hold|hang)(?:ing)? on ?to|keep(?:ing)? (?:hold|track) of"
     r"|(?:keep(?:ing)?|make|making) an? (?:record|log)(?: of)?"
     r"|(?:don't|do not|never) lose(?: (?:hold|track|sight) of)?|pin|bookmark|capture|preserve)"
-    r"|(?P<place>take|have|file|stick|tuck|stash)"
+    r"|(?P<place>take|have|file|stick|tuck|stash|lodge|burn|etch|engrave|drill)"
+    # Idioms about other things that announce what to remember before a colon or a dash only.
+    r"|(?:hold (?:on to )?(?:this|that) thought|lock (?:(?:this|that|it|the following) )?in"
+    r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?(?:slip|get lost"
+    r"|escape you)(?: (?:away|by|through))?)(?= ?[:\u2013\u2014]| -)"
     r"|(?P<store>(?:store|save|record|note|memori[sz]e)(?:d|s)?|(?:add|put|write|jot|log|enter|keep|get"
     r"|retain|commit|mark)|(?:stor|sav|not|writ)ing|(?:record|add|putt|jott|keep)ing))"
     rf"(?P<how>(?:,? (?:{_ADVERB}|{_WHERE})){{0,3}})(?:,? (?P<said>{_SAID})(?![\w'-]))?"
@@ -113,13 +119,30 @@ _WORTH: Final = (
     r"(?:(?:it|that)(?:'s| is) )?(?:also |well )?worth"
     r" (?:remembering|keeping in mind|memori[sz]ing|writing down|storing)"
 )
+# "One thing you mustn't forget: …", "What I want you to remember is that …".
+_TO_REMEMBER: Final = (
+    r"(?:(?:you(?:'d| had)? (?:must|should|need to|have to|ought to|better|want to)"
+    r"|(?:i|we)(?:'d| would)? (?:want|need|like|ask) you to)(?: please)?(?: always)?"
+    r" (?:remember|keep in mind|bear in mind|memori[sz]e)"
+    r"|(?:you(?:'d| had)? (?:mustn't|must not|must never|shouldn't|should not|should never|can't"
+    r"|cannot|may not|better not|are not to|aren't to)|(?:i|we)(?:'d| would)? (?:want|need|like)"
+    r" you (?:not to|never to|to not|to never)|(?:i|we) (?:don't|do not) want you to|not to)"
+    r"(?: ever)? (?:forget|overlook))"
+)
+_WHAT: Final = (
+    rf"(?:(?:(?:an?|one|another|some|the|two|three|here(?: is|'s)|first|last|main|only|more|other"
+    rf"|important) ){{0,3}}(?:{_NOUN}|something)(?: (?:that|which))?|what) {_TO_REMEMBER}"
+    r"(?: (?:here|now|next time|for \w{2,10}))?"
+)
 # "Note to self: …", "Things to remember: …", "For the record, …", "Before I forget: …".
 HEAD: Final = re.compile(
     rf"{_OPENERS}"
-    r"(?:(?:(?:an?|one|another|some|quick|short|important|more|here(?: is|'s| are)|the) ){0,3}"
+    rf"(?:{_WHAT}(?: ?:| (?:is|are)(?: this)?(?: ?:| that(?= )))"
+    r"|(?:(?:an?|one|another|some|quick|short|mental|important|more|here(?: is|'s| are)|the) ){0,3}"
     rf"(?:(?:notes?|memos?)(?: (?:to|for) \w{{2,10}}){{0,2}}"
     rf"|(?:something|{_NOUN}) (?:(?:to|worth)"
-    rf" (?:remember|not|keep|bear|stor|sav|memori[sz])\w{{0,6}}(?: in mind)?|{_WHERE})) ?:"
+    rf" (?:remember|not|keep|bear|stor|sav|memori[sz])\w{{0,6}}(?: in mind)?|{_WHERE}))"
+    r"(?: ?:| (?:is|are) that(?= ))"
     r"|for (?:the|your|our|my) (?:records?|notes|memory|reference|files)(?= ?[,:]| )"
     r"|for (?:future|later) reference(?= ?[,:])|before i forget(?= ?[,:])"
     r"|let (?:the record (?:show|state|reflect)"

@@ -149,15 +149,3 @@ def _begins_without_subject(words: Sequence[str]) -> bool:
 _TELLING: Final = words_of("always never don't")
 _NO_VERB: Final = DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS
 _ENDINGS: Final = ("s", "ed", "ing")
-
-
-def subject_of(text: str) -> str:
-    """Return the words before the verb of a text that was asked to be remembered, "" if unsure."""
-    words = without_request(text).split()
-    tokens = [word.strip(".,;:!?").lower() for word in words]
-    end = next((n for n, word in enumerate(tokens) if word in AUXILIARIES), 0)
-    is_plain = 0 < end <= _SUBJECT_WORDS and tokens[0] not in _PERSONAL | _DEMONSTRATIVE
-    return " ".join(words[:end]) if is_plain else ""
-
-
-_SUBJECT_WORDS: Final = 8

@@ -16,7 +16,7 @@ from memories.core.extraction.declining import declines, doubts, offers_to_store
 from memories.core.extraction.private import NEVER_MIND, is_retraction
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.statements import Statement
-from memories.core.extraction.turns import Turn
+from memories.core.extraction.turns import Turn, last_turn_of_speaker
 from memories.core.function_words import words_of
 from memories.core.text import terms
 
@@ -63,11 +63,8 @@ def _meant(
         return None
     if _answers(found, position):
         return None  # "No, forget it.": what somebody else asked
-    speaker = turns[one.turn].speaker
-    for turn in (one.turn - 1, one.turn - 2):
-        if turn >= 0 and turns[turn].speaker == speaker:
-            return last.get(turn)
-    return None
+    turn = last_turn_of_speaker(turns, one.turn)
+    return None if turn is None else last.get(turn)
 
 
 def _answers(found: Sequence[Statement], position: int) -> bool:

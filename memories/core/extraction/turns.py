@@ -73,8 +73,8 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
         In order, without empty ones. A name that is no role speaks when the transcript begins with
         it or when it stands before two lines at least. The agent's name is an `assistant`; others
         are taken for people: their role is `user` where no label is a user's (see
-        `unsure_speakers`), else `other`. A name that stands once within a user's turn says its
-        line alone.
+        `unsure_speakers`), else `other`. A name that stands once within a user's turn, or before
+        the first label where one is a user's, says its line alone.
         No turn begins within a block of code or pasted text, or on an indented line; who speaks in
         a text that the transcript shows (see `find_shown`) is a `tool`.
     """
@@ -88,7 +88,7 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
 
 
 def _marks(lines: list[_Line], speakers: Mapping[str, Role]) -> Iterator[_Mark]:
-    speaker = ""
+    speaker, unlabelled = "", "user" if "user" in speakers.values() else "unknown"
     for line in lines:
         lower = line.name.lower()
         if line.is_shown:
@@ -97,9 +97,9 @@ def _marks(lines: list[_Line], speakers: Mapping[str, Role]) -> Iterator[_Mark]:
         elif lower in speakers:
             speaker = line.name
             yield _Mark(line.start, line.text_start, speaker)
-        elif _is_lone(line) and speakers.get(speaker.lower()) == "user":
+        elif _is_lone(line) and speakers.get(speaker.lower(), unlabelled) == "user":
             yield _Mark(line.start, line.text_start, line.name)
-            yield _Mark(line.end, line.end, speaker)
+            yield _Mark(line.end, line.end, speaker, None if speaker else "unknown")
 
 
 def _is_lone(line: _Line) -> bool:
@@ -247,6 +247,13 @@ def _turns(transcript: str, marks: list[_Mark], speakers: Mapping[str, Role]) ->
         if transcript[mark.text_start : end].strip():
             role = mark.role or speakers.get(mark.name.lower()) or role_of(mark.name) or "other"
             yield Turn(mark.name, role, mark.text_start, end)
+
+
+def last_turn_of_speaker(turns: Sequence[Turn], turn: int) -> int | None:
+    """Return the turn before of the same speaker, with at most one of somebody else between."""
+    speaker = turns[turn].speaker
+    near = (at for at in (turn - 1, turn - 2) if at >= 0 and turns[at].speaker == speaker)
+    return next(near, None)
 
 
 def without_labels(text: str) -> str:
