@@ -15,6 +15,7 @@ from django.db import connection
 from django.db.models import F
 
 from engram.kernel.actors import Actor, Claims
+from engram.kernel.binary import prepared_cursor
 from engram.kernel.credentials import refuse_credentials
 from engram.kernel.history import event, record, send
 from engram.kernel.inserting import insert
@@ -177,7 +178,7 @@ def find(token: str) -> FoundKey | None:
 def find_with_workspace(token: str) -> tuple[FoundKey, Workspace] | None:
     """Find a presented key with its workspace."""
     workspaces = connection.ops.quote_name(Workspace._meta.db_table)
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             f"""
             SELECT key.*, {columns_of(Workspace, "opened")} FROM engram_find_key(%s) AS key

@@ -20,6 +20,8 @@ from django.db import connection, models, transaction
 from django.db.migrations.operations import RunSQL
 from django.db.models.expressions import RawSQL
 
+from engram.kernel.binary import prepared_cursor
+
 M = TypeVar("M", bound=models.Model)
 _NO_OPTIONS: Mapping[str, str] = MappingProxyType({})
 _current: ContextVar[UUID | None] = ContextVar("engram_workspace", default=None)
@@ -64,7 +66,7 @@ def set_database_variable(name: str, value: str) -> None:
 
 def _set_variables(values: Mapping[str, str]) -> None:
     columns = ", ".join(["set_config(%s, %s, true)"] * len(values))
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(f"SELECT {columns}", [part for pair in values.items() for part in pair])
 
 

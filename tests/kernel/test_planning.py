@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -26,6 +26,19 @@ def compare_vectors() -> float:
         cursor.execute("SELECT '[3, 4]'::vector <-> '[0, 0]'::vector")
         distance: float = cursor.fetchone()[0]
         return distance
+
+
+@contextmanager
+def statements() -> Iterator[list[str]]:
+    """Note the statements that are sent, by prepared cursors too."""
+    sent: list[str] = []
+
+    def note(execute: Any, sql: str, *rest: Any) -> Any:
+        sent.append(sql)
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(note):
+        yield sent
 
 
 @pytest.fixture
@@ -57,17 +70,11 @@ def test_options_hold_within_the_block_only() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_searching_makes_its_settings_with_the_workspace_and_they_end_with_it(
-    django_assert_num_queries: Callable[[int], AbstractContextManager[object]],
-) -> None:
+def test_searching_makes_its_settings_with_the_workspace_and_they_end_with_it() -> None:
     workspace = Workspace.objects.create(slug="acme", name="Acme")
-    with (
-        django_assert_num_queries(3),
-        searching(workspace),
-        by_index_in_order(),
-        by_index(),
-    ):  # BEGIN and COMMIT too
+    with statements() as sent, searching(workspace), by_index_in_order(), by_index():
         pass
+    assert len(sent) == 1
     with searching(workspace):
         assert (setting("enable_seqscan"), setting("hnsw.ef_search")) == ("off", "100")
         with searching(workspace):
@@ -78,14 +85,8 @@ def test_searching_makes_its_settings_with_the_workspace_and_they_end_with_it(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_commit_makes_the_settings_with_its_workspace(tenant: Tenant) -> None:
-    sent: list[str] = []
-
-    def note(execute: Any, sql: str, *rest: Any) -> Any:
-        sent.append(sql)
-        return execute(sql, *rest)
-
     tenant.agent.post("memories", {"content": "The barn owl nests in the chapel tower."})
-    with connection.execute_wrapper(note):
+    with statements() as sent:
         answer = tenant.agent.post("memories", {"content": "Refunds need the shift lead."})
     assert answer.status_code == 201
     # The key; the workspace with the settings; known statements; neighbours; rows; words; due.

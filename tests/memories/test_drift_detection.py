@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -130,7 +131,7 @@ def test_after_25_hours_there_is_still_one_open_row(tenant: Tenant) -> None:
     memory_id = drifted(tenant)
     later = timezone.now() + timedelta(hours=25)
     with in_workspace(tenant.workspace):
-        report_drift(tenant.workspace, [memory_id], origin="recall", now=later)  # type: ignore[list-item]
+        report_drift(tenant.workspace, [UUID(memory_id)], origin="recall", now=later)
     [row] = stored(tenant)
     assert (row.occurrences, row.last_seen_at) == (2, later)
 

@@ -54,7 +54,8 @@ def test_a_failing_check_does_not_break_recall_and_is_counted(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory_id = drifted(tenant)
-    monkeypatch.setattr(report, "_DRIFTED", "SELECT 1 / 0")
+    failing = report._DRIFTED.replace("least(support.evidence, 1.0)", "1.0 / 0")
+    monkeypatch.setattr(report, "_DRIFTED", failing)
     assert memory_id in recall(tenant)
     assert tenant.agent.post("context", {"task": MEMORY}).json()["memories"]
     with in_workspace(tenant.workspace):
@@ -138,7 +139,7 @@ def test_concurrent_detections_leave_one_row(tenant: Tenant) -> None:
             with in_workspace(tenant.workspace):
                 report_drift(
                     tenant.workspace,
-                    [memory_id],  # type: ignore[list-item]
+                    [UUID(memory_id)],
                     origin="recall",
                     now=timezone.now(),
                 )

@@ -14,6 +14,7 @@ from conflicts.core.outcomes import outcome
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.erase import ERASED
 from conflicts.services.cards.queue import withheld
+from engram.kernel.binary import prepared_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Memory
 from memories.services.sessions.offer import DECIDED_MAX, DecidedConflict
@@ -85,7 +86,7 @@ def _decisions(since: datetime, until: datetime) -> list[_Decision]:
         "until": until,
         "most": READ_MAX,
     }
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_DECISIONS, params)
         return [
             _Decision(conflict, question, verdict, [UUID(i) for i in json.loads(kept)], answer)

@@ -30,7 +30,6 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.collisions import retry_on_collision
 from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
-from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index
 from engram.kernel.refusals import StaleError
 from engram.kernel.tenancy import current_workspace_id, in_workspace
@@ -46,6 +45,7 @@ from memories.services.gate.report import GateReport, JudgedNeighbour, NewStatem
 from memories.services.gate.suggestions import pair_of, suggest_all
 from memories.services.index.tokens import word_states_of
 from memories.services.locks import lock
+from memories.services.recallable import recallable_condition
 from memories.signals import memories_written
 
 log = logging.getLogger(__name__)
@@ -182,7 +182,7 @@ def _unseen(
     marks = dict(due.order_by("unseen_from").values_list("pk", "unseen_from"))
     if not marks:
         return {}
-    condition = condition_of(Memory.objects.recallable(now).order_by())
+    condition = recallable_condition(now)
     with by_index(), connection.cursor() as cursor:
         cursor.execute(
             _UNSEEN.format(condition=condition.sql),

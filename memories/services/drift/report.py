@@ -14,18 +14,19 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db import connection, transaction
+from django.db import transaction
 
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
+from engram.kernel.binary import pack_ids, prepared_cursor
 from engram.kernel.history import record_each
 from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.drift.pointers import PROMOTED
-from memories.models import Memory, NoteSupport
 from memories.models.drift import DRIFT_SOURCE, ErrorType
 from memories.services.drift.check import FAILED, STAGE
+from memories.services.recallable import recallable_condition
 
 log = logging.getLogger(__name__)
 FOUND = "drift.found"
@@ -86,22 +87,23 @@ _LOCK_DRIFTED = """
     FOR SHARE OF support, memory SKIP LOCKED
     FOR KEY SHARE OF note SKIP LOCKED
 """
-# Each support with the id of a new error, in the order in which they are locked. A recall has
-# switched sorting off: an order by columns of the table would read all of its index.
-_DRIFTED = f"""
-    {COLUMNS}
+# Each support with the id of a new error, in the order in which they are locked; those whose memory
+# cannot be recalled any more are left out. A recall has switched sorting off: an order by columns
+# of the table would read all of its index.
+_DRIFTED = """
     SELECT given.id, %(workspace)s, %(type)s, support.memory_id, note.id, note.path, note.version,
-        %(source)s, 'memory:' || support.memory_id, '{{}}', support.distance,
+        %(source)s, 'memory:' || support.memory_id, '{{}}'::text[], support.distance,
         jsonb_build_object('origin', %(origin)s::text) || (support.verdict - 'bearing'),
         least(support.evidence, 1.0), %(now)s, %(now)s, 1, '', '', ''
     FROM unnest(%(supports)s::bigint[], %(ids)s::uuid[])
         WITH ORDINALITY AS given (support_id, id, number)
     JOIN memories_notesupport AS support ON support.id = given.support_id
     JOIN memories_note AS note ON note.id = support.note_id
-    WHERE support.workspace_id = %(workspace)s
+    WHERE support.workspace_id = %(workspace)s AND EXISTS (
+        SELECT FROM memories_memory WHERE id = support.memory_id AND {recallable}
+    )
     ORDER BY given.number
-    {UPSERT}
-"""  # noqa: S608  names only
+"""
 MOST_PAIRS = 100  # of one answer
 
 
@@ -129,12 +131,14 @@ def within_savepoint(work: Callable[[], object], workspace: Workspace, now: date
 
 
 def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
-    found = _lock_drifted(memory_ids, now)
+    found = _lock_drifted(memory_ids)
     if not found:
         return
+    recallable = recallable_condition(now)
     upsert(
-        _DRIFTED,
-        {
+        COLUMNS + _DRIFTED.format(recallable=recallable.sql) + UPSERT,
+        recallable.parameters
+        | {
             "supports": found,
             "ids": [next_id() for _ in found],
             "type": ErrorType.MEMORY_DRIFT.value,
@@ -145,30 +149,25 @@ def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
     )
 
 
-def _lock_drifted(memory_ids: Sequence[UUID], now: datetime) -> list[int]:
-    """Lock the drifted supports of memories that can be recalled; return their keys in order."""
-    with connection.cursor() as cursor:
+def _lock_drifted(memory_ids: Sequence[UUID]) -> list[int]:
+    """Lock the drifted supports of memories; return their keys in order."""
+    with prepared_cursor() as cursor:
         cursor.execute(
             _LOCK_DRIFTED,
             {
                 "workspace": current_workspace_id(),
-                "memories": list(memory_ids),
+                "memories": pack_ids(memory_ids),
                 "promoted": PROMOTED,
                 "most": MOST_PAIRS,
             },
         )
-        locked = [support_id for (support_id,) in cursor.fetchall()]
-    if not locked:
-        return []
-    live = NoteSupport.objects.filter(pk__in=locked, memory__in=Memory.objects.recallable(now))
-    found = set(live.order_by().values_list("pk", flat=True))
-    return [support_id for support_id in locked if support_id in found]
+        return [support_id for (support_id,) in cursor.fetchall()]
 
 
 def upsert(statement: str, parameters: dict[str, Any], now: datetime) -> list[UUID]:
     """Run an upsert of errors; announce the new ones; return the ids of all."""
     given = {"workspace": current_workspace_id(), "now": now, **parameters}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(statement, given)
         rows = cursor.fetchall()
     new = (

@@ -9,9 +9,9 @@ from uuid import UUID
 
 from django.db import connection
 
-from engram.kernel.plain_sql import condition_of
 from engram.kernel.tenancy import current_workspace_id
-from memories.models import Memory, MemoryAnswer
+from memories.models import MemoryAnswer
+from memories.services.recallable import recallable_condition
 
 # Answers of a workspace up to which all their vectors are compared: some 20 ms a question.
 MAX_COMPARED: Final = 20_000
@@ -56,7 +56,7 @@ def memories_of_near_questions(
     Where the workspace has more than `MAX_COMPARED` answers, only questions in the same words
     count: their number is bounded by an index, that of near ones is not.
     """
-    live = condition_of(Memory.objects.recallable(now).order_by())
+    live = recallable_condition(now)
     values: dict[str, Any] = {
         **live.parameters,
         "workspace": current_workspace_id(),

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from django.db import connection
 from django.db.models import OuterRef, Subquery
 
-from engram.kernel.binary import binary_cursor
+from engram.kernel.binary import binary_cursor, prepared_cursor
 from engram.kernel.plain_sql import Rows, condition_of, queryset_of
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
@@ -105,7 +104,7 @@ class Vocabulary:
 def vocabulary_of(query_terms: Collection[str]) -> Vocabulary:
     """Look up the document frequencies of query terms; unknown terms are not searched."""
     parameters: dict[str, Any] = {"workspace": current_workspace_id(), "terms": list(query_terms)}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_COUNTS, parameters)
         counted = {term: (memories, words) for term, memories, words in cursor.fetchall()}
     memories, words = counted.pop(None, (0, 0))

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.db import connection, transaction
+from django.db import transaction
 
 from engram.kernel import telemetry
-from engram.kernel.binary import Packed, binary_cursor
+from engram.kernel.binary import Packed, binary_cursor, prepared_cursor
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Session
 from memories.services.sessions.ranker_hook import RankerAnswer
@@ -119,7 +119,7 @@ class CandidateRow(NamedTuple):
 
 def is_known(session_key: str) -> bool:
     """Return whether a session with this session key exists."""
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(
             "SELECT 1 FROM memories_session WHERE workspace_id = %s AND session_key = %s",
             [current_workspace_id(), session_key],
@@ -130,7 +130,7 @@ def is_known(session_key: str) -> bool:
 def sessions_before(caller: str, agent: str, at: datetime) -> EarlierSessions:
     """Return when the newest session of all, and of the caller (and agent) before `at`, began."""
     parameters: dict[str, Any] = {"caller": caller, "agent": agent, "at": at}
-    with connection.cursor() as cursor:
+    with prepared_cursor() as cursor:
         cursor.execute(_BEFORE, parameters | {"workspace": current_workspace_id()})
         return EarlierSessions(*cursor.fetchone())
 
@@ -158,7 +158,7 @@ def record_candidates(session: Session, rows: Sequence[CandidateRow]) -> None:
         "width": signals.shape[1],
         "given": [row.memory_id for row in rows if row.was_injected],
     }
-    with binary_cursor() as cursor:
+    with binary_cursor(prepares=True) as cursor:
         cursor.execute(_RECORD, columns | packed | parameters)
 
 
