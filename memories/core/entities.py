@@ -1,14 +1,16 @@
 """Find the entities that a text names, without a language model.
 
-An entity is a run of capitalised words ("Battle of Sullivan's Island"), an identifier ("eu-west-1",
-"docs/infra.md", "v2.3"), a quoted title, or what the text begins with, up to its first mark of
-punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two spellings are one entity when
-their keys are equal: case, accents, possessives and a leading article do not matter. Rules know no
-meaning, so a key may be an ordinary word at the start of a sentence; who uses the keys weighs them
-by rarity (`memories.core.associations`).
+An entity is a run of capitalised words ("Battle of Sullivan's Island"), also with the noun before
+it ("the crane Cantabile", which "Crane Cantabile" is at the start of a sentence), an identifier
+("eu-west-1", "docs/infra.md", "v2.3", "billing-gw"), a quoted title, or what the text begins with,
+up to its first mark of punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two
+spellings are one entity when their keys are equal: case, accents, possessives, a leading article
+and forms of address ("Mr Halvorsen") do not matter. Rules know no meaning, so a key may be an
+ordinary word at the start of a sentence; who uses the keys weighs them by rarity
+(`memories.core.associations`).
 
-Keys are stored: a change of what is found needs a higher `VERSION`, by which stored memories are
-read again.
+Keys are stored: a change of what is found needs a migration that marks all memories to be read
+again (see 0038_entities_again).
 """
 
 from __future__ import annotations
@@ -19,10 +21,10 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
-from memories.core.function_words import words_of
+from memories.core.function_words import DETERMINERS, words_of
 from memories.core.text import STOP_WORDS
+from memories.core.vocabulary import VERBS, lemma
 
-VERSION = 1
 KEY_MAX_CHARS = 64
 NAME_MAX_WORDS = 6
 TITLE_MAX_WORDS = 8
@@ -39,8 +41,28 @@ _JOINING = words_of(  # within a name, between capitalised words
     " ibn binti"
 )
 _NO_NAME = STOP_WORDS | words_of("yes hi hello hey thanks ok okay please sorry wow well")
+_ADDRESS = words_of(  # before a name, no part of it
+    "mr mrs ms miss mx dr prof professor doctor sir madam herr frau mme mlle monsieur madame senor"
+    " senora rev revd hon"
+)
 _ARTICLES = ("the", "a", "an")
 _WORD = re.compile(r"[^\W_]\w*(?:['.\-/:@+&]+\w+)*")
+# Words with hyphens are ordinary English, unless a part is no word: an abbreviation as systems have
+# in their names, or one without a vowel. "Pre-prod" is none: there a part only changes the other.
+_PREFIXES = words_of(
+    "anti auto bi co counter cross de ex extra half high hyper inter intra long low mid mini mis"
+    " multi near neo non off on out over post pre pro quasi re self semi short sub super trans tri"
+    " un under up well"
+)
+_SUFFIXES = words_of(
+    "based only free like style driven aware ready first side wide specific related friendly safe"
+    " enabled compatible compliant facing backed hosted style up down in out off on over by"
+)
+_TECHNICAL = words_of(
+    "api app apps ui ux io cli sdk iam id url uri os ci cd qa eks rds etl erp crm oauth auth admin"
+    " dev prod infra repo sync async config backend frontend daemon proxy cron svc gw db"
+)
+_NO_VOWEL = re.compile(r"[bcdfghjklmnpqrstvwxz]{2,}")
 _COMBINING = re.compile("[\u0300-\u036f]")
 _QUOTED = re.compile('["\u201c]([^"\u201c\u201d\n]{3,80})["\u201d]')
 _ENDS_START = frozenset(".:;,!?()\n")
@@ -118,20 +140,38 @@ def _keys(plain: str, words: Sequence[_Word]) -> Iterator[tuple[str, bool]]:
         word = words[position]
         if not word.text[0].isupper():
             if _is_identifier(word.text):
-                yield word.lower[:KEY_MAX_CHARS], False
+                yield _fold_word(word.text)[:KEY_MAX_CHARS], False
             position += 1
             continue
         name, end = _name_at(words, position)
         begins = next((n for n, part in enumerate(name) if part.casefold() not in _NO_NAME), 0)
         kept = _without_ends(name)
         if any(_is_naming(part) for part in kept):
-            yield _fold(kept), is_first and position + begins < _SUBJECT_WORDS
-        is_first = False
+            is_subject = is_first and position + begins < _SUBJECT_WORDS
+            yield _fold(kept), is_subject
+            if begins == 0 and _is_noun_before(words, position):
+                yield _fold([words[position - 1].text, *kept]), is_subject
+        is_first = is_first and name[0].casefold() in _ARTICLES and not kept
         position = end
     for quoted in _QUOTED.finditer(plain):
         title = [match.group() for match in _WORD.finditer(quoted[1])]
         if 1 <= len(title) <= TITLE_MAX_WORDS:
             yield _fold(title), False
+
+
+def _is_noun_before(words: Sequence[_Word], position: int) -> bool:
+    """Return whether the word before a name may say what it is the name of: "the crane Cantabile".
+
+    No verb or function word, behind an article or at the beginning of what is said.
+    """
+    if not position or words[position].gap != " " or not _is_naming(words[position].text):
+        return False
+    noun = words[position - 1]
+    is_plain = noun.text.isalpha() and noun.text.islower() and len(noun.text) > 2
+    if not is_plain or noun.lower in _NO_NAME or noun.lower.endswith(("ly", "ing", "ed")):
+        return False
+    is_behind = position > 1 and noun.gap == " " and words[position - 2].lower in DETERMINERS
+    return is_behind or lemma(noun.lower) not in VERBS
 
 
 def _start(words: Sequence[_Word]) -> list[str]:
@@ -171,21 +211,43 @@ def _without_ends(name: Sequence[str]) -> list[str]:
 
 def _is_naming(word: str) -> bool:
     lower = word.casefold()
-    return not (lower in _CALENDAR or lower in _NO_NAME or lower.isdigit())
+    return not (lower in _CALENDAR or lower in _NO_NAME | _ADDRESS or lower.isdigit())
 
 
 def _is_identifier(word: str) -> bool:
-    """Return True for "s3", "eu-west-1", "a/b", "x@y", "v2.3", not for words with hyphens."""
+    """Return True for "s3", "eu-west-1", "a/b", "x@y", "billing-gw", not for "long-term"."""
     has_digit = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    return has_digit or any(c in "_/@:" for c in word) or "." in word[1:-1]
+    is_marked = has_digit or any(c in "_/@:" for c in word) or "." in word[1:-1]
+    return is_marked or ("-" in word and _is_system(_fold_word(word).split("-")))
+
+
+def _is_system(parts: Sequence[str]) -> bool:
+    """Return whether the parts of a word with hyphens are those of the name of a system."""
+    if parts[0] in _PREFIXES or parts[-1] in _SUFFIXES or not all(map(str.isalpha, parts)):
+        return False
+    is_bent = parts[-1].endswith(("ed", "ing")) and len(parts[-1]) > 4
+    return not is_bent and any(
+        part in _TECHNICAL or _NO_VOWEL.fullmatch(part) is not None for part in parts
+    )
 
 
 def _words(plain: str) -> list[_Word]:
-    found, end = [], 0
+    """Return the words of a text without forms of address before a name."""
+    found: list[_Word] = []
+    end = 0
     for match in _WORD.finditer(plain):
-        found.append(_Word(match.group(), plain[end : match.start()]))
+        word = _Word(match.group(), plain[end : match.start()])
+        if found and _is_addressed(found[-1], word):
+            word = _Word(word.text, found.pop().gap)
+        found.append(word)
         end = match.end()
     return found
+
+
+def _is_addressed(before: _Word, word: _Word) -> bool:
+    """Return whether a form of address stands before a name."""
+    is_name = word.text[0].isupper() and word.lower not in _NO_NAME
+    return is_name and before.lower in _ADDRESS and word.gap in {" ", ". "}
 
 
 def _plain(text: str) -> str:

@@ -59,6 +59,43 @@ def test_names_identifiers_and_titles_are_entities(
     assert short <= about | named | {"boer"} | {key for key in short if found[key]}
 
 
+@pytest.mark.parametrize(
+    ("one", "other", "key"),
+    [
+        ("The crane Cantabile is oiled in May.", "Crane Cantabile was sold", "crane cantabile"),
+        ("We sent our supplier Harlan a list.", "Supplier Harlan is late", "supplier harlan"),
+        ("Mr Halvorsen signs the leases.", "The leases go to Halvorsen", "halvorsen"),
+        ("Ask in writing: Dr. Okafor reads mail.", "Then Okafor left", "okafor"),
+        ("Prof. Ada Lind gives the talk.", "We met Ada Lind", "ada lind"),
+        ("Restart billing-gw at night", "Billing-GW was moved", "billing-gw"),
+        ("the log of orders-svc's queue", "Ola owns orders-svc", "orders-svc"),
+        ("moved to payments-api today", "Is payments-api up?", "payments-api"),
+    ],
+)
+def test_spellings_of_one_entity_have_one_key(one: str, other: str, key: str) -> None:
+    assert {key} <= entities(one).keys() & entities(other).keys()
+    assert key in named_in(one)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a long-term plan and a follow-up, to re-open the sign-up page",
+        "the co-owner of a pre-prod and a non-https setup",
+        "an up-to-date, state-of-the-art and css-based e-mail",
+        "they asked on Monday, and quickly in May",
+        "give it to the doctor or to Mr and Mrs",
+    ],
+)
+def test_ordinary_words_are_no_entities(text: str) -> None:
+    assert [key for key, begins in entities(text).items() if not begins] == []
+
+
+@pytest.mark.parametrize("text", ["they asked Bo", "we deploy Orders", "she told Bo", "only Bo"])
+def test_a_verb_before_a_name_is_no_part_of_it(text: str) -> None:
+    assert len(entities(text)) == 1
+
+
 def test_a_start_of_few_words_is_what_the_text_is_about() -> None:
     assert entities("list of harbours. Oslo is one.")["list of harbours"] is True
 
