@@ -24,6 +24,7 @@ from engram.kernel.models import Event, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
     Derivation,
+    JanitorRun,
     Memory,
     MemoryTokens,
     MemoryVector,
@@ -32,6 +33,7 @@ from memories.models import (
     PredictionError,
     RecallDay,
     RecallRecord,
+    ReportItem,
     Review,
     Revision,
     Session,
@@ -69,7 +71,7 @@ def test_story_shows_every_state_and_outcome(demo: Workspace, neighbour: Tenant)
         outcomes = set(Observation.objects.values_list("outcome", flat=True))
         types = set(Event.objects.values_list("type", flat=True))
         oldest = Memory.objects.order_by("created_at")[0]
-        assert set(states) >= {State.ACTIVE, State.FORGOTTEN, State.SUPERSEDED, State.EXPIRED}
+        assert set(states) == set(State) - {State.CULLED}
         assert states[State.ACTIVE] > 200
         assert outcomes >= {"created", "merged", "suggested", "kept_apart"}
         assert types >= {"memory.suppressed", "memory.restored", "memory.revised"}
@@ -108,12 +110,13 @@ def test_ranker_of_the_story_is_a_little_better_and_not_adopted(demo: Workspace)
         judged = Judgement.objects.earliest("judged_at")
         assert judged.judged_at is not None
         assert judged.judged_at < NOW - timedelta(days=100)
-        assert set(Judgement.objects.values_list("kind", flat=True)) == {"agent", "offline"}
+        done = Judgement.objects.exclude(status="skipped")  # nothing was said or used in those
+        assert set(done.values_list("kind", flat=True)) == {"agent", "offline"}
 
 
 def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) -> None:
     with in_workspace(demo):
-        run = DetectionRun.objects.get()
+        run = DetectionRun.objects.latest("created_at")
         assert run.trigger_count == Memory.objects.recallable(NOW).count()
         assert (run.created_at, run.status) == (NOW, "done")
         assert run.lag_seconds == 0  # the story is not said to be months late
@@ -125,6 +128,31 @@ def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) ->
     assert (again.status, again.opened, again.joined) == ("done", 0, 0)
     with in_workspace(demo):
         assert Conflict.objects.filter(status="open").count() == run.opened
+
+
+def test_people_have_answered_and_put_off_conflicts_of_the_story(demo: Workspace) -> None:
+    with in_workspace(demo):
+        kinds = set(Conflict.objects.filter(status="open").values_list("kind", flat=True))
+        answered = Conflict.objects.exclude(status="open")
+        verdicts = dict(answered.values_list("question", "decisions__verdict"))
+        snoozed = Conflict.objects.get(status="snoozed")
+        assert kinds == {"ambiguity", "reversal", "stale"}
+        assert sorted(map(str, verdicts.values())) == ["None", "both_valid", "dismiss", "no", "yes"]
+        assert snoozed.snoozed_until is not None
+        assert snoozed.snoozed_until > NOW
+        retired = [row for row in Memory.objects.all() if row.state(NOW) == State.RETIRED]
+        assert [row.content for row in retired] == ["The ticket kiosk at Quay 3 closes at 22:00."]
+    quality = caller(demo, Role.READER).get("conflicts/quality").json()
+    assert quality
+
+
+def test_the_janitor_has_run_and_agents_said_what_was_missing(demo: Workspace) -> None:
+    with in_workspace(demo):
+        run = JanitorRun.objects.get()
+        assert (run.started_at < NOW, run.examined > 0) == (True, True)
+        said = set(ReportItem.objects.values_list("kind", flat=True))
+        assert said == {"missing"}
+        assert ReportItem.objects.count() >= 3
 
 
 def test_nothing_of_the_story_waits_for_a_worker(demo: Workspace) -> None:

@@ -157,7 +157,7 @@ def test_nothing_of_the_story_lies_ahead_but_what_is_to_come(db: None) -> None:
         for name, value in row.items()
         if isinstance(value, datetime) and value > NOW
     }
-    assert ahead <= {"memories.Memory.expires_at"}
+    assert ahead <= {"memories.Memory.expires_at", "conflicts.Conflict.snoozed_until"}
 
 
 def test_moments_within_json_are_shifted_too(db: None) -> None:

@@ -37,6 +37,16 @@ BROKEN_WORDS = """
 """
 
 
+# What stays at the bottom of the window while the page below it is scrolled.
+FLOATING = """
+() => [...document.querySelectorAll("#main *")]
+  .filter((one) => ["fixed", "sticky"].includes(getComputedStyle(one).position))
+  .filter((one) => one.checkVisibility())
+  .filter((one) => one.getBoundingClientRect().bottom >= innerHeight - 1)
+  .map((one) => one.outerHTML.slice(0, 80))
+"""
+
+
 def entries(page: Page) -> Locator:
     """Return the links of the places of a wide screen."""
     return page.locator(".side .nav a")
@@ -225,3 +235,26 @@ def test_pages_show_their_figures_and_lists_without_scripts(
         expect(page.locator("summary", has_text="State: All")).to_be_visible()
         page.locator("#result_list").get_by_role("link", name=f"The {subject} door").click()
         page.wait_for_url("**/console/memories/*/")
+
+
+def test_the_filters_of_a_list_open_close_and_cover_no_rows(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    service.call("agent", "memories", {"content": f"The {subject} door is oak."})
+    person = visit()
+    page = person.sign_in(MEMORIES)
+    for viewport in (PHONE, WIDE):
+        page.set_viewport_size(viewport)
+        state = page.locator("details.menu").filter(has=page.locator("summary", has_text="State"))
+        state.locator("summary").click()
+        expect(state.get_by_role("link", name="Forgotten")).to_be_in_viewport()
+        assert width_over(page) == 0
+        page.keyboard.press("Escape")
+        expect(state.locator("ul")).to_be_hidden()
+        expect(state.locator("summary")).to_be_focused()
+        state.locator("summary").press("Enter")
+        expect(state.locator("ul")).to_be_visible()
+        page.locator("h1").first.click()
+        expect(state.locator("ul")).to_be_hidden()
+        assert page.evaluate(FLOATING) == []
+    assert person.complaints == []

@@ -9,7 +9,7 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any
 from uuid import UUID
@@ -19,9 +19,7 @@ from conflicts.services import due
 from conflicts.services.detection.detect import detect_due
 from engram.console.demo.codec import codec
 from engram.console.demo.dates import GENERATED, mark_dates
-from engram.console.demo.notes import NOTES
-from engram.console.demo.sessions import SESSIONS
-from engram.console.demo.story import STORY, embed_story, play, read_all_steps
+from engram.console.demo.story import FILES, embed_story, play, read_all_steps
 from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, recorded_models
 from engram.console.rows.codec import UnwritableError
 from engram.console.rows.tables import columns
@@ -35,6 +33,7 @@ from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
 
 END = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
+BEGAN = END - timedelta(days=365)  # the janitor trusts the counts of recalls from then on
 SEED = 20
 STEPS_A_REFRESH = 25  # of the planner's statistics: joins of sessions take minutes without them
 # However slow the machine is, the ranker is waited for.
@@ -46,8 +45,7 @@ Advance = Callable[[int], object]
 
 def fingerprint() -> dict[str, Any]:
     """Return what a recording is made of and for; another one means that it must be made anew."""
-    files = (STORY, NOTES, SESSIONS)
-    story = hashlib.sha256(b"".join(path.read_bytes() for path in files))
+    story = hashlib.sha256(b"".join(path.read_bytes() for path in FILES))
     return {
         "story": story.hexdigest(),
         "embedding_model": model_name(),
@@ -67,6 +65,8 @@ def record_story(advance: Advance = lambda steps: None) -> bytes:
     cards would have waited for months.
     """
     with seeded_ids(), scratch_workspace(**PATIENT, detection_enabled=False) as workspace:
+        workspace.created_at = BEGAN
+        workspace.save()
         _play(workspace, advance)
         workspace.settings = PATIENT
         workspace.save()

@@ -21,6 +21,7 @@ from memories.models import Session
 from memories.services.sessions.end import end_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import prompt
+from memories.services.sessions.report import Report
 from memories.services.sessions.start import SessionRequest, start_session
 from predictor.services.judging.judge import judge_due
 from predictor.services.training.train import train_due
@@ -41,7 +42,8 @@ class SessionStep(DemoStep):
     context: str
     prompts: tuple[str, ...] = ()
     feedback: dict[str, float] = {}
-    transcript: str
+    transcript: str = ""
+    missing: tuple[str, ...] = ()  # what the agent had to find out, as it says at the end
 
 
 def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: datetime) -> None:
@@ -51,7 +53,10 @@ def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: da
     session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
     _send_prompts(workspace, step, session, labels, agent)
     ended_at = at + (len(step.prompts) + 1) * BETWEEN_PROMPTS
-    end_session(workspace, step.key, step.transcript, actor=agent, now=ended_at)
+    end_session(
+        workspace, step.key, step.transcript, actor=agent, now=ended_at,
+        report=Report(missing=step.missing),
+    )  # fmt: skip
     judged_at = ended_at + JUDGED_AFTER
     judge_due(workspace, clock=lambda: judged_at)
     rng = np.random.default_rng([SEED, *step.key.encode()])

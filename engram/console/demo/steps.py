@@ -6,6 +6,9 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engram.kernel.actors import Actor
+from engram.kernel.models import Role
+
 Labels = dict[str, UUID]  # the memory that each label of the story became
 
 
@@ -15,3 +18,8 @@ class DemoStep(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     days_ago: float = Field(gt=0)
+
+
+def person(name: str) -> Actor:
+    """Return a reviewer of the story."""
+    return Actor(kind="system", id="", label=name, role=Role.REVIEWER)

@@ -17,7 +17,8 @@ from pydantic import Field, TypeAdapter
 
 from engram.console.demo.notes import NOTES, NoteStep, write_note
 from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
-from engram.console.demo.steps import DemoStep, Labels
+from engram.console.demo.steps import DemoStep, Labels, person
+from engram.console.demo.verdicts import VERDICTS, VerdictStep, take
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.models import Provenance, Role, Workspace
 from memories.core.answers import Answer
@@ -28,6 +29,7 @@ from memories.services.lifecycle.revise import revise
 from memories.services.recall.recall import Query, recall
 
 STORY = Path(__file__).with_name("story.jsonl")
+FILES = (STORY, NOTES, SESSIONS, VERDICTS)
 # The story's agents may commit users' statements and pin memories.
 PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
 PAUSE = timedelta(minutes=7)  # between steps of one day
@@ -93,7 +95,7 @@ class RecallStep(DemoStep):
     scope: str = ""
 
 
-AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | NoteStep | SessionStep
+AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | NoteStep | SessionStep | VerdictStep
 STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
 
@@ -103,9 +105,8 @@ def read_story(path: Path = STORY) -> list[AnyStep]:
 
 
 def read_all_steps() -> list[AnyStep]:
-    """Read the shipped story with its notes and sessions, in time order."""
-    files = (STORY, NOTES, SESSIONS)
-    steps = [step for path in files for step in read_story(path)]
+    """Read the shipped story with its notes, sessions and verdicts, in time order."""
+    steps = [step for path in FILES for step in read_story(path)]
     return sorted(steps, key=lambda step: -step.days_ago)
 
 
@@ -164,6 +165,8 @@ def _take(
         hold_session(workspace, step, labels, at)
     elif isinstance(step, NoteStep):
         write_note(workspace, step, at)
+    elif isinstance(step, VerdictStep):
+        take(workspace, step, labels, at)
     else:
         _act(workspace, step, labels, at)
 
@@ -186,13 +189,9 @@ def _act(
 ) -> None:
     match step:
         case ReviseStep():
-            revise(workspace, labels[step.of], step.changes, actor=_person(step.by), now=at)
+            revise(workspace, labels[step.of], step.changes, actor=person(step.by), now=at)
         case ForgetStep():
             act = forget if step.do == "forget" else restore
-            act(workspace, [labels[i] for i in step.of], actor=_person(step.by), now=at)
+            act(workspace, [labels[i] for i in step.of], actor=person(step.by), now=at)
         case RecallStep():
             recall(workspace, Query(step.query, scope=step.scope), now=at)
-
-
-def _person(name: str) -> Actor:
-    return Actor(kind="system", id="", label=name, role=Role.REVIEWER)

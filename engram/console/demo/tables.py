@@ -45,8 +45,6 @@ LEFT_OUT = {
     "memories.EntityCount": "read from the memories after loading",
     "memories.EntityDue": "read from the memories after loading",
     "memories.MemoryEntity": "read from the memories after loading",
-    "memories.SessionReport": "the agents of the story say nothing at the end",
-    "memories.ReportItem": "the agents of the story say nothing at the end",
     "memories.Ask": "questions to the keys of one workspace, which expire",
     "conflicts.DetectionLease": "says who works right now",
     "conflicts.NarrativeLease": "says who works right now",

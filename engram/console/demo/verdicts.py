@@ -1,0 +1,91 @@
+"""What people and the janitor did in the demo's story: conflicts read, decided and put off.
+
+They stand in a file of their own, with the memories that they are about: the evaluation of recall
+plays the story without them.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from conflicts.models import Conflict
+from conflicts.services import due
+from conflicts.services.cards.snooze import snooze
+from conflicts.services.detection.detect import detect_due
+from conflicts.services.verdicts.resolve import resolve
+from engram.console.demo.steps import DemoStep, Labels, person
+from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Workspace
+from engram.kernel.tenancy import in_workspace
+from memories.services.janitor import run as janitor
+
+VERDICTS = Path(__file__).with_name("verdicts.jsonl")
+
+
+class DetectStep(DemoStep):
+    """The detective reads some memories; the rest of the story it reads at the end."""
+
+    do: Literal["detect"]
+    of: tuple[str, ...]
+
+
+class DecideStep(DemoStep):
+    """A person answers the conflict of some memories."""
+
+    do: Literal["decide"]
+    of: tuple[str, ...]
+    by: str
+    verdict: str
+    note: str = ""
+
+
+class SnoozeStep(DemoStep):
+    """A person puts the conflict of some memories off."""
+
+    do: Literal["snooze"]
+    of: tuple[str, ...]
+    by: str
+    for_days: float = Field(gt=0)
+
+
+class JanitorStep(DemoStep):
+    """The janitor runs, as it does every week."""
+
+    do: Literal["janitor"]
+
+
+VerdictStep = DetectStep | DecideStep | SnoozeStep | JanitorStep
+
+
+def take(workspace: Workspace, step: VerdictStep, labels: Labels, at: datetime) -> None:
+    """Take a step at its time."""
+    match step:
+        case DetectStep():
+            for label in step.of:
+                due.queue_memories(workspace, labels[label], now=at)
+            detect_due(workspace, clock=lambda: at)
+        case DecideStep():
+            card = _card_of(workspace, step.of, labels)
+            resolve(
+                workspace, card, verdict=step.verdict, note=step.note, actor=person(step.by), now=at
+            )
+        case SnoozeStep():
+            until = at + timedelta(days=step.for_days)
+            card = _card_of(workspace, step.of, labels)
+            snooze(workspace, card, until=until, actor=person(step.by), now=at)
+        case JanitorStep():
+            janitor.run(workspace, actor=SYSTEM, now=at)
+
+
+def _card_of(workspace: Workspace, of: tuple[str, ...], labels: Labels) -> UUID:
+    """Return the conflict that has all of the memories."""
+    with in_workspace(workspace):
+        cards = Conflict.objects.all()
+        for label in of:
+            cards = cards.filter(members__memory=labels[label])
+        return cards.get().pk
