@@ -2,16 +2,17 @@
 
     BENCH_SIZE=full PYTHONPATH=. python benchmarks/drift_cost.py [OUT.json]
 
-Every memory links three notes. One client, in this process, in turn with and without detection,
-each query new and embedded before: `off` has the reporting left out, `agreeing` reports and finds
-nothing, `drifted` finds that each of ten memories has drifted from its three notes, and upserts
-thirty rows. `added` is the difference of each pair of recalls, of the same query in turn. `check`
-is the time in the background that one memory takes to be compared with a changed note of some 40
-sentences, and `new rows` a recall whose thirty rows did not exist.
+Every memory links three notes (`BENCH_NOTES`). One client, in this process, in turn with and
+without detection, each query new and embedded before: `off` has the reporting left out, `agreeing`
+reports and finds nothing, `drifted` finds that each of ten memories has drifted from its notes, and
+upserts a row each, thirty with three notes; `drifted anew` does so where no row exists yet. `added`
+is the difference of each pair of recalls, of the same query in turn. `check` is the time in the
+background that one memory takes to be compared with a changed note of some 40 sentences.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -40,8 +41,10 @@ from memories.services.recall import recall as recalling
 from memories.services.recall.query import Query
 
 SIZES = [1_000, 10_000, 100_000] if IS_FULL else [200]
+if given := os.environ.get("BENCH_MEMORIES"):
+    SIZES = [int(size) for size in given.split(",")]
 CALLS = 200 if IS_FULL else 10
-NOTES = 3
+NOTES = int(os.environ.get("BENCH_NOTES", "3"))
 
 # Three notes, and a support of each for every memory.
 _LINK = """
@@ -73,8 +76,10 @@ def row(samples: list[float]) -> dict[str, float]:
     return {"p50_ms": round(float(p50), 2), "p95_ms": round(float(p95), 2)}
 
 
-def compare(workspace: Workspace, corpus: Corpus) -> dict[str, dict[str, float]]:
-    """Measure recalls in turn: without reporting, and with it."""
+def compare(
+    workspace: Workspace, corpus: Corpus, *, are_new: bool = False
+) -> dict[str, dict[str, float]]:
+    """Measure recalls in turn: without reporting, and with it; `are_new`: no error is known."""
     silent: AbstractContextManager[object]
     with_it: list[float] = []
     without: list[float] = []
@@ -84,6 +89,9 @@ def compare(workspace: Workspace, corpus: Corpus) -> dict[str, dict[str, float]]
         pair = {}
         for is_on in (True, False) if number % 2 else (False, True):
             silent = nullcontext() if is_on else patch.object(recalling, "report_drift")
+            if are_new:
+                with in_workspace(workspace):
+                    PredictionError.objects.all().delete()
             with silent:
                 query = Query(text, k=10, min_score=None)
                 pair[is_on] = timed(
@@ -116,17 +124,8 @@ def measure_one(size: int) -> dict[str, dict[str, float]]:
         NoteSupport.objects.update(is_drifted=True)
     for title, values in compare(workspace, corpus).items():
         rows[f"{size:,}: drifted, {title}"] = values
-    fresh = []
-    for _ in range(max(5, CALLS // 10)):
-        with in_workspace(workspace):
-            PredictionError.objects.all().delete()
-        text = corpus.question()
-        embed_query(text, workspace.embedding_model)
-        query = Query(text, k=10, min_score=None)
-        fresh.append(
-            timed(lambda query=query: recalling.recall(workspace, query, now=timezone.now()))  # type: ignore[misc]
-        )
-    rows[f"{size:,}: drifted, new rows"] = row(fresh)
+    for title, values in compare(workspace, corpus, are_new=True).items():
+        rows[f"{size:,}: drifted anew, {title}"] = values
     return rows
 
 
