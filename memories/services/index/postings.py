@@ -67,20 +67,20 @@ _BY_TERM = f"""
         OFFSET 0
     ) AS posting
 """  # noqa: S608  placeholders only
-# Reads all words of the memory. `array_position` uses no index, so only the index on memories
-# remains.
+# Reads all words of the memory by the index on memories: under another collation than the column's
+# no index finds terms.
 _BY_MEMORY = f"""
     SELECT sum({GAIN} ORDER BY asked.term)
     FROM (
         SELECT frequency, words, array_position(%(terms)s::text[], term::text) AS place
         FROM memories_posting
         WHERE workspace_id = %(workspace)s AND memory_id = memories_memory.id
+            AND term::text COLLATE "C" = ANY(%(terms)s::text[])
         OFFSET 0
     ) AS posting
     CROSS JOIN LATERAL (
         SELECT (%(terms)s::text[])[posting.place], (%(weights)s::float8[])[posting.place]
     ) AS asked (term, weight)
-    WHERE posting.place IS NOT NULL
 """  # noqa: S608  placeholders only
 # One look-up in the primary key costs as much as reading this many words in sequence.
 WORDS_A_LOOK_UP = 12
