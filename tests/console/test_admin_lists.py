@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib import admin
+from django.contrib.auth.models import User
 
 from engram.console.templatetags.lists import filter_words
 from memories.models import Memory
@@ -101,3 +102,10 @@ def test_a_typed_filter_keeps_what_else_was_asked(tenant: Tenant, member: Member
 def test_the_name_of_a_filter_is_no_name_of_a_column() -> None:
     titles = [field.verbose_name for field in Comparison._meta.fields if "is_" in field.name]
     assert {filter_words(title) for title in titles} >= {"Evidence", "Drafted", "Drift reset"}
+
+
+def test_an_empty_list_without_words_of_its_own_opens(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    User.objects.update(is_superuser=True, is_staff=True)
+    for path in ("/admin/auth/group/", "/admin/memories/predictionerror/tasks/"):
+        assert "Nothing here yet" in client.get(path).content.decode()
