@@ -5,9 +5,10 @@ drift check and the detective use it. `read` parses a text into claims, `compare
 readings. The parts are in sibling modules: `spelling` and `symbols` (characters,
 units), `tokeniser`, `clauses` (verbs), `numerals`, `quantities`, `dates` and `values` (numbers,
 dates, versions), `terms` (words with their place), `transitions`, `modality`, `function_words`,
-`calendar_words`, `number_words` and `vocabulary` (words by kind), `lexicon`, `meanings` and `kinds`
-(meaning), `alignment` and `cases` (pairs of claims), `contradictions`, `agreements` and
-`relations` (the rules), `exclusions` (opposite phrases, for texts of different wording).
+`calendar_words`, `number_words`, `spelled_phrases` and `vocabulary` (words by kind), `lexicon`,
+`meanings` and `kinds` (meaning), `alignment` and `cases` (pairs of claims), `contradictions`,
+`agreements` and `relations` (the rules), `exclusions` (opposite phrases, for texts of different
+wording).
 
 Words in `Claim.words`, `Claim.subject` and `Transition` are concepts: stemmed, and synonyms
 folded onto one key ("erased" and "deleted" are both "delet").

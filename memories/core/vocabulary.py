@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from memories.core.function_words import words_of
 from memories.core.kinds import PRODUCT_NAMES
+from memories.core.spelled_phrases import SPELLED_PHRASES
 from memories.core.tokeniser import stem, stems
 
 # Light verbs: a difference between two of them does not matter.
@@ -219,6 +220,11 @@ PHRASES: dict[tuple[str, ...], str] = {
         "back up": "backup", "backed up": "backup", "backs up": "backup", "backed-up": "backup",
         "roll out": "rollout", "rolled out": "rollout", "code review": "codereview",
         "sends out": "sends", "sent out": "sent", "pays for": "pays for",
+        "off limits": "forbidden", "is off limits": "is forbidden",
+        "are off limits": "are forbidden", "is off limits to": "is forbidden for",
+        "are off limits to": "are forbidden for",
+        "out of bounds": "forbidden", "turned away": "refused", "turn away": "refuse",
+        "turns away": "refuses", "is out of order": "does not work",
         "is called": "is named", "are called": "are named",
         "github actions": "githubactions", "gitlab ci": "gitlabci",
         "google cloud": "gcp", "sql server": "sqlserver", "spring boot": "springboot",
@@ -237,7 +243,7 @@ PHRASES: dict[tuple[str, ...], str] = {
     }.items()
 }  # fmt: skip
 _PHRASES_BY_HEAD: dict[str, list[tuple[tuple[str, ...], tuple[str, ...]]]] = {}
-for _phrase, _word in PHRASES.items():
+for _phrase, _word in (PHRASES | SPELLED_PHRASES).items():
     _PHRASES_BY_HEAD.setdefault(_phrase[0], []).append((_phrase, tuple(_word.split())))
 for _entries in _PHRASES_BY_HEAD.values():
     _entries.sort(key=lambda entry: -len(entry[0]))

@@ -6,12 +6,15 @@ import re
 from typing import Final
 
 from memories.core.claim_types import Claim
+from memories.core.clauses import fold_phrases
 from memories.core.drift.edits import Edit
+from memories.core.drift.exchange import find_exchange
 from memories.core.drift.parts import weights_of, words_of
 from memories.core.drift.support import covered
-from memories.core.function_words import OPPOSED_PREPOSITIONS
 from memories.core.lexicon import DENYING, concept_of, opposites_of
 from memories.core.reading import read_cached
+from memories.core.spelling import normalise
+from memories.core.tokeniser import tokenise
 
 _CLOSE: Final = 0.4  # likeness of words from which two statements are compared word by word
 _ONLY: Final = re.compile(
@@ -20,7 +23,8 @@ _ONLY: Final = re.compile(
     re.IGNORECASE,
 )
 _NEGATION: Final = re.compile(
-    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer)\b|n't\b",
+    r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|no longer"
+    r"|(?:stays?|keeps?|kept) (?:out|away|off))\b|n't\b",
     re.IGNORECASE,
 )
 _OVER: Final = re.compile(
@@ -28,11 +32,6 @@ _OVER: Final = re.compile(
 )
 _WORD: Final = re.compile(r"\w+")
 _DENIES: Final = frozenset(["not", "never", "longer", "cannot", "t"])  # "isn't" is two words
-_ORDER: Final = {
-    word: other
-    for word, other in OPPOSED_PREPOSITIONS.items()
-    if word not in ("in", "on", "to", "up", "down", "into", "out", "off")
-} | {"in": "outside"}
 
 
 def opposition(text: str, edit: Edit) -> str:
@@ -42,7 +41,9 @@ def opposition(text: str, edit: Edit) -> str:
     old, new = edit.before.text, edit.after.text
     mine, theirs = words_of(old), words_of(new)
     is_close = edit.likeness >= _CLOSE
-    if (is_close or _says_it_ended(edit)) and _is_turned(old, new):
+    # Where the memory denies what its support did not, a denial of now may be the memory's own.
+    may_turn = is_close or (_says_it_ended(edit) and _denials(text) <= _denials(old))
+    if may_turn and _is_turned(old, new):
         return "one is negated"
     lost = edit.before.shared.keys() - theirs.keys()
     for key in sorted(lost):
@@ -50,11 +51,8 @@ def opposition(text: str, edit: Edit) -> str:
             said, now = edit.before.shared[key], theirs[opposite]
             if _is_denied(said, old) == _is_denied(now, new):  # "not allowed" is "forbidden"
                 return f"{said} vs {now}"
-    gone, come = (
-        set(a.lower().split()) - set(b.lower().split()) for a, b in ((old, new), (new, old))
-    )
-    if is_close and (word := next((w for w in sorted(gone) if _ORDER.get(w) in come), "")):
-        return f"{word} vs {_ORDER[word]}"
+    if is_close and (found := find_exchange(old, new)):
+        return found
     added = theirs.keys() - mine.keys() - weights_of(text).keys() - DENYING
     if is_close and added and _ONLY.search(text):
         return "something joined what was the only one: " + theirs[min(added)]
@@ -99,7 +97,9 @@ def _is_denied(word: str, text: str) -> bool:
 
 
 def _forbidding(text: str) -> int:
-    return sum(concept_of(word) in DENYING for word in _WORD.findall(text.lower()))
+    """Count the words that forbid; "off limits" and "turned away" stand for one."""
+    words = fold_phrases(tokenise(normalise(text)))
+    return sum(concept_of(word.lower) in DENYING for word in words)
 
 
 def _ending(text: str) -> list[Claim]:

@@ -45,8 +45,9 @@ _OF_NOTES: Final = stems(
     " documents documentation doc docs file files link links wiki runbook overview summary answer"
     " answers move moved moves see look read find found write written describe described explain"
     " explained cover covered collect collected keep kept live lives lie lies there here more all"
-    " everything full complete current up"
+    " everything full complete current up below above"
 )
+_BEING: Final = re.compile(r"\b(?:is|are|was|were)\b", re.IGNORECASE)
 _NAMED: Final = frozenset(["name", "label", "quantity", "date", "version"])
 _LEAST: Final = 2  # words of content in a statement; a name or value counts for two
 
@@ -177,6 +178,8 @@ def _is_statement(part: str) -> bool:
     opening = _WORD.match(part)
     if opening is None:
         return False
+    if (being := _BEING.search(part)) and _content(part[being.end() :]):
+        return True
     is_title = opening[0].endswith("s")  # a plural: "Answers about travel"
     return any(
         any(term.kind in ("quantity", "date", "version") for term in claim.terms)

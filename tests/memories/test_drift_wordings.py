@@ -1,0 +1,85 @@
+"""Wordings of a note that take back what a memory says, and those that say the same."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.core.claims import compare
+from memories.core.drift.exchange import find_exchange
+from memories.core.drift.pointers import is_pointer
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("Bills go out by post.", "Bills go out by e-mail.", "by post vs by e-mail"),
+        ("Cancel over the phone.", "Cancel by letter.", "over the phone vs by letter"),
+        ("Anyone may open the till.", "Only leads may open the till.", "Anyone vs Only"),
+        ("We meet on the first Monday.", "We meet on the last Monday.",
+         "first Monday vs last Monday"),
+        ("The fair is on the 2nd Sunday.", "The fair is on the third Sunday.",
+         "2nd Sunday vs third Sunday"),
+        ("Pay before entry.", "Pay after entry.", "before vs after"),
+    ],
+)  # fmt: skip
+def test_what_stands_in_the_place_of_a_deciding_word(old: str, new: str, found: str) -> None:
+    assert find_exchange(old, new) == found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("Bills go out by post.", "Bills go out by letter."),
+        ("Bills go out by e-mail.", "Bills go out by mail."),
+        ("Bills go out by post.", "Bills go out by post or by e-mail."),
+        ("Bills go out by post.", "Bills go out by Friday."),
+        ("Everyone may open the till.", "All staff may open the till."),
+        ("Only leads may deploy.", "Only leads and owners may deploy."),
+        ("We meet on the second Monday.", "We meet on the 2nd Monday."),
+        ("We meet on the first Monday.", "We meet on the first Tuesday."),
+    ],
+)
+def test_words_that_decide_nothing_are_no_exchange(old: str, new: str) -> None:
+    assert find_exchange(old, new) == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The sauna is on floor 3.", "The sauna is on the third floor."),
+        ("The lockers are on the 2nd floor.", "The lockers are on the second floor."),
+        ("The shop is open Monday to Friday.", "The shop is open Mon\u2013Fri."),
+        ("The shop is open Tuesday to Saturday.", "The shop is open Tue-Sat."),
+        ("The kiln is out of order.", "The kiln does not work."),
+        ("The attic is off limits.", "The attic is forbidden."),
+    ],
+)
+def test_spellings_of_one_value_are_the_same(one: str, other: str) -> None:
+    assert compare(one, other).relation == compare(other, one).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The sauna is on floor 3.", "The sauna is on the fourth floor."),
+        ("The shop is open Monday to Friday.", "The shop is open Mon\u2013Sat."),
+        ("The kiln is out of order.", "The kiln works."),
+        ("Guests are let in.", "Guests are turned away."),
+    ],
+)
+def test_other_values_exclude_each_other(one: str, other: str) -> None:
+    assert compare(one, other).relation == compare(other, one).relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("text", "points"),
+    [
+        ("The gate is green. [[house]]", False),
+        ("The sauna is on floor 3. [[house]]", False),
+        ("Contacts are here. [[house]]", True),
+        ("Everything about travel is in this note. [[house]]", True),
+        ("What is where: [[house]]", True),
+    ],
+)
+def test_a_state_before_a_link_of_its_own_is_no_pointer(text: str, points: bool) -> None:
+    assert is_pointer(text) is points
