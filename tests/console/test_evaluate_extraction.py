@@ -1,11 +1,14 @@
 """`evaluate --extraction` on a few transcripts."""
 
 import json
+from hashlib import sha256
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from engram.kernel.models import Job, Workspace
+from memories.core.extraction.prompt import INSTRUCTIONS
+from tests.model_server import ModelServer, completion
 
 ROWS = [
     {
@@ -82,7 +85,131 @@ def test_an_extractor_that_finds_less_is_paused(db, tmp_path, path):
 
 
 def test_a_model_is_not_asked_where_there_is_none(db, path):
-    with pytest.raises(CommandError, match="no language model"):
+    with pytest.raises(CommandError, match="extractor model needs an endpoint"):
         call_command("evaluate", extraction=path, extractor="model")
     with pytest.raises(CommandError, match="go with --extraction"):
         call_command("evaluate", gate=path, against="rules")
+
+
+BAKERY = [
+    {
+        "id": "1",
+        "transcript": "User: the rye came out pale\nAgent: Bake it at 250?\n"
+        "User: 230 is right for the rye, the crust burnt twice\n",
+        "keep": [
+            {"fact": "Rye bakes at 230.",
+             "quote": "230 is right for the rye, the crust burnt twice"}
+        ],
+        "refuse": [{"text": "the rye came out pale", "reason": "ephemeral_state"}],
+    },
+    {
+        "id": "2",
+        "transcript": "User: the new racks were delivered to the wrong door\n"
+        "Agent: Shall I call them?\nUser: deliveries come to the yard door, Timo signs for them\n",
+        "keep": [
+            {"fact": "Timo signs for deliveries at the yard door.",
+             "quote": "deliveries come to the yard door, Timo signs for them"}
+        ],
+    },
+]  # fmt: skip
+OTHER = "Write down what stays true."
+
+
+def _reply(request, finders):
+    """Answer as a model does that finds what is worth keeping by some prompts only."""
+    system, asked = (one["content"] for one in request.body["messages"][:2])
+    if system not in finders:
+        return completion(json.dumps({"facts": []}))
+    passages = [line.split(" ", 1) for line in asked.splitlines()]
+    quotes = [keep["quote"] for row in BAKERY for keep in row["keep"]]
+    facts = [
+        {"passage": int(number), "quote": quote, "fact": f"{quote[0].upper()}{quote[1:]}.",
+         "confidence": 0.9, "answers": []}
+        for number, said in passages
+        for quote in quotes
+        if quote in json.loads(said)["says"]
+    ]  # fmt: skip
+    return completion(json.dumps({"facts": facts}))
+
+
+@pytest.fixture
+def prompts(db, tmp_path, settings, monkeypatch):
+    """Return a function that compares the product's prompt with another; its report."""
+    monkeypatch.setattr("engram.kernel.llm.FIRST_PAUSE_SECONDS", 0.01)
+    path, out, other = (tmp_path / name for name in ("bakery.jsonl", "out.json", "other.txt"))
+    path.write_text("".join(json.dumps(row) + "\n" for row in BAKERY))
+    other.write_text(OTHER)
+    with ModelServer() as server:
+        settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": server.base_url}
+
+        def compare(answer, **options):
+            server.answer_chat(answer)
+            call_command(
+                "evaluate", extraction=path, extractor="model", against="model", json=out, **options
+            )
+            return json.loads(out.read_text())
+
+        compare.other = other
+        yield compare
+
+
+@pytest.mark.parametrize(
+    ("option", "finds", "verdict"),
+    [
+        ("prompt", OTHER, "ship"),
+        ("prompt", INSTRUCTIONS, "pause"),
+        ("against_prompt", OTHER, "pause"),
+        ("against_prompt", INSTRUCTIONS, "ship"),
+    ],
+)
+def test_two_prompts_are_compared_on_the_same_transcripts(prompts, option, finds, verdict):
+    report = prompts(lambda request: _reply(request, {finds}), **{option: prompts.other})
+    details, metrics = report["details"], report["metrics"]
+    assert details["verdict"] == verdict
+    ours, theirs = details["prompt"], details["prompt of the other"]
+    assert metrics["recall"]["mean"] == (1.0 if verdict == "ship" else 0.0)
+    assert abs(details["p@1 over the other"]["mean"]) == 1.0
+    if option == "against_prompt":
+        ours, theirs = theirs, ours
+    shipped = sha256(INSTRUCTIONS.encode()).hexdigest()
+    assert ours == {"prompt": "other.txt", "sha256": sha256(OTHER.encode()).hexdigest()}
+    assert theirs == {"prompt": "extraction-1", "sha256": shipped}
+    assert [one["name"] for one in report["provenance"]["inputs"]] == ["bakery.jsonl", "other.txt"]
+
+
+def test_a_transcript_without_a_models_answer_says_nothing_of_its_prompt(prompts):
+    """Rules read it instead, and would be taken for the prompt."""
+
+    def reply(request):
+        is_first = "rye" in request.body["messages"][1]["content"]
+        return completion("no JSON") if is_first else _reply(request, {OTHER, INSTRUCTIONS})
+
+    details = prompts(reply, prompt=prompts.other)["details"]
+    assert (details["transcripts compared"], details["read by rules instead"]) == (1, 1)
+    assert details["read by rules instead of the other"] == 1
+    with pytest.raises(CommandError, match="no usable answer for any"):
+        prompts(completion("no JSON"), prompt=prompts.other)
+
+
+def test_a_prompt_that_cannot_be_used_is_named(prompts, tmp_path):
+    empty, binary = tmp_path / "empty.txt", tmp_path / "binary"
+    empty.write_text(" \n")
+    binary.write_bytes(b"\xff\xfe\x00")
+    for option in ("prompt", "against_prompt"):
+        for path, told in (
+            (tmp_path / "none.txt", "No such file"),
+            (tmp_path, "directory"),
+            (empty, "no instructions"),
+            (binary, "not UTF-8"),
+        ):
+            with pytest.raises(CommandError, match=told):
+                prompts(completion("unasked"), **{option: path})
+
+
+def test_a_prompt_goes_with_a_model(db, path):
+    with pytest.raises(CommandError, match="--prompt goes with --extractor model"):
+        call_command("evaluate", extraction=path, prompt=path)
+    with pytest.raises(CommandError, match="--against-prompt goes with --against model"):
+        call_command("evaluate", extraction=path, against="floor", against_prompt=path)
+    with pytest.raises(CommandError, match="the extractor model needs an endpoint"):
+        call_command("evaluate", extraction=path, against="model", against_prompt=path)

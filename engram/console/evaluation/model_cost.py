@@ -14,11 +14,11 @@ from engram.kernel import llm
 from memories.core import answer_prompt
 
 
-def require_model() -> None:
+def require_model(who: str = "--model") -> None:
     """Raise `InputError` when no model is configured."""
     if not llm.model_name():
         raise InputError(
-            "--model needs an endpoint: set OPENAI_BASE_URL (any server with OpenAI's protocol)"
+            f"{who} needs an endpoint: set OPENAI_BASE_URL (any server with OpenAI's protocol)"
             " or OPENAI_API_KEY, and ENGRAM_MODEL to the model's name"
         )
 

@@ -62,6 +62,17 @@ INSTRUCTIONS: Final = _RULES.replace("{most}", str(MAX_FACTS_A_CALL))
 
 
 @dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a model is told to do, and the name by which results say so."""
+
+    instructions: str
+    version: str
+
+
+PROMPT: Final = Prompt(INSTRUCTIONS, PROMPT_VERSION)
+
+
+@dataclass(frozen=True, slots=True)
 class Passage:
     """A stretch of one turn that the model reads; `start` and `end` as in the transcript."""
 
@@ -76,10 +87,10 @@ def line(number: int, passage: Passage) -> str:
     return f"{number} {quote_fields({'by': passage.speaker or 'unknown', 'says': passage.text})}"
 
 
-def messages(passages: Sequence[Passage]) -> list[dict[str, str]]:
+def messages(passages: Sequence[Passage], prompt: Prompt = PROMPT) -> list[dict[str, str]]:
     """Return the prompt about passages, numbered from 1."""
     lines = [line(number, one) for number, one in enumerate(passages, start=1)]
     return [
-        {"role": "system", "content": INSTRUCTIONS},
+        {"role": "system", "content": prompt.instructions},
         {"role": "user", "content": "\n".join(lines)},
     ]

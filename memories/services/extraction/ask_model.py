@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from engram.kernel import job_queue, llm, spend
 from engram.kernel.job_queue import Clock
-from engram.kernel.llm import ModelAnswer, ModelError, UnavailableError, Usage
+from engram.kernel.llm import ChatMessage, ModelAnswer, ModelError, UnavailableError, Usage
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import release_connection
 from memories.core.accepted_answers import accept_answers
@@ -20,8 +20,9 @@ from memories.core.answers import Answer
 from memories.core.extraction.model_facts import Found, TranscriptText, accept_facts
 from memories.core.extraction.prompt import (
     MAX_FACTS_A_CALL,
-    PROMPT_VERSION,
+    PROMPT,
     Passage,
+    Prompt,
     line,
     messages,
 )
@@ -88,7 +89,13 @@ def is_by_model(workspace: Workspace) -> bool:
 
 
 def read_by_model(
-    workspace: Workspace, job: Job, transcript: str, *, agent: str = "", clock: Clock
+    workspace: Workspace,
+    job: Job,
+    transcript: str,
+    *,
+    agent: str = "",
+    clock: Clock,
+    prompt: Prompt = PROMPT,
 ) -> TranscriptReading:
     """Return what a model finds, checked against the transcript; by rules when it cannot be asked.
 
@@ -105,7 +112,7 @@ def read_by_model(
     model, note, read = "", "", 0
     for batch in batches:
         try:
-            answer = _ask(workspace, batch, now=clock())
+            answer = _ask(workspace, messages(batch, prompt), now=clock())
         except CappedError:
             note = CAPPED_LATE if read else CAPPED
             break
@@ -114,7 +121,7 @@ def read_by_model(
                 raise _later(error, clock()) from None
             note = FAILED_LATE if read else FAILED
             break
-        model, read = answer.model, read + 1
+        model, read = f"{answer.model} ({prompt.version})", read + 1
         found += [_found(one, batch) for one in answer.value.facts[:MAX_FACTS_A_CALL]]
         job_queue.note_progress(job, 0.1 + 0.7 * read / len(batches), now=clock())
     if note and not read:
@@ -145,7 +152,7 @@ def _checked(
     }
     return TranscriptReading(
         text.transcript, read.kept, read.refused, read_by="model",
-        model=f"{model} ({PROMPT_VERSION})" if model else "", note=note, answers=answers,
+        model=model, note=note, answers=answers,
     )  # fmt: skip
 
 
@@ -169,13 +176,12 @@ def _batches(passages: Sequence[Passage], budget_tokens: int) -> list[list[Passa
 
 
 def _ask(
-    workspace: Workspace, batch: Sequence[Passage], *, now: datetime
+    workspace: Workspace, prompt: Sequence[ChatMessage], *, now: datetime
 ) -> ModelAnswer[TranscriptFacts]:
-    """Return the model's reply about a batch; its cost is charged in any case.
+    """Return the model's reply to a prompt; its cost is charged in any case.
 
     Raise `CappedError` when the day's cap has no room for the call.
     """
-    prompt = messages(batch)
     reserved = spend.reserve(workspace, llm.highest_cost_usd(prompt, OUTPUT_TOKENS), now=now)
     if reserved is None:
         raise CappedError

@@ -21,6 +21,7 @@ from engram.console.evaluation import (
     agent,
     drift,
     extraction,
+    extractors,
     histories,
     judge_bias,
     judging,
@@ -30,6 +31,7 @@ from engram.console.evaluation import (
     probes,
     retrieval,
     stories,
+    transcripts,
     weights,
 )
 from engram.console.evaluation.baseline import read_baseline, regressions
@@ -99,8 +101,8 @@ FILE_MODES: dict[str, FileMode] = {
         "does the judge tell which memories a session was about, better than a plain cosine?",
     ),
     "extraction": FileMode(
-        extraction.measure,
-        lambda path: len(extraction.read(path)),
+        partial(extraction.measure, by=extractors.RULES),
+        lambda path: len(transcripts.read(path)),
         "TRANSCRIPTS",
         "does what is kept of transcripts help later conversations, and is the rest left out?",
     ),
@@ -208,13 +210,26 @@ class Command(BaseCommand):
         )
         parser.add_argument(
             "--extractor",
-            choices=list(extraction.EXTRACTORS),
+            choices=extractors.EXTRACTORS,
             help="with --extraction: who reads the transcripts (default rules)",
         )
         parser.add_argument(
             "--against",
-            choices=list(extraction.EXTRACTORS),
+            choices=extractors.EXTRACTORS,
             help="with --extraction: a second extractor, for the verdict ship or pause",
+        )
+        parser.add_argument(
+            "--prompt",
+            type=Path,
+            metavar="FILE",
+            help="with --extractor model: the instructions in this file instead of the product's",
+        )
+        parser.add_argument(
+            "--against-prompt",
+            type=Path,
+            metavar="FILE",
+            help="with --against model: the instructions that it reads by; with --extractor model "
+            "--against model two prompts are compared",
         )
         parser.add_argument("--json", type=Path, metavar="OUT", help="write figures here")
         parser.add_argument(
@@ -272,6 +287,7 @@ class Command(BaseCommand):
                 inputs = [path, *mode.also_read]
                 if name == "conflicts" and options["answers"]:
                     inputs.append(options["answers"])
+                inputs += filter(None, (options["prompt"], options["against_prompt"]))
                 measured = _with_options(name, mode.run, options)
                 return inputs, partial(mode.size, path), partial(_run_file, measured, path, seed)
         memories, questions = options["retrieval"]
@@ -294,6 +310,10 @@ def _check_options(options: dict[str, Any]) -> None:
         raise InputError("--orders goes with --judge")
     if (options["extractor"] or options["against"]) and not options["extraction"]:
         raise InputError("--extractor and --against go with --extraction")
+    if options["prompt"] and options["extractor"] != extractors.MODEL:
+        raise InputError("--prompt goes with --extractor model")
+    if options["against_prompt"] and options["against"] != extractors.MODEL:
+        raise InputError("--against-prompt goes with --against model")
     if options["categories"] and not options["matrix"]:
         raise InputError("--categories goes with --matrix")
 
@@ -308,8 +328,10 @@ def _with_options(name: str, run: RunFile, options: dict[str, Any]) -> RunFile:
         orders = options["orders"] or max(judge_bias.ORDERS)
         return partial(judging.run, with_model=options["model"], orders=orders)
     if name == "extraction":
-        reader, against = options["extractor"] or "rules", options["against"] or ""
-        return partial(extraction.measure, extractor=reader, against=against)
+        by = extractors.extractor(options["extractor"] or "rules", options["prompt"])
+        other = options["against"]
+        against = extractors.extractor(other, options["against_prompt"]) if other else None
+        return partial(extraction.measure, by=by, against=against)
     return run
 
 
