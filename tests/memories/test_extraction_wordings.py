@@ -75,6 +75,20 @@ ASKED = [
     ("**Remember:** the ramp is icy.", "the ramp is icy."),
     ("**Note**: Ole is on leave.", "Ole is on leave."),
     ("For your files: the harbour master is Sten.", "the harbour master is Sten."),
+    ("It's important you remember that the dog bites.", "the dog bites."),
+    ("It's really important you remember the ramp is icy.", "the ramp is icy."),
+    ("It is vital you keep in mind that the ferry is late.", "the ferry is late."),
+    ("It matters that you never forget that Ana is vegan.", "Ana is vegan."),
+    ("It'd help if you kept in mind that the fuse blows.", "the fuse blows."),
+    ("I'd love it if you remembered that Petra is deaf.", "Petra is deaf."),
+    ("I hope you'll remember that we ship on Fridays.", "we ship on Fridays."),
+    ("You'd do well to remember that Ida signs invoices.", "Ida signs invoices."),
+    ("Make a point of remembering that the oven runs hot.", "the oven runs hot."),
+    ("Just so you remember, Tom left the team.", "Tom left the team."),
+    ("So you don't forget: the kiln runs on Tuesdays.", "the kiln runs on Tuesdays."),
+    ("Lest you forget: Karim runs the night shift.", "Karim runs the night shift."),
+    ("To make sure you remember it: Lea is vegan.", "Lea is vegan."),
+    ("Something for you to remember: Bo owns staging.", "Bo owns staging."),
 ]
 NOT_ASKED = [
     "Hold that thought, I need to take a call.",
@@ -132,6 +146,14 @@ NOT_ASKED = [
     "Worth remembering, but not here.",
     "Reminder emails go out at nine.",
     "It was worth remembering the umbrella.",
+    "It's nice you remember that the cake was for Ida.",
+    "It's important you finish the slides.",
+    "Just so I remember, what was the port again?",
+    "So you remember, great!",
+    "Just so you don't forget me.",
+    "So that we remember how it looked, I took a photo.",
+    "I sent a mail around, so you don't forget.",
+    "I'm glad you remember that the keys are in the shed.",
 ]
 
 

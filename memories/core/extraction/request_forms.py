@@ -37,6 +37,7 @@ _PLACE_WORDS: Final = 4
 # Forms of the verbs that order nothing by themselves.
 _BENT: Final = (
     "remembered", "remembering", "memorised", "memorized", "memorising", "memorizing", "keeping",
+    "kept",
     "noted", "noting", "making", "taking", "stored", "storing", "saved", "saving", "recorded",
     "recording", "writing", "adding", "putting", "jotting", "holding", "hanging",
 )  # fmt: skip
@@ -238,7 +239,8 @@ def _start_of_fact(asked: _Asked) -> int | None:
 
 def _of_head(plain: str, at: int, head: re.Match[str], end: int) -> Request | None:
     rest = plain[head.end() : end].strip(CLOSING)
-    opens_topic = head[0].lower().endswith("forget")  # "Before I forget: the naming."
+    # Not of "Before I forget: the naming." and "So you remember, great!"
+    opens_topic = head["purpose"] is not None or head[0].lower().endswith("forget")
     says = len(rest.split()) > 2 and is_clause(rest)
     is_relative = head[0].endswith("that") and rest.split()[:1] and rest.split()[0] in AUXILIARIES
     goes_on = head[0].endswith(",") and rest.split()[:1] and rest.split()[0].lower() in GOING_ON

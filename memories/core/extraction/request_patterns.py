@@ -63,10 +63,25 @@ _OPENERS: Final = (
     r"|finally|importantly|important|instead|btw|by the way|/\w{1,20})[,:]? ){0,4}"
 )
 _ASKS_POLITELY: Final = r"(?:can|could|will|would|may|might) you"
+_REMEMBERS: Final = (
+    r"(?:remember|(?:keep|bear) in mind|memori[sz]e|(?:don't|do not|won't|will not|never) forget)"
+)
+# "It's vital you": not "it's nice you", which praises.
+_MATTERS: Final = (
+    r"it(?:(?:'s| is|'d be| would be| will be) (?:(?:so|very|quite|really|absolutely) )?"
+    r"(?:important|vital|crucial|critical|essential|imperative|necessary|key)"
+    r"(?: to (?:me|us))?|(?: really)? matters(?: to (?:me|us))?)(?: that)? you"
+    r"(?: should| must| all| always)?"
+)
 _FRAME: Final = (
     rf"(?:(?P<polite>{_ASKS_POLITELY})(?: mind)?"
-    r"|(?:i|we)(?:'d| would| do)? (?:want|need|like|love|expect|ask|prefer|wish)(?: for)? you to"
-    r"|(?:i|we)(?:'d| would) (?:be \w{2,12}|appreciate it) if you(?: could| would)?"
+    r"|(?:i|we)(?:'d| would| do)?(?: really| just| only)?"
+    r" (?:want|need|like|love|expect|ask|prefer|wish)(?: for)? you to"
+    r"|(?:i|we)(?:'d| would)(?: really)? (?:be \w{2,12}|(?:appreciate|like|love|prefer) it)"
+    r" if you(?: could| would)?"
+    r"|(?:i|we)(?: do| really)? hope(?: that)? you(?:'ll| will)"
+    rf"|{_MATTERS}|it(?:'d| would|'ll| will)?(?: really)? helps? (?:if you(?: could| would)?|to)"
+    r"|you(?:'d| would) do well to|make a point of|ensure(?: that)?(?: you| to)"
     r"|you(?:'ll| will) (?:want|need|have) to"
     r"|you (?:should|must|ought to|need to|have to|might want to|may want to|had better)"
     r"|it(?:'s| is|'d be| would be| will be) (?:\w{2,20} ){1,3}"
@@ -76,7 +91,7 @@ _FRAME: Final = (
 )
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
-    r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear) in mind)(?:ed|d)?|remembering"
+    r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear|kept) in mind)(?:ed|d)?|remembering"
     r"|memori[sz]ing|keeping in mind"
     r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself"
     r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?slip"
@@ -140,9 +155,14 @@ HEAD: Final = re.compile(
     rf"(?:{_WHAT}(?: ?:| (?:is|are)(?: this)?(?: ?:| that(?= )))"
     r"|(?:(?:an?|one|another|some|quick|short|mental|important|more|here(?: is|'s| are)|the) ){0,3}"
     rf"(?:(?:notes?|memos?)(?: (?:to|for) \w{{2,10}}){{0,2}}"
-    rf"|(?:something|{_NOUN}) (?:(?:to|worth)"
+    rf"|(?:something|{_NOUN})(?: for (?:you|me|us|everyone))? (?:(?:to|worth)"
     rf" (?:remember|not|keep|bear|stor|sav|memori[sz])\w{{0,6}}(?: in mind)?|{_WHERE}))"
     r"(?: ?:| (?:is|are) that(?= ))"
+    # For what something is said: "Just so you remember, …".
+    rf"|(?P<purpose>(?:(?:so|in order)(?: that)? you(?:'ll| will| can| always){{0,2}} {_REMEMBERS}"
+    rf"|lest you forget|(?:in order )?for you to (?:{_REMEMBERS}|not forget)"
+    rf"|to make sure(?: that)? you (?:{_REMEMBERS})(?: it| this| that)?)"
+    r"(?= ?[,:\u2013\u2014]| -))"
     r"|for (?:the|your|our|my) (?:records?|notes|memory|reference|files)(?= ?[,:]| )"
     r"|for (?:future|later) reference(?= ?[,:])|before i forget(?= ?[,:])"
     r"|let (?:the record (?:show|state|reflect)"
