@@ -69,8 +69,30 @@ def test_every_transcript_is_answered_and_scored(db, tmp_path, path):
     reasons = report["details"]["refusals by reason"]
     assert reasons["question"] == {"labelled": 1, "stored": 0, "same reason": 1}
     assert report["details"]["verdict"] == "ship"  # as good as the other
+    assert report["details"]["levels"] == {
+        "first level": "met", "goal": "missed: recall 0.500 below 0.6",
+    }  # fmt: skip
     assert Workspace.objects.count() == 0
     assert Job._base_manager.count() == 0
+
+
+def test_requests_are_counted_by_their_label_and_others_named_for_what_they_are(db, tmp_path, path):
+    """A request that the rules do not see is missed, and not left out of the figure."""
+    out = tmp_path / "out.json"
+    call_command("evaluate", extraction=path, json=out)
+    metrics = json.loads(out.read_text())["metrics"]
+    assert metrics["recognised_requests_kept"]["n"] == 2  # one of them is known already
+    assert "requests_kept" not in metrics
+
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[0]["requests"] = ["from now on Mirjam owns the staging cluster"]
+    rows[1]["requests"] = []
+    rows[2]["requests"] = ["Is it raining?"]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call_command("evaluate", extraction=path, json=out)
+    metrics = json.loads(out.read_text())["metrics"]
+    assert (metrics["requests_kept"]["mean"], metrics["requests_kept"]["n"]) == (0.5, 2)
+    assert "recognised_requests_kept" not in metrics
 
 
 def test_an_extractor_that_finds_less_is_paused(db, tmp_path, path):

@@ -14,6 +14,7 @@ from typing import Any
 
 from pydantic import Field
 
+from engram.console.evaluation.levels import DRIFT, levels_met
 from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.kernel.embedding import model_name
@@ -82,12 +83,14 @@ def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResul
         pair = read_pair(row, model)
         predictions.append(predict(pair, calibration, estimate))
         advance(1)
+    found = figures(rows, predictions)
     details = {
         "embedding model": model,
         "threshold": calibration.threshold if calibration else "not calibrated: claims only",
         "pairs": len(rows),
+        "levels": levels_met(found, DRIFT),
     }
-    return ModeResult("drift", figures(rows, predictions), predictions, details)
+    return ModeResult("drift", found, predictions, details)
 
 
 def read(path: Path) -> list[DriftRow]:
@@ -123,7 +126,11 @@ def predict(pair: ReadPair, calibration: Calibration | None, estimate: Estimate)
 
 
 def figures(rows: Sequence[DriftRow], predictions: Sequence[dict[str, Any]]) -> dict[str, Figure]:
-    """Return precision and recall on the note after, and flags on the note before."""
+    """Return precision and recall on the note after, and flags on the note before.
+
+    Where a memory contradicts its note from the start, both notes are the same, and a flag on the
+    one before is right.
+    """
     judged = [
         (row.drifted, found["after"])
         for row, found in zip(rows, predictions, strict=True)
@@ -132,7 +139,11 @@ def figures(rows: Sequence[DriftRow], predictions: Sequence[dict[str, Any]]) -> 
     flagged = [is_drifted for is_drifted, is_flagged in judged if is_flagged]
     drifted = [is_flagged for is_drifted, is_flagged in judged if is_drifted]
     quiet = [is_flagged for is_drifted, is_flagged in judged if not is_drifted]
-    before = [found["before"] for found in predictions]
+    before = [
+        found["before"]
+        for row, found in zip(rows, predictions, strict=True)
+        if not (row.drifted and row.note_before == row.note_after)
+    ]
     found = {
         "precision": Figure(wilson(sum(flagged), len(flagged))),
         "recall": Figure(wilson(sum(drifted), len(drifted))),

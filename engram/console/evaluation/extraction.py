@@ -1,8 +1,9 @@
 """Evaluate what becomes of transcripts: `--extraction TRANSCRIPTS`.
 
 A row is a transcript with the facts worth keeping (`keep`: `fact`, `quote`) and statements that are
-not (`refuse`: `text`, `reason`); `memories` are committed before it. A quote hits another one when
-it contains it, or has half of the words of the shorter.
+not (`refuse`: `text`, `reason`); `memories` are committed before it, `requests` are quotes of what
+a user asks to remember. A quote hits another one when it contains it, or has half of the words of
+the shorter.
 
 With `--against` a second extractor reads the same transcripts (`extraction_ab`).
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from engram.console.evaluation.extraction_ab import compare
 from engram.console.evaluation.extractors import NOW, Extractor, extract_into
+from engram.console.evaluation.levels import EXTRACTION, levels_met
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.transcripts import Answered, TranscriptRow, read
 from engram.console.scratch import commit_rows, scratch_workspace
@@ -42,7 +44,7 @@ def measure(
     answered = [_answer(row, by, advance) for row in rows]
     found = score(answered, seed=seed)
     details = {"extractor": by.name, "transcripts": len(rows), **found.details}
-    details |= _of_model(answered)
+    details |= {"levels": levels_met(found.figures, EXTRACTION), **_of_model(answered)}
     figures = dict(found.figures)
     if against is not None:
         others = [_answer(row, against, advance) for row in rows]
@@ -87,23 +89,35 @@ def score(answered: Sequence[Answered], *, seed: int) -> ModeResult:
     ]
     found = [sum(one.hits(keep.quote) for keep in one.row.keep) for one in answered]
     stored = [sum(one.hits(refusal.text) for refusal in one.row.refuse) for one in answered]
-    requests = [_requests(one.row.transcript) for one in answered]
-    granted = [
-        sum(one.hits(text) for text in asked) for one, asked in zip(answered, requests, strict=True)
-    ]
     figures = {
         "precision": Figure(ratio(right, [len(one.quotes) for one in answered])),
         "recall": Figure(ratio(found, [len(one.row.keep) for one in answered])),
         "refusals_stored": Figure(ratio(stored, [len(one.row.refuse) for one in answered]), True),
     }
-    if any(requests):
-        figures["requests_kept"] = Figure(ratio(granted, [len(asked) for asked in requests]))
+    for name, pairs in _requests(answered).items():
+        granted = [sum(one.hits(text) for text in texts) for one, texts in pairs]
+        if pairs:
+            figures[name] = Figure(ratio(granted, [len(texts) for _, texts in pairs]))
     return ModeResult("extraction", figures, (), _details(answered))
 
 
-def _requests(transcript: str) -> list[str]:
-    """Return the quotes of what a user asks to remember; a request that names nothing has none."""
-    found = facts_in(transcript, read_turns(transcript))
+def _requests(
+    answered: Sequence[Answered],
+) -> Mapping[str, Sequence[tuple[Answered, Sequence[str]]]]:
+    """Return the requests of transcripts by figure.
+
+    Where they are not labelled those that the rules recognise: nobody knows how many they miss.
+    """
+    without = [(one, _recognised(one.row)) for one in answered if one.row.requests is None]
+    return {
+        "requests_kept": [(one, one.row.requests) for one in answered if one.row.requests],
+        "recognised_requests_kept": [(one, texts) for one, texts in without if texts],
+    }
+
+
+def _recognised(row: TranscriptRow) -> list[str]:
+    """Return the quotes of requests that the rules see; a request that names nothing has none."""
+    found = facts_in(row.transcript, read_turns(row.transcript))
     return [one.fact.quote for one in found if one.described.is_request and one.fact is not None]
 
 

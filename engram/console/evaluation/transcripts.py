@@ -42,6 +42,7 @@ class TranscriptRow(InputRow):
     keep: list[KeepRow] = Field(default_factory=list)
     refuse: list[RefuseRow] = Field(default_factory=list)
     memories: list[MemoryRow] = Field(default_factory=list)
+    requests: list[str] | None = None  # quotes of what a user asks to remember; None: not labelled
 
 
 @dataclass(frozen=True, slots=True)
