@@ -162,6 +162,9 @@ class NoteLink(WorkspaceModel):
     is_embed = models.BooleanField(default=False)
     note = models.ForeignKey(Note, models.SET_NULL, null=True, related_name="backlinks")
     reason = models.CharField(max_length=10, choices=LinkReason.choices, blank=True)
+    # Follows the lifecycle timestamps of `memory`, as `MemoryVector.is_live` does, so that hidden
+    # memories are not read to find others that link the same note.
+    is_live = models.BooleanField(default=True)
     # Not stored: whether `note` lacks `heading`, and what its section is called now, where it was
     # renamed since a memory linked it. Set by `services/notes/links.py`.
     is_heading_missing = False
@@ -174,7 +177,14 @@ class NoteLink(WorkspaceModel):
                 condition=Q(memory=None) ^ Q(source=None), name="note_link_from_one"
             ),
         ]
-        indexes = [models.Index(fields=["workspace", "key"], name="note_link_lookup")]
+        indexes = [
+            models.Index(fields=["workspace", "key"], name="note_link_lookup"),
+            models.Index(
+                fields=["note", "id"],
+                condition=Q(is_live=True, memory__isnull=False),
+                name="note_link_live",
+            ),
+        ]
 
     @property
     def is_broken(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 from django.db import connection
@@ -14,10 +15,12 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core import associations as core
-from memories.models import Derivation, EntityCount, Memory, MemoryEntity
+from memories.models import Derivation, EntityCount, Memory, MemoryEntity, NoteLink
+from memories.services.associations import list as associations
 from memories.services.commit.commit import commit_all
 from memories.services.commit.draft import Draft
 from memories.services.index.entities import read_due
+from memories.services.index.note_links import write_memory_links
 from memories.services.recall import links
 from memories.services.recall import recall as recall_service
 from memories.services.recall.recall import Query, recall
@@ -165,6 +168,46 @@ def test_forgotten_memories_take_no_place_of_live_ones(tenant: Tenant, through: 
     others = tenant.reader.get(f"memories/{start}/associations", {"limit": 50}).json()["results"]
     assert end in {one["other"]["id"] for one in others}
     assert not set(gone) & {one["other"]["id"] for one in others}
+
+
+@pytest.mark.parametrize("order", ["hidden first", "hidden last"])
+def test_more_hidden_memories_than_are_scanned_take_no_place_of_those_that_link_their_note(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, order: str
+) -> None:
+    for module in (links, associations):
+        monkeypatch.setattr(module, "LINKS_SCANNED", 10)
+    put(tenant, "ops/rota.md")
+    contents = [f"The crew once kept a {word}, see [[rota]]." for word in WORDS]
+    live = ["Falcon is deployed by the crew on Fridays [[rota]].", "Desks are upstairs [[rota]]."]
+    if order == "hidden first":
+        gone, (start, end) = fill(tenant, *contents), fill(tenant, *live)
+    else:
+        (start, end), gone = fill(tenant, *live), fill(tenant, *contents)
+    body = {"ids": gone, "confirm": True}
+    assert tenant.agent.post("memories/forget", body).json()["forgotten"] == len(gone)
+
+    def shared() -> set[str]:
+        return {
+            one["other"]["id"]
+            for one in tenant.reader.get(f"memories/{start}/associations").json()["results"]
+            if one["kind"] == "shared_note"
+        }
+
+    assert shared() == {end}
+    assert end in led_to(ask(tenant, "When is Falcon deployed?", graph=True))
+    assert tenant.agent.post("memories/restore", {"ids": gone[:1]}).status_code == 200
+    assert shared() == {end, gone[0]}
+
+
+def test_links_of_a_memory_that_is_hidden_while_it_is_reworded_stay_those_of_a_hidden_one(
+    tenant: Tenant,
+) -> None:
+    put(tenant, "ops/rota.md")
+    [memory] = fill(tenant, "Desks are upstairs [[rota]].")
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=memory).update(retired_at=NOW)
+        write_memory_links({UUID(memory): "Desks are upstairs, see [[rota]]."})
+        assert not NoteLink.objects.get(memory=memory).is_live
 
 
 def test_filters_hold_along_the_walk(tenant: Tenant) -> None:

@@ -9,6 +9,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import NoteLink
 from tests.conftest import Tenant
 
+BEFORE_LIVE, LIVE = ("memories", "0038_entities_again"), ("memories", "0039_live_note_links")
 BEFORE, AFTER = ("memories", "0025_answers_by_memory"), ("memories", "0026_notes")
 
 
@@ -23,6 +24,19 @@ def test_memories_from_before_notes_get_their_links(tenant: Tenant, neighbour: T
     with in_workspace(neighbour.workspace):
         assert not NoteLink.objects.exists()
     with in_workspace(tenant.workspace):
-        link = NoteLink.objects.get()
-        assert (link.target, link.key, link.heading) == ("Work/Billing", "work/billing", "Rules")
-        assert (link.note_id, link.reason) == (None, "unresolved")
+        link = NoteLink.objects.values_list("target", "key", "heading", "note", "reason").get()
+        assert link == ("Work/Billing", "work/billing", "Rules", None, "unresolved")
+
+
+def test_links_of_hidden_memories_are_said_to_be_such(tenant: Tenant) -> None:
+    for content in ("Invoices are monthly, see [[billing]].", "Desks are upstairs [[rota]]."):
+        answer = tenant.agent.post("memories", {"content": content})
+    ids = [answer.json()["memory"]["id"]]
+    tenant.agent.post("memories/forget", {"ids": ids, "confirm": True})
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    MigrationExecutor(connection).migrate([BEFORE_LIVE])
+    MigrationExecutor(connection).migrate([LIVE])
+    with in_workspace(tenant.workspace):
+        found = dict(NoteLink.objects.values_list("target", "is_live"))
+    assert found == {"billing": True, "rota": False}

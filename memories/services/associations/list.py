@@ -125,10 +125,11 @@ def _of_notes(memory: Memory) -> list[MemoryLink]:
     rows = NoteLink.objects.filter(memory=memory, note__isnull=False).order_by("position")
     own = dict(rows.values_list("note_id", "note__title")[:LINKS_READ])
     found = [MemoryLink("note", NOTE, pk, own[pk], 1.0, memory.updated_at) for pk in own]
-    others = NoteLink.objects.filter(note__in=own, memory__isnull=False).exclude(memory=memory)
+    others = NoteLink.objects.filter(note__in=own, memory__isnull=False, is_live=True)
     names = ("note_id", "memory_id", "memory__updated_at")
     seen: set[UUID] = set()
-    for note, other, at in others.order_by("pk").values_list(*names)[:LINKS_SCANNED]:
+    linking = others.exclude(memory=memory).order_by("-pk").values_list(*names)
+    for note, other, at in linking[:LINKS_SCANNED]:
         if other not in seen:
             since = max(at, memory.updated_at)
             found.append(MemoryLink("shared_note", MEMORY, other, own[note], 1.0, since))

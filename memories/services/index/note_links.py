@@ -25,7 +25,8 @@ from memories.core.note_paths import (
     resolve,
 )
 from memories.core.wiki_links import WikiLink, wiki_links
-from memories.models import Note, NoteLink, NoteName
+from memories.models import Memory, Note, NoteLink, NoteName
+from memories.models.memory import LIVE
 
 MARK = "[["  # a text without it has no links
 LINKS_A_STEP = 1_000
@@ -44,13 +45,24 @@ def write_memory_links(contents: Mapping[UUID, str]) -> None:
     """Replace the links of memories by those of their present contents."""
     share(_lock())
     NoteLink.objects.filter(memory__in=list(contents)).delete()
+    live = Memory.objects.filter(LIVE, pk__in=list(contents)).order_by()
+    live_ids = set(live.values_list("pk", flat=True))
     rows = [
-        _row(link, position, memory_id=memory_id)
+        _row(link, position, memory_id=memory_id, is_live=memory_id in live_ids)
         for memory_id, content in contents.items()
         for position, link in enumerate(wiki_links(content))
         if link.target
     ]
     NoteLink.objects.bulk_create(_resolved(rows), batch_size=LINKS_A_STEP)
+
+
+def follow_lifecycle(memory_ids: Collection[UUID], *, is_live: bool) -> None:
+    """Say of the links of memories whether these are hidden; the caller has locked the memories.
+
+    The lock is that of who writes links, so that no two transactions wait for rows of each other.
+    """
+    share(_lock())
+    NoteLink.objects.filter(memory__in=list(memory_ids)).update(is_live=is_live)
 
 
 def write_note_links(note: Note, links: Sequence[WikiLink]) -> None:
@@ -125,7 +137,12 @@ def _update(links: Sequence[NoteLink]) -> None:
 
 
 def _row(
-    link: WikiLink, position: int, *, memory_id: UUID | None = None, source: Note | None = None
+    link: WikiLink,
+    position: int,
+    *,
+    memory_id: UUID | None = None,
+    source: Note | None = None,
+    is_live: bool = True,
 ) -> NoteLink:
     """Return the row of a link, not resolved; a link to a heading of its own note has no target."""
     row = NoteLink(
@@ -136,6 +153,7 @@ def _row(
         heading=link.heading,
         label=link.label,
         is_embed=link.is_embed,
+        is_live=is_live,
     )
     name = _name_of(row)
     row.key = "" if name is None else name_key(name)

@@ -15,6 +15,7 @@ from engram.kernel.idempotency import forget_answers
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Derivation, Memory, MemoryVector, Merge
+from memories.services.index import note_links
 from memories.services.index.entities import mark_due
 from memories.services.index.search_index import EMBED_TASK
 from memories.services.index.statement_hashes import wordings_of
@@ -100,9 +101,9 @@ def hide(
             detail["by"] = str(successor.id)
         record(_EVENT[stamp], of=("memory", memory.id), actor=actor, now=now, data=detail)
     if stamped:
-        MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
-    if stamped:
         ids = [memory.id for memory in stamped]
+        MemoryVector.objects.filter(memory__in=stamped).update(is_live=False)
+        note_links.follow_lifecycle(ids, is_live=False)
         mark_due(ids)
         lapse_reviews(ids, now=now, with_flags=stamp == "forgotten_at")
         if stamp == "forgotten_at":
@@ -150,8 +151,8 @@ def _restore_fields(
     memory.save(update_fields=[*(n.removesuffix("_id") for n in before), "updated_at"])
     if memory.is_embedding_due:
         wake(EMBED_TASK, current_workspace_id())
-    is_live = all(getattr(memory, name) is None for name in _EVENT)
-    MemoryVector.objects.filter(memory=memory).update(is_live=is_live)
+    MemoryVector.objects.filter(memory=memory).update(is_live=memory.is_live)
+    note_links.follow_lifecycle([memory.id], is_live=memory.is_live)
     mark_due([memory.id])
     record(
         "memory.restored", of=("memory", memory.id), actor=actor, now=now, data=dict(because or {})

@@ -100,7 +100,8 @@ _LINKS = {
         SELECT memory_id FROM (
             SELECT memory_id FROM memories_notelink
             WHERE workspace_id = %(workspace)s AND note_id = here.id AND memory_id IS NOT NULL
-            ORDER BY id LIMIT %(scanned)s
+                AND is_live
+            ORDER BY id DESC LIMIT %(scanned)s
         ) AS linking
         WHERE EXISTS (
             SELECT 1 FROM memories_memory WHERE id = linking.memory_id AND {condition} OFFSET 0
