@@ -10,6 +10,7 @@ import pytest
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.api import drift as api
+from memories.models import PredictionError
 from tests.conftest import Caller, Tenant
 from tests.memories.drift_world import (
     DESKS_PATH,
@@ -61,6 +62,28 @@ def test_a_note_and_its_version_name_all_drift_of_one_edit(tenant: Tenant) -> No
     put(tenant, desks_note(12, 3), DESKS_PATH)
     report_desks(tenant, ids)
     assert {row["note_version"] for row in errors(tenant.reader, note_path=DESKS_PATH)} == {3}
+
+
+def test_an_answer_by_path_leaves_signals_and_errors_about_the_note_alone_open(
+    tenant: Tenant,
+) -> None:
+    """Census pitfall 13."""
+    memory_id, _ = drifted_desks(tenant, 2)
+    signalled = tenant.agent.post(
+        f"memories/{memory_id}/signals", {"source": "git", "evidence": {"commit": "8d1f"}}
+    )
+    assert signalled.status_code == 201
+    for task in ("Prune the roses in March", "When are roses pruned?"):
+        tenant.agent.post("context", {"task": task})
+    rows = errors(tenant.reader, note_path=DESKS_PATH)
+    assert sorted(row["error_type"] for row in rows) == ["low_overlap", *["memory_drift"] * 2]
+    with in_workspace(tenant.workspace):  # of the same version of the note as the drift
+        PredictionError.objects.filter(note_path=DESKS_PATH).update(note_version=2)
+    answered = answer(tenant.reviewer, note_path=DESKS_PATH, note_version=2).json()
+    drift = {row["id"] for row in rows if row["error_type"] == "memory_drift"}
+    assert (set(answered["ids"]), answered["left"]) == (drift, 0)
+    left = errors(tenant.reader)
+    assert sorted(row["error_type"] for row in left) == ["low_overlap", "memory_external_signal"]
 
 
 def test_one_call_answers_a_part_and_says_what_is_left(
