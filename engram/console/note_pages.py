@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -10,33 +9,22 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engram.kernel.literals import whole_number
 from engram.kernel.pages import member_page, staff_of
-from engram.kernel.pagination import NewestFirst, page_of
+from engram.kernel.pagination import ByPosition, page_of
 from memories.core.note_paths import without_extension
 from memories.core.wiki_links import normalise_tag
-from memories.models import LinkReason, Note, NoteChunk
+from memories.models import LinkReason, Note
 from memories.services.drift.asked import queries_of_forgotten
-from memories.services.drift.find import count_errors_of_notes, drifted_from, errors_of_notes
-from memories.services.notes.beside import place_memories
+from memories.services.drift.find import count_errors_of_notes, errors_of_notes
 from memories.services.notes.find import named, passages_with_words, tagged, with_counts
-from memories.services.notes.links import backlinks_of, count_linking_memories, links_of
+from memories.services.notes.links import count_linking_memories
+from memories.services.notes.reading import PASSAGES_A_PAGE, chunks_of, read_passages
 
-SIZE, PASSAGES_A_PAGE = 50, 60
+SIZE = 50
 PASSAGES_FOUND = 20
 ERRORS_SHOWN = 20  # tasks that a note did not fit
 WORDS_MAX_CHARS = 200
 LEADS_NOWHERE = {LinkReason.UNRESOLVED, LinkReason.AMBIGUOUS}
-
-
-class InOrder(NewestFirst):
-    """Pagination of the passages of a note."""
-
-    ordering = ("position",)
-
-    def read_position(self, position: str) -> Any:
-        """Return the number of a passage; raise `ValueError` if it is invalid."""
-        return whole_number(position, least=0, most=2**31 - 1)
 
 
 @require_safe
@@ -75,25 +63,20 @@ def note(request: HttpRequest, note_id: UUID) -> HttpResponse:
     found = counted.filter(pk=note_id).first()
     if found is None:
         raise Http404
-    now = timezone.now()
-    chunks = NoteChunk.objects.filter(note=found).defer("embedding")
-    page = page_of(chunks, request, size=PASSAGES_A_PAGE, pages=InOrder, ordering=("position",))
-    backlinks = backlinks_of(found, now)
-    placed = place_memories(found, backlinks.memories, staff_of(request).workspace.embedding_model)
-    links = links_of(found)
+    page = page_of(chunks_of(found), request, size=PASSAGES_A_PAGE, pages=ByPosition)
+    model = staff_of(request).workspace.embedding_model
+    passages = read_passages(found, page.rows, model, timezone.now())
+    backlinks, links = passages.backlinks, passages.links
     missed = list(errors_of_notes([found.pk])[:ERRORS_SHOWN])
     withheld = queries_of_forgotten(missed)
     context = {
         "note": found,
         "name": without_extension(found.path),
         "page": page,
-        "passages": [(chunk, placed.get(chunk.position, [])) for chunk in page.rows],
-        "drifted": drifted_from(found),
+        "passages": passages,
         "missed": [(error, error.pk in withheld) for error in missed],
         "links": links,
-        "targets": {(link.target, link.heading): link for link in links},
         "backlinks": backlinks,
-        "memories_beyond": backlinks.memories_total - len(backlinks.memories),
         "notes_beyond": backlinks.notes_total - len(backlinks.notes),
         "unresolved": sum(link.reason in LEADS_NOWHERE for link in links),
         "headless": sum(link.is_heading_missing for link in links),

@@ -89,6 +89,16 @@ class ById(NewestFirst):
         return UUID(position)
 
 
+class ByPosition(NewestFirst):
+    """Cursor pagination of parts in the order of the whole."""
+
+    ordering = ("position",)
+
+    def read_position(self, position: str) -> Any:
+        """Return the number of a part; raise `ValueError` if it is invalid."""
+        return whole_number(position, least=0, most=2**31 - 1)
+
+
 class LimitOffset(LimitOffsetPagination):
     """Pagination by `limit` and `offset`, with the count; an invalid number is an error."""
 

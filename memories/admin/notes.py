@@ -18,12 +18,13 @@ from unfold.decorators import action, display
 from engram.kernel.list_filters import TextFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
+from engram.kernel.pagination import ByPosition, page_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.wiki_links import normalise_tag
 from memories.models import Note
 from memories.services.notes.delete import delete_note
 from memories.services.notes.find import named, tagged, with_counts
-from memories.services.notes.links import links_of
+from memories.services.notes.reading import PASSAGES_A_PAGE, chunks_of, read_passages
 
 
 class NoteTagFilter(TextFilter):
@@ -94,12 +95,15 @@ class NoteAdmin(RoleAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show the source of one note, read-only."""
+        """Show one note, read-only: passages, the memories beside them, and its source."""
         if not self.has_view_permission(request) or request.method != "GET":
             raise PermissionDenied
         note = self.get_object(request, unquote(object_id))
         if note is None:
             raise Http404
+        page = page_of(chunks_of(note), request, size=PASSAGES_A_PAGE, pages=ByPosition)
+        model = staff_of(request).workspace.embedding_model
+        passages = read_passages(note, page.rows, model, timezone.now())
         context = {
             **self.admin_site.each_context(request),
             "title": "Note",
@@ -107,7 +111,9 @@ class NoteAdmin(RoleAdmin):
             "note": note,
             "tags": [row.tag for row in note.tags.all()],
             "properties": [(name, _shown(value)) for name, value in note.properties.items()],
-            "links": links_of(note),
+            "page": page,
+            "passages": passages,
+            "links": passages.links,
             "may_act": has_role(request, Role.REVIEWER),
         }
         return TemplateResponse(request, "admin/memories/note/detail.html", context)

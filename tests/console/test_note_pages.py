@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -11,10 +12,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Note
+from memories.models import Memory, Note, PredictionError
 from memories.services.notes.beside import BY_BLOCK, BY_HEADING, BY_MEANING, place_memories
 from memories.services.notes.links import linking_memory_ids
 from tests.conftest import NOW, Tenant
+from tests.memories.drift_world import check, recall
 
 PAGE = "/console/notes/"
 ADMIN = "/admin/memories/note/"
@@ -130,6 +132,52 @@ def test_a_note_shows_its_passages_memories_and_links(tenant: Tenant, person: Cl
     assert "[[work/billing]]" in page
 
 
+@pytest.mark.parametrize("place", [PAGE, ADMIN])
+def test_a_memory_that_the_note_no_longer_carries_is_marked_beside_its_passage(
+    tenant: Tenant, person: Client, place: str
+) -> None:
+    note = put(tenant, "work/billing.md", "# Billing\n\nInvoices are paid within 30 days.")
+    drifted = remember(tenant, "Invoices are paid within 30 days, see [[billing]].")
+    remember(tenant, "Invoices carry the name of the buyer [[billing]].")
+    check(tenant)
+    page = f"{place}{note}/" if place == PAGE else f"{place}{note}/change/"
+    assert "drifted" not in shown(person, page)
+    put(tenant, "work/billing.md", "# Billing\n\nInvoices are paid within 90 days.")
+    check(tenant)
+    html = shown(person, page)
+    beside = html.split('aria-label="Memories beside this passage"')[1].split("</ul>")[0]
+    first, second = beside.split("</li>")[:2]
+    assert f"/console/memories/{drifted}/" in first
+    assert "the note no longer carries it; the inbox asks once it is recalled" in first
+    assert "drifted" not in second
+    assert "/console/inbox/?item=drift" not in html
+    recall(tenant, "within how many days are invoices paid")
+    with in_workspace(tenant.workspace):
+        error = PredictionError.objects.get(memory=drifted, error_type="memory_drift")
+    html = shown(person, page)
+    assert f'<a class="chip warn" href="/console/inbox/?item=drift:{error.pk}"' in html
+    assert "Invoices are paid within 30 days" in shown(
+        person, "/console/inbox/", item=f"drift:{error.pk}"
+    )
+
+
+def test_of_many_memories_the_drifted_ones_are_shown_and_the_others_counted(
+    tenant: Tenant, person: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memories.services.notes.links.BACKLINKS_SHOWN", 2)
+    note = put(tenant, "work/billing.md", "# Billing\n\nInvoices are paid within 30 days.")
+    drifted = remember(tenant, "Invoices are paid within 30 days, see [[billing]].")
+    for word in ("buyer", "seller", "ship"):
+        last = remember(tenant, f"The {word} has a name of its own [[billing]].")
+    put(tenant, "work/billing.md", "# Billing\n\nInvoices are paid within 90 days.")
+    check(tenant)
+    for page in (f"{PAGE}{note}/", f"{ADMIN}{note}/change/"):
+        html = shown(person, page)
+        beside = html.split('aria-label="Memories beside this passage"')[1].split("</ul>")[0]
+        assert re.findall(r"/console/memories/([-0-9a-f]+)/", beside) == [drifted, last]
+        assert "2 more, neither drifted nor among the newest, link it" in html
+
+
 def test_dead_links_are_counted_and_a_missing_heading_is_named(
     tenant: Tenant, person: Client
 ) -> None:
@@ -198,13 +246,14 @@ def test_pages_take_the_same_number_of_queries_for_few_and_for_many(
 
     note = put(tenant, "work/billing.md", BILLING)
     remember(tenant, "Fact 0 about failed payments stands in [[billing]].")
-    paths = (PAGE, f"{PAGE}?q=payment", f"{PAGE}{note}/", ADMIN)
+    of_note = (f"{PAGE}{note}/", f"{ADMIN}{note}/change/")
+    paths = (PAGE, f"{PAGE}?q=payment", ADMIN, *of_note)
     before = {path: count(path) for path in paths}
     for number in range(1, 6):
         put(tenant, f"n{number}.md", f"# N\n\nA payment of [[billing]] {number} #t{number}")
         remember(tenant, f"Fact {number} about the harbour stands in [[billing#Retries]].")
     assert {path: count(path) for path in paths} == {
-        path: queries + (path == f"{PAGE}{note}/") for path, queries in before.items()
+        path: queries + (path in of_note) for path, queries in before.items()
     }  # one more finds headings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet
+from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThanOrEqual
 
@@ -21,10 +21,17 @@ def all_errors() -> QuerySet[PredictionError]:
     return PredictionError.objects.select_related("memory").order_by("-detected_at", "-pk")
 
 
-def drifted_from(note: Note) -> set[UUID]:
-    """Return the memories that the present version of a note no longer carries."""
+def drifted_from(note: Note) -> dict[UUID, UUID | None]:
+    """Return the memories that the present version of a note no longer carries.
+
+    Each with the open, listed error about it; None while no recall has reported it.
+    """
     found = NoteSupport.objects.filter(note=note, is_drifted=True, checked_version=note.version)
-    return set(found.order_by().values_list("memory", flat=True))
+    errors = PredictionError.objects.filter(
+        error_type=ErrorType.MEMORY_DRIFT, memory=OuterRef("memory"), note=note, resolved_at=None
+    )
+    error = Subquery(confirmed(errors).order_by().values("pk")[:1])
+    return dict(found.order_by().annotate(error=error).values_list("memory", "error"))
 
 
 def confirmed(errors: QuerySet[PredictionError]) -> QuerySet[PredictionError]:

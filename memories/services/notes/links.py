@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, When
 
 from engram.kernel.planning import Among
 from memories.core.drift.headings import renamed_to
@@ -24,7 +24,7 @@ FOLLOWED_NOTES_READ = 20  # of one memory; in further notes no renamed section i
 
 @dataclass(frozen=True, slots=True)
 class Backlinks:
-    """The notes and the recallable memories that link a note; of many the newest."""
+    """The notes and the recallable memories that link a note, at most BACKLINKS_SHOWN of each."""
 
     notes: list[Note]
     notes_total: int
@@ -97,17 +97,18 @@ def _recallable_among(memory_ids: Collection[UUID], now: datetime) -> set[UUID]:
     return set(readable.values_list("pk", flat=True)) if memory_ids else set()
 
 
-def backlinks_of(note: Note, now: datetime) -> Backlinks:
-    """Return what links a note, newest first, at most BACKLINKS_SHOWN of each kind."""
+def backlinks_of(note: Note, now: datetime, *, first: Collection[UUID] = ()) -> Backlinks:
+    """Return what links a note; of many memories those of `first`, then the newest."""
     # Lists of ids: what the planner makes of sub-selects takes seconds on fresh tables.
     links = NoteLink.objects.filter(note=note, source__isnull=False).order_by()
     source_ids = {source_id for source_id in links.values_list("source_id", flat=True) if source_id}
     notes = Note.objects.filter(Among(F("pk"), source_ids)).defer("content", "properties")
     memory_ids = linking_memory_ids(note, now)
     memories = Memory.objects.recallable(now).filter(Among(F("pk"), memory_ids))
+    is_first = Case(When(Among(F("pk"), first), then=0), default=1)
     return Backlinks(
         notes=list(notes.order_by("path")[:BACKLINKS_SHOWN]),
         notes_total=len(source_ids),
-        memories=list(memories.order_by("-created_at", "-pk")[:BACKLINKS_SHOWN]),
+        memories=list(memories.order_by(is_first, "-created_at", "-pk")[:BACKLINKS_SHOWN]),
         memories_total=len(memory_ids),
     )
