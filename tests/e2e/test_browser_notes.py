@@ -65,6 +65,26 @@ def test_a_person_finds_a_note_and_the_memory_beside_its_passage(
     assert person.complaints == []
 
 
+def test_a_drifted_memory_is_marked_beside_its_passage_and_leads_to_its_card(
+    service: Service, visit: Visit
+) -> None:
+    furnish(service)
+    changed = {"content": BILLING.replace("after three days", "after nine days")}
+    assert service.call("agent", "notes/work/billing.md", changed, method="PUT")[0] == 200
+    query = {"query": "when is a failed payment retried"}
+    assert service.call("agent", "memories/recall", query)[1]["results"]
+    person = visit()
+    page = person.sign_in(f"{PAGE}?q=billing.md")
+    page.get_by_role("link", name="Billing", exact=True).click()
+    passage = page.get_by_role("listitem").filter(has_text="Billing > Retries")
+    beside = passage.get_by_role("list", name="Memories beside this passage")
+    expect(beside).to_contain_text("retried after three days")
+    beside.get_by_role("link", name="drifted").click()
+    expect(page.locator("[data-card]")).to_contain_text("retried after three days")
+    expect(page.locator("[data-card]")).to_contain_text("nine")
+    assert person.complaints == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_notes_fit_a_narrow_screen(service: Service, visit: Visit, scheme: str) -> None:
     furnish(service)
