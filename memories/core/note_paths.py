@@ -9,16 +9,27 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import NamedTuple
+
+from memories.core.calendar_words import MONTHS
 
 PATH_MAX_CHARS = 400
 SEGMENTS_MAX = 32
 EXTENSIONS = (".markdown", ".md")
 UNLINKABLE = "#|[]"  # what ends the name in a link
 _REPLACED = "\ufffd"  # what invalid UTF-8 is read as
+JOURNALS = "journals"  # Logseq's folder of them
+# Files that editors keep beside notes and show in them: no dead links where no note has the name.
+_ATTACHED = """
+3gp avif base bmp canvas csv docx epub flac gif heic html ics jpeg jpg json m4a mkv mov mp3 mp4 odt
+ogg ogv opus pdf png pptx svg tif tiff txt wav webm webp xlsx zip
+"""
+ATTACHED = frozenset(_ATTACHED.split())
 # The kinds of names, strongest first.
 PATH, PART, ALIAS = "path", "part", "alias"
 UNRESOLVED, AMBIGUOUS, SELF = "unresolved", "ambiguous", "self"
+ATTACHMENT = "attachment"
 
 
 class Name(NamedTuple):
@@ -104,17 +115,37 @@ def name_key(name: str) -> str:
 
 
 def names_of(path: str, aliases: Iterable[str]) -> list[Name]:
-    """Return all names of a note, each once: its path, the ends of its path, its aliases."""
+    """Return all names of a note, each once: its path, the ends of its path, its aliases.
+
+    The title that Logseq gives a journal page is an alias of it.
+    """
     stem = without_extension(path)
     segments = stem.split("/")
     ends = ["/".join(segments[start:]) for start in range(1, len(segments))]
     found = [Name(PATH, stem, name_key(stem)), *(Name(PART, end, name_key(end)) for end in ends)]
     known = {name.name for name in found}
-    for alias in aliases:
+    for alias in (*aliases, *journal_titles(stem)):
         if alias not in known:
             known.add(alias)
             found.append(Name(ALIAS, alias, unicodedata.normalize("NFC", alias.casefold())))
     return found
+
+
+def journal_titles(stem: str) -> list[str]:
+    """Return what Logseq calls a journal page in the file of this path: "May 4th, 2026".
+
+    By its default formats, of file names and of titles; [] for other paths.
+    """
+    folder, _, name = stem.rpartition("/")
+    if folder.rpartition("/")[2] != JOURNALS:
+        return []
+    try:
+        day = datetime.strptime(name, "%Y_%m_%d")  # noqa: DTZ007  a day, not a moment
+    except ValueError:
+        return []
+    is_teen = day.day in {11, 12, 13}
+    ending = "th" if is_teen else {1: "st", 2: "nd", 3: "rd"}.get(day.day % 10, "th")
+    return [f"{MONTHS[day.month - 1][:3].title()} {day.day}{ending}, {day.year}"]
 
 
 def link_name(target: str, folder: str = "") -> str | None:
@@ -136,6 +167,13 @@ def link_name(target: str, folder: str = "") -> str | None:
     return "/".join(segments) or None
 
 
+def reason_of_missing(name: str) -> str:
+    """Return why a name that no note has leads nowhere: a file that notes show is no dead link."""
+    stem, dot, extension = name.rpartition(".")
+    is_attached = bool(stem and dot) and extension.casefold() in ATTACHED
+    return ATTACHMENT if is_attached else UNRESOLVED
+
+
 def folder_of(path: str) -> str:
     """Return the folder of a path; "" at the top."""
     return path.rpartition("/")[0]
@@ -149,7 +187,7 @@ def resolve(name: str, candidates: Sequence[NamedNote], own: object = None) -> R
     """
     found = _exact(name, candidates) or _spelled(name, candidates)
     if not found:
-        return Resolution(None, UNRESOLVED)
+        return Resolution(None, reason_of_missing(name))
     if len(found) > 1:
         return Resolution(None, AMBIGUOUS)
     note = next(iter(found))

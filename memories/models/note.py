@@ -146,6 +146,7 @@ class LinkReason(models.TextChoices):
     UNRESOLVED = "unresolved", "No note has this name"
     AMBIGUOUS = "ambiguous", "Several notes have this name"
     SELF = "self", "The note links itself"
+    ATTACHMENT = "attachment", "A file that is no note"
 
 
 class NoteLink(WorkspaceModel):
@@ -188,8 +189,8 @@ class NoteLink(WorkspaceModel):
 
     @property
     def is_broken(self) -> bool:
-        """Return whether it leads to no note, or to one without its heading."""
-        return bool(self.reason) or self.is_heading_missing
+        """Return whether it leads nowhere, or to a note without its heading."""
+        return self.reason not in {"", LinkReason.ATTACHMENT} or self.is_heading_missing
 
     def __str__(self) -> str:
         return row_label(self)

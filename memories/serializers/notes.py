@@ -75,8 +75,9 @@ class NoteLinkSerializer(serializers.Serializer[NoteLink]):
     reason = serializers.ChoiceField(
         [*LinkReason.choices, HEADING_MISSING],
         allow_null=True,
-        help_text="Why it leads to no note: none has the name, several have it, or it is the note "
-        "itself; heading_missing: the note has no such heading or block; null: it leads to one.",
+        help_text="Why it leads to no note: none has the name, several have it, it is the note "
+        "itself, or it names a file that is no note (attachment); heading_missing: the note has no "
+        "such heading or block; null: it leads to one.",
     )
 
 
@@ -137,7 +138,7 @@ class PutNoteSerializer(NoteSummarySerializer):
     unresolved_links = NoteLinkSerializer(
         many=True,
         help_text="The links of the text that lead to no note, or to one without their heading, "
-        "with the reason.",
+        "with the reason; those to attachments are left out.",
     )
 
 

@@ -201,6 +201,20 @@ def test_dead_links_are_counted_and_a_missing_heading_is_named(
     assert page.count("No such heading") == 1
 
 
+def test_attachments_are_no_dead_links(tenant: Tenant, person: Client) -> None:
+    note = put(tenant, "trip.md", "![[photo.png]] and ![[paper.pdf#page=3]], not [[nowhere]].")
+    page = shown(person, f"{PAGE}{note}/")
+    assert "1 link leads to no note" in page
+    assert page.count('<span class="chip">A file that is no note</span>') == 2
+    assert page.count("leads-nowhere") == 1
+    assert shown(person, f"{ADMIN}{note}/change/").count("A file that is no note") >= 2
+    sound = put(tenant, "sound.md", "![[photo.png]]")
+    assert "notice warn" not in shown(person, f"{PAGE}{sound}/")
+    memory = remember(tenant, "The trip is in ![[photo.png]].")
+    page = shown(person, f"/console/memories/{memory}/")
+    assert '<span class="chip">A file that is no note</span>' in page
+
+
 def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -> None:
     content = f"---\ntitle: {HOSTILE}\nkey: {HOSTILE}\n---\n# {HOSTILE}\n\n{HOSTILE} [[{HOSTILE}]]"
     note = put(tenant, "x<b>.md", content)

@@ -175,6 +175,23 @@ def test_the_case_of_a_link_counts_only_between_case_twins(tenant: Tenant) -> No
     assert links(tenant) == [("INDEX", "ambiguous"), ("index", "index.md")]
 
 
+def test_an_attachment_has_a_reason_of_its_own_until_a_note_has_the_name(tenant: Tenant) -> None:
+    body = {"content": "![[photo.png]] [[nowhere]] ![[paper.pdf#page=3]]"}
+    answer = tenant.agent._send("put", "notes/trip.md", body, {}).json()
+    assert [one["target"] for one in answer["unresolved_links"]] == ["nowhere"]
+    assert [reason for _, reason in links(tenant)] == ["attachment", "unresolved", "attachment"]
+    put(tenant, "photo.png.md")
+    assert ("photo.png", "photo.png.md") in links(tenant)
+    tenant.agent._send("delete", "notes/photo.png.md", None, {})
+    assert ("photo.png", "attachment") in links(tenant)
+
+
+def test_a_link_by_the_title_of_a_journal_page_leads_to_it(tenant: Tenant) -> None:
+    memory = remember(tenant, "The pump was serviced on [[May 4th, 2026]].")
+    put(tenant, "journals/2026_05_04.md")
+    assert links(tenant, memory) == [("May 4th, 2026", "journals/2026_05_04.md")]
+
+
 def test_a_link_in_code_is_no_link(tenant: Tenant) -> None:
     put(tenant, "a.md")
     remember(tenant, "Bash tests with `[[ -f a ]]` and ((5f3a)).")

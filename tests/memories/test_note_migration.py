@@ -10,6 +10,7 @@ from memories.models import NoteLink
 from tests.conftest import Tenant
 
 BEFORE_LIVE, LIVE = ("memories", "0038_entities_again"), ("memories", "0039_live_note_links")
+ATTACHMENTS = ("memories", "0040_attachments")
 BEFORE, AFTER = ("memories", "0025_answers_by_memory"), ("memories", "0026_notes")
 
 
@@ -40,3 +41,18 @@ def test_links_of_hidden_memories_are_said_to_be_such(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         found = dict(NoteLink.objects.values_list("target", "is_live"))
     assert found == {"billing": True, "rota": False}
+
+
+def test_stored_links_to_attachments_are_told_from_dead_ones(tenant: Tenant) -> None:
+    tenant.agent.post("memories", {"content": "See ![[photo.png]] and [[v1.2]] and [[../a.pdf]]."})
+    with in_workspace(tenant.workspace):
+        NoteLink.objects.update(reason="unresolved")
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    MigrationExecutor(connection).migrate([LIVE])
+    MigrationExecutor(connection).migrate([ATTACHMENTS])
+    with in_workspace(tenant.workspace):
+        found = dict(NoteLink.objects.values_list("target", "reason"))
+    assert found == {
+        "photo.png": "attachment", "v1.2": "unresolved", "../a.pdf": "attachment"
+    }  # fmt: skip

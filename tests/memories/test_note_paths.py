@@ -7,7 +7,9 @@ import unicodedata
 import pytest
 
 from memories.core.note_paths import (
+    ALIAS,
     AMBIGUOUS,
+    ATTACHMENT,
     SELF,
     UNRESOLVED,
     NamedNote,
@@ -107,3 +109,42 @@ def test_relative_links_are_read_from_the_folder_and_do_not_leave_the_top() -> N
     assert link_name("../b", "work/x") == "work/b"
     assert link_name("../../../b", "work/x") is None
     assert link_name("/a/b", "work") == "a/b"
+
+
+@pytest.mark.parametrize(
+    "target", ["photo.png", "papers/flood.PDF", "./board.canvas", "Notes from a.b.webm"]
+)
+def test_a_file_that_no_note_is_named_like_is_an_attachment(target: str) -> None:
+    assert resolve_among(target, "photo.md") == Resolution(None, ATTACHMENT)
+
+
+@pytest.mark.parametrize("target", ["node.js", "v1.2", "png", ".png", "paper.pdf.old", "a.png/b"])
+def test_a_name_with_another_dot_is_that_of_a_missing_note(target: str) -> None:
+    assert resolve_among(target, "photo.md") == Resolution(None, UNRESOLVED)
+
+
+def test_a_note_named_like_a_file_is_found() -> None:
+    assert resolve_among("photo.png", "scans/photo.png.md") == Resolution("scans/photo.png.md")
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("2026_05_04", "May 4th, 2026"),
+        ("2025_12_01", "Dec 1st, 2025"),
+        ("2024_02_22", "Feb 22nd, 2024"),
+        ("2024_02_12", "Feb 12th, 2024"),
+        ("2023_08_31", "Aug 31st, 2023"),
+        ("2023_03_13", "Mar 13th, 2023"),
+        ("2023_03_23", "Mar 23rd, 2023"),
+    ],
+)
+def test_a_journal_page_of_logseq_is_found_by_its_title(name: str, title: str) -> None:
+    path = f"graph/journals/{name}.md"
+    assert resolve_among(title, path, "pages/plan.md") == Resolution(path)
+    assert resolve_among(title, f"pages/{name}.md") == Resolution(None, UNRESOLVED)
+
+
+@pytest.mark.parametrize("name", ["2026_13_04", "2026_02_30", "2026-05-04", "index", ""])
+def test_other_files_among_journals_have_no_title(name: str) -> None:
+    assert ALIAS not in {one.kind for one in names_of(f"journals/{name}.md", [])}

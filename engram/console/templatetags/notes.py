@@ -11,7 +11,7 @@ from django.utils.safestring import SafeString
 
 from memories.core.markdown_links import pieces
 from memories.core.wiki_links import WikiLink
-from memories.models import NoteLink
+from memories.models import LinkReason, NoteLink
 
 register = template.Library()
 
@@ -30,6 +30,8 @@ def _piece(
     known = targets.get((link.target, link.heading)) if link else None
     if known is None:
         return part
+    if known.reason == LinkReason.ATTACHMENT:
+        return format_html('<span title="{}">{}</span>', known.get_reason_display(), part)
     if known.note_id is None:
         return format_html(
             '<span class="leads-nowhere" title="{}">{}</span>', known.get_reason_display(), part

@@ -15,13 +15,13 @@ from django.db import connection
 from engram.kernel.locks import one_at_a_time, share
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.note_paths import (
-    UNRESOLVED,
     Name,
     NamedNote,
     Resolution,
     folder_of,
     link_name,
     name_key,
+    reason_of_missing,
     resolve,
 )
 from memories.core.wiki_links import WikiLink, wiki_links
@@ -190,7 +190,7 @@ def _named(keys: Collection[str]) -> dict[str, list[NamedNote]]:
 def _resolution(link: NoteLink, known: Mapping[str, Sequence[NamedNote]]) -> Resolution:
     name = _name_of(link)
     if name is None:
-        return Resolution(None, UNRESOLVED)
+        return Resolution(None, reason_of_missing(link.target))
     return resolve(name, known.get(link.key, ()), link.source_id)
 
 
