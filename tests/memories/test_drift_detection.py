@@ -45,6 +45,7 @@ def test_a_note_that_agrees_gives_no_error(tenant: Tenant) -> None:
 
 
 def test_a_changed_note_gives_an_error_with_memory_path_and_passage(tenant: Tenant) -> None:
+    """A note that calls a blocker resolved must not leave its memory unquestioned (pitfall 10)."""
     memory_id = drifted(tenant, tags=["release"])
     [row] = errors(tenant.reader)
     assert (row["error_type"], row["memory_id"], row["note_path"]) == (
@@ -104,6 +105,7 @@ def test_context_and_session_start_report_drift_as_recall_does(tenant: Tenant) -
 
 
 def test_a_content_edit_resolves_and_a_tag_edit_does_not(tenant: Tenant) -> None:
+    """Changed tags must not close an error whose statement is as wrong as before (pitfall 10)."""
     memory_id = drifted(tenant)
     assert tenant.agent.patch(f"memories/{memory_id}", {"tags": ["x"]}).status_code == 200
     assert len(errors(tenant.reader)) == 1
@@ -118,6 +120,7 @@ def test_a_content_edit_resolves_and_a_tag_edit_does_not(tenant: Tenant) -> None
 
 
 def test_hot_retrieval_keeps_one_row(tenant: Tenant) -> None:
+    """A memory that is recalled often must not fill the list with one error again (pitfall 10)."""
     drifted(tenant)
     before = stored(tenant)[0]
     recall(tenant)
@@ -128,6 +131,7 @@ def test_hot_retrieval_keeps_one_row(tenant: Tenant) -> None:
 
 
 def test_after_25_hours_there_is_still_one_open_row(tenant: Tenant) -> None:
+    """An open error must not be listed a second time a day later (pitfall 10)."""
     memory_id = drifted(tenant)
     later = timezone.now() + timedelta(hours=25)
     with in_workspace(tenant.workspace):
@@ -159,6 +163,7 @@ def test_a_note_that_agrees_again_resolves_by_itself(tenant: Tenant) -> None:
 
 
 def test_pointers_are_never_flagged(tenant: Tenant) -> None:
+    """A memory that only says where to read on must not be called outdated (pitfall 11)."""
     put(tenant, BEFORE)
     pointer = remember(tenant, "What blocks the release is described in [[work/release]].")
     tagged = remember(tenant, tags=["promoted"])

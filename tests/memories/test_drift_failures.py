@@ -53,6 +53,7 @@ from tests.memories.drift_world import (
 def test_a_failing_check_does_not_break_recall_and_is_counted(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """An error in the check must neither fail the recall nor pass unseen (pitfall 12)."""
     memory_id = drifted(tenant)
     failing = report._DRIFTED.replace("least(support.evidence, 1.0)", "1.0 / 0")
     monkeypatch.setattr(report, "_DRIFTED", failing)
@@ -127,6 +128,7 @@ def test_an_answer_during_a_check_waits_for_it(
 
 @pytest.mark.django_db(transaction=True)
 def test_concurrent_detections_leave_one_row(tenant: Tenant) -> None:
+    """Recalls at the same time must not list one drift several times (pitfall 14)."""
     put(tenant, BEFORE)
     memory_id = remember(tenant)
     check(tenant)

@@ -33,6 +33,7 @@ from tests.memories.drift_world import (
 
 
 def test_after_a_resolution_a_new_row_opens_when_the_note_changes_again(tenant: Tenant) -> None:
+    """An answered error must not keep a later change of the note from being seen (pitfall 10)."""
     drifted(tenant)
     [row] = errors(tenant.reader)
     assert resolve(tenant.reviewer, row["id"], "still_true", note="checked").status_code == 200

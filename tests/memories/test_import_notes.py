@@ -192,6 +192,7 @@ def test_pages_of_an_outliner_have_their_namespaces_as_folders(tenant: Tenant, v
 
 
 def test_an_empty_scan_deletes_nothing(tenant: Tenant, vault: Path) -> None:
+    """A folder that is not mounted looks empty: its notes must not be deleted (pitfall 42)."""
     write(vault, "a.md", "One.")
     run(tenant, vault)
     (vault / "a.md").unlink()

@@ -122,6 +122,7 @@ def test_a_link_is_found_again_when_its_note_appears_changes_its_names_or_goes(
 
 
 def test_a_name_in_two_folders_is_ambiguous_and_not_the_first_match(tenant: Tenant) -> None:
+    """A link that two notes may mean leads to neither, not to the first one found (pitfall 9)."""
     put(tenant, "a/index.md")
     put(tenant, "b/index.md")
     put(tenant, "hyperlink.md")

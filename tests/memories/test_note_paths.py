@@ -64,6 +64,7 @@ def test_unicode_twins_are_one_path_and_case_twins_are_two() -> None:
 
 
 def test_a_name_in_two_folders_is_ambiguous_and_its_shortest_unique_path_is_not() -> None:
+    """A link that two notes may mean leads to neither, not to the first one found (pitfall 9)."""
     notes = ("a/index.md", "b/index.md")
     assert resolve_among("index", *notes) == Resolution(None, AMBIGUOUS)
     assert resolve_among("a/index", *notes) == Resolution("a/index.md")
@@ -71,6 +72,7 @@ def test_a_name_in_two_folders_is_ambiguous_and_its_shortest_unique_path_is_not(
 
 
 def test_a_link_never_matches_a_part_of_a_segment() -> None:
+    """A link to `link` must not be led to `hyperlink.md`, whose name only ends so (pitfall 9)."""
     assert resolve_among("link", "hyperlink.md") == Resolution(None, UNRESOLVED)
     assert resolve_among("b/index", "ab/index.md") == Resolution(None, UNRESOLVED)
     assert resolve_among("link.md", "hyperlink.md", "x/link.md") == Resolution("x/link.md")
