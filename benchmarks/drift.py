@@ -14,27 +14,19 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 import benchmarks.ground  # noqa: F401  sets Django up, before the product's modules are read
-from engram.console.evaluation import drift
+from engram.console.evaluation import drift, drift_pairs
+from engram.console.evaluation.drift_fitting import labelled
+from engram.console.evaluation.drift_pairs import ReadPair, read_pair
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.evidence import (
-    FEATURES,
-    Evidence,
-    evidence_of,
-    is_reworded,
-    weighty_edits,
-)
-from memories.core.drift.passages import without_links
-from memories.core.drift.pointers import is_pointer
+from memories.core.drift.evidence import FEATURES
+from memories.core.drift.fitting import Labelled, fit
 from memories.core.drift.verdict import Estimate
 from memories.services.drift.reading import estimator
 
@@ -44,65 +36,25 @@ UNTOUCHED: Final = frozenset(
 )  # measured by the stored weights, and never fitted on
 AGAINST: Final = frozenset(["pairs_2"])
 WEIGHT_OF_THOSE: Final = 0.6
-RIDGE: Final = 2.0
-STEPS, RATE = 4000, 0.3
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A pair, and what its changed support says; `evidence` is None where nothing is weighed."""
+    """A pair, and what it says about the weights; None where nothing is weighed."""
 
-    pair: drift.ReadPair
-    evidence: Evidence | None
-    weight: float
+    pair: ReadPair
+    label: Labelled | None
 
 
 def read(path: Path, model: str, estimate: Estimate) -> list[Case]:
     """Read a file of pairs and measure their evidence."""
     weight = WEIGHT_OF_THOSE if path.stem in AGAINST else 1.0
-    cases = []
-    for row in drift.read(path):
-        pair = drift.read_pair(row, model)
-        cases.append(Case(pair, _evidence(pair, estimate), weight))
-    return cases
+    pairs = [read_pair(row, model) for row in drift_pairs.read(path)]
+    return [Case(pair, labelled(pair, estimate, weight)) for pair in pairs]
 
 
-def _evidence(pair: drift.ReadPair, estimate: Estimate) -> Evidence | None:
-    text = without_links(pair.row.memory)
-    edits = weighty_edits(text, pair.support, pair.after)
-    if not edits or is_pointer(pair.row.memory, pair.row.tags):
-        return None
-    found = evidence_of(
-        text, pair.support, edits, pair.after, estimate=estimate, answers=pair.row.told
-    )
-    return None if is_reworded(found) else found
-
-
-def fit(cases: Sequence[Case]) -> Calibration:
-    """Return the logistic weights of labelled cases, by gradient descent with a ridge."""
-    known = [case for case in cases if case.evidence and case.pair.row.drifted is not None]
-    rows: Floats = np.array([case.evidence.features for case in known if case.evidence])
-    wanted: Floats = np.array([float(case.pair.row.drifted or False) for case in known])
-    counts: Floats = np.array([case.weight for case in known])
-    base = Calibration()
-    given: Floats = base.of_deliberateness * np.array(
-        [case.evidence.deliberateness for case in known if case.evidence]
-    )
-    mean, spread = rows.mean(0), rows.std(0) + 1e-9
-    scaled = (rows - mean) / spread
-    weights, bias, total = np.zeros(len(FEATURES)), 0.0, counts.sum()
-    for _ in range(STEPS):
-        error = counts * (1 / (1 + np.exp(-(scaled @ weights + bias + given))) - wanted)
-        weights -= RATE * (scaled.T @ error + RIDGE * weights) / total
-        bias -= RATE * float(error.sum() / total)
-    plain = weights / spread
-    return replace(
-        base,
-        weights=tuple(round(float(weight), 3) for weight in plain),
-        bias=round(float(bias - plain @ mean), 3),
-    )
+def _fit(cases: Iterable[Case]) -> Calibration:
+    return fit([case.label for case in cases if case.label])
 
 
 def judge(
@@ -136,13 +88,13 @@ def main() -> None:
     report: dict[str, Any] = {"embedding model": model, "left out": {}}
     lines = []
     for name, own in cases.items():
-        others = fit([case for other, some in cases.items() if other != name for case in some])
+        others = _fit([case for other, some in cases.items() if other != name for case in some])
         figures, predictions = judge(own, others, estimate)
         report["left out"][name] = {"metrics": figures, "weights": _weights(others)}
         lines += [{"file": name, **row} for row in predictions]
         shares = ", ".join(f"{key} {value['mean']:.3f}" for key, value in figures.items())
         print(f"{name:<16} {shares}")
-    everything = fit([case for some in cases.values() for case in some])
+    everything = _fit([case for some in cases.values() for case in some])
     report["fitted on all"] = _weights(everything)
     print("fitted on all", report["fitted on all"])
     if options.json:

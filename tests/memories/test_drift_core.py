@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core.answers import Answer
-from memories.core.drift.calibration import CALIBRATIONS, calibration_of
+from memories.core.drift.calibration import CALIBRATIONS
 from memories.core.drift.edits import edit_between, edits_of
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.opposition import opposition
@@ -68,7 +68,7 @@ def judge(
         memory,
         support,
         scored(memory, after),
-        calibration=calibration_of(model),
+        calibration=CALIBRATIONS.get(model),
         tags=tags,
         answers=answers,
         threshold=threshold,
@@ -427,7 +427,7 @@ def test_a_heading_with_another_value_is_drift() -> None:
 def test_a_support_without_headings_is_read_and_knows_no_new_names() -> None:
     record = support_of(CLOSED, scored(CLOSED, MUSEUM)).as_record()
     present = scored(CLOSED, MUSEUM.replace("## Closed", "## Days off"))
-    calibration = calibration_of(MODEL)
+    calibration = CALIBRATIONS.get(MODEL)
     known = Support.from_record(record)
     assert not has_drifted(CLOSED, known, present, calibration=calibration).is_drifted
     del record["headings"]

@@ -16,13 +16,13 @@ from engram.console.audit.candidates import is_compared, is_record
 from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.findings import Finding, place_of
 from engram.console.audit.gone import linked_document
-from memories.core.drift.calibration import calibration_of
 from memories.core.drift.passages import Statement as Noted
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import support_of
 from memories.core.drift.verdict import Estimate, has_drifted
 from memories.core.spelling import letters
 from memories.core.topic_words import stems
+from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.reading import score_statements
 
 LEAST_EVIDENCE: Final = 0.7

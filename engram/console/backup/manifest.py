@@ -10,8 +10,12 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationErro
 FORMAT: Literal["engram-backup"] = "engram-backup"
 FORMAT_VERSION = 1
 MANIFEST = "manifest.json"
-HomeFile = Literal["secret_key", "demo.json"]
-HOME_FILES: tuple[HomeFile, ...] = ("secret_key", "demo.json")
+HomeFile = Literal["secret_key", "demo.json", "drift_calibrations.json"]
+HOME_FILES: tuple[HomeFile, ...] = (
+    "secret_key",
+    "demo.json",
+    "drift_calibrations.json",
+)
 
 Node = tuple[str, str]  # a package and one of its migrations
 Count = Annotated[int, Field(ge=0)]

@@ -10,6 +10,11 @@ from django.db import Error
 from engram.console.doctor.check import CheckResult
 from engram.console.static_files import are_collected
 from engram.kernel import embedding, llm
+from memories.services.drift.calibrations import (
+    BrokenCalibrationsError,
+    calibration_of,
+    stored_calibrations,
+)
 from memories.services.index.search_index import models_in_use
 
 
@@ -45,6 +50,26 @@ def embedding_model() -> CheckResult:
         milliseconds = (time.perf_counter() - started) * 1000
         details.append(f"{model}, {vectors.shape[1]} dimensions, {milliseconds:.0f} ms")
     return CheckResult("embedding", "ok", "; ".join(details))
+
+
+def drift_calibration() -> CheckResult:
+    """Check that drift is calibrated for every model in use."""
+    try:
+        stored_calibrations()
+    except BrokenCalibrationsError as error:
+        return CheckResult("drift", "fail", str(error), f"delete the file, then {CALIBRATE}")
+    models = sorted({embedding.model_name(), *_models_in_use()})
+    without = [model for model in models if calibration_of(model) is None]
+    if not without:
+        return CheckResult("drift", "ok", "calibrated for every embedding model in use")
+    detail = (
+        f"not calibrated for {', '.join(without)}: only contradictions of a note are found, no "
+        "statement that it lost, and no task that no note is about"
+    )
+    return CheckResult("drift", "warn", detail, CALIBRATE)
+
+
+CALIBRATE = "manage.py evaluate --drift PAIRS.jsonl --calibrate, see docs/tuning.md"
 
 
 def _models_in_use() -> list[str]:

@@ -10,6 +10,7 @@ from django.conf import settings
 
 from engram.console.doctor.check import CheckResult
 from engram.console.doctor.configuration import (
+    drift_calibration,
     embedding_model,
     language_model,
     proxies,
@@ -48,5 +49,6 @@ def examine() -> Iterator[CheckResult]:
     yield static_files()
     yield proxies()
     yield embedding_model()
+    yield drift_calibration()
     yield language_model()
     yield port(os.environ.get("ENGRAM_HOST", "127.0.0.1"), settings.ENGRAM_PORT)

@@ -8,105 +8,58 @@ before is a false one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import Field
-
+from engram.console.evaluation.drift_fitting import calibrate
+from engram.console.evaluation.drift_pairs import DriftRow, ReadPair, read, read_pair
 from engram.console.evaluation.levels import DRIFT, levels_met
-from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.kernel.embedding import model_name
-from memories.core.answers import Answer
-from memories.core.drift.calibration import Calibration, calibration_of
-from memories.core.drift.passages import statements_of
-from memories.core.drift.support import Scored, Support, support_of
-from memories.core.drift.verdict import Estimate, Verdict, has_drifted
+from memories.core.drift.calibration import Calibration
+from memories.core.drift.verdict import Estimate
 from memories.core.metrics import wilson
-from memories.services.drift.reading import estimator, score_statements
+from memories.services.drift.calibrations import calibration_of, store_calibration
+from memories.services.drift.reading import estimator
 
 
-class AnswerRow(InputRow):
-    """A question that the memory answers."""
+def run(
+    path: Path,
+    *,
+    seed: int,
+    advance: Callable[[int], object],
+    calibrated_at: datetime | None = None,
+) -> ModeResult:
+    """Judge every pair.
 
-    question: str
-    answer: str
-
-
-class DriftRow(InputRow):
-    """A memory, the note that it links before and after an edit, and whether it drifted."""
-
-    id: str
-    memory: str
-    note_before: str
-    note_after: str
-    drifted: bool | None = None
-    tags: tuple[str, ...] = Field(default=())
-    answers: tuple[AnswerRow, ...] = Field(default=())
-
-    @property
-    def told(self) -> tuple[Answer, ...]:
-        """Return what the memory answers."""
-        return tuple(Answer(one.question, one.answer) for one in self.answers)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadPair:
-    """A pair with the cosines of both versions of its note."""
-
-    row: DriftRow
-    support: Support
-    before: Sequence[Scored]
-    after: Sequence[Scored]
-
-    def judge(self, present: Sequence[Scored], calibration: Calibration | None,
-              estimate: Estimate) -> Verdict:  # fmt: skip
-        """Return the verdict on one version of the note."""
-        return has_drifted(
-            self.row.memory,
-            self.support,
-            present,
-            calibration=calibration,
-            estimate=estimate,
-            tags=self.row.tags,
-            answers=self.row.told,
-        )
-
-
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
-    """Judge every pair; nothing is drawn at random, `seed` is there as every mode takes one."""
+    Nothing is drawn at random, `seed` is there as every mode takes one. With `calibrated_at` each
+    is judged by a calibration that is fitted to others of the file; what is fitted to all of them
+    is stored for the model.
+    """
     model = model_name()
-    calibration, estimate = calibration_of(model), estimator(model)
-    rows, predictions = read(path), []
+    estimate = estimator(model)
+    rows, pairs = read(path), []
     for row in rows:
-        pair = read_pair(row, model)
-        predictions.append(predict(pair, calibration, estimate))
+        pairs.append(read_pair(row, model))
         advance(1)
+    details: dict[str, Any] = {"embedding model": model, "pairs": len(rows)}
+    if calibrated_at:
+        fitted, fitted_without = calibrate(pairs, model, estimate)
+        details["calibration"] = asdict(fitted) | {
+            "stored": store_calibration(model, fitted, now=calibrated_at).name
+        }
+        by_pair: Sequence[Calibration | None] = fitted_without
+    else:
+        known = calibration_of(model)
+        by_pair = [known for _ in pairs]
+        details["threshold"] = known.threshold if known else "not calibrated: claims only"
+    judged = zip(pairs, by_pair, strict=True)
+    predictions = [predict(pair, calibration, estimate) for pair, calibration in judged]
     found = figures(rows, predictions)
-    details = {
-        "embedding model": model,
-        "threshold": calibration.threshold if calibration else "not calibrated: claims only",
-        "pairs": len(rows),
-        "levels": levels_met(found, DRIFT),
-    }
+    details["levels"] = levels_met(found, DRIFT)
     return ModeResult("drift", found, predictions, details)
-
-
-def read(path: Path) -> list[DriftRow]:
-    """Read the pairs."""
-    rows = read_rows(path, DriftRow)
-    refuse_repeated_ids(path, [row.id for row in rows])
-    return rows
-
-
-def read_pair(row: DriftRow, model: str) -> ReadPair:
-    """Embed a pair."""
-    (before,), (after,) = (
-        score_statements([row.memory], statements_of(note), model)
-        for note in (row.note_before, row.note_after)
-    )
-    return ReadPair(row, support_of(row.memory, before, row.told), before, after)
 
 
 def predict(pair: ReadPair, calibration: Calibration | None, estimate: Estimate) -> dict[str, Any]:

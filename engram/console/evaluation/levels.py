@@ -23,20 +23,21 @@ EXTRACTION: Final[Mapping[str, Level]] = {
 
 
 def levels_met(figures: Mapping[str, Figure], levels: Mapping[str, Level]) -> dict[str, str]:
-    """Return by level "met", or what misses it; what was not measured meets nothing."""
+    """Return by level "met", what misses it, or what of it the file does not measure."""
     return {name: _verdict(figures, level) for name, level in levels.items()}
 
 
 def _verdict(figures: Mapping[str, Figure], level: Level) -> str:
-    missed = [_missed(name, figures.get(name), bound) for name, bound in level.items()]
-    reasons = "; ".join(filter(None, missed))
-    return f"missed: {reasons}" if reasons else "met"
+    measured = {name: figures[name] for name in level if name in figures}
+    missed = [_missed(name, figure, level[name]) for name, figure in measured.items()]
+    if reasons := "; ".join(filter(None, missed)):
+        return f"missed: {reasons}"
+    left = [name for name in level if name not in measured]
+    return f"not measured: {', '.join(left)}" if left else "met"
 
 
-def _missed(name: str, figure: Figure | None, bound: float) -> str:
+def _missed(name: str, figure: Figure, bound: float) -> str:
     """Return why a figure misses a bound, "" when it does not."""
-    if figure is None:
-        return f"{name} not measured"
     mean = figure.value.mean
     if figure.is_lower_better:
         return f"{name} {mean:.3f} above {bound:g}" if mean > bound else ""

@@ -1,8 +1,9 @@
 """Weights and thresholds of the evidence, by embedding model.
 
-A fall of similarity means another thing with another model, so that a model without an entry here
-has no calibration: only claims and answers count for it. `benchmarks/drift.py` fits them and
-measures them on files left out; `evaluate --drift` prints the model and its threshold.
+A fall of similarity means another thing with another model, so that a model without a calibration
+is judged by claims and answers only. `benchmarks/drift.py` fits those of the built-in models and
+measures them on files left out; `evaluate --drift PAIRS --calibrate` does for any model, and
+`memories/services/drift/calibrations.py` keeps what it found.
 """
 
 from __future__ import annotations
@@ -50,8 +51,3 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
         bias=-3.27,
     ),
 }
-
-
-def calibration_of(model: str) -> Calibration | None:
-    """Return the calibration for an embedding model; None: not calibrated for this model."""
-    return CALIBRATIONS.get(model)

@@ -24,11 +24,11 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.drift.accepted import NoteWords, is_as_accepted, passage_of
-from memories.core.drift.calibration import calibration_of
 from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, Note, NoteLink, NoteSupport, Resolution
+from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.due import lock_supports, select_due
 from memories.services.drift.move import is_between_twins
 from memories.services.drift.reading import estimator, score_anew, score_statements

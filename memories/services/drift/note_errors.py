@@ -18,10 +18,10 @@ from engram.kernel.credentials import without_credentials
 from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from memories.core.content import normalise_quote
-from memories.core.drift.calibration import calibration_of
 from memories.core.topic_words import stems
 from memories.models import PredictionError
 from memories.models.drift import DRIFT_SOURCE, ErrorType
+from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert, within_savepoint
 
 QUERY_KEPT_CHARS = 500

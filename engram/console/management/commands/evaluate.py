@@ -20,6 +20,7 @@ from engram.console.demo.story import STORY
 from engram.console.evaluation import (
     agent,
     drift,
+    drift_pairs,
     extraction,
     extractors,
     histories,
@@ -90,7 +91,7 @@ FILE_MODES: dict[str, FileMode] = {
     ),
     "drift": FileMode(
         drift.run,
-        lambda path: len(drift.read(path)),
+        lambda path: len(drift_pairs.read(path)),
         "PAIRS",
         "does a changed note flag the memories that it no longer carries?",
     ),
@@ -209,6 +210,12 @@ class Command(BaseCommand):
             "what a place in the list is worth (default 4)",
         )
         parser.add_argument(
+            "--calibrate",
+            action="store_true",
+            help="with --drift: fit the weights of drift for the embedding model to the pairs, "
+            "measure them on pairs left out, and store them in ENGRAM_HOME",
+        )
+        parser.add_argument(
             "--extractor",
             choices=extractors.EXTRACTORS,
             help="with --extraction: who reads the transcripts (default rules)",
@@ -314,6 +321,8 @@ def _check_options(options: dict[str, Any]) -> None:
         raise InputError("--prompt goes with --extractor model")
     if options["against_prompt"] and options["against"] != extractors.MODEL:
         raise InputError("--against-prompt goes with --against model")
+    if options["calibrate"] and not options["drift"]:
+        raise InputError("--calibrate goes with --drift")
     if options["categories"] and not options["matrix"]:
         raise InputError("--categories goes with --matrix")
 
@@ -327,6 +336,8 @@ def _with_options(name: str, run: RunFile, options: dict[str, Any]) -> RunFile:
     if name == "judge":
         orders = options["orders"] or max(judge_bias.ORDERS)
         return partial(judging.run, with_model=options["model"], orders=orders)
+    if name == "drift":
+        return partial(drift.run, calibrated_at=timezone.now() if options["calibrate"] else None)
     if name == "extraction":
         by = extractors.extractor(options["extractor"] or "rules", options["prompt"])
         other = options["against"]
