@@ -23,7 +23,7 @@ from engram.console import consumers, feed
 from engram.console.consumers import MAX_ERRORS, LiveConsumer
 from engram.console.rights import VALID_SECONDS
 from engram.console.watchers import Watcher
-from engram.kernel import keys
+from engram.kernel import keys, live
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Event, Membership, Role
@@ -52,12 +52,19 @@ def patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def tenant(transactional_db: None) -> Tenant:
-    return build_tenant("acme")
+    return build("acme")
 
 
 @pytest.fixture
 def neighbour(transactional_db: None) -> Tenant:
-    return build_tenant("zenith")
+    return build("zenith")
+
+
+def build(slug: str) -> Tenant:
+    """Build a tenant and wait until its events are sent: who watches later does not hear them."""
+    tenant = build_tenant(slug)
+    live._sender._waiting.join()
+    return tenant
 
 
 @asynccontextmanager

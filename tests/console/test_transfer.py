@@ -128,7 +128,7 @@ def test_life_goes_on_from_an_import(db: None, tmp_path: Path) -> None:
     workspace, _ = full_workspace()
     entities.read_due(workspace)
     with in_workspace(workspace):
-        decided = Decision.objects.get()
+        decided = Decision.objects.latest("decided_at")
         superseded = Memory.objects.filter(superseded_at=decided.decided_at).count()
         named = set(MemoryEntity.objects.values_list("key", "memory_id", "is_subject"))
     path = write(tmp_path / "a.zip", workspace, has_vectors=True)
