@@ -185,6 +185,11 @@ class NoteLink(WorkspaceModel):
                 condition=Q(is_live=True, memory__isnull=False),
                 name="note_link_live",
             ),
+            models.Index(
+                fields=["note", "id"],
+                condition=Q(source__isnull=False),
+                name="note_link_from_notes",
+            ),
         ]
 
     @property

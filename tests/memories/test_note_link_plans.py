@@ -56,6 +56,7 @@ def test_links_of_hidden_memories_are_not_read(tenant: Tenant, state: str) -> No
     assert {link.other for link in links if link.kind == "shared_note"} == {UUID(other)}
     assert {node.key for node in walked[Node(NOTE, str(note_id))]} == {here, other}
     assert {node.kind for node in walked[Node(NOTE, str(note_id))]} == {MEMORY}
+    assert "note_link_from_notes" in walking.indexes
     for plans in (listing, walking):
         assert "note_link_live" in plans.indexes
         scans = {n["Relation Name"] for n in plans.nodes if n["Node Type"] == "Seq Scan"}
