@@ -15,6 +15,7 @@ from tests.e2e.service import Service
 pytestmark = pytest.mark.browser
 
 PAGE = "/console/notes/"
+ADMIN = "/admin/memories/note/"
 BILLING = """---
 aliases: [Invoices]
 tags: [money, work/ops]
@@ -95,7 +96,8 @@ def test_notes_fit_a_narrow_screen(service: Service, visit: Visit, scheme: str) 
         if "tag=" not in (link.get_attribute("href") or "")
     ]
     assert len(notes) == 3
-    for path in (PAGE, f"{PAGE}?q=payment", f"{PAGE}?q=nothing+matches", *notes):
+    sources = [f"{ADMIN}{str(path).rstrip('/').rpartition('/')[2]}/change/" for path in notes]
+    for path in (PAGE, f"{PAGE}?q=payment", f"{PAGE}?q=nothing+matches", *notes, *sources):
         page.goto(str(path))
         wide = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         assert not page.evaluate(wide), path
