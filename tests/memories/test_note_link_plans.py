@@ -10,8 +10,9 @@ from django.db import connection
 from engram.kernel.tenancy import in_workspace
 from memories.core.associations import MEMORY, NOTE
 from memories.core.spreading import Node
-from memories.models import Memory, NoteLink
+from memories.models import Memory, Note, NoteLink
 from memories.services.associations.list import links_of_memory
+from memories.services.notes.links import linking_memory_ids
 from memories.services.recall.links import LinkReader
 from memories.services.recallable import recallable_condition
 from tests.conftest import NOW, Tenant
@@ -51,13 +52,16 @@ def test_links_of_hidden_memories_are_not_read(tenant: Tenant, state: str) -> No
         reader = LinkReader(recallable_condition(NOW), memories=2, now=NOW)
         with explained() as listing:
             links = links_of_memory(memory, NOW)
+        with explained() as counting:
+            found = linking_memory_ids(Note.objects.get(pk=note_id), NOW)
         with explained() as walking:
             walked = reader.links_of([Node(NOTE, str(note_id))])
     assert {link.other for link in links if link.kind == "shared_note"} == {UUID(other)}
     assert {node.key for node in walked[Node(NOTE, str(note_id))]} == {here, other}
     assert {node.kind for node in walked[Node(NOTE, str(note_id))]} == {MEMORY}
     assert "note_link_from_notes" in walking.indexes
-    for plans in (listing, walking):
+    assert found == {UUID(here), UUID(other)}
+    for plans in (listing, counting, walking):
         assert "note_link_live" in plans.indexes
         scans = {n["Relation Name"] for n in plans.nodes if n["Node Type"] == "Seq Scan"}
         assert "memories_notelink" not in scans

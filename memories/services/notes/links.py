@@ -77,7 +77,7 @@ def _with_targets(found: QuerySet[NoteLink]) -> list[NoteLink]:
 
 def count_linking_memories(note_ids: Collection[UUID], now: datetime) -> dict[UUID, int]:
     """Return how many recallable memories link each of these notes; others are left out."""
-    links = NoteLink.objects.filter(note__in=list(note_ids), memory__isnull=False).order_by()
+    links = _of_live_memories().filter(note__in=list(note_ids))
     pairs = set(links.values_list("note_id", "memory_id"))
     readable = _recallable_among({memory_id for _, memory_id in pairs if memory_id}, now)
     return dict(
@@ -87,9 +87,13 @@ def count_linking_memories(note_ids: Collection[UUID], now: datetime) -> dict[UU
 
 def linking_memory_ids(note: Note, now: datetime) -> set[UUID]:
     """Return the ids of the recallable memories that link a note."""
-    links = NoteLink.objects.filter(note=note, memory__isnull=False).order_by()
-    linking = links.values_list("memory_id", flat=True)
+    linking = _of_live_memories().filter(note=note).values_list("memory_id", flat=True)
     return _recallable_among({memory_id for memory_id in linking if memory_id}, now)
+
+
+def _of_live_memories() -> QuerySet[NoteLink]:
+    """Return the links of memories that are not hidden, of which some may have expired."""
+    return NoteLink.objects.filter(memory__isnull=False, is_live=True).order_by()
 
 
 def _recallable_among(memory_ids: Collection[UUID], now: datetime) -> set[UUID]:
