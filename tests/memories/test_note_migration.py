@@ -14,14 +14,19 @@ ATTACHMENTS = ("memories", "0040_attachments")
 BEFORE, AFTER = ("memories", "0025_answers_by_memory"), ("memories", "0026_notes")
 
 
+def migrate(*steps: tuple[str, str]) -> None:
+    """Migrate to each step in turn."""
+    with connection.cursor() as cursor:
+        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
+    for step in steps:
+        MigrationExecutor(connection).migrate([step])
+
+
 def test_memories_from_before_notes_get_their_links(tenant: Tenant, neighbour: Tenant) -> None:
     tenant.agent.post("memories", {"content": "Invoices are monthly, see [[Work/Billing#Rules]]."})
     tenant.agent.post("memories", {"content": "Bash tests with `[[ -f a ]]`."})
     neighbour.agent.post("memories", {"content": "The office is in Ghent."})
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    MigrationExecutor(connection).migrate([BEFORE])
-    MigrationExecutor(connection).migrate([AFTER])
+    migrate(BEFORE, AFTER)
     with in_workspace(neighbour.workspace):
         assert not NoteLink.objects.exists()
     with in_workspace(tenant.workspace):
@@ -34,10 +39,7 @@ def test_links_of_hidden_memories_are_said_to_be_such(tenant: Tenant) -> None:
         answer = tenant.agent.post("memories", {"content": content})
     ids = [answer.json()["memory"]["id"]]
     tenant.agent.post("memories/forget", {"ids": ids, "confirm": True})
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    MigrationExecutor(connection).migrate([BEFORE_LIVE])
-    MigrationExecutor(connection).migrate([LIVE])
+    migrate(BEFORE_LIVE, LIVE)
     with in_workspace(tenant.workspace):
         found = dict(NoteLink.objects.values_list("target", "is_live"))
     assert found == {"billing": True, "rota": False}
@@ -47,10 +49,7 @@ def test_stored_links_to_attachments_are_told_from_dead_ones(tenant: Tenant) -> 
     tenant.agent.post("memories", {"content": "See ![[photo.png]] and [[v1.2]] and [[../a.pdf]]."})
     with in_workspace(tenant.workspace):
         NoteLink.objects.update(reason="unresolved")
-    with connection.cursor() as cursor:
-        cursor.execute("SET CONSTRAINTS ALL IMMEDIATE")
-    MigrationExecutor(connection).migrate([LIVE])
-    MigrationExecutor(connection).migrate([ATTACHMENTS])
+    migrate(LIVE, ATTACHMENTS)
     with in_workspace(tenant.workspace):
         found = dict(NoteLink.objects.values_list("target", "reason"))
     assert found == {
