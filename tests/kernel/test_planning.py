@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 from django.db import connection, transaction
@@ -12,6 +11,7 @@ from django.db import connection, transaction
 from engram.kernel.models import Workspace
 from engram.kernel.planning import by_index, by_index_in_order, searching, writing
 from tests.conftest import Tenant
+from tests.statements import statements
 
 
 def setting(name: str) -> str | None:
@@ -26,19 +26,6 @@ def compare_vectors() -> float:
         cursor.execute("SELECT '[3, 4]'::vector <-> '[0, 0]'::vector")
         distance: float = cursor.fetchone()[0]
         return distance
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Note the statements that are sent, by prepared cursors too."""
-    sent: list[str] = []
-
-    def note(execute: Any, sql: str, *rest: Any) -> Any:
-        sent.append(sql)
-        return execute(sql, *rest)
-
-    with connection.execute_wrapper(note):
-        yield sent
 
 
 @pytest.fixture

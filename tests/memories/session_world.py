@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 from uuid import UUID
-
-from django.db import connection
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role
@@ -131,16 +128,3 @@ def slow(request: RankerRequest) -> RankerAnswer:
     """Hold others up."""
     time.sleep(0.3)
     return RankerAnswer()
-
-
-@contextmanager
-def statements() -> Iterator[list[str]]:
-    """Collect the statements of the block, those of prepared cursors too."""
-    sent: list[str] = []
-
-    def note(execute: Callable[..., Any], sql: str, *rest: Any) -> Any:
-        sent.append(sql)
-        return execute(sql, *rest)
-
-    with connection.execute_wrapper(note):
-        yield sent

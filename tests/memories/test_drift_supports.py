@@ -5,8 +5,6 @@ from __future__ import annotations
 from uuid import UUID
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.actors import SYSTEM
@@ -34,6 +32,7 @@ from tests.memories.drift_world import (
     supports,
     types,
 )
+from tests.statements import statements
 
 
 def test_a_lost_task_is_made_up_for_by_the_sweep(tenant: Tenant) -> None:
@@ -112,10 +111,11 @@ def test_a_memory_older_than_its_note_is_compared_once_the_note_exists(tenant: T
 
 def test_a_commit_without_links_asks_nothing_about_notes(tenant: Tenant) -> None:
     remember(tenant, "Warm up the caches.")
-    with CaptureQueriesContext(connection) as asked:
+    with statements() as sent:
         remember(tenant, "The lamp in the hall is green.")
     tables = ("memories_notesupport", "memories_predictionerror", "memories_notelink")
-    assert [one["sql"] for one in asked if any(table in one["sql"] for table in tables)] == []
+    assert sent
+    assert [sql for sql in sent if any(table in sql for table in tables)] == []
 
 
 def test_a_link_that_a_deletion_turns_to_another_note_leans_on_that_note(tenant: Tenant) -> None:

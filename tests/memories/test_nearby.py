@@ -9,6 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from memories.services.commit import nearby
 from tests.conftest import Tenant
+from tests.statements import statements
 
 OLD = "Design reviews for the Halden checkout redesign are chaired by the platform guild."
 NEW = "The Halden checkout redesign has its design reviews chaired by Ingrid from payments."
@@ -104,10 +105,9 @@ def test_each_says_why_whose_it_is_and_since_when(tenant: Tenant) -> None:
 
 def term_counts(tenant: Tenant, content: str) -> int:
     """Return how often a commit looks up how common its words are."""
-    with CaptureQueriesContext(connection) as seen:
+    with statements() as sent:
         commit(tenant, content, observed_at=MARCH)
-    asked = [q["sql"] for q in seen if q["sql"].lstrip().startswith("SELECT term, memories, 0")]
-    return len(asked)
+    return len([sql for sql in sent if sql.lstrip().startswith("SELECT term, memories, 0")])
 
 
 def test_asking_takes_one_round_trip_and_none_where_nothing_is_near(tenant: Tenant) -> None:

@@ -19,6 +19,7 @@ from memories.services.lifecycle import forget
 from memories.services.recall import recall as recalling
 from memories.services.recall.log import count_recalls
 from tests.conftest import Tenant
+from tests.statements import statements
 
 FACTS = [
     ("The invoice service listens on port 8443.", "infra/billing"),
@@ -412,13 +413,7 @@ def test_a_memory_is_shown_with_every_documented_field(tenant: Tenant) -> None:
 def test_a_recall_sends_few_statements(tenant: Tenant) -> None:
     fill(tenant)
     recall(tenant, "Biscuit")
-    sent: list[str] = []
-
-    def note(execute: Any, sql: str, *rest: Any) -> Any:
-        sent.append(sql)
-        return execute(sql, *rest)
-
-    with connection.execute_wrapper(note):
+    with statements() as sent:
         recall(tenant, "Refunds")
     # The key; the workspace, set and (within a test) unset; the planner's settings and back; pins,
     # counts, vectors, words, features, session neighbours, token states; memories, log, drift,

@@ -32,8 +32,8 @@ from tests.memories.session_world import (
     injected_ids,
     records,
     remember,
-    statements,
 )
+from tests.statements import statements
 
 DOG = "The office dog is called Biscuit."
 

@@ -14,7 +14,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session, SessionCandidate
 from memories.services.recall.turns import neighbours
 from tests.conftest import NOW, Caller, Tenant, build_tenant, issue_agent
-from tests.memories.session_world import statements
+from tests.statements import statements
 
 DOG = "The office dog is called Biscuit."
 JUNK = "junk " * 200
