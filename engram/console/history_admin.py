@@ -15,32 +15,44 @@ from django.utils.html import format_html, format_html_join
 
 from conflicts.services.cards.naming import DECIDED
 from engram.console.event_fields import as_stored, fields_of, kind_in_words
+from engram.console.event_objects import PAGES
 from engram.console.feed import card_texts, memory_texts, names_of
-from engram.console.wording import words_for
+from engram.console.wording import WORDS, words_for
 from engram.kernel.literals import row_id
 from engram.kernel.models import Event
 from engram.kernel.staff import UNBROKEN, ReadOnlyAdmin, format_moment
 
-# The page of an object, by its kind; keys and members are behind a role, and have no link.
-_PAGES = {
-    "memory": "console:memory",
-    "conflict": "console:conflict",
-    "note": "console:note",
-    "session": "admin:memories_session_change",
-    "comparison": "admin:predictor_comparison_change",
-    "training": "admin:predictor_training_change",
-    "prediction_error": "admin:memories_predictionerror_change",
-}
+_ACTORS = {"key": "Agents", "user": "People", "system": "Engram itself"}
 _GONE = {"note.deleted", "memory.erased", "session.deleted"}
 
 
-class KindFilter(admin.AllValuesFieldListFilter):
-    """Filter by the kind of object, in words."""
+class _WordedFilter(admin.AllValuesFieldListFilter):
+    """Filter by the values that there are, in words."""
+
+    def in_words(self, value: str) -> str:
+        """Return what the page calls a value."""
+        raise NotImplementedError
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
         """Yield the choices, each in words."""
         for choice in super().choices(changelist):
-            yield {**choice, "display": kind_in_words(str(choice["display"]))}
+            yield {**choice, "display": self.in_words(str(choice["display"]))}
+
+
+class KindFilter(_WordedFilter):
+    """Filter by the kind of object, in words."""
+
+    def in_words(self, value: str) -> str:
+        """Return what pages call a kind of object."""
+        return kind_in_words(value)
+
+
+class ActorFilter(_WordedFilter):
+    """Filter by the kind of actor, in words."""
+
+    def in_words(self, value: str) -> str:
+        """Return what pages call a kind of actor."""
+        return _ACTORS.get(value, value)
 
 
 @admin.register(Event)
@@ -49,14 +61,14 @@ class EventAdmin(ReadOnlyAdmin):
 
     list_display = ["event_time", "happened", "about", "by"]
     list_display_links = ["event_time"]
-    list_filter = ["actor_kind", ("object_type", KindFilter)]
+    list_filter = [("actor_kind", ActorFilter), ("object_type", KindFilter)]
     search_fields = ["object_id"]
     empty_text = (
         "Everything that happens to memories, conflicts, settings and members is told here, with"
         " who did it."
     )
     empty_next = ("Commit the first memory", "console:dashboard")
-    search_help_text = "A type such as memory.forgotten, an actor, or an object's id"
+    search_help_text = "What happened, such as “memory forgotten”, or who did it"
     ordering = ["-seq"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
@@ -83,12 +95,13 @@ class EventAdmin(ReadOnlyAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:
-        """Find events by exact type, actor or object."""
+        """Find events by the words of what happened, or by exact type, actor or object."""
         term = search_term.strip()
         if not term:
             return queryset, False
+        told = [kind for kind, words in WORDS.items() if term.lower() in words.lower()]
         found = (
-            queryset.filter(type=term)
+            queryset.filter(type__in=[term, *told])
             | queryset.filter(object_id=term)
             | queryset.filter(actor_label=term)
         )
@@ -108,7 +121,7 @@ class EventAdmin(ReadOnlyAdmin):
     def about(self, event: Any) -> str:
         """Return the name or text of the object, with a link where it has a page."""
         words = event.object_text or _name_of(event) or kind_in_words(event.object_type)
-        route = _PAGES.get(event.object_type)
+        route = PAGES.get(event.object_type)
         if route is None or event.type in _GONE or row_id(event.object_id) is None:
             return str(words)
         address = reverse(route, args=[event.object_id])

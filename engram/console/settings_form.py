@@ -10,6 +10,8 @@ from typing import Any, Final
 from django import forms
 from django.forms.boundfield import BoundField
 
+from engram.console.settings_help import HELP
+
 # Sections in the order of the page: title, what it is about, names. What no section names is last.
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     (
@@ -229,8 +231,8 @@ def _field_of(one: Mapping[str, Any]) -> forms.Field:
     limits, name = one["range"], one["name"]
     label = LABELS[name]
     shared: dict[str, Any] = {
-        "label": label, "help_text": _in_titles(one["meaning"]), "show_hidden_initial": True,
-        "required": False,
+        "label": label, "help_text": HELP.get(name) or _in_titles(one["meaning"]),
+        "show_hidden_initial": True, "required": False,
     }  # fmt: skip
     low, high = limits.get("at_least", limits.get("above")), limits.get("at_most")
     kind = limits.get("type")
@@ -263,7 +265,7 @@ def _range_words(limits: Mapping[str, Any]) -> str:
         words = f"above {limits['above']:,}" + (f", up to {high:,}" if high is not None else "")
     elif low is not None:
         words = f"from {low:,}"
-    return f"{words}; empty: for good" if words and limits.get("or_null") else words
+    return f"{words}, or empty" if words and limits.get("or_null") else words
 
 
 def _field_value(value: Any) -> str:
@@ -274,7 +276,7 @@ def _value_words(value: Any) -> str:
     if isinstance(value, bool):
         return "on" if value else "off"
     if value is None:
-        return "for good"
+        return "empty"
     if isinstance(value, list):
         return ", ".join(value) or "none"
     return CHOICES.get(value, value) if isinstance(value, str) else f"{value:,}"

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from html import unescape
+from typing import Any
 
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engram.console.event_fields import fields_of
+from conflicts.models import Conflict
+from engram.console.event_fields import LABELLED, WORDED, fields_of
+from engram.console.event_objects import FORGOTTEN, GONE
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Event
+from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.models import JanitorRun
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
 from tests.console.cards import NEW, QUESTION, disagree, remember
@@ -73,7 +77,7 @@ def test_the_details_of_an_event_are_in_words(tenant: Tenant) -> None:
     with timezone.override("UTC"):
         assert fields_of(event) == [
             ("Until", "4 May 2026, 09:30"),
-            ("Verdict", "both valid"),
+            ("Verdict", "Both are valid"),
             ("Kept", "a, b"),
             ("At worst", "some share: 0.1235"),
             ("Closed at", "not a time"),
@@ -106,3 +110,78 @@ def test_the_list_asks_as_often_for_many_events_as_for_one(tenant: Tenant, membe
     for number in range(12):
         remember(tenant.workspace, f"Locker {number} of the boat house holds the oars.")
     assert count_queries() == few
+
+
+def told(workspace: Workspace, type_: str, kind: str, data: dict[str, Any]) -> dict[str, str]:
+    """Return the fields of an event of a workspace, by title."""
+    with in_workspace(workspace):
+        return dict(fields_of(Event(type=type_, object_type=kind, data=data)))
+
+
+def test_what_an_event_names_by_id_is_linked_and_in_words(tenant: Tenant) -> None:
+    workspace, now = tenant.workspace, timezone.now()
+    shown = remember(workspace, "The ferry takes bicycles.")
+    gone = remember(workspace, "The pier closes at dusk.")
+    disagree(workspace)
+    with in_workspace(workspace):
+        card = Conflict.objects.get()
+        run = JanitorRun.objects.create(started_at=now)
+        statement = shown.observations.get()
+    forget.forget(workspace, [gone.pk], actor=SYSTEM, now=now)
+    found = told(workspace, "memory.superseded", "memory", {
+        "by": str(shown.pk), "other": str(gone.pk), "conflict": str(card.pk), "run": str(run.pk),
+        "observation": str(statement.pk), "source": "2f1c8b52-4bb0-4a11-9f0c-3a7de08e1c55",
+        "kept": [str(shown.pk), "plain"], "undo": True,
+    })  # fmt: skip
+    link = f'<a href="/console/memories/{shown.pk}/">The ferry takes bicycles.</a>'
+    assert found["Superseded by"] == link
+    assert found["Kept"] == f"{link}, plain"
+    assert FORGOTTEN in found["Other memory"]
+    assert found["Source"] == GONE
+    assert f'href="/console/conflicts/{card.pk}/"' in found["Conflict"]
+    assert f'href="/admin/memories/janitorrun/{run.pk}/change/"' in found["Run of the janitor"]
+    assert re.search(r">stated \d+ \w+ \d{4}, \d\d:\d\d<", found["Statement"])
+    assert found["Because something was taken back"] == "yes"
+    assert [value for value in found.values() if ID.search(TAG.sub("", value))] == []
+
+
+def test_an_event_names_nothing_of_another_workspace(tenant: Tenant, neighbour: Tenant) -> None:
+    theirs = remember(neighbour.workspace, "The vault opens at nine.")
+    found = told(tenant.workspace, "memory.superseded", "memory", {"by": str(theirs.pk)})
+    assert found == {"Superseded by": GONE}
+
+
+def test_codes_of_events_are_labelled(tenant: Tenant) -> None:
+    cases = [
+        ("review.opened", {"kind": "supersede"}, {"Kind": "Replace a more trusted memory"}),
+        ("session.judged", {"kind": "offline"}, {"Kind": "Embeddings and shared words"}),
+        ("conflict.opened", {"kind": "stale"}, {"Kind": "Stale"}),
+        ("comparison.recorded", {"phase": "warming"}, {"Phase": WORDED["phase"]["warming"]}),
+        ("training.finished", {"reason": "first"}, {"Reason": "enough judged to begin"}),
+    ]
+    for type_, data, expected in cases:
+        assert told(tenant.workspace, type_, "x", data) == expected
+    for kinds in LABELLED.values():
+        codes = [code for choices in kinds for code in choices.values]
+        assert len(codes) == len(set(codes))
+
+
+def test_an_event_of_many_objects_asks_as_often_as_one_of_one(tenant: Tenant) -> None:
+    def count_queries(ids: list[str]) -> int:
+        with CaptureQueriesContext(connection) as captured:
+            told(tenant.workspace, "memory.superseded", "memory", {"kept": ids})
+        return len(captured)
+
+    ids = [str(remember(tenant.workspace, f"Oar {n} is of ash.").pk) for n in range(9)]
+    assert count_queries(ids) == count_queries(ids[:1])
+
+
+def test_history_is_found_by_the_words_of_what_happened(tenant: Tenant, member: Member) -> None:
+    remember(tenant.workspace, "The boat house is painted green.")
+    client = member("reader")
+    assert "boat house" in words_of(client.get(LIST, {"q": "new memory"}).content.decode())
+    assert "boat house" in words_of(client.get(LIST, {"q": "memory.committed"}).content.decode())
+    assert "boat house" not in words_of(client.get(LIST, {"q": "forgotten"}).content.decode())
+    html = client.get(LIST).content.decode()
+    assert "Actor kind" not in html
+    assert "Object type" not in html

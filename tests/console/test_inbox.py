@@ -476,7 +476,7 @@ def test_a_summary_names_its_forgotten_sources_without_their_texts(
     tenant: Tenant, member: Member
 ) -> None:
     def commit(text: str, **fields: Any) -> str:
-        sent = {"content": text, **fields}
+        sent = {"content": text, "agent": "surveyor", "scope": "quarry/south", **fields}
         found: str = tenant.agent.post("memories", sent).json()["memory"]["id"]
         return found
 
@@ -493,9 +493,11 @@ def test_a_summary_names_its_forgotten_sources_without_their_texts(
         (member("admin"), f"/admin/memories/review/{review.pk}/change/"),
     ):
         html = page(client, path)
-        assert f'href="/console/memories/{quarry}/">Memory {quarry[:8]}</a>, learned ' in html
+        link = rf'href="/console/memories/{quarry}/">A memory of \d+ \w+ \d{{4}}</a>'
+        assert re.search(link + r", from <bdi>[^<]+</bdi>, in <bdi>[^<]+</bdi>, forgotten ", html)
         assert re.search(r", forgotten [^<]+ by <bdi>[^<]+</bdi>", html)
-        assert f"Memory {erased[:8]}, erased: nothing of it is kept" in html
+        assert "A memory that is erased: nothing of it is kept" in html
+        assert not re.search(r"Memory [0-9a-f]{8}\b", html)
         assert ("floods" in html, "Granite" in html) == (False, False)
 
 

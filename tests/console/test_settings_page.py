@@ -11,6 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from engram.console.settings_help import HELP
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -59,6 +60,10 @@ def test_every_setting_has_one_field_with_its_meaning(tenant: Tenant, member: Me
         assert len(re.findall(rf'<(?:input|select|textarea)[^>]* name="{name}"', f" {html}")) == 1
     assert "Cosine above which two memories are compared claim by claim." in html
     assert "0.3 to 1.0; default" in html
+    assert "1 to 36,500, or empty; default" in html
+    helps = re.findall(r'_helptext">([^<]*)<', html)
+    assert [one for one in helps if re.search(r"null|min_score|collect:|off:", one)] == []
+    assert set(HELP) <= set(WorkspaceSettings.model_fields)
     assert "Further" not in re.findall(r"<h2[^>]*>([^<]*)<", html)
 
 

@@ -15,6 +15,17 @@ from engram.kernel.labels import Count
 from engram.kernel.list_filters import DefaultedFilter
 
 register = template.Library()
+# What pages call filters whose fields have other names.
+FILTERS = {
+    "actor kind": "by",
+    "object type": "about",
+    "narrative": "language model",
+    "is correct": "right",
+    "is flat": "judged all alike",
+    "is evidence": "counts",
+    "is drafted": "list chosen in turn",
+    "is drift reset": "learned ranking set back",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +64,8 @@ def rows_in_words(cl: Any) -> str:
 
 @register.filter
 def filter_words(title: str) -> str:
-    """Return the name of a filter as a button shows it: a field `is_flat` is `Flat`."""
-    return capfirst(title.removeprefix("is "))
+    """Return the name of a filter as a button shows it: no name of a field."""
+    return capfirst(FILTERS.get(title, title.removeprefix("is ")))
 
 
 def _kept_defaults(cl: Any) -> list[DefaultedFilter]:

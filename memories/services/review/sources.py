@@ -16,11 +16,13 @@ _FORGOTTEN: Final = "memory.forgotten"
 
 @dataclass(frozen=True, slots=True)
 class ForgottenSource:
-    """A source by its id; times and name are None or "" where nothing of it is kept."""
+    """A source by its id; times and names are None or "" where nothing of it is kept."""
 
     id: UUID
     observed_at: datetime | None = None
     forgotten_at: datetime | None = None
+    agent: str = ""
+    scope: str = ""
     by: str = ""
 
     @property
@@ -28,22 +30,17 @@ class ForgottenSource:
         """Return whether its row is kept: an erased memory has none."""
         return self.observed_at is not None
 
-    @property
-    def short_id(self) -> str:
-        """Return the first characters of its id."""
-        return str(self.id)[:8]
-
 
 def forgotten_sources(review: Review) -> list[ForgottenSource]:
     """Return the sources that a review of their summary names, by two queries; else none."""
     if review.kind != ReviewKind.SOURCE_FORGOTTEN:
         return []
     ids = [UUID(source) for source in review.request.get("sources", [])[:MOST_SHOWN]]
-    rows = Memory.objects.filter(pk__in=ids).values_list("pk", "observed_at", "forgotten_at")
-    kept = {pk: (observed_at, forgotten_at) for pk, observed_at, forgotten_at in rows}
+    read = ("pk", "observed_at", "forgotten_at", "agent", "scope")
+    kept = {row[0]: row for row in Memory.objects.filter(pk__in=ids).values_list(*read)}
     told = Event.objects.filter(type=_FORGOTTEN, object_id__in=[str(pk) for pk in kept])
     by = dict(told.order_by("seq").values_list("object_id", "actor_label"))
     return [
-        ForgottenSource(pk, *kept[pk], by.get(str(pk), "")) if pk in kept else ForgottenSource(pk)
+        ForgottenSource(*kept[pk], by=by.get(str(pk), "")) if pk in kept else ForgottenSource(pk)
         for pk in ids
     ]

@@ -1,0 +1,33 @@
+"""What the page of settings says about them, where the API's descriptions are for callers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+# What the page says instead of the description in the API, which names values as callers send them
+# or says no more than the label.
+HELP: Final[Mapping[str, str]] = {
+    "min_relevance": "How probably relevant one memory must be before a recall that leaves the "
+    "least score to Engram returns any. 0: it returns the best of whatever is found.",
+    "muted_rules": "One a line: a rule, or “rules” or “narrative” for all that rules, or the "
+    "language model, find. What they find opens no conflicts. People fill this by accepting "
+    "proposals in the inbox.",
+    "weight_user_stated": "How much a memory counts in the order of a recall when a user said it.",
+    "weight_episode_summary": "How much a session's summary counts in the order of a recall.",
+    "weight_assistant_derived": "How much a memory counts in the order of a recall when an agent "
+    "concluded it.",
+    "janitor_enabled": "The janitor runs once a week. What it demotes ranks lower in recalls.",
+    "janitor_culls": "Hidden memories are no longer recalled; a run of the janitor can be undone.",
+    "predictor_mode": "While it collects, it learns and is compared as when it is on, and says "
+    "what it would have gained. In both, some sessions are given a list that the baseline and it "
+    "choose in turn, by coin.",
+    "retention_transcript_days": "Counted from a session's end; what extraction quoted or refused "
+    "of the transcript goes with it. Empty: as long as the session.",
+    "retention_session_days": "Counted from a session's end; what was learned from it goes with "
+    "it. Empty: for good.",
+    "retention_recall_days": "How many memories were recalled on a day, and which were recalled "
+    "together. Empty: for good.",
+    "retention_query_days": "With their queries and factors, and at most the newest 5,000. Empty: "
+    "only that number counts.",
+}
