@@ -7,6 +7,8 @@ from datetime import datetime
 from django.db.models import Model
 from django.utils import timezone
 
+MINUTE, HOUR, DAY = 60, 3600, 86_400
+
 
 def row_label(row: Model, at: datetime | None = None) -> str:
     """Return the kind of a row, the first characters of its id and its creation time.
@@ -36,3 +38,31 @@ def plural(noun: str) -> str:
 def printable(text: str) -> str:
     """Return a text in one line, with single spaces and none of what cannot be printed."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def figure(value: float, shape: str) -> str:
+    """Return a number in a format, with a minus sign instead of a hyphen."""
+    return format(value, shape).replace("-", "−")
+
+
+def duration_words(seconds: float) -> str:
+    """Return a duration in words."""
+    if seconds < 1:
+        return f"{seconds * 1000:.0f} ms"
+    return f"{seconds:.1f} s" if seconds < MINUTE else span_words(seconds)
+
+
+def span_words(seconds: float) -> str:
+    """Return a span in its greatest unit."""
+    if seconds < MINUTE:
+        return "moments"
+    if seconds < HOUR:
+        return f"{int(seconds / MINUTE)} min"
+    if seconds < DAY:
+        return f"{int(seconds / HOUR)} h"
+    days = int(seconds / DAY)
+    if days < 60:
+        return f"{days} day{'s' if days > 1 else ''}"
+    if days < 730:
+        return f"{days // 30} months"
+    return f"{days // 365} years"

@@ -17,7 +17,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
-from engram.kernel.labels import Count
+from engram.kernel.labels import Count, duration_words, figure
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
 from engram.kernel.refusals import RefusalError
@@ -31,35 +31,35 @@ def format_moment(moment: datetime) -> str:
     return f"{timezone.localtime(moment):%-d %b %Y, %H:%M}"
 
 
-def moment_column(field: str, title: str) -> Callable[[Any, Any], str]:
+def moment_column(field: str, title: str) -> Callable[[Any, Any], str | None]:
     """Return a list column of a time; it wraps only between day and hour."""
 
     @admin.display(description=title, ordering=field)
-    def shown(self: Any, row: Any) -> str:
+    def shown(self: Any, row: Any) -> str | None:
         moment = getattr(row, field)
-        return "" if moment is None else format_moment(moment).replace(" ", UNBROKEN, 2)
+        return None if moment is None else format_moment(moment).replace(" ", UNBROKEN, 2)
 
     return shown
 
 
-def figure_column(field: str, title: str, shape: str = ".3f") -> Callable[[Any, Any], str]:
+def figure_column(field: str, title: str, shape: str = ".3f") -> Callable[[Any, Any], str | None]:
     """Return a list column that shows a number in a format."""
 
     @admin.display(description=title, ordering=field)
-    def shown(self: Any, row: Any) -> str:
+    def shown(self: Any, row: Any) -> str | None:
         value = getattr(row, field)
-        return "" if value is None else format(value, shape)
+        return None if value is None else figure(value, shape)
 
     return shown
 
 
-def seconds_column(field: str, title: str) -> Callable[[Any, Any], str]:
+def seconds_column(field: str, title: str) -> Callable[[Any, Any], str | None]:
     """Return a list column of a duration."""
 
     @admin.display(description=title, ordering=field)
-    def shown(self: Any, row: Any) -> str:
+    def shown(self: Any, row: Any) -> str | None:
         seconds = getattr(row, field)
-        return "" if seconds is None else f"{seconds:.2f} s"
+        return None if seconds is None else duration_words(seconds)
 
     return shown
 
@@ -107,6 +107,7 @@ class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
     empty_text = ""  # explains the list while it is empty
     empty_next = ("", "")  # what to do about it: the words of a link, and its route
+    empty_value_display = "–"
     list_per_page = 50
     show_full_result_count = False
     list_fullwidth = True

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from engram.kernel.labels import figure
 from memories.models import State
 from predictor.core.governance import Governor
 from predictor.models import Comparison, ComparisonOutcome
@@ -150,4 +151,4 @@ def _evidence(before: Comparison | None, after: Comparison) -> list[tuple[str, s
 
 
 def _figure(value: Any, shape: str) -> str:
-    return "–" if value is None else format(value, shape)
+    return "–" if value is None else figure(value, shape)

@@ -7,6 +7,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from engram.kernel.labels import figure
 from memories.models import CandidateSource, DraftSide, State
 from memories.serializers.session import RankedSerializer
 from predictor.core.comparison import NOT_DRAFTED
@@ -283,7 +284,7 @@ def describe_effect(comparison: Comparison) -> str:
     sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"
     words = (
         f"{WINNERS[ComparisonOutcome(comparison.outcome)]},"
-        f" margin {comparison.drafted_margin:+.3f} of a list that both drafted"
+        f" margin {figure(comparison.drafted_margin, '+.3f')} of a list that both drafted"
     )
     reset = " It was a drift reset: influence is lost." if comparison.is_drift_reset else ""
     return f"It moved the evidence ({words}; {sample}).{reset}"

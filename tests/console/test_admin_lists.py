@@ -101,7 +101,9 @@ def test_a_typed_filter_keeps_what_else_was_asked(tenant: Tenant, member: Member
 
 def test_the_name_of_a_filter_is_no_name_of_a_column() -> None:
     titles = [field.verbose_name for field in Comparison._meta.fields if "is_" in field.name]
-    assert {filter_words(title) for title in titles} >= {"Evidence", "Drafted", "Drift reset"}
+    assert {filter_words(title) for title in titles} >= {
+        "Counts", "List chosen in turn", "Learned ranking set back",
+    }  # fmt: skip
 
 
 def test_an_empty_list_without_words_of_its_own_opens(tenant: Tenant, member: Member) -> None:
@@ -109,3 +111,11 @@ def test_an_empty_list_without_words_of_its_own_opens(tenant: Tenant, member: Me
     User.objects.update(is_superuser=True, is_staff=True)
     for path in ("/admin/auth/group/", "/admin/memories/predictionerror/tasks/"):
         assert "Nothing here yet" in client.get(path).content.decode()
+
+
+def test_actions_are_offered_where_there_are_rows_only(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    assert "With the ticked rows" not in client.get(MEMORIES).content.decode()
+    remember(tenant.workspace, "The red boat is in the yard.")
+    assert "With the ticked rows" in client.get(MEMORIES).content.decode()
+    assert "With the ticked rows" not in client.get(f"{MEMORIES}?q=zebra").content.decode()

@@ -96,7 +96,7 @@ def test_people_and_the_judge_stand_on_one_scale(tenant: Tenant, member: Member)
     assert row.count(">4/5<") == 20
     assert row.count(">2.6/5<") == 20
     assert re.search(r"Mean difference</span><span class=.value.>1.4<", html)
-    assert re.search(r"Judge higher by</span><span class=.value.>-1.4<", html)
+    assert re.search(r"Judge higher by</span><span class=.value.>−1.4<", html)
     assert "the judge is far off" in html
 
 

@@ -18,14 +18,12 @@ from engram.console.icons import PATHS
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
-from engram.kernel.labels import Count
+from engram.kernel.labels import Count, duration_words, span_words
 from engram.kernel.models import Event
 from memories.core import shares
 from memories.models import Provenance
 
 register = template.Library()
-
-MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 
 @register.simple_tag
@@ -73,25 +71,10 @@ def ago(moment: datetime | None) -> str:
     if moment is None:
         return "never"
     seconds = (timezone.now() - moment).total_seconds()
-    span = _span(abs(seconds))
+    span = span_words(abs(seconds))
     if span == "moments":
         return "just now"
     return f"in {span}" if seconds < 0 else f"{span} ago"
-
-
-def _span(seconds: float) -> str:
-    if seconds < MINUTE:
-        return "moments"
-    if seconds < HOUR:
-        return f"{int(seconds / MINUTE)} min"
-    if seconds < DAY:
-        return f"{int(seconds / HOUR)} h"
-    days = int(seconds / DAY)
-    if days < 60:
-        return f"{days} day{'s' if days > 1 else ''}"
-    if days < 730:
-        return f"{days // 30} months"
-    return f"{days // 365} years"
 
 
 @register.filter
@@ -103,11 +86,7 @@ def moment(iso: str) -> datetime:
 @register.filter
 def duration(seconds: float | None) -> str:
     """Return a duration in words."""
-    if seconds is None:
-        return "–"
-    if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < MINUTE else _span(seconds)
+    return "–" if seconds is None else duration_words(seconds)
 
 
 @register.filter

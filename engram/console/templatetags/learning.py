@@ -10,6 +10,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from engram.console.templatetags.console import percent
+from engram.kernel.labels import figure
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
 from predictor.core.gates import failure_words, gate_words
@@ -117,7 +118,7 @@ def tone_of(comparison: Comparison) -> str:
 @register.filter
 def signed(value: float | None) -> str:
     """Return a difference of nDCG with its sign."""
-    return "–" if value is None else f"{value:+.3f}"
+    return "–" if value is None else figure(value, "+.3f")
 
 
 @register.filter
@@ -129,7 +130,7 @@ def steps_apart(difference: float) -> str:
 @register.filter
 def signed_steps(difference: float) -> str:
     """Return a difference of relevances in steps of the scale, with its sign."""
-    return f"{difference * STEPS:+.1f}"
+    return figure(difference * STEPS, "+.1f")
 
 
 @register.filter
@@ -145,7 +146,7 @@ def signed_span(interval: Interval | None) -> str:
     """Return the interval of a difference in words."""
     if interval is None or interval.n < FEW:
         return "too few for an interval"
-    return f"{interval.low:+.3f} to {interval.high:+.3f}"
+    return f"{figure(interval.low, '+.3f')} to {figure(interval.high, '+.3f')}"
 
 
 @register.filter
@@ -294,7 +295,9 @@ def _told(row: Comparison) -> str:
         return f"{name}: void, {row.void_reason}"
     model, base = row.predictor_ndcg or 0.0, row.baseline_ndcg or 0.0
     reset = "; influence was lost here" if row.is_drift_reset else ""
-    figures = f"{LEARNED} {model:.3f}, baseline {base:.3f}, margin {row.margin or 0:+.3f}"
+    figures = (
+        f"{LEARNED} {model:.3f}, baseline {base:.3f}, margin {figure(row.margin or 0, '+.3f')}"
+    )
     return f"{name}: {figures}{reset}"
 
 

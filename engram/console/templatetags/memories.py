@@ -10,6 +10,8 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
+from engram.kernel.labels import figure
+
 register = template.Library()
 
 FIELDS: Final[Mapping[str, str]] = {
@@ -48,7 +50,7 @@ def changed_words(names: Iterable[str]) -> str:
 def feedback_words(value: float) -> str:
     """Return an agent's rating of a memory, from -1 to 1, in words."""
     said = "misled" if value < 0 else "was of use" if value > 0 else "was of no use"
-    return f"the agent said that it {said} ({value:+.2g})".replace("-", "−").replace("(+0)", "(0)")
+    return f"the agent said that it {said} ({figure(value, '+.2g')})".replace("(+0)", "(0)")
 
 
 @register.filter

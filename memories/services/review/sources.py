@@ -12,6 +12,7 @@ from memories.models import Memory, Review, ReviewKind
 
 MOST_SHOWN: Final = 20
 _FORGOTTEN: Final = "memory.forgotten"
+_READ: Final = ("observed_at", "forgotten_at", "agent", "scope")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +37,13 @@ def forgotten_sources(review: Review) -> list[ForgottenSource]:
     if review.kind != ReviewKind.SOURCE_FORGOTTEN:
         return []
     ids = [UUID(source) for source in review.request.get("sources", [])[:MOST_SHOWN]]
-    read = ("pk", "observed_at", "forgotten_at", "agent", "scope")
-    kept = {row[0]: row for row in Memory.objects.filter(pk__in=ids).values_list(*read)}
+    kept = {row.pk: row for row in Memory.objects.filter(pk__in=ids).only(*_READ)}
     told = Event.objects.filter(type=_FORGOTTEN, object_id__in=[str(pk) for pk in kept])
     by = dict(told.order_by("seq").values_list("object_id", "actor_label"))
-    return [
-        ForgottenSource(*kept[pk], by=by.get(str(pk), "")) if pk in kept else ForgottenSource(pk)
-        for pk in ids
-    ]
+    return [_source(pk, kept.get(pk), by.get(str(pk), "")) for pk in ids]
+
+
+def _source(pk: UUID, row: Memory | None, by: str) -> ForgottenSource:
+    if row is None:
+        return ForgottenSource(pk)
+    return ForgottenSource(pk, row.observed_at, row.forgotten_at, row.agent, row.scope, by)
