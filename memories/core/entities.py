@@ -1,13 +1,11 @@
 """Find the entities that a text names, without a language model.
 
-An entity is a run of capitalised words ("Battle of Sullivan's Island"), also with the noun before
-it ("the crane Cantabile", which "Crane Cantabile" is at the start of a sentence), an identifier
-("eu-west-1", "docs/infra.md", "v2.3", "billing-gw"), a quoted title, or what the text begins with,
-up to its first mark of punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two
-spellings are one entity when their keys are equal: case, accents, possessives, a leading article
-and forms of address ("Mr Halvorsen") do not matter. Rules know no meaning, so a key may be an
-ordinary word at the start of a sentence; who uses the keys weighs them by rarity
-(`memories.core.associations`).
+An entity is a run of capitalised words ("Battle of Sullivan's Island"), an identifier ("eu-west-1",
+"docs/infra.md", "v2.3", "billing-gw"), a quoted title, or what the text begins with, up to its
+first mark of punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two spellings are one
+entity when their keys are equal: case, accents, possessives, a leading article and forms of address
+("Mr Halvorsen") do not matter. Rules know no meaning, so a key may be an ordinary word at the start
+of a sentence; who uses the keys weighs them by rarity (`memories.core.associations`).
 
 Keys are stored: a change of what is found needs a migration that marks all memories to be read
 again (see 0038_entities_again).
@@ -21,9 +19,8 @@ from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
-from memories.core.function_words import DETERMINERS, words_of
+from memories.core.function_words import words_of
 from memories.core.text import STOP_WORDS
-from memories.core.vocabulary import VERBS, lemma
 
 KEY_MAX_CHARS = 64
 NAME_MAX_WORDS = 6
@@ -147,31 +144,13 @@ def _keys(plain: str, words: Sequence[_Word]) -> Iterator[tuple[str, bool]]:
         begins = next((n for n, part in enumerate(name) if part.casefold() not in _NO_NAME), 0)
         kept = _without_ends(name)
         if any(_is_naming(part) for part in kept):
-            is_subject = is_first and position + begins < _SUBJECT_WORDS
-            yield _fold(kept), is_subject
-            if begins == 0 and _is_noun_before(words, position):
-                yield _fold([words[position - 1].text, *kept]), is_subject
+            yield _fold(kept), is_first and position + begins < _SUBJECT_WORDS
         is_first = is_first and name[0].casefold() in _ARTICLES and not kept
         position = end
     for quoted in _QUOTED.finditer(plain):
         title = [match.group() for match in _WORD.finditer(quoted[1])]
         if 1 <= len(title) <= TITLE_MAX_WORDS:
             yield _fold(title), False
-
-
-def _is_noun_before(words: Sequence[_Word], position: int) -> bool:
-    """Return whether the word before a name may say what it is the name of: "the crane Cantabile".
-
-    No verb or function word, behind an article or at the beginning of what is said.
-    """
-    if not position or words[position].gap != " " or not _is_naming(words[position].text):
-        return False
-    noun = words[position - 1]
-    is_plain = noun.text.isalpha() and noun.text.islower() and len(noun.text) > 2
-    if not is_plain or noun.lower in _NO_NAME or noun.lower.endswith(("ly", "ing", "ed")):
-        return False
-    is_behind = position > 1 and noun.gap == " " and words[position - 2].lower in DETERMINERS
-    return is_behind or lemma(noun.lower) not in VERBS
 
 
 def _start(words: Sequence[_Word]) -> list[str]:

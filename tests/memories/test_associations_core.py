@@ -62,8 +62,6 @@ def test_names_identifiers_and_titles_are_entities(
 @pytest.mark.parametrize(
     ("one", "other", "key"),
     [
-        ("The crane Cantabile is oiled in May.", "Crane Cantabile was sold", "crane cantabile"),
-        ("We sent our supplier Harlan a list.", "Supplier Harlan is late", "supplier harlan"),
         ("Mr Halvorsen signs the leases.", "The leases go to Halvorsen", "halvorsen"),
         ("Ask in writing: Dr. Okafor reads mail.", "Then Okafor left", "okafor"),
         ("Prof. Ada Lind gives the talk.", "We met Ada Lind", "ada lind"),
@@ -89,11 +87,6 @@ def test_spellings_of_one_entity_have_one_key(one: str, other: str, key: str) ->
 )
 def test_ordinary_words_are_no_entities(text: str) -> None:
     assert [key for key, begins in entities(text).items() if not begins] == []
-
-
-@pytest.mark.parametrize("text", ["they asked Bo", "we deploy Orders", "she told Bo", "only Bo"])
-def test_a_verb_before_a_name_is_no_part_of_it(text: str) -> None:
-    assert len(entities(text)) == 1
 
 
 def test_a_start_of_few_words_is_what_the_text_is_about() -> None:
