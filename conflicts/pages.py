@@ -14,6 +14,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
+from conflicts.bulk_done import take_done
 from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.card import WAITING, ConflictStatus
@@ -168,6 +169,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "has_waiting": any(card.status in WAITING for card in page.rows),
             "matching": queue.cards(wanted).order_by().count(),
             "here": request.get_full_path(),
+            "done": take_done(request),
             "may_decide": has_role(request, Role.REVIEWER),
         },
     )

@@ -5,7 +5,7 @@ Only cards that are unchanged since the confirmation page was shown are affected
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -56,6 +56,9 @@ EFFECTS = {
 }
 
 
+Tell = Callable[[HttpRequest, str, Sequence[Conflict]], None]
+
+
 class WrongChoiceError(Exception):
     """Raised when the choice on the confirmation page is invalid."""
 
@@ -95,12 +98,18 @@ CONFIRMATIONS = {
 
 
 def run(
-    request: HttpRequest, verb: str, rows: QuerySet[Conflict], names: Any, context: dict[str, Any]
+    request: HttpRequest,
+    verb: str,
+    rows: QuerySet[Conflict],
+    names: Any,
+    context: dict[str, Any],
+    *,
+    tell: Tell | None = None,
 ) -> HttpResponse | None:
     """Show the confirmation page, or apply the confirmed action; `names` returns cards' titles.
 
     `context` may name another `template`, the `carried` fields of the form, and where it was
-    opened from (`cancel`).
+    opened from (`cancel`). `tell` says what was done, with the cards as they were before it.
     """
     wrong = ""
     if request.POST.get("confirmed") == "yes":
@@ -109,19 +118,26 @@ def run(
         except WrongChoiceError as error:
             wrong = str(error)
         else:
-            _do(request, verb, rows, action)
+            _do(request, verb, rows, action, tell or _tell)
             return None
     return _ask(request, verb, rows, names, context | {"wrong": wrong})
 
 
-def _do(request: HttpRequest, verb: str, rows: QuerySet[Conflict], action: BulkAction) -> None:
+def _tell(request: HttpRequest, words: str, _cards: Sequence[Conflict]) -> None:
+    messages.success(request, words)
+
+
+def _do(
+    request: HttpRequest, verb: str, rows: QuerySet[Conflict], action: BulkAction, tell: Tell
+) -> None:
     staff = staff_of(request)
     seen = _read_seen(request.POST.get("seen", ""))
     mine = set(rows.filter(pk__in=list(seen)).values_list("pk", flat=True))
     counted = {pk: one for pk, one in seen.items() if pk in mine}
     done = bulk.carry_out(staff.workspace, counted, action, actor=staff.actor, now=timezone.now())
     if done.touched:
-        messages.success(request, CONFIRMATIONS[verb].done.format(n=Count(len(done.touched))))
+        words = CONFIRMATIONS[verb].done.format(n=Count(len(done.touched)))
+        tell(request, words, done.touched)
     gone = len(seen) - len(counted)
     if gone:
         messages.warning(request, f"{gone} no longer fit the selection and were skipped.")

@@ -252,3 +252,105 @@ def test_a_column_that_says_the_same_in_every_row_stands_above(
     snooze.snooze(tenant.workspace, limits.pk, until=until, actor=SYSTEM, now=timezone.now())
     assert "Status" in headings(page(client, f"{LIST}?status=snoozed"))
     assert "Status" in headings(page(member("reader"), f"{LIST}?status=resolved"))  # of one row
+
+
+def undo_form(html: str) -> dict[str, list[str]]:
+    """Return the fields of the toast that undoes an action on several cards."""
+    toast = html[html.index('name="verb" value="undo"') - 300 :]
+    toast = toast[: toast.index("</form>")]
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', toast):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def do_both(client: Client, verb: str, cards: list[Conflict], **more: str) -> str:
+    """Do the same with cards and return the list, which offers to undo it."""
+    fields = {"verb": verb, "card": [str(card.pk) for card in cards]}
+    asked = client.post(BULK, fields).content.decode()
+    answer = client.post(BULK, seen(asked) | fields | more, follow=True)
+    return answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("verb", "more", "after"),
+    [
+        ("resolve", {"verdict": "yes"}, "resolved"),
+        ("dismiss", {}, "dismissed"),
+        ("snooze", {"until": "week"}, "snoozed"),
+    ],
+)
+def test_what_was_done_to_several_is_undone_at_once(
+    tenant: Tenant, member: Member, verb: str, more: dict[str, str], after: str
+) -> None:
+    cards = [disagree(tenant.workspace)[2], doors(tenant)[2]]
+    client = member("reviewer")
+    html = do_both(client, verb, cards, **more)
+    said = "decided" if verb == "resolve" else after
+    assert html.count(f"2 conflicts {said}.") == 1
+    assert [status(tenant.workspace, card) for card in cards] == [after] * 2
+    undone = client.post(BULK, undo_form(html), follow=True).content.decode()
+    assert "Undone for 2 conflicts." in undone
+    assert [status(tenant.workspace, card) for card in cards] == ["open"] * 2
+    assert 'value="undo"' not in undone
+
+
+def test_undoing_an_assignment_of_several_gives_each_back(tenant: Tenant, member: Member) -> None:
+    cards = [disagree(tenant.workspace)[2], doors(tenant)[2]]
+    client = member("reviewer")
+    html = do_both(client, "assign", cards[:1], assignee="reviewer-person")
+    html = do_both(client, "assign", cards, assignee="")
+    html = do_both(client, "assign", cards[:1], assignee="reviewer-person")
+    assert "1 conflict assigned." in html
+    client.post(BULK, undo_form(html))
+    with in_workspace(tenant.workspace):
+        assert not Conflict.objects.exclude(assignee=None).exists()
+    again = client.post(BULK, undo_form(html), follow=True).content.decode()
+    assert "1 of 1 could not be undone:" in again
+    do_both(client, "assign", cards[:1], assignee="reviewer-person")
+    client.post(BULK, undo_form(do_both(client, "assign", cards, assignee="")))
+    with in_workspace(tenant.workspace):
+        held = Conflict.objects.exclude(assignee=None).values_list("pk", "assignee__username")
+        assert list(held) == [(cards[0].pk, "reviewer-person")]
+
+
+def test_what_somebody_changed_since_is_not_undone(tenant: Tenant, member: Member) -> None:
+    _, green, door = doors(tenant)
+    limits = disagree(tenant.workspace)[2]
+    client = member("reviewer")
+    html = do_both(client, "resolve", [door, limits], verdict="yes")
+    forget.forget(tenant.workspace, [green.pk], actor=SYSTEM, now=timezone.now())
+    undone = plain(client.post(BULK, undo_form(html), follow=True).content.decode())
+    assert "Undone for 1 conflict." in undone
+    assert "1 of 2 could not be undone:" in undone
+    assert "Members have changed since the decision." in undone
+    assert status(tenant.workspace, limits) == "open"
+    assert status(tenant.workspace, door) != "open"
+
+
+def test_a_later_decision_of_somebody_else_is_not_undone(tenant: Tenant, member: Member) -> None:
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    html = do_both(client, "dismiss", [door])
+    client.post(f"/console/conflicts/{door.pk}/undo/")
+    client.post(f"/console/conflicts/{door.pk}/resolve/", {"verdict": "yes", "version": 3})
+    assert status(tenant.workspace, door) == "resolved"
+    told = client.post(BULK, undo_form(html), follow=True).content.decode()
+    assert "It was changed meanwhile." in told
+    assert status(tenant.workspace, door) == "resolved"
+
+
+def test_undoing_needs_rights_the_workspace_and_cards(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    cards = [doors(tenant)[2], disagree(neighbour.workspace)[2]]
+    client = member("reviewer")
+    fields = undo_form(do_both(client, "dismiss", cards[:1]))
+    assert member("reader").post(BULK, fields).status_code == 403
+    theirs = fields | {"changed": [f"{cards[1].pk}:1:", "\x00:x", "a"], "undoes": ["assign"]}
+    client.post(BULK, theirs)
+    for bad in ({"undoes": "explode"}, {"changed": ["::"]}, {"changed": [f"{cards[0].pk}:-1:"]}):
+        answer = client.post(BULK, fields | bad, follow=True)
+        assert "Choose what to undo." in answer.content.decode()
+    assert status(tenant.workspace, cards[0]) == "dismissed"
+    assert status(neighbour.workspace, cards[1]) == "open"

@@ -132,7 +132,7 @@ def carry_out(
     done = BulkPlan()
     ids = sorted(seen)[:AT_ONCE]  # in one order everywhere: two at once cannot deadlock
     with in_workspace(workspace):
-        found = Conflict.objects.in_bulk(ids)
+        found = Conflict.objects.select_related("assignee").in_bulk(ids)
     for pk in ids:
         card = found.get(pk)
         if card is None:
