@@ -287,7 +287,8 @@ def _read_action(request: HttpRequest, verb: str) -> BulkAction:
     if verb == "snooze":
         form = SnoozeForm(request.POST)
         if not form.is_valid():
-            raise WrongChoiceError("Choose a day after today.")
+            said = [str(one) for one in form.non_field_errors()]
+            raise WrongChoiceError(" ".join(said) or "Choose a day after today.")
         return BulkSnooze(form.cleaned_data["moment"])
     username = request.POST.get("assignee")
     if username is None:

@@ -1,3 +1,4 @@
+import { keepDrafts } from "./drafts.js";
 import { listen } from "./keys.js";
 import { Live, refreshCounts, showPulse } from "./live.js";
 import { undo } from "./toasts.js";
@@ -15,6 +16,8 @@ const opens = listed(head?.dataset.opens);
 const settles = listed(head?.dataset.settles);
 let arrived = 0;
 
+keepDrafts(card?.dataset.card);
+
 // Keyboard
 
 const follow = (selector) => document.querySelector(selector)?.click();
@@ -25,6 +28,13 @@ function snooze() {
   fold.open = true;
   fold.querySelector("button")?.focus();
 }
+
+addEventListener("keydown", ({ key }) => {
+  const fold = key === "Escape" && document.querySelector("[data-snooze][open]");
+  if (!fold) return;
+  fold.open = false;
+  fold.querySelector("summary").focus();
+});
 
 function comment() {
   const field = document.querySelector("[data-comment]");

@@ -354,3 +354,13 @@ def test_undoing_needs_rights_the_workspace_and_cards(
         assert "Choose what to undo." in answer.content.decode()
     assert status(tenant.workspace, cards[0]) == "dismissed"
     assert status(neighbour.workspace, cards[1]) == "open"
+
+
+def test_a_snooze_of_several_without_a_day_asks_for_one(tenant: Tenant, member: Member) -> None:
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    fields = {"verb": "snooze", "card": [str(door.pk)], "confirmed": "yes", "until": "date"}
+    assert "Choose a day.<" in client.post(BULK, fields).content.decode()
+    past = client.post(BULK, fields | {"date": "2020-01-01"}).content.decode()
+    assert "Choose a day after today.<" in past
+    assert status(tenant.workspace, door) == "open"

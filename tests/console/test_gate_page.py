@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Merge, MergeSuggestion, Observation
+from memories.models import Memory, Merge, MergeSuggestion, Observation, Relation
 from tests.conftest import Tenant
 
 Member = Callable[[str], Client]
@@ -163,3 +163,26 @@ def test_the_page_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Memb
     with CaptureQueriesContext(connection) as many:
         shown(client)
     assert len(many) == len(one)
+
+
+def test_what_is_called_different_is_kept_apart_by_the_first_key(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant)
+    client = member("reviewer")
+
+    def answers() -> list[tuple[str, str]]:
+        buttons = re.findall(
+            r'<button name="answer" value="(accept|reject)"([^>]*)>', shown(client)
+        )
+        return [(name, re.sub(r"\s+", " ", rest).strip()) for name, rest in buttons]
+
+    first, second = 'class="primary" data-key="1"', 'data-key="2"'
+    assert answers() == [("accept", first), ("reject", second)]
+    with in_workspace(tenant.workspace):
+        MergeSuggestion.objects.update(relation=Relation.DIFFERENT)
+    assert answers() == [("reject", first), ("accept", second)]
+    inbox = client.get("/console/inbox/?source=suggestions").content.decode()
+    wanted = r'name="action" value="(\w+)" class="verdict (\w+)-tone" data-key="(\d)"'
+    found = re.findall(wanted, inbox)
+    assert found[:2] == [("reject", "keep", "1"), ("accept", "calm", "2")]

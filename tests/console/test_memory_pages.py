@@ -620,3 +620,57 @@ def test_a_wrong_memory_is_answered_with_what_is_right(tenant: Tenant, member: M
     for sent in ({"what": "?"}, {"ids": "x"}):
         told = client.post(path, {**body, **sent}, follow=True).content.decode()
         assert "Choose what to do." in told or "Tick the one memory" in told
+
+
+def ticked(html: str) -> list[str]:
+    """Return the memories whose ticks are set, sorted."""
+    boxes = re.findall(r'data-tick value="([^"]+)" checked', html)
+    return sorted(boxes)
+
+
+def test_what_was_ticked_stays_ticked_when_nothing_is_done(tenant: Tenant, member: Member) -> None:
+    ids = [commit(tenant, one) for one in (LIFT, TEA, CRATES)]
+    client, back = member("reviewer"), f"{LIST}?q=the"
+    assert ticked(shown(client, LIST)) == []
+    untagged = client.post(ACT, {"do": "tag", "tag": "", "ids": ids[:2], "back": LIST}, follow=True)
+    html = untagged.content.decode()
+    assert ticked(html) == sorted(ids[:2])
+    assert f'name="back" value="{LIST}"' in html
+    one = {"what": "contradiction", "ids": ids[2:], "back": LIST}
+    few = client.post(f"{LIST}report/", one, follow=True).content.decode()
+    assert ticked(few) == ids[2:]
+    sent = client.post(ACT, {"do": "tag", "ids": ids[:1], "back": back})["Location"]
+    assert sent == f"{back}&ticked={ids[0]}"
+    assert ticked(shown(client, f"{LIST}?ticked=x.%00.{'9' * 99}")) == []
+
+
+@pytest.mark.parametrize("action", ["forget", "restore", "unpin", "tag"])
+def test_one_memory_is_spoken_of_in_the_singular(
+    tenant: Tenant, member: Member, action: str
+) -> None:
+    ids = [commit(tenant, one) for one in (LIFT, TEA)]
+    client = member("reviewer")
+    if action != "forget":
+        client.post(ACT, {"do": "pin", "ids": ids, "confirmed": "yes"})
+    if action == "restore":
+        client.post(ACT, {"do": "forget", "ids": ids, "confirmed": "yes"})
+    asked = [
+        client.post(ACT, {"do": action, "tag": "a", "ids": some}).content.decode()
+        for some in (ids[:1], ids)
+    ]
+    told = [re.findall(r"</h1>\s*<p>(.*?)</p>", html)[0] for html in asked]
+    assert [bool(re.search("(?i)\\b(them|they|each)\\b", one)) for one in told] == [False, True]
+    assert "|" not in "".join(told)
+
+
+def test_pinning_is_told_as_pinning(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, LIFT)
+    client = member("reviewer")
+    change = f"{LIST}{memory}/change/"
+    for revision, answer, said in ((1, "yes", "Pinned."), (2, "no", "Unpinned.")):
+        sent = {"revision": str(revision), "pinned": answer}
+        html = client.post(change, sent, follow=True).content.decode()
+        assert f">{said}<" in html
+        assert "Saved as" not in html
+    client.post(f"{LIST}{memory}/undo/", {"revision": "3"})
+    assert stored(tenant, memory).is_pinned

@@ -138,6 +138,58 @@ def test_several_are_ticked_counted_and_dismissed(
     assert person.complaints == []
 
 
+def test_a_key_undoes_what_was_done_to_several_and_nothing_moves(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    cards = [contradict(service, f"{subject}{name}")[2] for name in ("one", "two")]
+    person = visit()
+    page = person.sign_in(f"{LIST}?q={subject}")
+    before = top_of(page, "table")
+    page.get_by_label("All on this page").check()
+    page.get_by_role("button", name="Snooze…").click()
+    page.get_by_role("button", name="Snooze", exact=True).click()
+    expect(page.locator("form.toast")).to_contain_text("2 conflicts snoozed.")
+    assert top_of(page, "table") - before < 40  # what all rows share may stand above the table
+    press(page, "u")
+    expect(page.locator(".toast")).to_contain_text("Undone for 2 conflicts.")
+    assert [status(service, card) for card in cards] == ["open"] * 2
+    assert person.complaints == []
+
+
+def test_what_is_typed_outlives_the_form_beside_it(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    _, _, card = contradict(service, subject)
+    person = visit()
+    page = person.sign_in(f"{TRIAGE}?card={card}")
+    note, talk = page.get_by_label("Note for the record"), page.get_by_label("Add a comment")
+    note.fill("because of the invoice")
+    talk.fill("who knows more?")
+    press_outside(page, "s")
+    page.get_by_role("button", name="Until then").click()  # the browser asks for a day
+    expect(page).to_have_url(re.compile(rf"{TRIAGE}\?card={card}$"))
+    expect(talk).to_have_value("who knows more?")
+    press_outside(page, "Escape")
+    expect(page.get_by_role("button", name="Until then")).to_be_hidden()
+    press_outside(page, "a")
+    expect(page.get_by_role("button", name="Unassign me")).to_be_visible()
+    expect(note).to_have_value("because of the invoice")
+    expect(talk).to_have_value("who knows more?")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator(".talk")).to_contain_text("who knows more?")
+    expect(note).to_have_value("because of the invoice")
+    expect(talk).to_have_value("")
+    page.reload()
+    expect(note).to_have_value("")
+    assert person.complaints == []
+
+
+def press_outside(page: Page, key: str) -> None:
+    """Press a key while no field has the focus."""
+    page.evaluate("document.activeElement?.blur()")
+    press(page, key)
+
+
 @pytest.mark.parametrize("width", [1440, 1280, 390, 360])
 def test_no_word_is_broken_inside_a_pill(
     service: Service, visit: Visit, subject: str, width: int

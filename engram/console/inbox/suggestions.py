@@ -135,18 +135,19 @@ class SuggestionSource(Source):
         united = "One memory from now on, under the id of #1; it says what"
         # Where claim comparison finds no common claim, a merge is not what is expected.
         is_alike = row.relation != Relation.DIFFERENT
+        merge = Action(
+            1 if is_alike else 2, "accept",
+            f"{'The same: merge' if is_alike else 'Merge them anyway'}, in the words of {kept}",
+            f"{united} {kept} says. {_loss(best)}",
+            "keep" if is_alike else "calm",
+        )  # fmt: skip
+        apart = Action(
+            2 if is_alike else 1, "reject", "Keep apart",
+            "Nothing changes. The gate neither merges nor suggests these two again.",
+            "drop" if is_alike else "keep",
+        )  # fmt: skip
         return (
-            Action(
-                1, "accept",
-                f"{'The same: merge' if is_alike else 'Merge them anyway'}, in the words of {kept}",
-                f"{united} {kept} says. {_loss(best)}",
-                "keep" if is_alike else "calm",
-            ),
-            Action(
-                2, "reject", "Keep apart",
-                "Nothing changes. The gate neither merges nor suggests these two again.",
-                "drop" if is_alike else "keep",
-            ),
+            *((merge, apart) if is_alike else (apart, merge)),
             Action(
                 3, keep_rest, f"Merge, in the words of {other}",
                 f"{united} {other} says. {_loss(rest)}",

@@ -16,7 +16,7 @@ from engram.console.memories import changes
 from engram.console.memories.asked import ask, ask_about_all, question_of
 from engram.console.memories.change_pages import address_of
 from engram.console.memories.changing import affected, perform
-from engram.console.memories.done import ACTIONS, MOST_AT_ONCE, add_done
+from engram.console.memories.done import ACTIONS, MOST_AT_ONCE, add_done, add_ticks
 from engram.console.memories.matching import matching
 from engram.kernel.labels import Count
 from engram.kernel.literals import row_id
@@ -41,7 +41,7 @@ def act(request: HttpRequest) -> HttpResponse:
     problem = _why_not(action, ids, tag, is_across=rows is not None)
     if problem:
         messages.error(request, problem)
-        return redirect(back)
+        return redirect(back if rows is not None else add_ticks(back, ids))
     is_confirmed = request.POST.get("confirmed") == "yes"
     if rows is not None and (len(ids) > MOST_AT_ONCE or is_confirmed):
         return _act_on_all(request, action, rows, tag, back)

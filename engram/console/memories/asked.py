@@ -25,17 +25,23 @@ from memories.services.lifecycle import forget
 from memories.services.lifecycle.states import merged_with
 
 SHOWN: Final = 10
-_TAGS_STAY: Final = "Each gets one more revision; its other tags stay."
-# The question, what follows from it, and the button.
+_TAGS_STAY: Final = (
+    "It gets one more revision; its other tags stay.|"
+    "Each gets one more revision; its other tags stay."
+)
+# The question, what follows from it, for one and for many if they differ, and the button.
 ASKED: Final[dict[str, tuple[str, str, str]]] = {
     "forget": (
         "Forget {n}?",
+        "No recall, search, prompt or question shows it any more, and the same statement is "
+        "refused when somebody commits it again. It can be brought back.|"
         "No recall, search, prompt or question shows them any more, and the same statements are "
         "refused when somebody commits them again. They can be brought back.",
         "Forget",
     ),
     "restore": (
         "Bring {n} back?",
+        "Agents recall it again, unless something else hides it.|"
         "Agents recall them again, unless something else hides them.",
         "Bring back",
     ),
@@ -44,7 +50,12 @@ ASKED: Final[dict[str, tuple[str, str, str]]] = {
         "Pins lead the sessions of their project and scope, whatever is asked.",
         "Pin",
     ),
-    "unpin": ("Unpin {n}?", "They are recalled by what is asked, as all others.", "Unpin"),
+    "unpin": (
+        "Unpin {n}?",
+        "It is recalled by what is asked, as all others.|"
+        "They are recalled by what is asked, as all others.",
+        "Unpin",
+    ),
     "tag": ("Add the tag “{tag}” to {n}?", _TAGS_STAY, "Add the tag"),
     "untag": ("Take the tag “{tag}” from {n}?", _TAGS_STAY, "Take the tag"),
 }
@@ -121,10 +132,11 @@ def _confirm(
 ) -> HttpResponse:
     question, consequence, button = ASKED[action]
     counted = f"{Count(number):memory|memories}"
+    of_one, _, of_many = consequence.partition("|")
     context |= {
         "action": action,
         "question": question.format(n=counted, tag=context["tag"]),
-        "consequence": consequence,
+        "consequence": of_many if of_many and number != 1 else of_one,
         "button": button,
     }
     return render(request, "console/memories/confirm.html", context)

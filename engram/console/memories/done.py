@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -24,7 +24,8 @@ ACTIONS: Final[dict[str, tuple[str, str]]] = {
     "untag": ("without the tag", "tag"),
 }
 REVISED: Final = "revised"
-PARAMETERS: Final = ("done", "ids", "tag_done")
+TICKED: Final = "ticked"
+PARAMETERS: Final = ("done", "ids", "tag_done", TICKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,8 +59,16 @@ def done_in(request: HttpRequest) -> Done | None:
 
 def add_done(address: str, action: str, ids: Collection[UUID] = (), tag: str = "") -> str:
     """Return an address of ours that also says what was done."""
+    return _with(address, {"done": action, "ids": ".".join(map(str, ids)), "tag_done": tag})
+
+
+def add_ticks(address: str, ids: Collection[UUID]) -> str:
+    """Return an address of ours that keeps what was ticked, where nothing was done."""
+    return _with(address, {TICKED: ".".join(map(str, list(ids)[:MOST_AT_ONCE]))})
+
+
+def _with(address: str, more: Mapping[str, str]) -> str:
     parts = urlsplit(without_done(address))
-    more = {"done": action, "ids": ".".join(map(str, ids)), "tag_done": tag}
     query = parse_qsl(parts.query) + [(name, value) for name, value in more.items() if value]
     return parts._replace(query=urlencode(query)).geturl()
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -56,7 +56,14 @@ def change(request: HttpRequest, memory_id: UUID) -> HttpResponse:
         return _refuse(request, found, *_told(error))
     if isinstance(done, Memory):
         _tell_dropped(request, before, answers_of(done))
-    return _lead_back(request, memory_id, done, REVISED)
+    return _lead_back(request, memory_id, done, _deed(body.validated_data))
+
+
+def _deed(changed: Mapping[str, Any]) -> str:
+    """Return the name of a revision in the address: of one that only pins or unpins, of others."""
+    if set(changed) != {"is_pinned"}:
+        return REVISED
+    return "pin" if changed["is_pinned"] else "unpin"
 
 
 @form_target("console:memory")

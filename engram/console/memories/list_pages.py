@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 from engram.console.memories import changes
 from engram.console.memories.change_pages import doing
 from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
-from engram.console.memories.done import PARAMETERS, done_in
+from engram.console.memories.done import PARAMETERS, TICKED, done_in, ids_of
 from engram.console.memories.forms import ListForm
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
@@ -45,6 +45,7 @@ def memories(request: HttpRequest) -> HttpResponse:
         "page": NOTHING,
         "may_act": has_role(request, Role.REVIEWER),
         "done": done_in(request),
+        "ticked": ids_of(request.GET.get(TICKED, "")),
         "chosen": set(request.GET.getlist("columns")) or set(CHOSEN_FIRST),
         "here": _without(request, *PARAMETERS),
         "matching": urlencode(form.given),

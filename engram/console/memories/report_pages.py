@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 
 from conflicts.services.reports.report import correct, report
+from engram.console.memories.done import add_ticks
 from engram.console.memories.reporting import MOST, note_of, report_and_show
 from engram.kernel.literals import row_id
 from engram.kernel.pages import member_page, return_address, staff_of
@@ -47,7 +48,7 @@ def report_memories(request: HttpRequest) -> HttpResponse:
     rows = list(Memory.objects.recallable().filter(pk__in=ids[: MOST + 1]))
     if problem := _why_not(what, len(rows)):
         messages.error(request, problem)
-        return redirect(back)
+        return redirect(add_ticks(back, ids))
     if request.POST.get("confirmed") == "yes" and _make(request, what, [row.pk for row in rows]):
         return redirect(back)
     question, consequence, label = ASKED[what]
