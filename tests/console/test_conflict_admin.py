@@ -36,7 +36,7 @@ DEEDS: dict[str, dict[str, str]] = {
 
 REFUSALS = {
     "resolve": "Choose one of the answers.",
-    "snooze": "Choose a day after today.",
+    "snooze": "Choose a day",  # "after today" of one that is past
     "assign": "Nobody of that name",
 }
 
