@@ -6,7 +6,7 @@ one that was shown: a card that was decided or changed meanwhile is skipped, wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -129,18 +129,29 @@ def carry_out(
     now: datetime,
 ) -> BulkPlan:
     """Apply an action to the cards that are unchanged since they were shown."""
+
+    def do(card: Conflict) -> None:
+        if card.version != seen[card.pk].version:
+            raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
+        _do(workspace, card, action, seen[card.pk], actor=actor, now=now)
+
+    # In one order everywhere: two at once cannot deadlock.
+    return change_each(workspace, sorted(seen), do)
+
+
+def change_each(
+    workspace: Workspace, ids: Sequence[UUID], change: Callable[[Conflict], None]
+) -> BulkPlan:
+    """Change at most `AT_ONCE` cards in the order of `ids`; one that refuses stops no other."""
     done = BulkPlan()
-    ids = sorted(seen)[:AT_ONCE]  # in one order everywhere: two at once cannot deadlock
     with in_workspace(workspace):
-        found = Conflict.objects.select_related("assignee").in_bulk(ids)
-    for pk in ids:
+        found = Conflict.objects.select_related("assignee").in_bulk(ids[:AT_ONCE])
+    for pk in ids[:AT_ONCE]:
         card = found.get(pk)
         if card is None:
             continue
         try:
-            if card.version != seen[pk].version:
-                raise StaleError("It was changed or decided meanwhile.", cause=CHANGED_MEANWHILE)
-            _do(workspace, card, action, seen[pk], actor=actor, now=now)
+            change(card)
         except RefusalError as error:
             done.passed.append(SkippedCard(card, getattr(error, "message", error.detail)))
         else:

@@ -10,13 +10,12 @@ from uuid import UUID
 from conflicts.models import Conflict
 from conflicts.services.cards import discuss
 from conflicts.services.cards.snooze import wake
-from conflicts.services.verdicts.bulk import AT_ONCE, BulkPlan, SkippedCard
+from conflicts.services.verdicts.bulk import BulkPlan, change_each
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
 from engram.kernel.models import Workspace
-from engram.kernel.refusals import RefusalError, StaleError
-from engram.kernel.tenancy import in_workspace
+from engram.kernel.refusals import StaleError
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,26 +40,16 @@ def undo_all(
     Cards were changed in the order of their ids. Two that share a memory can only be undone in the
     opposite order.
     """
-    done = BulkPlan()
-    ids = sorted(changed, reverse=True)[:AT_ONCE]
-    with in_workspace(workspace):
-        found = Conflict.objects.select_related("assignee").in_bulk(ids)
-    for pk in ids:
-        card = found.get(pk)
-        if card is None:
-            continue
-        try:
-            _refuse_changed(card, verb, changed[pk], assigned)
-            if verb == "assign":
-                before = changed[pk].before or None
-                discuss.assign(workspace, pk, username=before, actor=actor, now=now)
-            else:
-                (wake if verb == "snooze" else undo)(workspace, pk, actor=actor, now=now)
-        except RefusalError as error:
-            done.passed.append(SkippedCard(card, getattr(error, "message", error.detail)))
+
+    def take_back(card: Conflict) -> None:
+        left = changed[card.pk]
+        _refuse_changed(card, verb, left, assigned)
+        if verb == "assign":
+            discuss.assign(workspace, card.pk, username=left.before or None, actor=actor, now=now)
         else:
-            done.touched.append(card)
-    return done
+            (wake if verb == "snooze" else undo)(workspace, card.pk, actor=actor, now=now)
+
+    return change_each(workspace, sorted(changed, reverse=True), take_back)
 
 
 def _refuse_changed(card: Conflict, verb: str, left: ChangedCard, assigned: str) -> None:
