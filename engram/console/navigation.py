@@ -74,7 +74,7 @@ PLACES: tuple[Place, ...] = (
         "Detective",
         "runs",
         (
-            Tab("Overview", "console:detective"),
+            Tab("Overview", "console:detective", also=("/rules/",)),
             Tab("Runs", "admin:conflicts_detectionrun_changelist"),
             Tab(
                 "Gate",
@@ -122,7 +122,7 @@ PLACES: tuple[Place, ...] = (
             Tab("Digest", "console:digest"),
             Tab("Retention", "console:retention", needs=Role.REVIEWER),
             Tab("Deletions", "console:deletions", needs=Role.ADMIN, is_for_superusers=True),
-            Tab("API docs", "console:api-docs"),
+            Tab("API docs", "console:api-docs", also=("/problems/",)),
         ),
     ),
 )  # fmt: skip
@@ -268,6 +268,12 @@ def _prefixes(request: HttpRequest, tab: Tab) -> Sequence[str]:
     # All pages of the current workspace's row: its form, and its deletion.
     own = link.removesuffix("change/") if tab.route == OF_WORKSPACE else link
     return (own, *tab.also)
+
+
+def frame(request: HttpRequest) -> dict[str, str]:
+    """Return the frame of pages that everybody may open, for templates: to members, the shell."""
+    is_member = staff_or_none(request) is not None
+    return {"frame": "console/card.html" if is_member else "console/plain.html"}
 
 
 def site_icon(request: HttpRequest) -> str:

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.cache import add_never_cache_headers
 
 from engram.kernel.actors import Actor
 from engram.kernel.configuration import known_zones
@@ -19,7 +20,8 @@ from engram.kernel.tenancy import in_workspace
 GetResponse = Callable[[HttpRequest], HttpResponse]
 SESSION_SLOT = "engram_workspace"
 ZONE_COOKIE = "zone"
-PAGE_PREFIXES = ("/admin/", "/console/", "/api/docs/")
+SERVICES = ("/api/", "/healthz", "/readyz", "/metrics", "/static/")  # everything else is a page
+DOCS = "/api/docs/"
 
 
 class RequestIdMiddleware:
@@ -61,7 +63,7 @@ class ContentSecurityPolicyMiddleware:
             return response
         if request.path.startswith("/admin/"):
             rest = "script-src 'self' 'unsafe-eval'; style-src 'self' 'unsafe-inline'"
-        elif request.path.startswith("/api/docs/"):
+        elif request.path.startswith(DOCS):
             rest = "script-src 'self'; style-src 'self' 'unsafe-inline'"
         else:
             rest = "script-src 'self'; style-src 'self'"
@@ -115,8 +117,8 @@ class StaffWorkspaceMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        """Handle the request; pages of the admin and the console run in the member's workspace."""
-        is_page = request.path == "/" or request.path.startswith(PAGE_PREFIXES)
+        """Handle the request; pages run in the member's workspace, error pages too."""
+        is_page = request.path.startswith(DOCS) or not request.path.startswith(SERVICES)
         is_api = request.path.startswith("/api/") and "Authorization" not in request.headers
         if not (is_page or is_api):
             return self.get_response(request)
@@ -129,4 +131,6 @@ class StaffWorkspaceMiddleware:
             response = self.get_response(request)
             if hasattr(response, "render") and not getattr(response, "is_rendered", True):
                 response.render()
-            return response
+        # Not cached, so that the next user of the browser cannot go back to the page.
+        add_never_cache_headers(response)
+        return response

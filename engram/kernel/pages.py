@@ -11,7 +11,6 @@ from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.utils.cache import add_never_cache_headers
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from engram.kernel.middleware import StaffWorkspace
@@ -54,10 +53,7 @@ def member_page(
             for role in needed:
                 if not has_role(request, role):
                     raise PermissionDenied(f"This needs the role {role.value}.")
-            response = view(request, *args, **kwargs)
-            # Not cached, so that the next user of the browser cannot go back to the page.
-            add_never_cache_headers(response)
-            return response
+            return view(request, *args, **kwargs)
 
         return run
 

@@ -171,6 +171,8 @@ def test_what_is_not_shown_is_refused(tenant: Tenant, member: Member) -> None:
         ("/admin/kernel/workspace/{own}/delete/", "Settings", "Workspace"),
         ("/admin/password_change/", "Administration", "All tables"),
         ("/console/conflicts/{card}/", "Inbox", "Conflicts"),
+        ("/rules/", "Detective", "Overview"),
+        ("/problems/not-found", "Settings", "API docs"),
     ],
 )
 def test_pages_below_a_tab_belong_to_it(

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.urls import get_resolver
 
@@ -14,6 +15,7 @@ from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
 from tests.console.cards import QUESTION, disagree
+from tests.console.test_navigation import side_of
 
 Member = Callable[[str], Client]
 PAGES = [
@@ -164,6 +166,57 @@ def test_error_pages_have_our_look(db: None, path: str, code: int) -> None:
     answer = Client().get(path)
     assert answer.status_code == code
     assert "console/console.css" in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [("/nowhere/", 404), ("/console/nowhere/", 404), ("/console/settings/", 403),
+     ("/rules/", 200), ("/problems/", 200), ("/problems/not-found", 200)],
+)  # fmt: skip
+def test_members_see_pages_for_everybody_and_refusals_in_their_shell(
+    tenant: Tenant, member: Member, path: str, code: int
+) -> None:
+    answer = member("reader").get(path)
+    html = answer.content.decode()
+    assert answer.status_code == code
+    assert tenant.workspace.name in side_of(html)
+    assert html.count("<main") == html.count("<h1") == 1
+    assert "no-store" in answer["Cache-Control"]  # the next user of the browser does not see it
+
+
+def test_an_expired_form_is_told_in_the_shell(tenant: Tenant, member: Member) -> None:
+    strict = Client(enforce_csrf_checks=True)
+    strict.cookies = member("reader").cookies
+    assert tenant.workspace.name in side_of(strict.post("/console/switch/").content.decode())
+
+
+@pytest.mark.parametrize("path", ["/nowhere/", "/rules/", "/problems/"])
+@pytest.mark.parametrize("is_signed_in", [False, True])
+def test_who_is_no_member_sees_no_workspace(tenant: Tenant, path: str, is_signed_in: bool) -> None:
+    client = Client()
+    if is_signed_in:
+        client.force_login(User.objects.create_superuser("lost"))
+    html = client.get(path).content.decode()
+    assert 'class="side"' not in html
+    assert tenant.workspace.name not in html
+
+
+@pytest.mark.parametrize(("error", "code"), [(OperationalError, 503), (RuntimeError, 500)])
+def test_a_page_of_an_error_stays_plain_when_the_shell_cannot_be_read(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch,
+    error: type[Exception], code: int,
+) -> None:  # fmt: skip
+    client = member("reader")
+    client.raise_request_exception = False
+
+    def fail(request: object) -> None:
+        raise error
+
+    monkeypatch.setattr("engram.console.navigation.tallies_for", fail)
+    answer = client.get("/nowhere/")
+    assert answer.status_code == code
+    assert 'class="side"' not in answer.content.decode()
+    assert f'<p class="code">{code}</p>' in answer.content.decode()
 
 
 def test_times_are_told_in_the_workspaces_zone(tenant: Tenant, member: Member) -> None:
