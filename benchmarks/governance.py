@@ -5,11 +5,12 @@
 Streams of margins are drawn from a normal distribution (cut to [-1, 1]): ten sessions before the
 first training, then 290 with a mean and a deviation, or 100 and then 60 after a fall from 0.12 to
 -0.15; as they are, each correlated by 0.3 with the one before, with 40 % of them ties, or with 30 %
-of the sessions void. At means of at most 0 the streams have 1,000 sessions. Each rule set says what
-it would have done; the one that serves is `predictor.core.governance`, and the arrays here are
-held to it, run by run. It sees the margins of those sessions only whose lists are drafted, with the
-probability that it asks for; the others see all. Figures are shares of runs in percent, medians,
-and what the sessions of a run gained in the mean: the margin times the ranker's share of influence.
+of the sessions void. Ties lower the mean; with `same mean` the other margins are larger by as much.
+At means of at most 0 the streams have 1,000 sessions. Each rule set says what it would have done;
+the one that serves is `predictor.core.governance`, and the arrays here are held to it, run by run.
+It sees the margins of those sessions only whose lists are drafted, with the probability that it
+asks for; the others see all. Figures are shares of runs in percent, medians, and what the sessions
+of a run gained in the mean: the margin times the ranker's share of influence.
 What exposure does to margins, and what drafts cost, is measured by `benchmarks/exposure.py`.
 """
 
@@ -64,6 +65,7 @@ STREAMS = {  # shares of ties and of void sessions, and the correlation with the
     "40 % ties": (0.4, 0.0, 0.0),
     "30 % void": (0.0, 0.3, 0.0),
 }
+SAME_MEAN = ", same mean"  # the other margins are larger by what ties take from the mean
 PHI = np.vectorize(lambda z: 0.5 * (1 + erf(z / 2**0.5)))
 
 
@@ -251,7 +253,8 @@ def draw_margins(
     mean: float, deviation: float, shape: tuple[int, int], seed: int, stream: str
 ) -> np.ndarray:
     """Draw (runs, sessions) margins; NaN is void."""
-    ties, void, correlation = STREAMS[stream]
+    ties, void, correlation = STREAMS[stream.removesuffix(SAME_MEAN)]
+    mean = mean / (1 - ties) if stream.endswith(SAME_MEAN) else mean
     rng = np.random.default_rng([seed, shape[0]])
     noise = rng.normal(0, deviation, shape)
     for step in range(1, shape[1] if correlation else 0):
@@ -359,7 +362,7 @@ def main() -> None:
     sets = [(rules.name, partial(run_rules, rules=rules)) for rules in RULES]
     result = [
         measure_rules(name, run, deviation, stream, runs)
-        for stream in STREAMS
+        for stream in (*STREAMS, "40 % ties" + SAME_MEAN)
         for deviation in DEVIATIONS
         for name, run in [*sets, ("source document", run_source_rules)]
     ]
