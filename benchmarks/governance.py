@@ -53,12 +53,13 @@ from predictor.core.governance import (
     SessionOutcome,
 )
 
-RUNS, HELD_RUNS = (2000, 10) if os.environ.get("BENCH_SIZE", "full") == "full" else (40, 1)
+IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
+RUNS, HELD_RUNS = (2000, 10) if IS_FULL else (40, 1)
 COLD = 10  # sessions before the first training
 SESSIONS, LONG, BEFORE, AFTER = 290, 990, 90, 60
 FALLEN = -0.15
 MEANS = (-0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.12, 0.3)
-DEVIATIONS = (0.15, 0.25, 0.35)
+DEVIATIONS = (0.15, 0.25, 0.35) if IS_FULL else (0.25,)
 STREAMS = {  # shares of ties and of void sessions, and the correlation with the one before
     "plain": (0.0, 0.0, 0.0),
     "correlated": (0.0, 0.0, 0.3),
