@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.templatetags.static import static
 from django.urls import get_script_prefix, reverse
 
-from engram.console.inbox.queue import tallies_for
+from engram.console.inbox.queue import count_waiting, tallies_for
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_or_none
 
@@ -244,9 +244,9 @@ def _count_waiting(request: HttpRequest, tab: Tab) -> int | None:
     """Return the number of pending items of a tab; None if it has no counter."""
     if not tab.waits:
         return None
-    tallies = tallies_for(request)
     if tab.waits == "inbox":
-        return sum(tally.count for tally in tallies.values())
+        return count_waiting(request)
+    tallies = tallies_for(request)
     return tallies[tab.waits].count if tab.waits in tallies else 0
 
 

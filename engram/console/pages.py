@@ -16,6 +16,7 @@ from engram.console.changes import changes_since
 from engram.console.diagnostics.diagnose import diagnose
 from engram.console.needs import needs_of
 from engram.console.overview import overview
+from engram.console.schema import operations
 from engram.console.tour import is_offered
 from engram.kernel.chosen import choose_workspace
 from engram.kernel.models import Role
@@ -98,4 +99,4 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show the API's description, rendered from its OpenAPI document without network access."""
     frame = "console/base.html" if staff_or_none(request) else "console/open.html"
-    return render(request, "console/api_docs.html", {"frame": frame})
+    return render(request, "console/api_docs.html", {"frame": frame, "groups": operations()})

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import json
 import threading
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.http import HttpResponse, HttpResponseBase
@@ -61,6 +64,29 @@ def _takes_gzip(accepted: str) -> bool:
 
 
 keeper = SchemaCache()
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the API as a list shows it."""
+
+    method: str
+    path: str
+    summary: str
+
+
+@cache
+def operations() -> Mapping[str, Sequence[Operation]]:
+    """Return all operations by their group, in the order of the document."""
+    found: dict[str, list[Operation]] = {}
+    for path, methods in json.loads(keeper.get().plain)["paths"].items():
+        for method, described in methods.items():
+            [group] = described["tags"]
+            words = group.replace("-", " ").capitalize()
+            found.setdefault(words, []).append(
+                Operation(method.upper(), path, described["summary"])
+            )
+    return found
 
 
 class Schema(SpectacularJSONAPIView):

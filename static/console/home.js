@@ -171,14 +171,6 @@ function exchange(read) {
     const again = part.matches("a") ? part : part.querySelector(`a[href="${CSS.escape(focused?.getAttribute("href") ?? "")}"]`);
     if (focused) again?.focus({ preventScroll: true });
   }
-  showTitle();
-}
-
-const title = document.title.replace(/^\(\d+\) /, "");
-
-function showTitle() {
-  const waiting = Number(document.getElementById("needs").dataset.waiting);
-  document.title = waiting ? `(${waiting}) ${title}` : title;
 }
 
 function show() {

@@ -102,7 +102,7 @@ export function showPulse(element, state) {
   element.title = state === "live" ? "Changes arrive by themselves" : "What you see may be out of date";
 }
 
-// How much waits, by the name of its source (`inbox`: all of it), wherever the page shows it.
+// How much waits, by the name of its source (`inbox`: all of it), wherever the page shows it; in the title all of it.
 export async function refreshCounts() {
   try {
     const answer = await fetch("/console/inbox/counts/", { headers: { Accept: "application/json" } });
@@ -112,6 +112,8 @@ export async function refreshCounts() {
       place.textContent = counts[place.dataset.count] ?? place.textContent;
       place.parentElement.classList.toggle("at-zero", place.textContent === "0");
     }
+    const title = document.title.replace(/^\(\d+\) /, "");
+    document.title = counts.inbox ? `(${counts.inbox}) ${title}` : title;
   } catch {
     // The pulse says that we are not connected.
   }

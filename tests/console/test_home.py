@@ -104,8 +104,6 @@ def test_who_may_not_decide_is_told_who_is_waited_for(
     disagree(tenant.workspace)
     html = member(role.value).get("/").content.decode()
     assert needs_in(html) == ("1 item waits for a reviewer", ["1 conflict"])
-    assert "<title>Home · Engram</title>" in html
-    assert 'data-waiting="0"' in html
 
 
 @pytest.mark.parametrize("path", ["/", "/console/numbers/", "/console/numbers/?health=1"])

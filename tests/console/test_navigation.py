@@ -202,6 +202,8 @@ def test_the_same_counts_stand_everywhere(tenant: Tenant, member: Member) -> Non
         shown = re.findall(r'data-count="(\w+)">(\d+)<', html)
         assert ("inbox", "1") in shown, path
         assert {(name, str(counts[name])) for name, _ in shown} == set(shown), path
+    for path in ("/", "/console/settings/", "/admin/memories/review/", "/rules/", "/nowhere/"):
+        assert re.search(r"<title>\s*\(1\) \w", client.get(path).content.decode()), path
 
 
 def test_counting_asks_as_often_for_many_as_for_one(tenant: Tenant, member: Member) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
@@ -157,6 +158,29 @@ def test_api_docs_need_no_network_and_no_sign_in(db: None) -> None:
     assert 'class="side"' not in html
     assert re.findall(r'(?:src|href)="(?:https?:)?//', html) == []
     assert "drf_spectacular_sidecar/swagger-ui-dist/swagger-ui-bundle.js" in html
+
+
+def test_api_docs_list_every_operation_without_scripts(db: None) -> None:
+    html = Client().get("/api/docs/").content.decode()
+    shown = re.findall(
+        r"<code>([A-Z]+)</code></td><td><code>(.*?)</code></td><td class=\"wide\">(.+?)</td>", html
+    )
+    described = Client().get("/api/v1/schema/", headers={"Accept": "application/json"}).json()
+    assert {(m.lower(), p.replace("<wbr>", ""), unescape(said)) for m, p, said in shown} == {
+        (method, path, operation["summary"])
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    }
+    assert html.index("<noscript>") < html.index("<h2 ") < html.index("</noscript>")
+
+
+@pytest.mark.parametrize(
+    "path", ["/admin/memories/memory/", "/admin/", "/admin/kernel/apikey/add/"]
+)
+def test_pages_of_the_admin_say_what_needs_scripts(
+    tenant: Tenant, member: Member, path: str
+) -> None:
+    assert member("admin").get(path).content.decode().count("Without JavaScript") == 1
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, WIDE, press, width_over
+from tests.e2e.browser import LOWEST_CONTRAST, NARROW, WIDE, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict
 from tests.homes import eventually
@@ -229,7 +229,11 @@ def test_pages_show_their_figures_and_lists_without_scripts(
         expect(page.locator("#health li")).to_have_count(8)
         expect(page.locator("[data-feed]")).to_contain_text(f"The {subject} door is oak.")
         page.goto(MEMORIES)
+        expect(page.locator("noscript .notice")).to_be_visible()
+        expect(page.locator("#changelist-search kbd")).to_be_hidden()
         assert width_over(page) == 0
+        if viewport is PHONE:
+            page.get_by_role("checkbox", name="Filters", exact=True).check()
         page.locator("summary", has_text="State: Active").click()
         page.get_by_role("link", name="All", exact=True).click()
         expect(page.locator("summary", has_text="State: All")).to_be_visible()
@@ -245,6 +249,8 @@ def test_the_filters_of_a_list_open_close_and_cover_no_rows(
     page = person.sign_in(MEMORIES)
     for viewport in (PHONE, WIDE):
         page.set_viewport_size(viewport)
+        if viewport is PHONE:
+            page.get_by_role("checkbox", name="Filters", exact=True).check()
         state = page.locator("details.menu").filter(has=page.locator("summary", has_text="State"))
         state.locator("summary").click()
         expect(state.get_by_role("link", name="Forgotten")).to_be_in_viewport()
@@ -258,3 +264,52 @@ def test_the_filters_of_a_list_open_close_and_cover_no_rows(
         expect(state.locator("ul")).to_be_hidden()
         assert page.evaluate(FLOATING) == []
     assert person.complaints == []
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_api_docs_list_operations_without_scripts(
+    service: Service, visit: Visit, viewport: dict[str, int]
+) -> None:
+    page = visit(java_script_enabled=False, viewport=viewport).sign_in("/api/docs/")
+    row = page.locator(".operations tr", has_text="/api/v1/memories/recall").first
+    expect(row).to_be_visible()
+    expect(row).to_contain_text("POST")
+    assert width_over(page) == 0
+
+
+@pytest.mark.parametrize("scripts", [True, False], ids=["scripts", "none"])
+@pytest.mark.parametrize(
+    ("path", "narrowed", "folded"),
+    [
+        ("/console/memories/", "?scope=infra", "#scope"),
+        ("/console/questions/", "?scope=infra", "#scope"),
+        ("/console/notes/", "?tag=work", "#tag"),
+        (MEMORIES, "?kind__exact=semantic", "summary:has-text('Kind')"),
+        ("/admin/memories/session/", "?status__exact=ended", "summary:has-text('State')"),
+    ],
+)
+def test_a_phone_shows_filters_when_asked_and_when_one_is_set(
+    visit: Visit, path: str, narrowed: str, folded: str, scripts: bool
+) -> None:
+    page = visit(viewport=NARROW, java_script_enabled=scripts).sign_in(path)
+    expect(page.locator(folded)).to_be_hidden()
+    page.get_by_role("checkbox", name="Filters", exact=True).check()
+    expect(page.locator(folded)).to_be_visible()
+    page.goto(path + narrowed)
+    expect(page.locator(folded)).to_be_visible()
+    page.set_viewport_size(WIDE)
+    page.goto(path)
+    expect(page.locator(folded)).to_be_visible()
+    expect(page.get_by_role("checkbox", name="Filters", exact=True)).to_be_hidden()
+
+
+def test_a_phone_shows_the_whole_title_of_an_event(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    service.call("agent", "memories", {"content": f"The {subject} door is oak."})
+    page = visit(viewport=NARROW).sign_in("/admin/kernel/event/")
+    page.locator("#result_list .data-row a").first.click()
+    title = page.locator("h1 > :visible")
+    expect(title).to_have_count(1)
+    expect(title).to_contain_text(re.compile(r"^\s*Event \d+ of .*\d\d:\d\d\s*$"))
+    assert title.evaluate("title => title.scrollWidth <= title.clientWidth")

@@ -269,7 +269,7 @@ def counts(request: HttpRequest) -> HttpResponse:
     """Return the counts of waiting items, for the pages that show them live."""
     tallies = queue.tallies_for(request)
     by_source = {name: tally.count for name, tally in tallies.items()}
-    return JsonResponse({"inbox": sum(by_source.values()), **by_source})
+    return JsonResponse({"inbox": queue.count_waiting(request), **by_source})
 
 
 def _show_refusal(

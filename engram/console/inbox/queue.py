@@ -119,3 +119,8 @@ def tallies_for(request: HttpRequest) -> dict[str, WaitingCount]:
         found = tallies(sources_for(staff.actor.role), timezone.now())
     request.inbox_tallies = found  # type: ignore[attr-defined]
     return found
+
+
+def count_waiting(request: HttpRequest) -> int:
+    """Return how many items wait for the signed-in member, of all kinds."""
+    return sum(tally.count for tally in tallies_for(request).values())

@@ -15,6 +15,7 @@ from conflicts.core.titles import title_of
 from conflicts.forms import snooze_choices
 from conflicts.services.cards.naming import CardNames
 from engram.console.icons import PATHS
+from engram.console.inbox.queue import count_waiting
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
@@ -42,6 +43,13 @@ def shell(context: dict[str, Any]) -> Shell:
     """Return the sidebar and the tabs of the page."""
     request: HttpRequest = context["request"]
     return shell_of(request)
+
+
+@register.simple_tag(takes_context=True)
+def waiting(context: dict[str, Any]) -> str:
+    """Return what the title of a page begins with: the number of pending items, "" for none."""
+    count = count_waiting(context["request"])
+    return f"({count}) " if count else ""
 
 
 @register.simple_tag(takes_context=True)
