@@ -28,6 +28,7 @@ class Tab:
     is_for_superusers: bool = False
     also: tuple[str, ...] = ()  # paths of further pages that belong to it
     waits: str = ""  # the inbox source whose pending items are counted, or `inbox`: all
+    guide: str = ""  # where a guide tells of it, such as `reviewers#home`; else that of its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,29 +38,36 @@ class Place:
     title: str
     icon: str
     tabs: tuple[Tab, ...]
+    guide: str = ""
 
 
 PLACES: tuple[Place, ...] = (
-    Place("Home", "dashboard", (Tab("Home", HOME),)),
+    Place("Home", "dashboard", (Tab("Home", HOME),), guide="reviewers#home"),
     Place(
         "Inbox",
         "triage",
         (
             Tab("Inbox", "console:inbox", waits="inbox"),
-            Tab("Triage", "console:triage", waits="conflicts"),
-            Tab("Conflicts", "console:conflicts", also=("/admin/conflicts/conflict/",)),
+            Tab("Triage", "console:triage", waits="conflicts", guide="reviewers#the-verdicts"),
             Tab(
-                "Reviews", "admin:memories_review_changelist", needs=Role.AGENT, waits="reviews"
+                "Conflicts", "console:conflicts", also=("/admin/conflicts/conflict/",),
+                guide="reviewers#the-three-kinds",
+            ),
+            Tab(
+                "Reviews", "admin:memories_review_changelist", needs=Role.AGENT, waits="reviews",
+                guide="reviewers#reviews",
             ),
         ),
+        guide="reviewers#the-inbox",
     ),
     Place(
         "Memories",
         "memories",
         (
             Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),
-            Tab("Try a recall", "console:recall"),
+            Tab("Try a recall", "console:recall", guide="tuning"),
         ),
+        guide="reviewers#memories",
     ),
     Place(
         "Questions",
@@ -68,22 +76,27 @@ PLACES: tuple[Place, ...] = (
             Tab("Questions", "console:questions"),
             Tab("Missing", "admin:memories_reportitem_changelist"),
         ),
+        guide="reviewers#what-is-known",
     ),
-    Place("Notes", "notes", (Tab("Notes", "console:notes", also=("/admin/memories/note/",)),)),
+    Place(
+        "Notes", "notes", (Tab("Notes", "console:notes", also=("/admin/memories/note/",)),),
+        guide="reviewers#notes",
+    ),
     Place(
         "Detective",
         "runs",
         (
-            Tab("Overview", "console:detective", also=("/rules/",)),
+            Tab("Overview", "console:detective", also=("/rules/",), guide="rules"),
             Tab("Runs", "admin:conflicts_detectionrun_changelist"),
             Tab(
                 "Gate",
                 "console:gate",
                 also=("/admin/memories/merge/", "/admin/memories/mergesuggestion/"),
             ),
-            Tab("Janitor", "admin:memories_janitorrun_changelist"),
+            Tab("Janitor", "admin:memories_janitorrun_changelist", guide="operators#the-janitor"),
             Tab("What if", "console:replay", needs=Role.REVIEWER),
         ),
+        guide="tuning",
     ),
     Place(
         "Learning",
@@ -95,18 +108,23 @@ PLACES: tuple[Place, ...] = (
             Tab("Comparisons", "admin:predictor_comparison_changelist"),
             Tab("Trainings", "admin:predictor_training_changelist"),
             Tab("Versions", "admin:predictor_modelversion_changelist"),
-            Tab("Calibration", "console:calibration"),
+            Tab("Calibration", "console:calibration", guide="reviewers#ratings"),
         ),
+        guide="predictor",
     ),
     Place(
         "Activity",
         "events",
         (
             Tab("History", "admin:kernel_event_changelist"),
-            Tab("Recalls", "admin:memories_pastrecall_changelist"),
+            Tab(
+                "Recalls", "admin:memories_pastrecall_changelist",
+                guide="operators#past-recalls",
+            ),
             Tab("Memories in doubt", "admin:memories_predictionerror_changelist"),
             Tab("Tasks without a note", "admin:memories_predictionerror_tasks"),
         ),
+        guide="reviewers#memories-in-doubt",
     ),
     Place(
         "Settings",
@@ -117,13 +135,23 @@ PLACES: tuple[Place, ...] = (
             Tab("Keys", "admin:kernel_apikey_changelist", needs=Role.ADMIN),
             Tab("Members", "admin:kernel_membership_changelist", needs=Role.ADMIN),
             Tab("Invitations", "admin:kernel_invitation_changelist", needs=Role.ADMIN),
-            Tab("Webhooks", "admin:console_webhookendpoint_changelist", needs=Role.ADMIN),
-            Tab("Deliveries", "admin:console_webhookdelivery_changelist", needs=Role.ADMIN),
-            Tab("Digest", "console:digest"),
-            Tab("Retention", "console:retention", needs=Role.REVIEWER),
+            Tab(
+                "Webhooks", "admin:console_webhookendpoint_changelist", needs=Role.ADMIN,
+                guide="webhooks",
+            ),
+            Tab(
+                "Deliveries", "admin:console_webhookdelivery_changelist", needs=Role.ADMIN,
+                guide="webhooks",
+            ),
+            Tab("Digest", "console:digest", guide="digests"),
+            Tab(
+                "Retention", "console:retention", needs=Role.REVIEWER,
+                guide="operators#retention-and-deletion",
+            ),
             Tab("Deletions", "console:deletions", needs=Role.ADMIN, is_for_superusers=True),
-            Tab("API docs", "console:api-docs", also=("/problems/",)),
+            Tab("API docs", "console:api-docs", also=("/problems/",), guide="agents"),
         ),
+        guide="operators#settings",
     ),
 )  # fmt: skip
 # The tables behind all of this, for operators: what no place above has belongs here.
@@ -153,6 +181,7 @@ class ShownTab:
     link: str
     waits: str
     count: int | None
+    guide: str
     is_current: bool
 
 
@@ -194,6 +223,13 @@ class Shell:
         tabs = zip(self.here.tabs, named, strict=True)
         return next((title for tab, title in tabs if tab.is_current), "")
 
+    @property
+    def guide(self) -> str:
+        """Return the address of the guide to the current tab; "" for none."""
+        tabs = self.here.tabs if self.here else ()
+        name, _, anchor = next((tab.guide for tab in tabs if tab.is_current), "").partition("#")
+        return f"{reverse('console:guide', args=[name])}#{anchor}" if name else ""
+
 
 def shell_of(request: HttpRequest) -> Shell:
     """Return the sidebar and tabs of a request, with the current ones marked.
@@ -210,7 +246,12 @@ def shell_of(request: HttpRequest) -> Shell:
 def _show(request: HttpRequest, place: Place, current: Tab | None) -> ShownPlace | None:
     tabs = tuple(
         ShownTab(
-            tab.title, _link(request, tab), tab.waits, _count_waiting(request, tab), tab == current
+            tab.title,
+            _link(request, tab),
+            tab.waits,
+            _count_waiting(request, tab),
+            tab.guide or place.guide,
+            tab == current,
         )
         for tab in place.tabs
         if _is_shown(request, tab)
