@@ -27,6 +27,7 @@ PAGES = [
     "/console/numbers/",
     "/console/digest/",
     "/console/tour/",
+    "/console/guides/",
 ]
 
 
@@ -275,7 +276,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
         "calibration", "memories", "memories-act", "memories-report", "memory", "memory-change",
-        "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour",
+        "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour", "guides", "guide",
     }  # fmt: skip
 
 
