@@ -26,6 +26,14 @@ class AdminSite(UnfoldAdminSite):  # type: ignore[misc]
         is_member = staff_or_none(request) is not None
         return request.user.is_active and (is_member or bool(getattr(request.user, "is_staff", 0)))
 
+    def app_index(
+        self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        """Show the tables of one app under the name of all."""
+        named = {"title": self.index_title, **(extra_context or {})}
+        response: HttpResponse = super().app_index(request, app_label, named)
+        return response
+
     def autocomplete_view(self, request: HttpRequest) -> HttpResponse:
         """Refuse fields that no form autocompletes.
 

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import strip_tags
 
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
@@ -463,3 +464,15 @@ def test_an_empty_list_says_what_comes_there(tenant: Tenant, member: Member, pat
     html = member("admin").get(path).content.decode()
     assert "Nothing here yet" in html
     assert re.search(r"Nothing here yet</h2>\s*<p[^>]*>[A-Z“]", html)
+
+
+def test_the_tables_of_one_app_are_shown_as_all_are(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    every, some = (client.get(path).content.decode() for path in ("/admin/", "/admin/memories/"))
+    for html in (every, some):
+        assert re.search(r"<title>\s*All tables · Engram", html)
+        assert 'href="/admin/memories/janitorrun/">Janitor runs</a>' in html
+        assert 'class="side"' in html
+    assert '<a href="/admin/console/">Webhooks</a>' in every
+    assert "administration" not in strip_tags(some).replace("Administration", "")
+    assert "/admin/conflicts/" not in some[some.index("all-tables") :]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +16,8 @@ from engram.kernel.labels import Count
 from engram.kernel.list_filters import DefaultedFilter
 
 register = template.Library()
+# What the admin calls apps whose names are not those of the product.
+APPS = {"auth": "People", "axes": "Failed sign-ins", "console": "Webhooks"}
 # What pages call filters whose fields have other names.
 FILTERS = {
     "actor kind": "by",
@@ -60,6 +63,12 @@ def rows_in_words(cl: Any) -> str:
     )
     limits = [dict(spec.lookup_choices)[spec.default].lower() for spec in _kept_defaults(cl)]
     return f"{Count(cl.result_count):{noun}}" + (f" ({', '.join(limits)})" if limits else "")
+
+
+@register.filter
+def app_words(app: Mapping[str, str]) -> str:
+    """Return what the tables of an app of the admin are about."""
+    return APPS.get(app["app_label"], app["name"])
 
 
 @register.filter
