@@ -55,6 +55,21 @@ def stored(tenant: Tenant, memory: str) -> Memory:
         return Memory.objects.get(pk=memory)
 
 
+def changes_in(page: str) -> dict[int, dict[str, str]]:
+    """Return the fields that each revision of a life changed, as the page words them."""
+    life = page[page.index('class="life"') :]
+    found = {}
+    for entry in life.split("<li>"):
+        if number := re.search(r">Revision (\d+)</p>", entry):
+            rows = re.findall(r"<dt>(.*?)</dt><dd[^>]*>(.*?)</dd>", entry, re.DOTALL)
+            found[int(number[1])] = {title: " ".join(_plain(told).split()) for title, told in rows}
+    return found
+
+
+def _plain(html: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", html.replace(", now</span>", "</span>")))
+
+
 def revise(client: Client, memory: str, **fields: Any) -> Any:
     return client.post(f"{LIST}{memory}/change/", {"revision": 1, **fields})
 
@@ -166,15 +181,16 @@ def test_a_long_list_and_a_long_life_cost_the_queries_of_short_ones(
             shown(client, path)
         return len(caught)
 
+    body = {"importance": 0.9, "tags": ["lift"]}
+    assert tenant.reviewer.patch(f"memories/{memory}", body).status_code == 200
     for path in (LIST, f"{LIST}{memory}/"):
         shown(client, path)
     before = [queries(LIST), queries(f"{LIST}{memory}/")]
     rooms = [{"content": f"Room {n} is painted green.", "tags": [f"r{n}"]} for n in range(40)]
     assert tenant.agent.post("memories/batch", {"memories": rooms}).status_code == 201
-    for number in range(30):
-        body = {"importance": number / 100}
+    for number in range(12):
+        body = {"importance": number / 100, "tags": [f"floor {number}"]}
         assert tenant.reviewer.patch(f"memories/{memory}", body).status_code == 200
-    # The page of a memory that was changed also reads what its last change replaced.
     assert [queries(LIST), queries(f"{LIST}{memory}/")] == before
 
 
@@ -224,6 +240,15 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
     page = shown(client, answer["Location"])
     assert "Saved as revision 2." in page
     assert "From the wording before to the one after, word by word" in page
+    assert changes_in(page) == {
+        2: {
+            "Scope": "house → office",
+            "Kind": "Semantic → Decision",
+            "Confidence": "0.7 → 0.25",
+            "Tags": "building, old → new, night",
+            "Expiry": "never → 31 May 2199, 10:00",
+        }
+    }
     life = page[page.index('class="life"') :]
     told = re.search(r'word by word</h3><p dir="auto">(.*?)</p>', life, re.DOTALL)
     assert told is not None
@@ -283,7 +308,7 @@ def test_pinning_takes_one_button(tenant: Tenant, member: Member) -> None:
     assert stored(tenant, memory).is_pinned
     pinned = shown(client, f"{LIST}{memory}/")
     assert ">Unpin<" in pinned
-    assert "revision 2: pin<" in pinned
+    assert changes_in(pinned) == {2: {"Pin": "no → yes"}}
     client.post(f"{LIST}{memory}/undo/", {"revision": "2"})
     assert not stored(tenant, memory).is_pinned
 
@@ -471,12 +496,56 @@ def test_a_long_life_is_paged_without_gap_or_repetition(tenant: Tenant, member: 
     client, query, found = member("reader"), "", []
     for _ in range(4):
         page = shown(client, f"{LIST}{memory}/{query}")
-        found += [int(number) for number in re.findall(r"revision (\d+): importance", page)]
+        found += [int(number) for number in re.findall(r">Revision (\d+)</p>", page)]
         more = re.search(r'rel="next" href="(\?before=[^"#]*)#life"', page)
         if more is None:
             break
         query = more[1]
     assert found == list(range(51, 1, -1))
+
+
+def test_revisions_tell_the_values_before_and_after(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, CRATES, tags=["stone"], source="a letter")
+    bodies: list[dict[str, Any]] = [
+        {"tags": ["stone", "wood"]},
+        {"importance": 0.75, "confidence": 0.7},  # the confidence is what it was
+        {"tags": []},
+        {"source": "a call", "project": "quarry"},
+        {"answers": [{"question": "How does marble arrive?", "answer": "in wooden crates"}]},
+    ]
+    for body in bodies:
+        answer = tenant.reviewer.patch(f"memories/{memory}", body)
+        assert answer.status_code == 200, answer.content
+    found = changes_in(shown(member("reader"), f"{LIST}{memory}/"))
+    assert found == {
+        2: {"Tags": "stone → stone, wood"},
+        3: {"Importance": "0.5 → 0.75"},
+        4: {"Tags": "stone, wood → –"},
+        5: {"Source": "changed; its values are not kept", "Project": "– → quarry"},
+        6: {"Answers": "– → How does marble arrive? in wooden crates"},
+    }
+
+
+def test_tags_that_a_later_change_of_another_kind_may_have_replaced_are_not_guessed(
+    tenant: Tenant, member: Member
+) -> None:
+    memory = commit(tenant, CRATES, tags=["stone"])
+    for body in ({"tags": ["wood"]}, {"importance": 0.75}):
+        assert tenant.reviewer.patch(f"memories/{memory}", body).status_code == 200
+    with in_workspace(tenant.workspace):
+        Revision.objects.filter(memory=memory, number=2).update(reason="rollback")
+    found = changes_in(shown(member("reader"), f"{LIST}{memory}/"))
+    assert found[2] == {"Tags": "stone → (not kept)"}
+
+
+def test_ids_are_folded_below_the_facts(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, CRATES)
+    page = shown(member("reader"), f"{LIST}{memory}/")
+    facts = page[page.index('id="facts-title"') :]
+    facts = facts[: facts.index("</section>")]
+    open_part, folded = facts.split("<details", 1)
+    assert memory not in open_part
+    assert f"<code>{memory}</code>" in folded
 
 
 @pytest.mark.parametrize("before", ["x", "~~", "2026-01-01~event~x", "2026-01-01~nothing~1", "\0"])

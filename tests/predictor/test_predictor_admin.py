@@ -272,6 +272,22 @@ def test_session_judgement_comparison_and_training_lead_to_each_other(
         assert {end for end in paths if f'href="{paths[end]}"' in html} - {start} == ends, start
 
 
+def test_ids_and_the_random_seed_are_folded_below_the_facts(tenant: Tenant, member: Member) -> None:
+    furnish(tenant, 1)
+    with in_workspace(tenant.workspace):
+        Training.objects.update(seed=918273645)
+    client = member("reader")
+    for model, name in ((Training, "seed"), (Comparison, "id"), (ModelVersion, "sha256")):
+        with in_workspace(tenant.workspace):
+            pk, value = model.objects.values_list("pk", name).get()
+        html = client.get(f"/admin/predictor/{model._meta.model_name}/{pk}/change/")
+        facts = html.content.decode().partition("<h2>Facts</h2>")[2].partition("</section>")[0]
+        unfolded, _, folded = facts.partition("<details")
+        assert not folded.startswith("open")
+        assert f">{value}<" not in unfolded, name
+        assert f">{value}<" in folded, name
+
+
 def test_a_judgement_shows_what_was_said_of_each_memory(tenant: Tenant, member: Member) -> None:
     (made,) = fill(tenant, 1)
     with in_workspace(tenant.workspace):

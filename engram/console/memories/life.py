@@ -6,7 +6,7 @@ a number, so that pages are stable while entries are added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, NamedTuple
@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from conflicts.core.wording import WordDiff, word_diff
+from engram.console.memories.revised import FieldChange, changes_by_revision
 from engram.console.wording import glyph_for, words_for
 from engram.kernel.literals import MAX_BIGINT, moment, whole_number
 from engram.kernel.models import Event
@@ -53,7 +54,10 @@ class Position(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LifeEntry:
-    """One entry; `text` is the wording that was heard, `change` how a revision changed it."""
+    """One entry; `text` is the wording that was heard, `change` how a revision changed it.
+
+    `changed` are the other fields of a revision.
+    """
 
     at: datetime
     words: str
@@ -62,6 +66,7 @@ class LifeEntry:
     by: str = ""
     text: str | None = None
     change: WordDiff | None = None
+    changed: Sequence[FieldChange] = ()
     event: Event | None = None
     candidate: SessionCandidate | None = None
     other: Memory | None = None  # the memory before or after it in the chain
@@ -143,7 +148,8 @@ def _read_events(memory: Memory, numbers: Collection[int]) -> dict[int, LifeEntr
     attached.add_wordings(memory.pk, events)
     named = {_other_id(memory, event) for event in events} - {None}
     others = Memory.objects.in_bulk([one for one in named if one is not None])
-    return {event.seq: _entry_of(memory, event, others) for event in events}
+    revised = changes_by_revision(memory, [one for one in events if one.type == REVISED])
+    return {event.seq: _entry_of(memory, event, others, revised) for event in events}
 
 
 def _other_id(memory: Memory, event: Event) -> UUID | None:
@@ -154,7 +160,12 @@ def _other_id(memory: Memory, event: Event) -> UUID | None:
     return UUID(other) if other else None
 
 
-def _entry_of(memory: Memory, event: Event, others: dict[UUID, Memory]) -> LifeEntry:
+def _entry_of(
+    memory: Memory,
+    event: Event,
+    others: dict[UUID, Memory],
+    revised: Mapping[int, Sequence[FieldChange]],
+) -> LifeEntry:
     other_id = _other_id(memory, event)
     is_of_other = event.object_type == "memory" and event.object_id != str(memory.pk)
     words = "Took the place of another memory" if is_of_other else words_for(event.type, event.data)
@@ -172,6 +183,7 @@ def _entry_of(memory: Memory, event: Event, others: dict[UUID, Memory]) -> LifeE
         by=event.actor_label,
         text=None if is_of_other or text == memory.content else text,
         change=change,
+        changed=revised.get(event.data.get("revision", 0), ()) if event.type == REVISED else (),
         event=event,
         other=others.get(other_id) if other_id else None,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from django import forms, template
@@ -38,12 +38,6 @@ def field(form: forms.Form, name: str) -> Any:
 def breakable(path: str) -> SafeString:
     """Return a topic path that may break after its slashes."""
     return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))
-
-
-@register.filter
-def changed_words(names: Iterable[str]) -> str:
-    """Return the fields that a revision changed, in the words of the form."""
-    return ", ".join(FIELDS.get(name, name) for name in names)
 
 
 @register.filter
