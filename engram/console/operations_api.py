@@ -25,7 +25,7 @@ from engram.kernel.models import Role, StageError
 from engram.kernel.pagination import NewestEventFirst
 from engram.kernel.paths import SESSION_KEY_MAX_CHARS
 from engram.kernel.telemetry import CODES, STAGES
-from predictor.services.status.scoreboard import shown_scoreboard
+from predictor.services.status.shown_scoreboard import shown_scoreboard
 
 
 class Diagnostics(WorkspaceView):

@@ -21,7 +21,7 @@ from predictor.serializers.status import (
 )
 from predictor.services.models.reset import reset
 from predictor.services.serving import breaker
-from predictor.services.status.scoreboard import shown_scoreboard
+from predictor.services.status.shown_scoreboard import shown_scoreboard
 from predictor.services.status.status import read_status
 
 

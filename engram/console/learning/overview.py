@@ -15,7 +15,8 @@ from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
 from predictor.services.status.progress import TrainingProgress, training_progress
-from predictor.services.status.scoreboard import Scoreboard, shown_scoreboard
+from predictor.services.status.scoreboard import Scoreboard
+from predictor.services.status.shown_scoreboard import shown_scoreboard
 from predictor.services.status.status import PredictorStatus, read_status
 from predictor.services.status.unused import Usage, usage_of_sessions
 

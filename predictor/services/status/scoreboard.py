@@ -10,7 +10,7 @@ first ten too few were judged has no figure of its own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from heapq import nsmallest
@@ -19,16 +19,20 @@ from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
+from django.db.models import QuerySet
 
 from memories.models import SessionCandidate
 from predictor.core.comparison import NOT_TAKING_PART, TOP
 from predictor.core.metrics import Interval, bootstrap, ndcg
 from predictor.models import Comparison, JudgeKind
 
+# What is read of a candidate.
+READ: Final = (
+    "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "linear_score",
+    "predictor_rank", "rank", "is_always",
+)  # fmt: skip
 SESSIONS = 100  # the newest; about 9,000 candidates
 ENOUGH_JUDGED = 0.9
-_RESAMPLING_SEED = 17
-
 Row = Mapping[str, Any]
 # The sort key of each ranker's order, best first; None where it has no opinion on a candidate.
 RANKERS: Final[Mapping[str, Callable[[Row], float | None]]] = {
@@ -77,25 +81,21 @@ class _Figures:
     judged: list[float] = field(default_factory=list)
 
 
-def shown_scoreboard() -> Scoreboard:
-    """Return the scoreboard with intervals that do not change from one look to the next."""
-    return scoreboard(rng=np.random.default_rng(_RESAMPLING_SEED))
-
-
 def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scoreboard:
     """Return the scoreboard by two queries; called inside the workspace.
 
     As in `predictor.services.judging.settle`, pins and constraints do not count: every session is
     given them, whatever the order.
     """
-    compared = list(_well_judged()[:sessions])
+    compared = list(well_judged()[:sessions])
     relevance = {
         row.session_id: {UUID(i): value for i, value in row.relevance.items()}
         for row in compared
         if any(value > 0 for value in row.relevance.values())
     }
     figures = {name: _Figures() for name in RANKERS}
-    for session, rows in groupby(_candidates(list(relevance)), lambda row: row["session_id"]):
+    rows_of = ranked_candidates(list(relevance)).order_by("session_id", "memory_id").values(*READ)
+    for session, rows in groupby(rows_of, lambda row: row["session_id"]):
         found = list(rows)
         always = {row["memory_id"] for row in found if row["is_always"]}
         judged = {i: worth for i, worth in relevance[session].items() if i not in always}
@@ -110,20 +110,16 @@ def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scorebo
     )
 
 
-def _well_judged() -> Any:
+def well_judged() -> QuerySet[Comparison]:
     """Return the comparisons whose judgement says something about an order, newest first."""
     found = Comparison.objects.filter(void_reason__in=("", *NOT_TAKING_PART))
     by_agent = found.exclude(session__judgement__kind=JudgeKind.AGENT)
     return by_agent.only("session_id", "relevance", "created_at").order_by("-created_at", "-id")
 
 
-def _candidates(sessions: Sequence[UUID]) -> Iterable[Row]:
+def ranked_candidates(sessions: Sequence[UUID]) -> QuerySet[SessionCandidate]:
     """Return the candidates of sessions; those that only a prompt matched have no rank."""
-    pool = SessionCandidate.objects.filter(session__in=sessions, rank__isnull=False)
-    return pool.order_by("session_id", "memory_id").values(
-        "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "linear_score",
-        "predictor_rank", "rank", "is_always",
-    )  # fmt: skip
+    return SessionCandidate.objects.filter(session__in=sessions, rank__isnull=False).order_by()
 
 
 def _measure(
