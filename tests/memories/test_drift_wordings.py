@@ -5,8 +5,13 @@ from __future__ import annotations
 import pytest
 
 from memories.core.claims import compare
+from memories.core.drift.edits import Edit, edit_between
 from memories.core.drift.exchange import find_exchange
+from memories.core.drift.narrowing import narrowing
+from memories.core.drift.parts import parts_of
+from memories.core.drift.passages import Statement
 from memories.core.drift.pointers import is_pointer
+from memories.core.drift.support import Scored, support_of
 
 
 @pytest.mark.parametrize(
@@ -83,3 +88,45 @@ def test_other_values_exclude_each_other(one: str, other: str) -> None:
 )
 def test_a_state_before_a_link_of_its_own_is_no_pointer(text: str, points: bool) -> None:
     assert is_pointer(text) is points
+
+
+def _edit(memory: str, old: str, new: str) -> tuple[Edit, list[Scored]]:
+    present = [Scored(Statement(new, ""), 0.8)]
+    support = support_of(memory, [Scored(Statement(old, ""), 0.9)])
+    return edit_between(support.sentences[0], *present), present
+
+
+@pytest.mark.parametrize(
+    ("memory", "old", "new", "found"),
+    [
+        ("All cooks may use the slicer.", "All cooks may use the slicer.",
+         "All cooks may use the slicer, except trainees.", "a limit joined it: except"),
+        ("The bakery delivers to offices.", "The bakery delivers to offices.",
+         "The bakery delivers to offices only if they order ten boxes.",
+         "a limit joined it: only"),
+        ("The kit holds a torch, a whistle and chalk.", "The kit: torch, whistle and chalk.",
+         "The kit: torch and whistle.", "left the list: chalk"),
+    ],
+)  # fmt: skip
+def test_an_edit_narrows_what_a_memory_says(memory: str, old: str, new: str, found: str) -> None:
+    assert narrowing(memory, *_edit(memory, old, new)) == found
+
+
+@pytest.mark.parametrize(
+    ("memory", "old", "new"),
+    [
+        ("All cooks but trainees may use the slicer, except on Sundays.",
+         "All cooks may use the slicer.", "All cooks may use the slicer, except trainees."),
+        ("The bakery delivers to offices.", "The bakery delivers to offices.",
+         "The bakery delivers to offices in its green van."),
+        ("The kit holds a torch, a whistle and chalk.", "The kit: torch, whistle and chalk.",
+         "The kit: chalk, torch and whistle."),
+    ],
+)  # fmt: skip
+def test_details_and_known_limits_narrow_nothing(memory: str, old: str, new: str) -> None:
+    assert narrowing(memory, *_edit(memory, old, new)) == ""
+
+
+def test_an_order_turned_round_is_another_claim() -> None:
+    before, after = "Plates are rinsed before drying.", "Plates are rinsed after drying."
+    assert [one.signature for one in parts_of(before)] != [one.signature for one in parts_of(after)]

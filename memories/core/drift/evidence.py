@@ -14,6 +14,7 @@ from typing import Final
 from memories.core.answers import Answer
 from memories.core.claim_types import Term
 from memories.core.drift.edits import Edit, edits_of
+from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import VALUES, keys_of, weights_of
 from memories.core.drift.passages import Statement
@@ -96,12 +97,16 @@ def is_reworded(found: Evidence) -> bool:
 def weighty_edits(text: str, support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:
     """Return the edits of supporting statements, none where all are of a side remark.
 
-    What covers few of the supported words is one, unless the new wording turns it round.
+    What covers few of the supported words is one, unless the new wording turns it round or
+    narrows it.
     """
     edits = edits_of(support, present)
     total = sum(len(one.shared) for one in support.sentences)
     is_aside = sum(len(edit.before.shared) for edit in edits) < _LEAST_SHARE * total
-    return () if is_aside and not any(opposition(text, edit) for edit in edits) else edits
+    is_against = is_aside and any(
+        opposition(text, edit) or narrowing(text, edit, present) for edit in edits
+    )
+    return () if is_aside and not is_against else edits
 
 
 def evidence_of(

@@ -11,6 +11,7 @@ from typing import Final
 from memories.core.answers import Answer
 from memories.core.claim_types import Claim, Term
 from memories.core.dates import also_written
+from memories.core.function_words import OPPOSED_PREPOSITIONS
 from memories.core.reading import read_cached
 
 VALUES: Final = frozenset(["quantity", "date", "version", "name", "label"])
@@ -64,9 +65,14 @@ def _part(claim: Claim) -> Part:
     change = claim.transition.kind if claim.transition else ""
     signature = (
         claim.keys, claim.polarity, claim.modality, change, claim.force, claim.operators,
-        tuple(word.key for word in claim.unread), claim.is_past,
+        tuple(word.key for word in claim.unread), claim.is_past, _order_of(claim.text),
     )  # fmt: skip
     return Part(claim.text, words, signature)
+
+
+def _order_of(text: str) -> tuple[str, ...]:
+    """Return the words of order and place that have an opposite; keys of terms leave them out."""
+    return tuple(word for word in text.lower().split() if word in OPPOSED_PREPOSITIONS)
 
 
 def _counts(term: Term) -> bool:

@@ -1,9 +1,9 @@
 """Decide whether a note has moved away from a memory that links it.
 
-Three signals, the surest first: claims of the memory and of the note exclude each other; both
-answer one question differently; what the memory leaned on was replaced by something else. The last
-is weighed by `memories/core/drift/evidence.py`, which is calibrated for an embedding model; for
-others only the first two count.
+Four signals, the surest first: claims of the memory and of the note exclude each other; both
+answer one question differently; an edit narrowed what the memory leans on; that was replaced by
+something else. The last is weighed by `memories/core/drift/evidence.py`, which is calibrated for
+an embedding model; for others only the first three count.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from memories.core.drift.evidence import (
     weighty_edits,
 )
 from memories.core.drift.headings import is_under_new_name
+from memories.core.drift.narrowing import narrowing
 from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.support import Scored, Support
@@ -160,13 +161,16 @@ def _certain(
     edits: Sequence[Edit],
     answers: Sequence[Answer],
 ) -> tuple[Statement | None, Statement | None, tuple[str, ...]] | None:
-    """Return what excludes a claim or an answer, what stood there before, and why."""
+    """Return what excludes or narrows a claim or an answer, what stood there before, and why."""
     if contradiction := _contradiction(text, near, support, answers):
         sentence, reasons = contradiction
         before = next((e.before.statement for e in edits if e.after is sentence), None)
         return sentence, before, reasons
     if other := answered_otherwise(answers, edits, near):
         return other.edit.after, other.edit.before.statement, (other.reason,)
+    for edit in edits:
+        if narrowed := narrowing(text, edit, near):
+            return edit.after, edit.before.statement, (narrowed,)
     return None
 
 
