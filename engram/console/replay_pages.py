@@ -9,6 +9,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
+from django.forms.boundfield import BoundField
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils import timezone
@@ -16,6 +17,8 @@ from django.utils import timezone
 from conflicts.models import Conflict
 from conflicts.services.cards import queue
 from conflicts.services.detection.replay import Replay, replay
+from engram.console.retention_api import MAX_DAYS as RETAINED_MOST
+from engram.console.settings_form import LABELS
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
@@ -23,8 +26,11 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from memories.models import Memory
 from memories.services.gate.replay import GATED, ChangedOutcome
+from memories.services.retention.due import SETTINGS
+from memories.services.stored_counts import COUNTED
 
 MAX_DAYS = 92
+RETAINED = frozenset(SETTINGS.values())
 SHOWN = 20
 POLICIES = (
     ("merge", "Merge what says the same"),
@@ -39,6 +45,10 @@ TITLES = {
 }
 
 
+def _whole(name: str, least: int, most: int) -> forms.IntegerField:
+    return forms.IntegerField(min_value=least, max_value=most, label=LABELS[name], required=False)
+
+
 class ReplayForm(forms.Form):
     """The settings that a replay can change."""
 
@@ -49,10 +59,30 @@ class ReplayForm(forms.Form):
     )
     days = forms.IntegerField(min_value=1, max_value=MAX_DAYS, label="Days to look back")
 
+    # Empty: as it is set; of days of retention: kept for good, where the form has them.
+    min_relevance = forms.FloatField(
+        min_value=0.0, max_value=1.0, label=LABELS["min_relevance"], required=False
+    )
+    janitor_assistant_days = _whole("janitor_assistant_days", 30, 3650)
+    janitor_summary_days = _whole("janitor_summary_days", 30, 3650)
+    retention_session_days = _whole("retention_session_days", 1, RETAINED_MOST)
+    retention_transcript_days = _whole("retention_transcript_days", 1, RETAINED_MOST)
+    retention_recall_days = _whole("retention_recall_days", 1, RETAINED_MOST)
+    retention_query_days = _whole("retention_query_days", 1, RETAINED_MOST)
+
     @property
     def settings(self) -> dict[str, Any]:
         """Return the entered settings, without the days."""
-        return {name: value for name, value in self.cleaned_data.items() if name != "days"}
+        return {
+            name: value
+            for name, value in self.cleaned_data.items()
+            if name != "days" and name in self.data and (value is not None or name in RETAINED)
+        }
+
+    @property
+    def counted(self) -> list[BoundField]:
+        """Return the fields by which what is stored is counted."""
+        return [self[name] for name in COUNTED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +124,9 @@ def _save(request: HttpRequest, form: ReplayForm) -> HttpResponse:
     staff = staff_of(request)
     stood = staff.workspace.config.model_dump()
     changes = {name: value for name, value in form.settings.items() if stood[name] != value}
+    if not RETAINED.isdisjoint(changes):
+        form.add_error(None, "Days of retention are saved on the settings page, after a count.")
+        return _page(request, form, None, status=422)
     try:
         change_settings(staff.workspace, changes, actor=staff.actor, now=timezone.now())
     except InvalidError as error:
@@ -143,6 +176,7 @@ def _context_of(done: Replay) -> dict[str, Any]:
             )
             for moved in gate.examples[:SHOWN]
         ],
+        "stored": [(LABELS[one.name], one) for one in done.stored],
         "kinds": [
             (kind, found.as_set[kind], found.as_asked[kind])
             for kind in ("reversal", "ambiguity", "stale")

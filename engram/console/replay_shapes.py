@@ -14,6 +14,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.fields import Whole
 from engram.kernel.openapi import changes_of
 from memories.services.gate.replay import GATED, ChangedOutcome, GateReplay, OutcomeChange
+from memories.services.stored_counts import StoredCount
 
 MAX_DAYS = 92
 
@@ -131,6 +132,15 @@ class DetectionReplaySerializer(serializers.Serializer[Any]):
     also = AlsoFoundSerializer(many=True, help_text="At most 50.")
 
 
+@fields_of(StoredCount)
+class StoredCountSerializer(serializers.Serializer[Any]):
+    """What is stored, counted by the present and by the proposed value of a setting."""
+
+    counts = serializers.CharField(help_text="What is counted, in words.")
+    as_set = serializers.IntegerField(help_text="By the present value.")
+    as_asked = serializers.IntegerField(help_text="By the proposed value.")
+
+
 @fields_of(Replay)
 class ReplayAnswerSerializer(serializers.Serializer[Any]):
     """A period under the present and under the proposed settings; nothing is changed."""
@@ -141,3 +151,7 @@ class ReplayAnswerSerializer(serializers.Serializer[Any]):
     )
     gate = GateReplaySerializer()
     detection = DetectionReplaySerializer()
+    stored = StoredCountSerializer(
+        many=True,
+        help_text="What is stored, by changed settings of retention, janitor and `min_relevance`.",
+    )

@@ -11,6 +11,7 @@ from django import forms
 from django.forms.boundfield import BoundField
 
 from engram.console.settings_help import HELP
+from memories.services.stored_counts import COUNTED
 
 # Sections in the order of the page: title, what it is about, names. What no section names is last.
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
@@ -138,7 +139,7 @@ LABELS: Final[Mapping[str, str]] = {
 }
 _NAMES: Final = re.compile(rf"\b(?:{'|'.join(sorted(LABELS, key=len, reverse=True))})\b")
 # Settings that "What if" replays: their values are sent there as they are typed.
-TRIED: Final = ("gate_policy", "gate_threshold", "detection_min_confidence")
+TRIED: Final = ("gate_policy", "gate_threshold", "detection_min_confidence", *COUNTED)
 
 
 class Lines(forms.CharField):
@@ -185,7 +186,12 @@ class ShownSection:
     @property
     def is_tried(self) -> bool:
         """Return whether a replay can show what some of them would have done."""
-        return any(setting.is_tried for setting in self.settings)
+        return bool(self.tried)
+
+    @property
+    def tried(self) -> tuple[str, ...]:
+        """Return the labels of those settings."""
+        return tuple(str(one.field.label) for one in self.settings if one.is_tried)
 
 
 class SettingsForm(forms.Form):

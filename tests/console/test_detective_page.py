@@ -217,6 +217,23 @@ def test_questions_about_what_is_forgotten_are_withheld(tenant: Tenant, member: 
     assert "A question about something forgotten" in html
 
 
+def test_a_replay_counts_what_is_stored_and_saves_no_retention(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("admin")
+    asked = ASKED | {"retention_query_days": "5", "janitor_assistant_days": ""}
+    html = client.post(REPLAY, asked).content.decode()
+    stored = html.partition('id="stored-title"')[2].partition("</section>")[0]
+    assert "Days past recalls are kept" in stored
+    assert "past recalls deleted now" in stored
+    assert "Days before" not in stored  # an empty field of the janitor is as it is set
+    answer = client.post(REPLAY, asked | {"do": "save"})
+    assert answer.status_code == 422
+    assert "are saved on the settings page, after a count" in answer.content.decode()
+    tenant.workspace.refresh_from_db()
+    assert tenant.workspace.config.retention_query_days == 30
+
+
 def test_an_admin_saves_what_was_replayed(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     assert 'value="save"' in client.post(REPLAY, ASKED).content.decode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.db import InternalError, connection, transaction
@@ -20,9 +21,18 @@ from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing
 from memories.core.claims import ClaimComparison, Reading
 from memories.core.likelihood import likelihood_of
-from memories.models import Memory, Merge, MergeSuggestion, Observation
+from memories.models import (
+    Memory,
+    Merge,
+    MergeSuggestion,
+    Observation,
+    PastRecall,
+    PastResult,
+    Session,
+)
 from memories.services.gate import replay
 from memories.services.index.tokens import word_states_of
+from memories.services.stored_counts import count_stored
 from tests.conflicts.test_quality import ask, decide
 from tests.conftest import Tenant
 
@@ -349,3 +359,101 @@ def test_a_replay_compares_each_pair_once_outside_of_transactions_and_says_how_m
     assert (done["commits"], done["is_cut"]) == (3, True)
     assert done["replayed"] < 3
     assert sum(len(a) + len(b) for a, b in compared) <= chars
+
+
+def counted(tenant: Tenant, name: str, value: Any) -> tuple[int, int]:
+    """Return what is counted of a setting, by its present and by another value."""
+    done = replayed(tenant, {name: value})
+    assert done["not_followed"] == []
+    (one,) = done["stored"]
+    assert one["name"] == name
+    return one["as_set"], one["as_asked"]
+
+
+def recalled(tenant: Tenant, relevances: list[list[float]], **fields: Any) -> None:
+    """Keep recalls with results of these relevances, each of a memory of its own."""
+    asked: dict[str, Any] = {"origin": "recall", "k": 10, "at": timezone.now(), **fields}
+    for place, values in enumerate(relevances):
+        memories = [
+            commit(tenant, f"Shelf {uuid4().hex} holds box {place}.")["memory"]["id"]
+            for _ in values
+        ]
+        with in_workspace(tenant.workspace):
+            row = PastRecall.objects.create(query="boxes", returned=len(values), **asked)
+            for rank, (memory, relevance) in enumerate(zip(memories, values, strict=True), 1):
+                PastResult.objects.create(
+                    recall=row, memory_id=memory, rank=rank, score=0.5, relevance=relevance,
+                    at=row.at,
+                )  # fmt: skip
+
+
+def test_a_higher_least_relevance_counts_the_results_it_would_have_left_out(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    recalled(tenant, [[0.9, 0.1], [0.2, 0.3], [0.05]])
+    recalled(tenant, [[0.2]], asked={"min_score": 0.1})
+    recalled(tenant, [[0.2]], origin="context")
+    recalled(tenant, [[0.2]], at=timezone.now() - timedelta(days=40))
+    recalled(neighbour, [[0.2]])
+    assert counted(tenant, "min_relevance", 0.3) == (1, 1)  # .3 reaches it: both stay
+    assert counted(tenant, "min_relevance", 0.31) == (1, 3)
+    assert counted(tenant, "min_relevance", 0.0) == (1, 0)
+    with in_workspace(tenant.workspace):
+        pinned = PastResult.objects.get(relevance=0.3).memory_id
+        Memory.objects.filter(pk=pinned).update(is_pinned=True)
+    assert counted(tenant, "min_relevance", 0.31) == (1, 2)
+
+
+def test_days_of_retention_count_what_they_would_delete_now(tenant: Tenant) -> None:
+    now = timezone.now()
+    recalled(tenant, [[0.9]], at=now - timedelta(days=10))
+    recalled(tenant, [[0.9]], at=now - timedelta(days=20))
+    assert counted(tenant, "retention_query_days", 5) == (0, 2)
+    assert counted(tenant, "retention_query_days", 15) == (0, 1)
+    assert counted(tenant, "retention_query_days", None) == (0, 0)
+    with in_workspace(tenant.workspace):
+        for days in (3, 30, 300):
+            Session.objects.create(
+                session_key=f"s{days}", k=10, budget_chars=100, started_at=now,
+                ended_at=now - timedelta(days=days),
+                transcript="said" if days == 300 else "",
+            )  # fmt: skip
+    assert counted(tenant, "retention_session_days", 20) == (0, 2)
+    assert counted(tenant, "retention_transcript_days", 20) == (0, 1)
+
+
+def test_days_of_the_janitor_count_unused_memories_that_are_old_enough(tenant: Tenant) -> None:
+    then = timezone.now() - timedelta(days=200)
+    Workspace.objects.filter(pk=tenant.workspace.pk).update(created_at=then)
+    for days in (10, 50, 100):
+        pk = commit(tenant, f"Crane {days} lifts {days} tonnes.")["memory"]["id"]
+        with in_workspace(tenant.workspace):
+            made = timezone.now() - timedelta(days=days)
+            Memory.objects.filter(pk=pk).update(created_at=made, provenance="assistant_derived")
+    assert counted(tenant, "janitor_assistant_days", 40) == (1, 2)
+    assert counted(tenant, "janitor_assistant_days", 150) == (1, 0)
+
+
+def test_counts_of_what_is_stored_cost_as_many_queries_for_few_as_for_many(tenant: Tenant) -> None:
+    asked = {
+        "min_relevance": 0.5, "janitor_assistant_days": 40, "janitor_summary_days": 40,
+        "retention_session_days": 9, "retention_transcript_days": 9, "retention_recall_days": 9,
+        "retention_query_days": 9,
+    }  # fmt: skip
+
+    def ask() -> int:
+        current = tenant.workspace.config
+        now = timezone.now()
+        with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as caught:
+            found = count_stored(
+                tenant.workspace, current, current.model_copy(update=asked),
+                since=now - timedelta(days=30), until=now,
+            )  # fmt: skip
+        assert len(found) == 7
+        return len(caught)
+
+    recalled(tenant, [[0.2]])
+    ask()
+    few = ask()
+    recalled(tenant, [[0.2, 0.3]] * 4)
+    assert ask() == few

@@ -32,6 +32,7 @@ from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.gate.replay import GateReplay, compare_commits, read_commits, replay_gate
+from memories.services.stored_counts import COUNTED, StoredCount, count_stored
 
 CARDS_READ = 2000  # the newest
 TRIGGERS_READ = 500  # new memories that the rules read again, the newest first
@@ -45,6 +46,7 @@ FOLLOWED: Final = frozenset(
         "detection_enabled",
         "detection_min_confidence",
         "muted_rules",
+        *COUNTED,
     }
 )
 
@@ -93,6 +95,7 @@ class Replay:
     not_followed: tuple[str, ...]
     gate: GateReplay
     detection: DetectionReplay
+    stored: Sequence[StoredCount]
 
 
 def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: datetime) -> Replay:
@@ -113,6 +116,7 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
             not_followed=tuple(sorted({one.name for one in changed} - FOLLOWED)),
             gate=replay_gate(past, current, proposed),
             detection=_replay_detection(workspace, current, proposed, since=since, until=now),
+            stored=count_stored(workspace, current, proposed, since=since, until=now),
         )
 
 

@@ -62,7 +62,7 @@ def preview(
     config = settings_with(workspace.settings, changes or {})
     with in_workspace(workspace):
         return [
-            KeptFor(limit.kind, limit.days, limit.keeps_since, _count(limit))
+            KeptFor(limit.kind, limit.days, limit.keeps_since, count_due(limit))
             for limit in limits_of(config, now)
         ]
 
@@ -111,7 +111,8 @@ def old_queries(since: datetime) -> QuerySet[PastRecall]:
     return PastRecall.objects.filter(at__lt=since)
 
 
-def _count(limit: KeptFor) -> int:
+def count_due(limit: KeptFor) -> int:
+    """Return how much a limit would delete now; called inside the workspace."""
     since = limit.keeps_since
     if since is None:
         return 0

@@ -2343,6 +2343,7 @@ class ReplayAnswer(t.TypedDict):
     not_followed: list[str]
     gate: GateReplay
     detection: DetectionReplay
+    stored: list[StoredCount]
 
 
 class ReportItem(t.TypedDict):
@@ -2665,6 +2666,15 @@ class StillHidden(t.TypedDict):
 
     id: str
     state: MemoryState
+
+
+class StoredCount(t.TypedDict):
+    """What is stored, counted by the present and by the proposed value of a setting."""
+
+    name: str
+    counts: str
+    as_set: int
+    as_asked: int
 
 
 class Suggestion(t.TypedDict):
