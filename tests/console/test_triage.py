@@ -78,6 +78,23 @@ def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) 
     ]
 
 
+def test_answers_name_what_stays_where_no_values_differ(tenant: Tenant, member: Member) -> None:
+    old = remember(tenant.workspace, "Pia looks after the warehouse keys.", 1)
+    new = remember(tenant.workspace, "Nobody has needed a badge since the doors were changed.", 20)
+    card = ask(tenant.workspace, [old, new], yes=old)
+    labels = re.compile(r'class="what">([^<]*?)\s*<')
+    client, day = member("reviewer"), "20 Jan"
+    found = labels.findall(page(client))
+    assert found[0].startswith("Keep “Pia looks after the warehouse keys”")
+    assert found[1].startswith("Keep “Nobody has needed a badge")
+    assert day in found[1]
+    with in_workspace(tenant.workspace):
+        Conflict.objects.filter(pk=card.pk).update(kind="stale")
+    found = labels.findall(page(client))
+    assert found[0] == "Still true"
+    assert found[1].startswith(f"No longer true since {day}")
+
+
 def test_yes_supersedes_the_other_and_offers_undo(tenant: Tenant, member: Member) -> None:
     old, new, card = disagree(tenant.workspace)
     client = member("reviewer")

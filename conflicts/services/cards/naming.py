@@ -50,6 +50,7 @@ class CardNames:
     heading: str
     yes: Side | None = None
     other: Side | None = None
+    is_stale: bool = False  # of a statement that builds on something that is gone
 
     @property
     def has_values(self) -> bool:
@@ -81,6 +82,7 @@ def name_card(
         _shorten(card, yes, head),
         Side(yes, value_of.get(yes, "")),
         Side(other, value_of.get(other, "")),
+        is_stale=card.kind == ConflictKind.STALE,
     )
 
 

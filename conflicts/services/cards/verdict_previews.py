@@ -13,10 +13,10 @@ from conflicts.services.cards.consequences import (
     consequences,
     why_unclear,
 )
-from conflicts.services.cards.naming import CardNames
+from conflicts.services.cards.naming import CardNames, day_of
 from engram.kernel.refusals import InvalidError
 
-# Verdict, label and tone, in the order of the keys 1 to 6. The first two name the values, if any.
+# Verdict, label and tone, in the order of the keys 1 to 6. The first two name their sides, if any.
 VERDICT_BUTTONS = (
     (Verdict.YES, "Yes", "keep"),
     (Verdict.NO, "No", "drop"),
@@ -49,13 +49,13 @@ def outcomes(
     found = []
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
         effect, asks_for, is_possible, member_effects = _effect(verdict, question, numbers)
-        named = _name_values(verdict, names, is_clear=not asks_for)
+        named = _name_sides(verdict, names, is_clear=not asks_for)
         found.append(
             VerdictPreview(
                 key=key,
                 verdict=verdict.value,
                 label=named or label,
-                tone="calm" if named and verdict == Verdict.NO else tone,
+                tone="calm" if named.startswith("Keep") and verdict == Verdict.NO else tone,
                 effect=effect,
                 asks_for=asks_for,
                 is_possible=is_possible,
@@ -66,15 +66,16 @@ def outcomes(
     return tuple(found)
 
 
-def _name_values(verdict: Verdict, names: CardNames, *, is_clear: bool) -> str:
-    """Return the label of a yes or no that names the value which stays, "" if there is none."""
-    if not names.has_values or names.yes is None or names.other is None:
+def _name_sides(verdict: Verdict, names: CardNames, *, is_clear: bool) -> str:
+    """Return the label of a yes or no that names the side which stays, "" if there is none."""
+    if verdict not in {Verdict.YES, Verdict.NO} or names.yes is None or names.other is None:
         return ""
+    if names.is_stale:
+        gone = day_of(names.other.memory.observed_at)
+        return "Still true" if verdict == Verdict.YES else f"No longer true since {gone}"
     if verdict == Verdict.YES:
         return f"Keep {names.yes.dated}"
-    if verdict == Verdict.NO:
-        return f"Keep {names.other.dated}" if is_clear else f"Not {names.yes.value}"
-    return ""
+    return f"Keep {names.other.dated}" if is_clear else f"Not {names.yes.words}"
 
 
 def _effect(
