@@ -14,7 +14,7 @@ from memories.core.extraction.correction_words import Correction, correction_of
 from memories.core.extraction.cues import HEDGES
 from memories.core.extraction.features import Described
 from memories.core.extraction.meant import find_meant, is_repeated
-from memories.core.extraction.predicates import predicate_of, subject_of
+from memories.core.extraction.predicates import replace_value, subject_of
 from memories.core.extraction.references import is_bare_noun
 from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.requests import (
@@ -103,22 +103,26 @@ def make_fact(
 def _corrected(described: Described, turn: Turn, correction: Correction) -> Fact:
     """Return the fact of a statement that corrects another.
 
-    A value is put behind the verb of what it corrects, a clause about "it" behind the subject.
+    A number is put in the place of the only one, another value behind the verb if it stands for all
+    that was said there, a clause about "it" behind the subject. Any other value is quoted behind
+    what it corrects, so that no word of that is lost.
     """
     quote, earlier = described.statement.text, described.statement.corrects
     value, confidence = correction.value, confidence_of(described, turn)
-    before = predicate_of(earlier) if correction.is_value else ""
-    if correction.is_value and not before:
-        return Fact(
-            _as_order(turn, f"{without_request(earlier)} {quote}"),
-            quote,
-            _sure(confidence - ORDERED),
-            not turn.is_users,
-        )
-    if not correction.is_value and lacks_referent(value):
+    if correction.is_value:
+        text = replace_value(earlier, value)
+        if not text:
+            text = f"{without_request(earlier)} {quote}"
+            confidence -= ORDERED
+            if without_request(earlier) != earlier:
+                return Fact(_as_order(turn, text), quote, _sure(confidence), not turn.is_users)
+    elif lacks_referent(value):
         before = subject_of(earlier)
         confidence -= 0.0 if before else UNCLEAR
-    text = _capitalised(f"{before}: {value}" if before else value)
+        text = f"{before}: {value}" if before else value
+    else:
+        text = value
+    text = _capitalised(text)
     if _speaks(turn):
         text = _said_by(turn, bare_words(text), text)
     return Fact(text, quote, _sure(confidence), not turn.is_users)

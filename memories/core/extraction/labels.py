@@ -63,6 +63,12 @@ def role_of(name: str) -> Role | None:
     return "tool" if is_given else ROLES.get(name.lower())
 
 
+def names_another(found: re.Match[str]) -> bool:
+    """Return whether a label with a colon names somebody who is not the user."""
+    role = role_of(found["name"])
+    return is_colon(found) and (role in {"assistant", "tool"} or names_somebody(found["name"]))
+
+
 def style_of(found: re.Match[str]) -> tuple[bool, str]:
     """Return how a label is written: whether behind a time, and in which marks."""
     return found["stamp"] is not None, (found["open"] or "").strip()

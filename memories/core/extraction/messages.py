@@ -31,7 +31,8 @@ def labelled(text: str) -> str:
     """Return the transcript of messages in JSON, any other text as it is.
 
     Messages are objects with a `role` and a `content`, which is a text or a list of parts: a list
-    of them, such a list under `messages`, or one a line.
+    of them, such a list under `messages`, or one a line. What stands between them and is none is
+    left out, unless it is the larger part: then the text is something else.
     """
     messages = _messages(text)
     if messages is None:
@@ -50,9 +51,10 @@ def _messages(text: str) -> list[Mapping[str, Any]] | None:
         read = [_loaded(line) for line in lines] if len(lines) > 1 else None
     elif isinstance(read, Mapping):
         read = read.get("messages", [read])
-    if not isinstance(read, list) or not read or not all(map(_is_message, read)):
-        return None
-    return read
+    found = [one for one in read if _is_message(one)] if isinstance(read, list) else []
+    is_whole = found and len(found) == len(read)
+    is_most = any(one.get("content") for one in found) and 2 * len(found) >= len(read)
+    return found if is_whole or is_most else None
 
 
 def _loaded(text: str) -> Any:

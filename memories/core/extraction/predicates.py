@@ -1,22 +1,26 @@
-"""Find the subject of a sentence and its verb, to repeat them before a value that corrects it."""
+"""Find the subject of a sentence and its verb, and put a value in that corrects it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Final
 
+from memories.core.extraction.cues import DAYS
 from memories.core.extraction.request_grammar import without_request
 from memories.core.function_words import (
     AUXILIARIES,
     DETERMINERS,
     FORMS_OF_BE,
     NEGATORS,
+    PREPOSITIONS,
     words_of,
 )
 from memories.core.spelling import normalise
 from memories.core.vocabulary import VERBS, lemma
 
 _CLOSING: Final = ".,;:!?"
+_SIGNS: Final = "€$£%"
+_WITHIN_NUMBERS: Final = str.maketrans("", "", ".,:")
 _SUBJECT_WORDS: Final = 8
 _READ_CHARS: Final = 300
 _POINTING: Final = words_of("it he she they this that these those him her them we're")
@@ -45,6 +49,55 @@ def predicate_of(text: str) -> str:
     if is_auxiliary and end < len(tokens) and _continues(tokens[end - 1], tokens[end]):
         end += 1
     return " ".join(words[:end]) if 0 < end < len(tokens) else ""
+
+
+def replace_value(text: str, value: str) -> str:
+    """Return what a text says with the value that corrects it, "" where nothing shows which.
+
+    A number replaces the only number. Anything else replaces all behind the verb, if that is no
+    longer and of the same kind: a date for a date, a name for a name. Where the subject is a name
+    too, a name may be meant for either.
+    """
+    words, tokens = _words(text)
+    before = predicate_of(text)
+    if not before:
+        return ""
+    if _is_number(value):
+        at = [place for place, token in enumerate(tokens) if any(map(str.isdigit, token))]
+        if len(at) != 1 or not _is_number(tokens[at[0]]):
+            return ""
+        number = tokens[at[0]].strip(_SIGNS)
+        told = words[at[0]].replace(number, value.strip(_CLOSING + _SIGNS))
+        return " ".join([*words[: at[0]], told, *words[at[0] + 1 :]])
+    behind, put = words[len(before.split()) :], value.split()
+    is_sure = _kind(put) != "name" or not _has_name(_content(subject_of(text).split()))
+    is_whole = len(_content(behind)) <= len(_content(put))
+    return f"{before}: {value}" if _kind(behind) == _kind(put) and is_sure and is_whole else ""
+
+
+def _is_number(word: str) -> bool:
+    bare = word.strip(_CLOSING + _SIGNS)
+    return bare.translate(_WITHIN_NUMBERS).isdigit()
+
+
+def _kind(words: Sequence[str]) -> str:
+    """Return what a value is: a date, something with a number, a name or other words."""
+    bare = {normalise(word).strip(_CLOSING).lower() for word in words}
+    if not bare.isdisjoint(DAYS):
+        return "date"
+    if any(map(str.isdigit, "".join(words))):
+        return "number"
+    return "name" if _has_name(words) else "words"
+
+
+def _has_name(words: Sequence[str]) -> bool:
+    return any(word[:1].isupper() and word != "I" for word in words)
+
+
+def _content(words: Sequence[str]) -> list[str]:
+    """Return the words that are no determiner or preposition."""
+    left_out = DETERMINERS | PREPOSITIONS
+    return [word for word in words if normalise(word).strip(_CLOSING).lower() not in left_out]
 
 
 def main_verb(text: str) -> str:

@@ -14,7 +14,7 @@ from typing import Final
 
 from memories.core.extraction import cues
 from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
-from memories.core.extraction.labels import is_colon, match_label, names_somebody
+from memories.core.extraction.labels import match_label, names_another
 from memories.core.extraction.request_forms import request_at
 from memories.core.extraction.request_grammar import find_request, without_request
 from memories.core.extraction.turns import Turn
@@ -65,7 +65,7 @@ def is_of_others(text: str) -> bool:
     """Return whether a request is in words that its speaker quotes, or reports."""
     plain = normalise(text[:MAX_CHARS])
     label = match_label(plain)
-    if label is not None and is_colon(label) and names_somebody(label["name"]):
+    if label is not None and names_another(label):
         return request_at(plain, label.end()) is not None
     if _ACCORDING.match(plain):
         return find_request(plain) is not None

@@ -75,7 +75,8 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
         are taken for people: their role is `user` where no label is a user's (see
         `unsure_speakers`), else `other`. A name that stands once within a user's turn, or before
         the first label where one is a user's, says its line alone.
-        No turn begins within a block of code or pasted text, or on an indented line; who speaks in
+        No turn begins within a block of code or pasted text, or on an indented line, which is
+        pasted where it begins with the label of an assistant or a tool; who speaks in
         a text that the transcript shows (see `find_shown`) is a `tool`.
     """
     lines = read_lines(transcript)
@@ -140,6 +141,8 @@ def read_lines(transcript: str) -> list[_Line]:
         opens = block is not None and before is None  # "Agent: ```" begins a turn and a block
         label = found if block is None or opens else None
         is_indented = _indent(line) > margin
+        if is_indented and block is None and _shows_another(line):
+            block = "quoted"
         lines.append(
             _line(line, start, label, block, is_indented=is_indented, is_shown=number in shown)
         )
@@ -177,6 +180,12 @@ def _line(
 
 def _indent(line: str) -> int:
     return len(line) - len(line.lstrip(" \t"))
+
+
+def _shows_another(line: str) -> bool:
+    """Return whether a line begins with the label of an assistant or a tool."""
+    found = match_label(line.lstrip(" \t"))
+    return found is not None and is_colon(found) and role_of(found["name"]) in {"assistant", "tool"}
 
 
 def _form(found: re.Match[str]) -> tuple[str, str, bool]:
