@@ -158,8 +158,9 @@ def test_what_is_no_note_is_named_and_skipped(tenant: Tenant, vault: Path) -> No
     write(vault, "cafe\u0301.md", "one")
     write(vault, "caf\u00e9.md", "two")
     write(vault, "g\\h.md", "x")
+    write(vault, "i\x1b[31m\n.md", "x")
     lines = run(tenant, vault)
-    assert lines[0] == "2 notes: 2 created, 0 changed, 0 unchanged, 7 skipped."
+    assert lines[0] == "2 notes: 2 created, 0 changed, 0 unchanged, 8 skipped."
     assert sorted(lines[1:]) == [
         "skipped b.md: it is no text: it holds NUL characters",
         "skipped c.md: it is not UTF-8 text",
@@ -168,6 +169,7 @@ def test_what_is_no_note_is_named_and_skipped(tenant: Tenant, vault: Path) -> No
         "skipped e.md: it has more than 200,000 characters",
         "skipped f.md: content: A note has at most 5,000 links; this one has 5,001.",
         "skipped g\\h.md: Segments of a path are joined by slashes, not backslashes.",
+        "skipped i\\x1b[31m\\n.md: A path is one line of printable characters.",
     ]
     assert notes(tenant) == {"a.md": "Kept.", "caf\u00e9.md": "one"}
 

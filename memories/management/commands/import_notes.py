@@ -99,17 +99,17 @@ class Command(BaseCommand):
             total = _counted(sum(count for _, count in done.hidden), "credential")
             self.stdout.write(f"Replaced by a marker: {total}.")
         for name, count in done.hidden[:SKIPPED_SHOWN]:
-            self.stdout.write(f"in {name}: {_counted(count, 'credential')}")
+            self.stdout.write(f"in {_shown(name)}: {_counted(count, 'credential')}")
         if (more := len(done.hidden) - SKIPPED_SHOWN) > 0:
             self.stdout.write(f"in {_counted(more, 'more file')}")
         for path in done.deleted:
-            self.stdout.write(f"deleted {path}")
+            self.stdout.write(f"deleted {_shown(path)}")
         for name, reason in done.skipped[:SKIPPED_SHOWN]:
-            self.stdout.write(f"skipped {name}: {reason}")
+            self.stdout.write(f"skipped {_shown(name)}: {_shown(reason)}")
         if (more := len(done.skipped) - SKIPPED_SHOWN) > 0:
             self.stdout.write(f"skipped {more} more")
         for name in unread:
-            self.stdout.write(f"not read {name}")
+            self.stdout.write(f"not read {_shown(name)}")
         if done.not_deleted:
             self.stdout.write(f"With --prune {done.not_deleted}.")
 
@@ -117,3 +117,8 @@ class Command(BaseCommand):
 def _counted(count: int, name: str) -> str:
     """Return a number with a noun in the number that fits."""
     return f"{count} {name}" if count == 1 else f"{count} {name}s"
+
+
+def _shown(text: str) -> str:
+    """Return a text in which nothing moves the cursor or begins another line."""
+    return "".join(one if one.isprintable() else ascii(one)[1:-1] for one in text)
