@@ -45,6 +45,7 @@ def mark_corrected(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
     marked = list(found)
     last = {one.turn: position for position, one in enumerate(found)}
     asked: dict[int, int] | None = None  # the last request of each turn so far
+    behind = _meant_before(found)
     for position, one in enumerate(found):
         if one.kind != "prose":
             continue
@@ -52,18 +53,26 @@ def mark_corrected(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
             asked = _requests_before(marked, position) if asked is None else asked
             _replace_asked(marked, position, turns, asked)
         else:
-            _correct(marked, position, turns, last)
+            _correct(marked, position, behind[position], turns, last)
         if asked is not None and _asks_something(one):
             asked[one.turn] = position
     return tuple(marked)
 
 
+def _meant_before(found: Sequence[Statement]) -> list[int]:
+    """Return for each statement the one before it, but for those of its turn that only hesitate."""
+    behind: list[int] = []
+    for position, one in enumerate(found):
+        before = found[position - 1] if position else None
+        is_passed = before is not None and before.turn == one.turn and only_hesitates(before.text)
+        behind.append(behind[-1] if is_passed else position - 1)
+    return behind
+
+
 def _correct(
-    marked: list[Statement], position: int, turns: Sequence[Turn], last: dict[int, int]
+    marked: list[Statement], position: int, at: int, turns: Sequence[Turn], last: dict[int, int]
 ) -> None:
-    one, at = marked[position], position - 1
-    while at >= 0 and marked[at].turn == one.turn and only_hesitates(marked[at].text):
-        at -= 1
+    one = marked[position]
     hesitating = " ".join(before.text for before in marked[max(at + 1, position - 2) : position])
     correction = read_correction(f"{hesitating} {one.text}".lstrip())
     if correction is None or not correction.value:

@@ -141,11 +141,9 @@ def read_lines(transcript: str) -> list[_Line]:
         opens = block is not None and before is None  # "Agent: ```" begins a turn and a block
         label = found if block is None or opens else None
         is_indented = _indent(line) > margin
-        if is_indented and block is None and _shows_another(line):
-            block = "quoted"
-        lines.append(
-            _line(line, start, label, block, is_indented=is_indented, is_shown=number in shown)
-        )
+        is_shown = number in shown
+        kind = "quoted" if block is None and is_indented and _shows_another(line) else block
+        lines.append(_line(line, start, label, kind, is_indented=is_indented, is_shown=is_shown))
         start += len(line)
     return lines
 
