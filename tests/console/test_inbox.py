@@ -34,7 +34,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
 from memories.services.gate import answer_suggestion
 from tests.conftest import Tenant, issue_agent
-from tests.console.cards import QUESTION, disagree, state
+from tests.console.cards import QUESTION, ask, disagree, remember, state
 from tests.shown import shows_number
 
 Member = Callable[[str], Client]
@@ -599,3 +599,17 @@ def test_a_page_compares_the_two_of_a_suggestion_once(
     # Each answer once: the better wording is the first's, the other one has its own.
     assert keys == [("accept", "1"), ("reject", "2"), ("keep-2", "3"), ("contradict", "4")]
     assert compared == [(PLAIN, FINER)]
+
+
+def test_what_comes_next_is_named_in_few_words(tenant: Tenant, member: Member) -> None:
+    disagree(tenant.workspace)
+    old = remember(tenant.workspace, "Stand-up is at 9:30 on weekdays.", 2)
+    new = remember(tenant.workspace, "Stand-up is at 10:00 on weekdays.", 3)
+    whole = f"Does “{new.content[:-1]}” hold, rather than “{old.content[:-1]}”?"
+    ask(tenant.workspace, [old, new], yes=new, question=whole)
+    html = member("reviewer").get(INBOX).content.decode()
+    upcoming = html[html.index("Up next") :]
+    assert "Stand-up is at 9:30 or 10:00 on weekdays?" in upcoming
+    assert "rather than" not in upcoming
+    body = tenant.reviewer.get("inbox").json()
+    assert whole in {entry["title"] for entry in body["results"]}

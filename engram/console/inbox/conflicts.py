@@ -14,7 +14,7 @@ from conflicts.models import Conflict
 from conflicts.models.card import ConflictStatus
 from conflicts.pages import card_context
 from conflicts.services.cards import queue, show
-from conflicts.services.cards.naming import WITHHELD
+from conflicts.services.cards.naming import WITHHELD, name_cards
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.undo import undo
 from engram.console.inbox.source import Done, InboxFilter, Source
@@ -59,6 +59,11 @@ class ConflictSource(Source):
             card.pk: (card.kind, WITHHELD if card.pk in unsayable else card.question)
             for card in rows
         }
+
+    def short_titles(self, ids: Sequence[UUID]) -> Mapping[UUID, str]:
+        """Return the headings of cards: "Stand-up at 9:30 or 10:00?"."""
+        named = name_cards(Conflict.objects.filter(pk__in=ids))
+        return {pk: names.heading for pk, names in named.items()}
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the card as the triage page shows it."""

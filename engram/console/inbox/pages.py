@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import wraps
@@ -110,6 +110,18 @@ def _inbox(
     return render(request, "console/inbox/inbox.html", context, status=status)
 
 
+def _shown(following: Sequence[InboxEntry], looked_at: Queue) -> list[tuple[InboxEntry, str, str]]:
+    """Return entries with their titles in few words and their addresses."""
+    short: dict[UUID, str] = {}
+    for source in looked_at.sources:
+        own = [entry.mark.id for entry in following if entry.mark.source == source.name]
+        short |= source.short_titles(own) if own else {}
+    return [
+        (entry, short.get(entry.mark.id, entry.title), _address(looked_at.filters, entry))
+        for entry in following
+    ]
+
+
 def _item_context(
     request: HttpRequest,
     here: Mapping[str, Any],
@@ -141,7 +153,7 @@ def _item_context(
             _address(filters, previous[0]) if previous else "",
             onward if following else "",
         ),
-        "following": [(entry, _address(filters, entry)) for entry in following[:NEXT_SHOWN]],
+        "following": _shown(following[:NEXT_SHOWN], looked_at),
         "back": _address(filters, chosen.entry),
         "onward": onward,
         **(group_context(request, group, looked, now) if group else {}),

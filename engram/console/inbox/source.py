@@ -148,6 +148,10 @@ class Source(ABC):
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return kind and title of each item, in a constant number of queries."""
 
+    def short_titles(self, ids: Sequence[UUID]) -> Mapping[UUID, str]:
+        """Return shorter titles for pages, by one query; none where titles are short."""
+        return {}
+
     @abstractmethod
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the template's context of an item."""
