@@ -11,10 +11,10 @@ from django.db.models.functions import JSONObject
 
 from engram.console.templatetags.memories import FIELDS
 from engram.kernel.models import Event
-from memories.core.answers import as_records
 from memories.models import Kind, Memory, MemoryTag, Revision
 from memories.serializers.review_words import field_title, value_in_words
 from memories.services.lifecycle.answers import answers_of
+from memories.services.lifecycle.fields import revision_fields
 from memories.services.lifecycle.repeated import REPEATED
 from memories.services.lifecycle.take_back import REVISED
 
@@ -66,18 +66,8 @@ def _states(memory: Memory, numbers: Collection[int]) -> dict[int, Mapping[str, 
         kept = tags if told is None else told["tags"]
         found[number] = fields if kept is None else {**fields, "tags": sorted(kept)}
     if memory.revision in numbers:
-        found[memory.revision] = {
-            "scope": memory.scope,
-            "project": memory.project,
-            "kind": memory.kind,
-            "provenance": memory.provenance,
-            "confidence": memory.confidence,
-            "importance": memory.importance,
-            "pinned": memory.is_pinned,
-            "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
-            "answers": as_records(answers_of(memory)),
-            "tags": sorted(tags),
-        }
+        present = revision_fields(memory, answers_of(memory))
+        found[memory.revision] = present | {"tags": sorted(tags)}
     return found
 
 

@@ -38,22 +38,27 @@ def keep_revision(
         number=memory.revision,
         content=memory.content,
         content_hash=memory.content_hash,
-        fields={
-            "scope": memory.scope,
-            "project": memory.project,
-            "kind": memory.kind,
-            "provenance": memory.provenance,
-            "confidence": memory.confidence,
-            "importance": memory.importance,
-            "pinned": memory.is_pinned,
-            "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
-            "answers": as_records(answers_of(memory) if answers is None else answers),
-            **replaced,
-        },
+        fields=revision_fields(memory, answers_of(memory) if answers is None else answers)
+        | replaced,
         reason=reason,
         actor_label=actor.label,
         created_at=now,
     )
+
+
+def revision_fields(memory: Memory, answers: Sequence[Answer]) -> dict[str, Any]:
+    """Return what a revision keeps of a memory besides its wording, JSON serialisable."""
+    return {
+        "scope": memory.scope,
+        "project": memory.project,
+        "kind": memory.kind,
+        "provenance": memory.provenance,
+        "confidence": memory.confidence,
+        "importance": memory.importance,
+        "pinned": memory.is_pinned,
+        "expires_at": memory.expires_at.isoformat() if memory.expires_at else None,
+        "answers": as_records(answers),
+    }
 
 
 def fields_of(memory: Memory) -> dict[str, Any]:
