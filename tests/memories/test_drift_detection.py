@@ -90,7 +90,7 @@ def test_a_note_changed_before_a_worker_has_read_the_support_is_compared_with_it
     assert row["context"]["before"]["text"].startswith("The licence review is an open blocker")
 
 
-def test_context_and_session_start_report_drift_as_recall_does(tenant: Tenant) -> None:
+def test_context_sessions_and_their_prompts_report_drift_as_recall_does(tenant: Tenant) -> None:
     put(tenant, BEFORE)
     remember(tenant)
     check(tenant)
@@ -102,6 +102,9 @@ def test_context_and_session_start_report_drift_as_recall_does(tenant: Tenant) -
     assert started["memories"]
     [row] = errors(tenant.reader)
     assert row["occurrences"] == 2
+    assert tenant.agent.post("sessions/s1/prompts", {"prompt": MEMORY}).json()["memories"]
+    [row] = errors(tenant.reader)
+    assert row["occurrences"] == 3
 
 
 def test_a_content_edit_resolves_and_a_tag_edit_does_not(tenant: Tenant) -> None:

@@ -112,7 +112,7 @@ def report_drift(
 ) -> None:
     """Upsert an error for each of these memories that a note no longer carries.
 
-    `origin` is recall, context or session_start. Runs in the transaction of the answer.
+    `origin` is recall, context, session_start or prompt. Runs in the transaction of the answer.
     """
     if memory_ids and workspace.config.drift_enabled:
         within_savepoint(lambda: _report(memory_ids, origin, now), workspace, now)

@@ -19,6 +19,7 @@ from engram.kernel.tenancy import current_workspace_id
 from memories.core.hits import Match
 from memories.models import Session
 from memories.services.disputes import UNDISPUTED, Dispute, disputes_with_quotes
+from memories.services.drift.report import report_drift
 from memories.services.sessions.access import demand_own_session, open_session
 from memories.services.sessions.matches import MatchedMemory, lock_matches
 
@@ -112,7 +113,10 @@ def prompt(
                 data={"prompt": session.prompt_count, "matched": len(matched)},
             )
         shown = [memory for memory in matched.values() if memory.is_recallable]
-        disputes = disputes_with_quotes([memory.id for memory in shown], now=now)
+        ids = [memory.id for memory in shown]
+        disputes = disputes_with_quotes(ids, now=now)
+        if ids:
+            report_drift(workspace, ids, origin="prompt", now=now)
         hits = [PromptHit(m, records.get(m.id), disputes.get(m.id, UNDISPUTED)) for m in shown]
         return PromptResult(session, hits, is_new)
 
