@@ -90,11 +90,15 @@ def without_code(text: str) -> str:
 
 
 def without_comments(text: str) -> str:
-    """Return a text whose `%% comments %%` are masked character by character.
+    """Return a text whose `%% comments %%` and `<!-- comments -->` are masked by character.
 
-    The text is one without code; `%%` that is not closed begins no comment.
+    The text is one without code; what is not closed begins no comment.
     """
-    return _COMMENT.sub(lambda found: _MASK * len(found[0]), text)
+    parts, at = [], 0
+    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
+        parts += [text[at:begin], _MASK * (end + 3 - begin)]
+        at = end + 3
+    return _COMMENT.sub(lambda found: _MASK * len(found[0]), "".join([*parts, text[at:]]))
 
 
 def without_struck_out(text: str) -> str:

@@ -1,7 +1,8 @@
 """Read the wiki links and tags of a text.
 
-Links are `[[path#heading|label]]` and `![[embed]]`, tags `#tag` and `#[[several words]]`. Code and
-`%% comments %%` are not read. Block references of Logseq, `((id))`, name no note and are no links.
+Links are `[[path#heading|label]]` and `![[embed]]`, tags `#tag` and `#[[several words]]`. Code,
+`%% comments %%` and `<!-- comments -->` are not read. Block references of Logseq, `((id))`, name no
+note and are no links.
 """
 
 from __future__ import annotations

@@ -141,6 +141,12 @@ def test_links_and_tags_in_comments_are_left_out() -> None:
     assert inline_tags(text) == ["yes"]
 
 
+def test_links_in_comments_of_html_are_left_out_where_they_end() -> None:
+    text = "[[a]] <!-- [[no]]\n#no --> [[b]] `<!--` [[c]] <!--> [[no]] --> [[d]] <!-- [[e]]"
+    assert [link.target for link in wiki_links(text)] == ["a", "b", "c", "d", "e"]
+    assert inline_tags(text) == []
+
+
 def test_struck_out_text_is_removed_within_its_block_and_not_in_code() -> None:
     told = {
         "~~Old.~~ New.": " New.",
@@ -198,6 +204,8 @@ BOMBS = {
     "labels": "[a](<" * 40_000,
     "struck out": "~~a " * 50_000,
     "comments": "%%" * 99_999 + "%",
+    "comments of HTML": "<!--" * 49_000 + "[[a]]",
+    "comments of HTML that end": "<!---->" * 28_000,
     "underlines": "a\n=\n\n" * 40_000,
     "properties": "a:: b\n" * 33_000,
     "hashes": "#" * 200_000,
