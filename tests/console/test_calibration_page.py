@@ -61,7 +61,59 @@ def test_a_reviewer_draws_a_sample_by_a_button(tenant: Tenant, member: Member) -
     assert len(stored(tenant)) == 30
     assert "Rate 30 memories" in html
     again = client.post(PAGE, follow=True).content.decode()
-    assert "The last sample still waits for ratings." in again
+    assert "Nothing more is drawn: a sample still waits." in again
+    assert len(stored(tenant)) == 30
+
+
+def drawn_after(client: Client) -> str:
+    """Return the field of the form that names the newest draw, as the page shows it."""
+    return re.findall(r'name="after" value="([^"]+)"', get_page(client))[0]
+
+
+def test_another_sample_is_drawn_while_ratings_wait(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant, 10)
+    client = member("reviewer")
+    client.post(PAGE)
+    first = stored(tenant)
+    assert "Draw another sample to rate" in get_page(client)
+    on_screen = client.get("/console/inbox/?source=calibration").content.decode()
+    shown = next(pk for pk in first if f'data-card="{pk}"' in on_screen)
+    after = drawn_after(client)
+    html = client.post(PAGE, {"after": after}, follow=True).content.decode()
+    assert "A sample is drawn." in html
+    both = stored(tenant)
+    assert len(both) == 60
+    assert len({(one.session_id, one.memory_id) for one in both.values()}) == 60
+    assert "Rate 60 memories" in " ".join(html.split())
+    again = client.post(PAGE, {"after": after}, follow=True).content.decode()  # pressed twice
+    assert "Nothing more is drawn" in again
+    assert stored(tenant).keys() == both.keys()
+    still = client.get("/console/inbox/?source=calibration").content.decode()
+    assert f'data-card="{shown}"' in still  # the new ones stand behind those that waited
+
+
+def test_no_more_wait_than_one_draw_may_add_to(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant, 12)
+    client = member("reviewer")
+    client.post(PAGE)
+    for _ in range(2):
+        client.post(PAGE, {"after": drawn_after(client)})
+    assert len(stored(tenant)) == 90
+    with in_workspace(tenant.workspace):
+        after = CalibrationSample.objects.values_list("drawn_at", flat=True)[0]
+    html = get_page(client)
+    assert "Draw another" not in html
+    assert "Another sample can be drawn once at most 70 wait." in html
+    client.post(PAGE, {"after": after.isoformat()})
+    assert len(stored(tenant)) == 90
+
+
+@pytest.mark.parametrize("after", ["", "yesterday", "9" * 80, "0001-01-01T00:00:00+14:00", "\0"])
+def test_what_names_no_draw_draws_nothing_more(tenant: Tenant, member: Member, after: str) -> None:
+    judged_world(tenant, 10)
+    client = member("reviewer")
+    client.post(PAGE)
+    assert client.post(PAGE, {"after": after}).status_code in {302, 400, 422}
     assert len(stored(tenant)) == 30
 
 

@@ -27,7 +27,12 @@ from predictor.models import (
     PredictorState,
     TrainingLease,
 )
-from predictor.services.calibration.calibrate import draw_when_due, label_item
+from predictor.services.calibration.calibrate import (
+    draw_when_due,
+    label_item,
+    last_drawn_at,
+    sample,
+)
 from predictor.services.calibration.report import calibration_of
 from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
@@ -410,6 +415,23 @@ def test_who_asks_and_answers_at_once_draws_once_and_answers_once(
     assert sorted(one.status_code for one in drawn) == [200] * (CALLERS - 1) + [201]
     assert len(stored(shared_tenant)) == 20
     assert [one.label for one in answers] == [stored(shared_tenant)[item].label]
+
+
+def test_who_asks_for_another_at_once_draws_one(shared_tenant: Tenant) -> None:  # noqa: F811
+    judged_world(shared_tenant, 10)
+    draw(shared_tenant, 20)
+    with in_workspace(shared_tenant.workspace):
+        after = last_drawn_at()
+
+    def ask(number: int) -> bool:
+        actor = Actor(kind="user", id=str(number), label=f"p{number}", role=Role.REVIEWER)
+        return sample(
+            shared_tenant.workspace, 20, rng=np.random.default_rng(number), actor=actor,
+            now=timezone.now(), after=after,
+        )  # fmt: skip
+
+    assert sum(at_once(ask)) == 1
+    assert len(stored(shared_tenant)) == 40
 
 
 def test_a_memory_that_says_the_same_is_asked_about_whatever_else_changed(tenant: Tenant) -> None:

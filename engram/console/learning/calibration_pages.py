@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
 import numpy as np
 from django.contrib import messages
@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from engram.console.inbox.calibration import BANDS
 from engram.console.templatetags.detective import MonthShare
+from engram.kernel.literals import moment
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
@@ -36,7 +37,7 @@ class ShownJudge:
 
 @member_page()
 def calibration(request: HttpRequest) -> HttpResponse:
-    """Show the agreement; a POST draws a sample, unless one waits."""
+    """Show the agreement; a POST draws a sample, also while another waits."""
     if request.method == "POST":
         return _draw(request)
     now = timezone.now()
@@ -54,6 +55,9 @@ def calibration(request: HttpRequest) -> HttpResponse:
             "rows": [(row, texts.get(row.memory_id)) for row in rows],
             "steps": STEPS,
             "may_rate": has_role(request, Role.REVIEWER),
+            "may_draw": found.waiting <= calibrate.WAITING_MAX - calibrate.SAMPLE_SIZE,
+            "sample_size": calibrate.SAMPLE_SIZE,
+            "most_waiting": calibrate.WAITING_MAX - calibrate.SAMPLE_SIZE,
         },
     )
 
@@ -67,13 +71,21 @@ def _draw(request: HttpRequest) -> HttpResponse:
             rng=np.random.default_rng(),
             actor=staff.actor,
             now=timezone.now(),
+            after=_moment_or_none(request.POST.get("after", "")),
         )
     except RefusalError as error:
         messages.warning(request, getattr(error, "message", error.detail))
     else:
-        drawn = "A sample is drawn." if is_drawn else "The last sample still waits for ratings."
+        drawn = "A sample is drawn." if is_drawn else "Nothing more is drawn: a sample still waits."
         messages.success(request, f"{drawn} It waits in the inbox, under “Ratings”.")
     return redirect("console:calibration")
+
+
+def _moment_or_none(text: str) -> datetime | None:
+    try:
+        return moment(text)
+    except ValueError:
+        return None
 
 
 def _shown(judge: JudgeReport) -> ShownJudge:

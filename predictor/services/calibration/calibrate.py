@@ -42,6 +42,7 @@ from predictor.services.state import lock_state
 
 DUE_EVERY = 50  # newly scored sessions
 SAMPLE_MIN, SAMPLE_SIZE, SAMPLE_MAX = 20, 30, 50
+WAITING_MAX = 2 * SAMPLE_MAX  # by hand none is drawn beyond it; as many as `sample_of` reads
 DRAWN_FROM = 200  # of the newest judged sessions
 NOTHING = (
     "Nothing is left to ask about: all of the newest judged sessions was asked or has changed."
@@ -58,13 +59,18 @@ def sample_of(now: datetime) -> list[CalibrationItem]:
     """Return the waiting items in the order of the draw, which keeps sessions together."""
     found = waiting_items(now).select_related("session", "memory", "sample")
     with by_index():
-        return list(found.order_by("sample__drawn_at", "sample", "position")[: 2 * SAMPLE_MAX])
+        return list(found.order_by("sample__drawn_at", "sample", "position")[:WAITING_MAX])
 
 
 def count_waiting(now: datetime) -> int:
     """Return the number of waiting items."""
     with by_index():
         return waiting_items(now).count()
+
+
+def last_drawn_at() -> datetime | None:
+    """Return the time of the newest draw."""
+    return CalibrationSample.objects.values_list("drawn_at", flat=True).first()
 
 
 def draw_when_due(
@@ -85,9 +91,18 @@ def draw_when_due(
 
 
 def sample(
-    workspace: Workspace, size: int, *, rng: np.random.Generator, actor: Actor, now: datetime
+    workspace: Workspace,
+    size: int,
+    *,
+    rng: np.random.Generator,
+    actor: Actor,
+    now: datetime,
+    after: datetime | None = None,
 ) -> bool:
     """Draw up to ``size`` items, unless some still wait; return whether any were drawn.
+
+    With ``after``, the time of the newest draw, they are drawn although some wait, up to
+    `WAITING_MAX` in all. A newer draw means that the same was asked twice: nothing is drawn then.
 
     Raises
     ------
@@ -96,7 +111,8 @@ def sample(
     """
     with in_workspace(workspace):
         state = lock_state(now)
-        if count_waiting(now):
+        waiting = count_waiting(now)
+        if waiting and (waiting + size > WAITING_MAX or after != last_drawn_at()):
             return False
         judged = _unasked_labels(now)
         drawn = _store_sample(state, judged, size, "asked", rng=rng, actor=actor, now=now)

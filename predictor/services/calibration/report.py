@@ -16,12 +16,11 @@ from predictor.core.calibration import CalibrationReport, RatedMemory, compare_l
 from predictor.core.trust import AGENT_VERSION
 from predictor.models import (
     CalibrationItem,
-    CalibrationSample,
     JudgeKind,
     Judgement,
     JudgeStatus,
 )
-from predictor.services.calibration.calibrate import count_waiting
+from predictor.services.calibration.calibrate import count_waiting, last_drawn_at
 
 MONTHS_SHOWN = 24
 NEWEST = 5000  # labels in the report: years of samples
@@ -74,7 +73,7 @@ def calibration_of(*, now: datetime) -> JudgeAgreement:
         waiting=count_waiting(now),
         unsure=answered.filter(is_unsure=True).count(),
         relabelled=answered.filter(is_relabelled=True, label__isnull=False).count(),
-        last_drawn_at=CalibrationSample.objects.values_list("drawn_at", flat=True).first(),
+        last_drawn_at=last_drawn_at(),
     )
 
 
