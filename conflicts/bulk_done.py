@@ -1,10 +1,10 @@
-"""What was done to many cards last, kept in the session until the list offers to undo it."""
+"""What was done to many cards last, kept in the session, so that the list offers to undo it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.http import HttpRequest
 
@@ -19,11 +19,16 @@ SLOT: Final = "conflicts_done"
 
 def keep_done(
     request: HttpRequest, verb: str, words: str, cards: Sequence[Conflict], assigned: str
-) -> None:
-    """Keep what was done to `cards`, given as they were before; no text of theirs is kept."""
+) -> str:
+    """Keep what was done to `cards`, given as they were before; no text of theirs is kept.
+
+    Return its name for the address of the list.
+    """
     # A verdict and a snooze raise the version by one; an assignment leaves it.
     step = 0 if verb == "assign" else 1
+    name = uuid4().hex
     request.session[SLOT] = {
+        "name": name,
         "workspace": str(staff_of(request).workspace.pk),
         "undoes": verb,
         "words": words,
@@ -33,13 +38,15 @@ def keep_done(
             for one in cards
         ],
     }
+    return name
 
 
-def take_done(request: HttpRequest) -> dict[str, Any] | None:
-    """Return what was done last in this workspace, once."""
-    kept: dict[str, Any] | None = request.session.pop(SLOT, None)
-    is_here = kept and kept["workspace"] == str(staff_of(request).workspace.pk)
-    return kept if is_here else None
+def done_in(request: HttpRequest) -> dict[str, Any] | None:
+    """Return what was done last, if it was in this workspace and the address names it."""
+    kept: dict[str, Any] | None = request.session.get(SLOT)
+    if not kept or kept.get("name") != request.GET.get("done"):
+        return None
+    return kept if kept["workspace"] == str(staff_of(request).workspace.pk) else None
 
 
 def read_changed(request: HttpRequest) -> dict[UUID, ChangedCard]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import urlencode, urlsplit
 from uuid import UUID
 
 from django.contrib import messages
 from django.forms import Form
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from conflicts.bulk_done import take_done
+from conflicts.bulk_done import done_in
 from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.card import WAITING, ConflictStatus
@@ -27,7 +27,14 @@ from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
-from engram.kernel.pages import form_target, has_role, member_page, return_address, staff_of
+from engram.kernel.pages import (
+    form_target,
+    has_role,
+    member_page,
+    name_done,
+    return_address,
+    staff_of,
+)
 from engram.kernel.pagination import page_of
 from engram.kernel.refusals import RefusalError, StaleError
 
@@ -41,9 +48,9 @@ def _card(conflict_id: UUID) -> Conflict:
     return card
 
 
-def _filters(request: HttpRequest) -> dict[str, str]:
-    """Return the filters that the address sets."""
-    return {name: request.GET[name] for name in FILTERS if request.GET.get(name)}
+def _filters(query: QueryDict) -> dict[str, str]:
+    """Return the filters that the query of an address sets."""
+    return {name: query[name] for name in FILTERS if query.get(name)}
 
 
 def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | None:
@@ -72,13 +79,20 @@ def card_context(request: HttpRequest, card: Conflict, **more: Any) -> dict[str,
 @member_page()
 def triage(request: HttpRequest) -> HttpResponse:
     """Show one open card at a time."""
-    form = QueueForm(request.GET)
+    return _triage(request, request.GET, _card_in_address(request))
+
+
+def _triage(
+    request: HttpRequest, query: QueryDict, card: Conflict | None, *, status: int = 200, **more: Any
+) -> HttpResponse:
+    """Show a card, or the first one, in the queue that the query of an address filters."""
+    form = QueueForm(query)
     wanted = form.to_filter(
         default_status=ConflictStatus.OPEN, user_id=staff_of(request).actor.user_id
     )
     waiting = queue.cards(wanted)
-    card = _card_in_address(request) or waiting.select_related("assignee").first()
-    filters = _filters(request)
+    card = card or waiting.select_related("assignee").first()
+    filters = _filters(query)
     context: dict[str, Any] = {
         "form": form,
         "wanted": wanted,
@@ -102,9 +116,9 @@ def triage(request: HttpRequest) -> HttpResponse:
                 "next": place.next_id and _queue_url(filters, place.next_id),
             },
             back=_queue_url(filters, card.pk),
-            onward=_queue_url(filters, place.next_id),
+            **{"onward": _queue_url(filters, place.next_id), **more},
         )
-    return render(request, "conflicts/triage.html", context)
+    return render(request, "conflicts/triage.html", context, status=status)
 
 
 def _queue_url(filters: dict[str, str], card_id: UUID | None) -> str:
@@ -151,7 +165,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
     """List cards, newest first."""
     form = QueueForm(request.GET)
     wanted = form.to_filter(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
-    filters = _filters(request)
+    filters = _filters(request.GET)
     page = page_of(queue.cards(wanted).select_related("assignee"), request)
     rows = listed(page.rows)
     return render(
@@ -169,7 +183,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "has_waiting": any(card.status in WAITING for card in page.rows),
             "matching": queue.cards(wanted).order_by().count(),
             "here": request.get_full_path(),
-            "done": take_done(request),
+            "done": done_in(request),
             "may_decide": has_role(request, Role.REVIEWER),
         },
     )
@@ -203,24 +217,42 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         return _show_refusal(request, card, error.detail, 409)
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
-    return redirect(_add_decision(return_address(request, _permalink(card)), card))
+    return redirect(name_done(return_address(request, _permalink(card)), str(card.pk)))
 
 
 def _show_refusal(request: HttpRequest, card: Conflict, detail: str, status: int) -> HttpResponse:
     """Show the current card, with the reason of the refusal and the typed input."""
-    card.refresh_from_db()
-    return _one(
+    return _show_typed(
         request,
         card,
         status=status,
         refusal=detail,
         is_stale=status == 409,
         changes=_changes(card, request.POST.get("seen", "")),
-        typed=request.POST,
-        kept=set(request.POST.getlist("keep")),
         chosen=_choice_in_words(card, request.POST.get("verdict", "")),
         onward=return_address(request, _permalink(card)),
     )
+
+
+def _show_typed(request: HttpRequest, card: Conflict, **more: Any) -> HttpResponse:
+    """Show the current card with the typed input, in Triage if the form is from there."""
+    card.refresh_from_db()
+    more = {"typed": request.POST, "kept": set(request.POST.getlist("keep")), **more}
+    back = urlsplit(return_address(request, ""))
+    if back.path != reverse("console:triage"):
+        return _one(request, card, **more)
+    return _triage(request, QueryDict(back.query), card, **more)
+
+
+def _after_remark(request: HttpRequest, card: Conflict, fragment: str = "") -> HttpResponse:
+    """Go back to the card; where an answer is half typed, show the card with it instead."""
+    back = return_address(request, _permalink(card))
+    is_typed = any(request.POST.get(name) for name in ("note", "answer", "keep"))
+    if not is_typed:
+        return redirect(return_address(request, back, field="here") + fragment)
+    kept = request.POST.copy()
+    kept.pop("text", None)  # it is a remark of the card by now
+    return _show_typed(request, card, typed=kept, onward=back)
 
 
 def _choice_in_words(card: Conflict, verdict: str) -> str:
@@ -243,13 +275,6 @@ def _errors(form: Form) -> str:
 
 def _permalink(card: Conflict) -> str:
     return reverse("console:conflict", args=[card.pk])
-
-
-def _add_decision(url: str, card: Conflict) -> str:
-    """Add the decided card to the URL, so that the next page offers undo."""
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query)) | {"done": str(card.pk)}
-    return parts._replace(query=urlencode(query)).geturl()
 
 
 @form_target("console:conflict")
@@ -286,7 +311,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
-    return redirect(_add_decision(return_address(request, _permalink(card)), card))
+    return redirect(name_done(return_address(request, _permalink(card)), str(card.pk)))
 
 
 @form_target("console:conflict")
@@ -295,14 +320,14 @@ def assign(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     """Assign a card to a member, or to nobody."""
     card = _card(conflict_id)
     staff = staff_of(request)
-    username = request.POST.get("assignee", "") or None
+    username = request.POST.get("assignee", request.POST.get("member", "")) or None
     try:
         discuss.assign(
             staff.workspace, card.pk, username=username, actor=staff.actor, now=timezone.now()
         )
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
-    return redirect(return_address(request, _permalink(card)))
+    return _after_remark(request, card)
 
 
 @form_target("console:conflict")
@@ -321,4 +346,4 @@ def comment(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         actor=staff.actor,
         now=timezone.now(),
     )
-    return redirect(return_address(request, _permalink(card)) + "#discussion")
+    return _after_remark(request, card, "#discussion")

@@ -20,7 +20,7 @@ from conflicts.services.cards.listed import listed
 from conflicts.services.verdicts.bulk_undo import undo_all
 from engram.kernel.labels import Count
 from engram.kernel.literals import row_id
-from engram.kernel.pages import member_page, return_address, staff_of
+from engram.kernel.pages import member_page, name_done, return_address, staff_of
 from engram.kernel.staff import refusal_of
 
 CARRIED = ("verb", "card", "across", "back", "q", "status", "kind", "severity", "rule", "scope",
@@ -30,7 +30,7 @@ CARRIED = ("verb", "card", "across", "back", "q", "status", "kind", "severity", 
 @member_page()
 def bulk_action(request: HttpRequest) -> HttpResponse:
     """Ask about, or carry out, one action on the ticked cards, or on all that match the filters."""
-    back = return_address(request, reverse("console:conflicts"))
+    back = name_done(return_address(request, reverse("console:conflicts")), "")
     verb = request.POST.get("verb", "")
     if request.method == "POST" and verb == "undo":
         _undo(request)
@@ -48,12 +48,13 @@ def bulk_action(request: HttpRequest) -> HttpResponse:
             return redirect(back)
         rows = queue.cards(queue.CardFilter(status=queue.ALL)).filter(pk__in=ids)
     context = {"template": "conflicts/bulk.html", "carried": CARRIED, "cancel": back}
-    asked = bulk.run(request, verb, rows, _headings, context, tell=_offer_undo)
-    return asked or redirect(back)
+    done = []
 
+    def offer_undo(request: HttpRequest, words: str, cards: Sequence[Conflict]) -> None:
+        done.append(keep_done(request, verb, words, cards, request.POST.get("assignee", "")))
 
-def _offer_undo(request: HttpRequest, words: str, cards: Sequence[Conflict]) -> None:
-    keep_done(request, request.POST["verb"], words, cards, request.POST.get("assignee", ""))
+    asked = bulk.run(request, verb, rows, _headings, context, tell=offer_undo)
+    return asked or redirect(name_done(back, "".join(done)))
 
 
 def _undo(request: HttpRequest) -> None:

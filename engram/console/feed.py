@@ -6,7 +6,7 @@ those that were retired or replaced do, as on their own page, so that a line say
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,8 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from conflicts.services.cards.naming import DECIDED, CardNames, name_cards
-from conflicts.services.cards.queue import withheld
+from conflicts.services.cards.naming import WITHHELD, CardNames, name_cards
 from engram.console.feed_groups import joined_from, line_of, newest_lines
 from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
@@ -83,8 +82,8 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
 def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add labels and texts to messages, in a constant number of queries."""
     memories = memory_texts(_ids(messages, "memory."))
-    cards = card_texts(_ids(messages, "conflict."))
-    names = names_of(_ids(messages, DECIDED))
+    names = names_of(_ids(messages, "conflict."))
+    cards = card_texts(names)
     return [
         {**message, "data": {**message["data"], **_display(message, memories, cards, names)}}
         for message in messages
@@ -115,23 +114,14 @@ def memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
     }
 
 
-def card_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
-    """Return question, kind, severity and version of conflicts; "" for a withheld question."""
-    if not ids:
+def card_texts(names: Mapping[str, CardNames]) -> dict[str, dict[str, Any]]:
+    """Return heading, kind, severity and version of conflicts; "" for a withheld heading."""
+    if not names:
         return {}
-    unsayable = withheld(ids)
-    rows = Conflict.objects.filter(pk__in=ids).values(
-        "id", "question", "kind", "severity", "version"
-    )
-    return {
-        str(row["id"]): {
-            "text": "" if row["id"] in unsayable else row["question"],
-            "kind": row["kind"],
-            "severity": row["severity"],
-            "version": row["version"],
-        }
-        for row in rows
-    }
+    rows = Conflict.objects.filter(pk__in=names).values("id", "kind", "severity", "version")
+    found = {str(row.pop("id")): dict(row) for row in rows}
+    shown = {pk: "" if one.heading == WITHHELD else one.heading for pk, one in names.items()}
+    return {pk: {"text": shown[pk], **row} for pk, row in found.items()}
 
 
 def names_of(ids: set[UUID]) -> dict[str, CardNames]:

@@ -13,7 +13,6 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 
-from conflicts.services.cards.naming import DECIDED
 from engram.console.event_fields import as_stored, fields_of, kind_in_words
 from engram.console.event_objects import PAGES
 from engram.console.feed import card_texts, memory_texts, names_of
@@ -150,8 +149,8 @@ def _with_texts(events: Iterable[Event]) -> list[Any]:
     """Return events with `object_text`, "" where nothing may be shown; a few queries at most."""
     rows: list[Any] = list(events)
     memories = memory_texts(_ids(rows, "memory"))
-    cards = card_texts(_ids(rows, "conflict"))
-    names = names_of(_ids((row for row in rows if row.type == DECIDED), "conflict"))
+    names = names_of(_ids(rows, "conflict"))
+    cards = card_texts(names)
     for row in rows:
         row.card_names = names.get(row.object_id)
         known = memories if row.object_type == "memory" else cards

@@ -15,7 +15,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 
 from conflicts.models import Conflict
-from conflicts.services.cards import queue
+from conflicts.services.cards.naming import name_cards
 from conflicts.services.detection.replay import Replay, replay
 from engram.console.retention_api import MAX_DAYS as RETAINED_MOST
 from engram.console.settings_form import LABELS
@@ -191,9 +191,8 @@ def _context_of(done: Replay) -> dict[str, Any]:
     }
 
 
-def _cards(ids: list[UUID]) -> list[tuple[Conflict, bool]]:
-    """Return the first cards, and whether their question is withheld."""
-    some = ids[:SHOWN]
-    hidden = queue.withheld(some)
-    cards = Conflict.objects.in_bulk(some)
-    return [(cards[pk], pk in hidden) for pk in some if pk in cards]
+def _cards(ids: list[UUID]) -> list[tuple[Conflict, str]]:
+    """Return the first cards with their headings."""
+    cards = Conflict.objects.in_bulk(ids[:SHOWN])
+    names = name_cards(cards.values())
+    return [(cards[pk], names[pk].heading) for pk in ids[:SHOWN] if pk in cards]

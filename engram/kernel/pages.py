@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core.exceptions import PermissionDenied
@@ -81,8 +81,18 @@ def form_target(page: str) -> Callable[[View], View]:
     return decorate
 
 
-def return_address(request: HttpRequest, default: str) -> str:
+def name_done(address: str, done: str) -> str:
+    """Return an address of ours that names what was done, so that its page can undo it.
+
+    It stands in the address to be there after a reload, too; "" leaves it out.
+    """
+    parts = urlsplit(address)
+    query = dict(parse_qsl(parts.query)) | {"done": done}
+    return parts._replace(query=urlencode({k: v for k, v in query.items() if v})).geturl()
+
+
+def return_address(request: HttpRequest, default: str, *, field: str = "back") -> str:
     """Return the `back` address of a form if it is of this site, else `default`."""
-    address = request.POST.get("back", "")
+    address = request.POST.get(field, "")
     is_ours = url_has_allowed_host_and_scheme(address, allowed_hosts=None)
     return address if is_ours and urlsplit(address).path.startswith("/") else default

@@ -8,6 +8,15 @@ function fieldsOf(card) {
   return card ? [...document.querySelectorAll(`input[id$="${card}"], textarea[id$="${card}"]`)] : [];
 }
 
+const KEPT = new Set(["note", "answer", "keep"]);
+
+// Fields that are disabled while a form is sent are not part of it.
+function leaveOut(fields) {
+  const sent = fields.filter((one) => !one.disabled);
+  for (const one of sent) one.disabled = true;
+  setTimeout(() => sent.forEach((one) => (one.disabled = false)));
+}
+
 function restore(fields) {
   const kept = JSON.parse(sessionStorage.getItem(SLOT) ?? "[]");
   sessionStorage.removeItem(SLOT);
@@ -23,8 +32,12 @@ function restore(fields) {
 export function keepDrafts(card) {
   const fields = fieldsOf(card);
   restore(fields);
-  addEventListener("submit", ({ target }) => {
-    const typed = fields.filter((one) => one.form !== target && one.value);
+  addEventListener("submit", ({ target, submitter }) => {
+    // A comment or an assignment borrows the form of the answer, for those without scripts.
+    const isBorrowed = submitter?.hasAttribute("formaction");
+    const sent = isBorrowed ? submitter.closest("form") : target;
+    const typed = fields.filter((one) => !sent?.contains(one) && one.value);
     sessionStorage.setItem(SLOT, JSON.stringify(typed.map((one) => [one.id, one.value])));
+    if (isBorrowed) leaveOut([...target.elements].filter((one) => KEPT.has(one.name)));
   });
 }

@@ -121,7 +121,7 @@ def test_ticked_cards_are_counted_and_then_dismissed(tenant: Tenant, member: Mem
     assert "The door of the depot is red or green?" in asked
     assert status(tenant.workspace, door) == "open"
     answer = client.post(BULK, seen(asked) | {"card": [str(door.pk)]})
-    assert answer["Location"] == f"{LIST}?status=open"
+    assert answer["Location"].startswith(f"{LIST}?status=open&done=")
     assert status(tenant.workspace, door) == "dismissed"
     assert status(tenant.workspace, limits) == "open"
 
@@ -289,6 +289,11 @@ def test_what_was_done_to_several_is_undone_at_once(
     said = "decided" if verb == "resolve" else after
     assert html.count(f"2 conflicts {said}.") == 1
     assert [status(tenant.workspace, card) for card in cards] == [after] * 2
+    done = re.findall(r"done=([0-9a-f]{32})", html)[0]
+    again = page(client, f"{LIST}?done={done}")  # a reload
+    assert undo_form(again)["changed"] == undo_form(html)["changed"]
+    assert 'value="undo"' not in page(client, LIST)
+    assert 'value="undo"' not in page(client, f"{LIST}?done={'0' * 32}")
     undone = client.post(BULK, undo_form(html), follow=True).content.decode()
     assert "Undone for 2 conflicts." in undone
     assert [status(tenant.workspace, card) for card in cards] == ["open"] * 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import datetime, timedelta
+from html import escape
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conflicts.core.questions import ask_ambiguity
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
 from engram.console import feed
@@ -563,3 +565,88 @@ def test_a_tag_is_no_other_wording(tenant: Tenant, member: Member) -> None:
     said = {"content": "The API allowed 1000 requests per second at first."}
     assert tenant.admin.patch(f"memories/{old.pk}", said).status_code == 200
     assert "reworded since" in page(reviewer, url)
+
+
+def test_lists_say_the_heading_of_a_card_and_not_its_whole_question(
+    tenant: Tenant, member: Member
+) -> None:
+    said = []
+    for subject in ("gate", "crane"):
+        old = remember(tenant.workspace, f"The {subject} opens at 9:30 on weekdays.", 1)
+        new = remember(tenant.workspace, f"The {subject} opens at 10:00 on weekdays.", 2)
+        whole = ask_ambiguity(new.content, old.content)
+        said.append(
+            ask(tenant.workspace, [old, new], yes=new, question=whole, rule="ambiguity.time")
+        )
+    with in_workspace(tenant.workspace):
+        names = feed.names_of({card.pk for card in said})
+        texts = feed.card_texts(names)
+    client = member("reviewer")
+    upcoming = page(client, "/console/inbox/?source=conflicts").split("Up next")[1]
+    for card in said:
+        heading = names[str(card.pk)].heading
+        assert "9:30 or 10:00" in heading
+        assert texts[str(card.pk)]["text"] == heading
+        assert card.question.startswith("Does “")
+        assert escape(card.question) not in upcoming
+    assert sum(escape(names[str(card.pk)].heading) in upcoming for card in said) == 1
+    entries = tenant.reviewer.get("inbox").json()["results"]
+    assert {entry["title"] for entry in entries} == {card.question for card in said}
+
+
+WITHOUT_SCRIPTS = {"note": "Ada knows more", "answer": "At 9:45.", "text": "Who set this?"}
+
+
+@pytest.mark.parametrize("path", [TRIAGE, ""])
+@pytest.mark.parametrize(
+    ("action", "more"),
+    [("comment", {}), ("assign", {"assignee": "reviewer-person"}), ("assign", {})],
+)
+def test_an_answer_half_typed_outlives_a_remark(
+    tenant: Tenant, member: Member, path: str, action: str, more: dict[str, str]
+) -> None:
+    old, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    here = path or f"/console/conflicts/{card.pk}/"
+    html_before = page(client, here)
+    button = re.search(rf'<button[^>]*formaction="[^"]*/{action}/"[^>]*>', html_before)
+    assert button is not None
+    assert 'form="decide"' in button[0]  # without scripts it sends the note along
+    sent = form(html_before) | WITHOUT_SCRIPTS | more | {"keep": str(old.pk)}
+    answer = client.post(f"/console/conflicts/{card.pk}/{action}/", sent)
+    assert answer.status_code == 200
+    shown = answer.content.decode()
+    assert ("data-param" in shown) == bool(path)  # of the queue
+    assert 'value="Ada knows more"' in shown
+    assert ">At 9:45.</textarea>" in shown
+    assert re.search(rf'name="keep" value="{old.pk}"[^>]* checked', shown)
+    with in_workspace(tenant.workspace):
+        comments = [one.text for one in card.comments.all()]
+    assert comments == (["Who set this?"] if action == "comment" else [])
+    decided = resolve(client, card, verdict="yes", **(form(shown) | {"note": "Ada knows more"}))
+    assert decided.status_code == 302
+    assert decided["Location"].startswith(here)
+
+
+def test_a_remark_alone_leads_back_to_the_same_card(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    sent = form(page(client)) | {"here": hidden(page(client), "here"), "text": "Who set this?"}
+    answer = client.post(f"/console/conflicts/{card.pk}/comment/", sent)
+    assert answer.status_code == 302
+    assert answer["Location"] == f"{TRIAGE}?card={card.pk}#discussion"
+
+
+def test_a_refused_snooze_stays_in_triage_with_its_filters(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    back = hidden(page(client, f"{TRIAGE}?severity=medium"), "back")
+    sent = {"until": "date", "date": "2001-01-01", "back": back}
+    answer = client.post(f"/console/conflicts/{card.pk}/snooze/", sent)
+    shown = answer.content.decode()
+    assert answer.status_code == 422
+    assert "Choose a day after today." in shown
+    assert "data-param" in shown
+    assert f'data-card="{card.pk}"' in shown
+    assert re.search(r'value="medium"[^>]* selected', shown)
+    assert 'value="2001-01-01"' in shown

@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import NARROW, press, width_over
+from tests.e2e.browser import NARROW, WIDE, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict, status
 
@@ -182,6 +182,26 @@ def test_what_is_typed_outlives_the_form_beside_it(
     page.reload()
     expect(note).to_have_value("")
     assert person.complaints == []
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW])
+def test_what_is_typed_outlives_a_remark_without_scripts(
+    service: Service, visit: Visit, subject: str, viewport: dict[str, int]
+) -> None:
+    _, _, card = contradict(service, f"{subject}{LETTERS[viewport['width']]}")
+    page = visit(java_script_enabled=False, viewport=viewport).sign_in(f"{TRIAGE}?card={card}")
+    note, talk = page.get_by_label("Note for the record"), page.get_by_label("Add a comment")
+    note.fill("because of the invoice")
+    talk.fill("who knows more?")
+    page.get_by_role("button", name="Comment", exact=True).click()
+    expect(page.locator("ul.talk")).to_contain_text("who knows more?")
+    expect(note).to_have_value("because of the invoice")
+    expect(talk).to_have_value("")
+    page.get_by_role("button", name="Assign to me").click()
+    expect(page.get_by_role("button", name="Unassign me")).to_be_visible()
+    expect(note).to_have_value("because of the invoice")
+    expect(page.locator("#question")).to_be_visible()
+    assert width_over(page) == 0
 
 
 def press_outside(page: Page, key: str) -> None:

@@ -27,7 +27,7 @@ from engram.console.inbox.put_off import put_off, put_off_until, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.reservations import reserve
 from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
-from engram.kernel.pages import View, has_role, member_page, return_address, staff_of
+from engram.kernel.pages import View, has_role, member_page, name_done, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
 
 NEXT_SHOWN = 5
@@ -312,6 +312,5 @@ def _status_of(error: RefusalError) -> int:
 
 def _add_decision(request: HttpRequest, source: Source, item: UUID) -> str:
     """Return an address with the answered item, so that the next page offers to undo it."""
-    parts = urlsplit(return_address(request, reverse("console:inbox")))
-    query = dict(parse_qsl(parts.query)) | {"done": f"{source.name}:{item}"}
-    return parts._replace(query=urlencode(query)).geturl()
+    back = return_address(request, reverse("console:inbox"))
+    return name_done(back, f"{source.name}:{item}")
