@@ -71,11 +71,12 @@ def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) 
     html = page(member("reviewer"))
     effects = re.findall(r'class="effect">([^<]*)<', html)
     assert effects == [
-        "#2 stays. #1 is superseded by #2.",
-        "#1 stays. #2 is retired.",
+        "5000 requests per second stays. 1000 requests per second is superseded by it.",
+        "1000 requests per second stays. 5000 requests per second is retired.",
         "The ticked memories stay; the others are superseded by the newest of them.",
         "All stay active. This is remembered as no contradiction.",
-        "#1 and #2 are retired. Your answer below, if you give one, replaces them.",
+        "1000 requests per second and 5000 requests per second are retired."
+        " Your answer below, if you give one, replaces them.",
         "Nothing changes. The detector was wrong and does not ask again.",
     ]
 
@@ -95,6 +96,24 @@ def test_answers_name_what_stays_where_no_values_differ(tenant: Tenant, member: 
     found = labels.findall(page(client))
     assert found[0] == "Still true"
     assert found[1].startswith(f"No longer true since {day}")
+    effects = re.findall(r'class="effect">([^<]*)<', page(client))
+    assert effects[:2] == [
+        "The statement of 1 Jan stays. The statement of 20 Jan is superseded by it.",
+        "The statement of 20 Jan stays. The statement of 1 Jan is retired.",
+    ]
+    assert effects[4].startswith("The statements of 1 Jan and 20 Jan are retired.")
+
+
+def test_effects_name_numbers_only_where_no_day_tells_statements_apart(
+    tenant: Tenant, member: Member
+) -> None:
+    old = remember(tenant.workspace, "The API rate limit is 800 requests per second.", 1)
+    noon = remember(tenant.workspace, "The API rate limit is 900 requests per second.", 20)
+    late = remember(tenant.workspace, "The API rate limit is 950 requests per second.", 20)
+    ask(tenant.workspace, [old, noon, late], yes=old)
+    effects = re.findall(r'class="effect">([^<]*)<', page(member("reviewer")))
+    assert effects[0] == "The statement of 1 Jan stays. #2 and #3 are superseded by it."
+    assert effects[4].startswith("#1, #2, #3 are retired.")
 
 
 def test_yes_supersedes_the_other_and_offers_undo(tenant: Tenant, member: Member) -> None:
@@ -463,7 +482,10 @@ def test_no_with_more_values_left_asks_which_is_true(tenant: Tenant, member: Mem
     ask(tenant.workspace, [old, new, third], yes=new)
     client = member("reviewer")
     html = page(client)
-    assert "#2 is retired. More than one value would remain: tick those that are true." in html
+    assert (
+        "The statement of 20 Jan is retired. More than one value would remain:"
+        " tick those that are true." in html
+    )
     assert resolve(client, card, verdict="no", **form(html)).status_code == 422
     answer = resolve(client, card, verdict="no", keep=[str(third.pk)], **form(html))
     assert answer.status_code == 302

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from typing import NamedTuple
 from uuid import UUID
 
 from conflicts.models.decision import Verdict
@@ -42,13 +44,27 @@ class VerdictPreview:
     memory_effects: dict[int, str] = field(default_factory=dict)
 
 
+class _Called(NamedTuple):
+    """What a member is called: by its value, its day (each "" if it has no own), or its number."""
+
+    number: int
+    value: str
+    day: str
+
+    @property
+    def as_successor(self) -> str:
+        """Return the member in the middle of a sentence."""
+        return self.value or (f"that of {self.day}" if self.day else f"#{self.number}")
+
+
 def outcomes(
     numbers: dict[UUID, int], question: CardQuestion, suggested: str, names: CardNames
 ) -> tuple[VerdictPreview, ...]:
     """Return a preview of every verdict; `numbers` are those of the statements on the card."""
     found = []
+    called = _call_members(numbers, question, names)
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
-        effect, asks_for, is_possible, member_effects = _effect(verdict, question, numbers)
+        effect, asks_for, is_possible, member_effects = _effect(verdict, question, called)
         named = _name_sides(verdict, names, is_clear=not asks_for)
         found.append(
             VerdictPreview(
@@ -78,15 +94,30 @@ def _name_sides(verdict: Verdict, names: CardNames, *, is_clear: bool) -> str:
     return f"Keep {names.other.dated}" if is_clear else f"Not {names.yes.words}"
 
 
+def _call_members(
+    numbers: dict[UUID, int], question: CardQuestion, names: CardNames
+) -> dict[UUID, _Called]:
+    """Return what effects call the live members: their value if there are two, or their day."""
+    values = {}
+    if names.has_values and len(question.live) == 2:
+        values = {side.memory.id: side.value for side in (names.yes, names.other) if side}
+    days = {memory.id: day_of(memory.observed_at) for memory in question.live}
+    count = Counter(days.values())
+    return {
+        pk: _Called(numbers[pk], values.get(pk, ""), day if count[day] == 1 else "")
+        for pk, day in days.items()
+    }
+
+
 def _effect(
-    verdict: Verdict, question: CardQuestion, numbers: dict[UUID, int]
+    verdict: Verdict, question: CardQuestion, called: dict[UUID, _Called]
 ) -> tuple[str, str, bool, dict[int, str]]:
     """Return the effect as a sentence, "keep" if it is needed, if possible, effects by number."""
     says_yes = {memory.id for memory in question.members if memory.id in question.says_yes}
     if verdict == Verdict.KEEP:
         return (
             "The ticked memories stay; the others are superseded by the newest of them."
-            + _aside(question.aside, numbers),
+            + _aside(question.aside, called),
             "keep",
             bool(question.members),
             {},
@@ -98,35 +129,35 @@ def _effect(
             return "No memory that says so is active any more.", "", False, {}
         rest = [memory for memory in question.members if memory.id not in says_yes]
         return (
-            f"{_describe(says_yes, numbers)} {_is_or_are(says_yes)} retired. "
+            f"{_describe(says_yes, called)} {_is_or_are(says_yes)} retired. "
             f"{why_unclear(question, rest)}: tick those that are true."
-            + _aside(question.aside, numbers),
+            + _aside(question.aside, called),
             "keep",
             True,
-            {numbers[i]: "retired" for i in says_yes},
+            {called[i].number: "retired" for i in says_yes},
         )
-    return _sentence(verdict, plan, numbers), "", True, _memory_effects(plan, numbers)
+    return _sentence(verdict, plan, called), "", True, _memory_effects(plan, called)
 
 
-def _aside(ids: Collection[UUID], numbers: dict[UUID, int]) -> str:
+def _aside(ids: Collection[UUID], called: dict[UUID, _Called]) -> str:
     """Return a sentence about the statements that a verdict does not change."""
     if not ids:
         return ""
     verb = "speaks" if len(ids) == 1 else "speak"
-    return f" {_describe(ids, numbers)} {verb} of something else and {_stays(ids)} as before."
+    return f" {_describe(ids, called)} {verb} of something else and {_stays(ids)} as before."
 
 
 def _stays(ids: Collection[UUID]) -> str:
     return "stays" if len(ids) == 1 else "stay"
 
 
-def _memory_effects(plan: Consequences, numbers: dict[UUID, int]) -> dict[int, str]:
+def _memory_effects(plan: Consequences, called: dict[UUID, _Called]) -> dict[int, str]:
     stays = (*plan.kept, *plan.aside)
     effects = (("stays", stays), ("superseded", plan.superseded), ("retired", plan.retired))
-    return {numbers[memory.id]: effect for effect, memories in effects for memory in memories}
+    return {called[memory.id].number: effect for effect, memories in effects for memory in memories}
 
 
-def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[UUID, int]) -> str:
+def _sentence(verdict: Verdict, plan: Consequences, called: dict[UUID, _Called]) -> str:
     if verdict == Verdict.DISMISS:
         return "Nothing changes. The detector was wrong and does not ask again."
     if verdict == Verdict.BOTH_VALID:
@@ -134,26 +165,30 @@ def _sentence(verdict: Verdict, plan: Consequences, numbers: dict[UUID, int]) ->
     parts = []
     if plan.kept:
         kept = [m.id for m in plan.kept]
-        parts.append(f"{_describe(kept, numbers)} {_stays(kept)}.")
+        parts.append(f"{_describe(kept, called)} {_stays(kept)}.")
     if plan.superseded and plan.successor:
         gone = [m.id for m in plan.superseded]
-        by = numbers[plan.successor.id]
-        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} superseded by #{by}.")
+        by = "it" if len(plan.kept) == 1 else called[plan.successor.id].as_successor
+        parts.append(f"{_describe(gone, called)} {_is_or_are(gone)} superseded by {by}.")
     if plan.retired:
         gone = [m.id for m in plan.retired]
-        parts.append(f"{_describe(gone, numbers)} {_is_or_are(gone)} retired.")
+        parts.append(f"{_describe(gone, called)} {_is_or_are(gone)} retired.")
     if verdict == Verdict.NONE_VALID:
         parts.append("Your answer below, if you give one, replaces them.")
-    return " ".join(parts) + _aside([m.id for m in plan.aside], numbers)
+    return " ".join(parts) + _aside([m.id for m in plan.aside], called)
 
 
-def _describe(ids: Collection[UUID], numbers: dict[UUID, int]) -> str:
-    ordered = sorted(numbers[i] for i in ids)
-    return (
-        " and ".join(f"#{n}" for n in ordered)
-        if len(ordered) < 3
-        else ", ".join(f"#{n}" for n in ordered)
-    )
+def _describe(ids: Collection[UUID], called: dict[UUID, _Called]) -> str:
+    """Name members at the beginning of a sentence, in the order of the card."""
+    ordered = sorted(called[pk] for pk in ids)
+    begins = ""
+    words = [one.value for one in ordered]
+    if not all(words):
+        words = [one.day for one in ordered]
+        begins = "The statement of " if len(words) == 1 else "The statements of "
+    if not all(words):
+        words, begins = [f"#{one.number}" for one in ordered], ""
+    return begins + (" and " if len(words) < 3 else ", ").join(words)
 
 
 def _is_or_are(ids: Collection[UUID]) -> str:
