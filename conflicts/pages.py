@@ -50,7 +50,7 @@ def _card(conflict_id: UUID) -> Conflict:
 
 def _filters(query: QueryDict) -> dict[str, str]:
     """Return the filters that the query of an address sets."""
-    return {name: query[name] for name in FILTERS if query.get(name)}
+    return {name: str(query[name]) for name in FILTERS if query.get(name)}
 
 
 def _card_in_address(request: HttpRequest, name: str = "card") -> Conflict | None:

@@ -118,10 +118,17 @@ def card_texts(names: Mapping[str, CardNames]) -> dict[str, dict[str, Any]]:
     """Return heading, kind, severity and version of conflicts; "" for a withheld heading."""
     if not names:
         return {}
-    rows = Conflict.objects.filter(pk__in=names).values("id", "kind", "severity", "version")
-    found = {str(row.pop("id")): dict(row) for row in rows}
     shown = {pk: "" if one.heading == WITHHELD else one.heading for pk, one in names.items()}
-    return {pk: {"text": shown[pk], **row} for pk, row in found.items()}
+    rows = Conflict.objects.filter(pk__in=names).values("id", "kind", "severity", "version")
+    return {
+        str(row["id"]): {
+            "text": shown[str(row["id"])],
+            "kind": row["kind"],
+            "severity": row["severity"],
+            "version": row["version"],
+        }
+        for row in rows
+    }
 
 
 def names_of(ids: set[UUID]) -> dict[str, CardNames]:
