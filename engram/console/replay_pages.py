@@ -17,7 +17,6 @@ from django.utils import timezone
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import name_cards
 from conflicts.services.detection.replay import Replay, replay
-from engram.console.retention_api import MAX_DAYS as RETAINED_MOST
 from engram.console.settings_form import LABELS
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
@@ -45,8 +44,13 @@ TITLES = {
 }
 
 
-def _whole(name: str, least: int, most: int) -> forms.IntegerField:
-    return forms.IntegerField(min_value=least, max_value=most, label=LABELS[name], required=False)
+def _field_of(name: str) -> forms.IntegerField:
+    """Return an optional field of a setting that is a number, with the setting's bounds."""
+    setting = WorkspaceSettings.model_fields[name]
+    least = next(one.ge for one in setting.metadata if hasattr(one, "ge"))
+    most = next(one.le for one in setting.metadata if hasattr(one, "le"))
+    kind = forms.FloatField if setting.annotation is float else forms.IntegerField
+    return kind(min_value=least, max_value=most, label=LABELS[name], required=False)
 
 
 class ReplayForm(forms.Form):
@@ -60,15 +64,13 @@ class ReplayForm(forms.Form):
     days = forms.IntegerField(min_value=1, max_value=MAX_DAYS, label="Days to look back")
 
     # Empty: as it is set; of days of retention: kept for good, where the form has them.
-    min_relevance = forms.FloatField(
-        min_value=0.0, max_value=1.0, label=LABELS["min_relevance"], required=False
-    )
-    janitor_assistant_days = _whole("janitor_assistant_days", 30, 3650)
-    janitor_summary_days = _whole("janitor_summary_days", 30, 3650)
-    retention_session_days = _whole("retention_session_days", 1, RETAINED_MOST)
-    retention_transcript_days = _whole("retention_transcript_days", 1, RETAINED_MOST)
-    retention_recall_days = _whole("retention_recall_days", 1, RETAINED_MOST)
-    retention_query_days = _whole("retention_query_days", 1, RETAINED_MOST)
+    min_relevance = _field_of("min_relevance")
+    janitor_assistant_days = _field_of("janitor_assistant_days")
+    janitor_summary_days = _field_of("janitor_summary_days")
+    retention_session_days = _field_of("retention_session_days")
+    retention_transcript_days = _field_of("retention_transcript_days")
+    retention_recall_days = _field_of("retention_recall_days")
+    retention_query_days = _field_of("retention_query_days")
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -63,10 +63,14 @@ def role_of(name: str) -> Role | None:
     return "tool" if is_given else ROLES.get(name.lower())
 
 
+def names_program(found: re.Match[str]) -> bool:
+    """Return whether a label with a colon is that of an assistant or a tool."""
+    return is_colon(found) and role_of(found["name"]) in {"assistant", "tool"}
+
+
 def names_another(found: re.Match[str]) -> bool:
     """Return whether a label with a colon names somebody who is not the user."""
-    role = role_of(found["name"])
-    return is_colon(found) and (role in {"assistant", "tool"} or names_somebody(found["name"]))
+    return names_program(found) or (is_colon(found) and names_somebody(found["name"]))
 
 
 def style_of(found: re.Match[str]) -> tuple[bool, str]:

@@ -10,7 +10,14 @@ from typing import Final
 
 from memories.core.extraction.blocks import Block, find_blocks
 from memories.core.extraction.label_styles import find_shown
-from memories.core.extraction.labels import Role, is_colon, match_label, names_somebody, role_of
+from memories.core.extraction.labels import (
+    Role,
+    is_colon,
+    match_label,
+    names_program,
+    names_somebody,
+    role_of,
+)
 
 # Turns that stand on one line; only labels that are certainly roles separate them.
 _INLINE = re.compile(r"(?<=[\s.!?])(?P<name>User|Human|Agent|Assistant|AI):[ \t]")
@@ -183,7 +190,7 @@ def _indent(line: str) -> int:
 def _shows_another(line: str) -> bool:
     """Return whether a line begins with the label of an assistant or a tool."""
     found = match_label(line.lstrip(" \t"))
-    return found is not None and is_colon(found) and role_of(found["name"]) in {"assistant", "tool"}
+    return found is not None and names_program(found)
 
 
 def _form(found: re.Match[str]) -> tuple[str, str, bool]:

@@ -115,8 +115,7 @@ def prompt(
         shown = [memory for memory in matched.values() if memory.is_recallable]
         ids = [memory.id for memory in shown]
         disputes = disputes_with_quotes(ids, now=now)
-        if ids:
-            report_drift(workspace, ids, origin="prompt", now=now)
+        report_drift(workspace, ids, origin="prompt", now=now)
         hits = [PromptHit(m, records.get(m.id), disputes.get(m.id, UNDISPUTED)) for m in shown]
         return PromptResult(session, hits, is_new)
 
