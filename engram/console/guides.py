@@ -127,7 +127,16 @@ def _show_code(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -
 
 def _open_cell(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -> str:
     """Show a cell without the inline style of its alignment, which no page allows."""
-    return f"<{tokens[index].tag}>"
+    return f"<{_cell_tag(tokens[index], tokens[index + 1])}>"
+
+
+def _close_cell(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -> str:
+    return f"</{_cell_tag(tokens[index], tokens[index - 1])}>"
+
+
+def _cell_tag(cell: Token, text: Token) -> str:
+    """Return the tag of a cell; the empty corner of a table is no heading."""
+    return cell.tag if text.content else "td"
 
 
 def _make_parser() -> MarkdownIt:
@@ -139,6 +148,7 @@ def _make_parser() -> MarkdownIt:
         ("code_block", _show_code),
         ("th_open", _open_cell),
         ("td_open", _open_cell),
+        ("th_close", _close_cell),
     ):
         parser.add_render_rule(name, rule)
     return parser

@@ -20,7 +20,8 @@ from engram.kernel.tenancy import in_workspace
 GetResponse = Callable[[HttpRequest], HttpResponse]
 SESSION_SLOT = "engram_workspace"
 ZONE_COOKIE = "zone"
-SERVICES = ("/api/", "/healthz", "/readyz", "/metrics", "/static/")  # everything else is a page
+SERVICES = ("/api/", "/healthz", "/readyz", "/metrics", "/static/")
+INVITATION = "/invitation/"  # of a workspace that need not be the member's
 DOCS = "/api/docs/"
 
 
@@ -118,7 +119,8 @@ class StaffWorkspaceMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         """Handle the request; pages run in the member's workspace, error pages too."""
-        is_page = request.path.startswith(DOCS) or not request.path.startswith(SERVICES)
+        is_outside = request.path.startswith((*SERVICES, INVITATION))
+        is_page = request.path.startswith(DOCS) or not is_outside
         is_api = request.path.startswith("/api/") and "Authorization" not in request.headers
         if not (is_page or is_api):
             return self.get_response(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
 from urllib.parse import urljoin
 
 import pytest
@@ -69,6 +70,15 @@ def test_raw_html_and_scripts_are_shown_as_text(
     }  # fmt: skip
     assert re.findall(r"<[^>]* (?:on\w+|style)=", body) == []
     assert 'href="javascript:' not in body
+
+
+def test_the_empty_corner_of_a_table_is_no_heading(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "table.md").write_text("# A\n\n| | b |\n| --- | ---: |\n| c | |\n")
+    monkeypatch.setattr("engram.console.guides.FOLDER", tmp_path)
+    cells = re.findall(r"<(t[hd])>(\w*)</(t[hd])>", read_guide.__wrapped__("table").body)
+    assert cells == [("td", "", "td"), ("th", "b", "th"), ("td", "c", "td"), ("td", "", "td")]
 
 
 @pytest.mark.parametrize("name", ["nothing", "README", "examples", "..%2FREADME", "images"])

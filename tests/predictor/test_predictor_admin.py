@@ -404,7 +404,7 @@ def test_trainings_and_versions_lead_to_each_other(tenant: Tenant, member: Membe
     made = client.get(f"/admin/predictor/training/{training}/change/").content.decode()
     assert f'href="/admin/predictor/modelversion/{version}/change/">v1<' in made
     assert "Training of " in made
-    assert ">churn<" in made
+    assert ">Churn<" in made
     assert "&lt;b&gt;bold&lt;/b&gt;" in made
     model = client.get(f"/admin/predictor/modelversion/{version}/change/").content.decode()
     assert f'href="/admin/predictor/training/{training}/change/"' in model
