@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
 from django.core.management import call_command
 from django.utils import timezone
 
@@ -108,16 +109,50 @@ def test_a_link_to_the_old_path_ends_with_the_note(tenant: Tenant) -> None:
     assert supports(tenant) == []
 
 
-def test_a_copy_that_changes_ends_the_drift_of_an_ambiguous_link(tenant: Tenant) -> None:
-    for changed in (PATH, NEW):
-        drifted(tenant, BY_NAME)
-        put(tenant, AFTER, NEW)
-        assert len(errors(tenant.reader)) == 1
-        put(tenant, AFTER + "\nMore.", changed)
-        assert errors(tenant.reader) == []
-        assert supports(tenant) == []
-        delete(tenant, NEW)
-        delete(tenant)
+def test_drift_stays_open_while_another_text_has_the_name_of_its_note(tenant: Tenant) -> None:
+    memory_id = drifted(tenant, BY_NAME)
+    [row] = errors(tenant.reader)
+    put(tenant, "# Release\n\nThe film premieres in June.", NEW)
+    check(tenant)
+    assert memory_id in recall(tenant)
+    assert [one["id"] for one in errors(tenant.reader)] == [row["id"]]
+    put(tenant, BEFORE)
+    check(tenant)
+    assert errors(tenant.reader) == []
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_what_a_memory_leaned_on_stays_when_another_note_takes_the_name(
+    tenant: Tenant, is_read: bool
+) -> None:
+    put(tenant, BEFORE)
+    remember(tenant, BY_NAME)
+    if is_read:
+        check(tenant)
+    put(tenant, "# Release\n\nThe film premieres in June.", NEW)
+    check(tenant)
+    put(tenant, AFTER)
+    delete(tenant, NEW)
+    check(tenant)
+    recall(tenant)
+    [row] = errors(tenant.reader)
+    assert row["note_path"] == PATH
+    assert row["context"]["before"]["text"].startswith("The licence review is an open blocker")
+    assert len(supports(tenant)) == 1
+
+
+def test_a_note_that_loses_the_name_of_a_link_is_leaned_on_no_more(tenant: Tenant) -> None:
+    put(tenant, "---\naliases: [launch]\n---\n" + BEFORE)
+    remember(tenant, MEMORY.replace("work/release", "launch"))
+    check(tenant)
+    put(tenant, "---\naliases: [launch]\n---\nThe film premieres in June.", "film/june.md")
+    check(tenant)
+    [support] = supports(tenant)
+    assert "open blocker" in str(support.support)
+    put(tenant, BEFORE)
+    check(tenant)
+    with in_workspace(tenant.workspace):
+        assert [one.note.path for one in supports(tenant)] == ["film/june.md"]
 
 
 def test_a_copy_that_is_deleted_leaves_everything_as_it_was(tenant: Tenant) -> None:

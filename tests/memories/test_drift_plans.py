@@ -1,4 +1,4 @@
-"""Writing a note reads what leans on this note and its twins, not all supports and links."""
+"""Writing a note reads what leans on this note, not all supports and links."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from django.db import connection
 from engram.kernel.planning import searching
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Note, NoteLink, NoteSupport, PredictionError
-from memories.services.drift.move import is_between_twins, unlinked_beside
+from memories.services.drift.move import may_link
 from memories.services.drift.report import report_drift
 from tests.conftest import NOW, Tenant
-from tests.memories.drift_world import put, remember, supports
+from tests.memories.drift_world import put, remember
 from tests.memories.test_plans import explained
 
 NOTES = 3000
@@ -51,8 +51,7 @@ def test_a_changed_note_scans_no_table_of_the_workspace(many: Tenant, state: str
     with in_workspace(many.workspace):
         note = Note.objects.get(path=AT)
         with explained() as plans:
-            assert unlinked_beside(note, note.content_hash) == set()
-            assert not NoteSupport.objects.filter(is_between_twins(), note=note).exists()
+            assert not NoteSupport.objects.filter(may_link(), note=note).exists()
     scans = {one["Relation Name"] for one in plans.nodes if one["Node Type"] == "Seq Scan"}
     assert scans & READ == set()
 
@@ -80,20 +79,3 @@ def test_a_recall_that_reports_drift_reads_the_supports_of_its_memories(
     assert whole == []
     with in_workspace(many.workspace):
         assert PredictionError.objects.count() == 1
-
-
-def test_what_leans_on_a_note_or_its_twin_without_a_link_is_found(tenant: Tenant) -> None:
-    put(tenant, "# Pump\n\nThe pump is red.", "a/pump.md")
-    put(tenant, "# Pump\n\nThe pump is red.", "b/pump.md")
-    put(tenant, "# Pump\n\nThe pump is blue.", "c/other.md")
-    ids = {
-        path: remember(tenant, f"The pump is red ([[{path}]]).")
-        for path in ("a/pump", "b/pump", "c/other")
-    }
-    linked = remember(tenant, "Ines buys spare parts on Fridays ([[a/pump]]).")
-    with in_workspace(tenant.workspace):
-        NoteLink.objects.exclude(memory=linked).delete()
-        note = Note.objects.get(path="a/pump.md")
-        found = {str(one) for one in unlinked_beside(note, note.content_hash)}
-    assert len(supports(tenant)) == 4
-    assert found == {ids["a/pump"], ids["b/pump"]}

@@ -27,10 +27,10 @@ from memories.core.drift.accepted import NoteWords, is_as_accepted, passage_of
 from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
-from memories.models import Memory, Note, NoteLink, NoteSupport, Resolution
+from memories.models import Memory, Note, NoteSupport, Resolution
 from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.due import lock_supports, select_due
-from memories.services.drift.move import is_between_twins
+from memories.services.drift.move import may_link
 from memories.services.drift.reading import estimator, score_anew, score_statements
 from memories.services.drift.resolve import resolve_drift
 from memories.services.index.given_answers import answers_by_memory
@@ -141,11 +141,7 @@ def _read(taken: Sequence[NoteSupport], now: datetime) -> list[_Due]:
     """Read the texts of due supports whose memory can be recalled and still links the note."""
     memories = Memory.objects.recallable(now).in_bulk([row.memory_id for row in taken])
     notes = Note.objects.in_bulk({row.note_id for row in taken})
-    links = set(
-        NoteLink.objects.filter(memory__in=list(memories), note__in=list(notes))
-        .order_by()
-        .values_list("memory_id", "note_id")
-    )
+    linking = _linking(taken)
     tags: Mapping[UUID, list[str]] = _tags_of(memories)
     answers = answers_by_memory(memories)
     return [
@@ -157,8 +153,14 @@ def _read(taken: Sequence[NoteSupport], now: datetime) -> list[_Due]:
             answers[row.memory_id],
         )
         for row in taken
-        if (row.memory_id, row.note_id) in links
+        if row.pk in linking and row.memory_id in memories
     ]
+
+
+def _linking(rows: Sequence[NoteSupport]) -> set[int]:
+    """Return which of these supports, by id, have a link to their note, or one that may mean it."""
+    found = NoteSupport.objects.filter(may_link(), pk__in=[row.pk for row in rows])
+    return set(found.order_by().values_list("pk", flat=True))
 
 
 def _tags_of(memories: Mapping[UUID, Memory]) -> dict[UUID, list[str]]:
@@ -313,14 +315,7 @@ def _settle_others(workspace: Workspace, rows: Sequence[NoteSupport], now: datet
         return
     with in_workspace(workspace):
         held = _hold([row.pk for row in rows])
-        linked = set(
-            NoteLink.objects.filter(memory__in=[row.memory_id for row in held])
-            .order_by()
-            .values_list("memory_id", "note_id")
-        )
-        kept = [row.pk for row in held if (row.memory_id, row.note_id) in linked]
-        between = NoteSupport.objects.filter(is_between_twins(), pk__in=[row.pk for row in held])
-        kept += between.order_by().values_list("pk", flat=True)
+        kept = _linking(held)
         gone = [row for row in held if row.pk not in kept]
         NoteSupport.objects.filter(pk__in=kept, due_at__lte=now).update(due_at=None)
         NoteSupport.objects.filter(pk__in=[row.pk for row in gone]).delete()

@@ -17,7 +17,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import MemoryAnswer, Note, NoteSupport
-from memories.services.drift.move import is_between_twins
+from memories.services.drift.move import may_link
 from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolve_updated
 
 TASK = CHECK_TASK
@@ -57,11 +57,15 @@ _OF_MEMORIES = _FOLLOW_LINKS.replace(
 )
 # Memories whose links lead to other notes than before, without a change of their wording.
 _OF_LINKS = _FOLLOW_LINKS.replace("{known}", "DO NOTHING")
-# Memories that link a changed note. Its earlier text is kept while nobody has read the support.
+# Memories that link a changed note, or lean on it by a link that is ambiguous now. Its earlier text
+# is kept while nobody has read the support.
 _OF_NOTE = """
     WITH linked AS (
         SELECT DISTINCT memory_id FROM memories_notelink
         WHERE workspace_id = %(workspace)s AND note_id = %(note)s AND memory_id IS NOT NULL
+        UNION
+        SELECT memory_id FROM memories_notesupport
+        WHERE workspace_id = %(workspace)s AND note_id = %(note)s
     )
     INSERT INTO memories_notesupport AS kept (
         workspace_id, memory_id, note_id, model, checked_hash, is_drifted, evidence, verdict,
@@ -134,10 +138,10 @@ def lock_supports(supports: QuerySet[NoteSupport]) -> list[NoteSupport]:
 def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
     """Mark memories whose links now lead to other notes; what they lean on elsewhere is kept.
 
-    So is what they lean on in a note that is being moved (`move.py`).
+    So is what they lean on in a note that a link may still mean (`move.py`).
     """
     if memory_ids:
-        mine = NoteSupport.objects.filter(is_between_twins(), memory__in=list(memory_ids))
+        mine = NoteSupport.objects.filter(may_link(), memory__in=list(memory_ids))
         spared = list(mine.order_by().values_list("pk", flat=True))
         _mark(_OF_LINKS, {"memories": sorted(memory_ids), "spared": spared}, now)
         resolve_unlinked(memory_ids, now=now)

@@ -1,7 +1,8 @@
 """Keep what is known about a note when it moves: another note has its text, and takes its links.
 
 A note moves by being written at its new path and then deleted at the old one; an import of a folder
-does the same. Between the two a link by name may mean both: what leans on the old note stays.
+does the same. While two notes have the name of a link, it leads to neither: what was stored when it
+led to one stays with that one.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from django.db.models import Exists, OuterRef, Q
 from engram.kernel.jobs import wake
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.note_paths import AMBIGUOUS
-from memories.models import ErrorType, Note, NoteLink, NoteSupport, PredictionError
+from memories.models import ErrorType, Note, NoteLink, NoteName, NoteSupport, PredictionError
 from memories.services.drift.note_edits import NO_VERSION
 from memories.services.drift.resolve import CHECK_TASK
 
@@ -25,27 +26,15 @@ _MOVED = (
 )  # fmt: skip
 
 
-def is_between_twins() -> Q:
-    """Return the condition of a support whose link is ambiguous while its note has a twin."""
-    twins = Note.objects.filter(content_hash=OuterRef("note__content_hash"))
-    ambiguous = NoteLink.objects.filter(memory=OuterRef("memory"), reason=AMBIGUOUS)
-    return Q(Exists(ambiguous)) & Q(Exists(twins.exclude(pk=OuterRef("note"))))
+def may_link() -> Q:
+    """Return the condition of a support whose memory links its note, or may: its name is ambiguous.
 
-
-def unlinked_beside(note: Note, earlier_hash: str) -> set[UUID]:
-    """Return the memories that lean on a note without a link, as it had the text of another one.
-
-    `note` was changed; `earlier_hash` is that of its text before. Each part of the union is read by
-    index: the condition "of this note or of its twins" would read all supports.
+    Another note took the same name later, whatever its text.
     """
-    pairs = NoteSupport.objects.order_by().values_list("memory", "note")
-    twins = Note.objects.filter(content_hash=earlier_hash).order_by().values("pk")
-    found = set(pairs.filter(note=note).union(pairs.filter(note__in=twins)))
-    links = NoteLink.objects.filter(
-        memory__in={memory_id for memory_id, _ in found}, note__in={of for _, of in found}
-    )
-    linked = set(links.order_by().values_list("memory", "note"))
-    return {memory_id for memory_id, _ in found - linked}
+    links = NoteLink.objects.filter(memory=OuterRef("memory"))
+    names = NoteName.objects.filter(note=OuterRef(OuterRef("note")), key=OuterRef("key"))
+    ambiguous = links.filter(Exists(names), reason=AMBIGUOUS)
+    return Q(Exists(links.filter(note=OuterRef("note")))) | Q(Exists(ambiguous))
 
 
 def carry_over(note: Note, *, now: datetime) -> None:

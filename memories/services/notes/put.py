@@ -19,7 +19,6 @@ from engram.kernel.tenancy import before_writing, in_workspace
 from memories.core.note_paths import names_of
 from memories.models import Note, NoteTag
 from memories.services.drift.due import links_changed, note_changed
-from memories.services.drift.move import unlinked_beside
 from memories.services.index.note_chunks import TASK
 from memories.services.index.note_links import (
     lock_names,
@@ -120,7 +119,7 @@ def _put(
         _demand(only_if, stored)
         if stored is not None and _is_same(stored, checked):
             return PutNote(stored, "unchanged", checked.hidden_count)
-        before, hash_before = (stored.content, stored.content_hash) if stored else (None, "")
+        before = stored.content if stored else None
         note = _write(stored, checked, now)
         reading = checked.reading
         pending = write_chunks(note, reading.chunks, vectors, model)
@@ -138,8 +137,6 @@ def _put(
         if pending:
             wake(TASK, workspace.pk)
         note_changed(note, earlier=before, earlier_version=note.version - 1, now=now)
-        if before is not None:
-            linking |= unlinked_beside(note, hash_before)
         links_changed(linking, now=now)
         return PutNote(note, "created" if stored is None else "changed", checked.hidden_count)
 
