@@ -26,7 +26,6 @@ from memories.models import (
 from memories.services.recall.links import LINKS_READ, LINKS_SCANNED
 
 KINDS: Final = {
-    "supersedes": "it replaced this memory's former statement",
     "superseded_by": "it replaced this memory",
     "source": "this memory is drawn from it",
     "derived": "it is drawn from this memory",
@@ -98,15 +97,11 @@ def _united(links: Sequence[MemoryLink]) -> Iterator[MemoryLink]:
 
 
 def _of_supersession(memory: Memory) -> list[MemoryLink]:
-    replaced = Memory.objects.filter(superseded_by=memory).order_by("-superseded_at", "pk")
-    found = [
-        MemoryLink("supersedes", MEMORY, pk, "", 1.0, at or memory.created_at)
-        for pk, at in replaced.values_list("pk", "superseded_at")[:LINKS_SCANNED]
-    ]
-    if memory.superseded_by_id is not None and memory.superseded_at is not None:
-        at = memory.superseded_at
-        found.append(MemoryLink("superseded_by", MEMORY, memory.superseded_by_id, "", 1.0, at))
-    return found
+    """Return the link to what replaced a memory; what it replaced itself cannot be recalled."""
+    if memory.superseded_by_id is None or memory.superseded_at is None:
+        return []
+    successor, at = memory.superseded_by_id, memory.superseded_at
+    return [MemoryLink("superseded_by", MEMORY, successor, "", 1.0, at)]
 
 
 def _of_derivations(memory: Memory) -> list[MemoryLink]:

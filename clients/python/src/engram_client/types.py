@@ -159,7 +159,6 @@ JudgedRelation = t.Literal["same", "refines", "contradicts", "replaces", "differ
 KeptForKind = t.Literal["sessions", "transcripts", "recalls", "queries"]
 MemoryKind = t.Literal["semantic", "episodic", "procedural", "decision", "constraint"]
 MemoryLinkKind = t.Literal[
-    "supersedes",
     "superseded_by",
     "source",
     "derived",
