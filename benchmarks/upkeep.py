@@ -90,7 +90,7 @@ def note(workspace: Workspace) -> dict[str, Any]:
         with in_workspace(workspace):
             Memory.objects.in_bulk(chosen)
             if is_noted:
-                note_recall(chosen, noise_count=1, session_key="", now=NOW)
+                note_recall(chosen, relevant=chosen, noise_count=1, session_key="", now=NOW)
         samples["with_note" if is_noted else "reading_alone"].append(time.perf_counter() - started)
     found = {name: quantiles(taken) for name, taken in samples.items()}
     cost = found["with_note"]["p50_ms"] - found["reading_alone"]["p50_ms"]

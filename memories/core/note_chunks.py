@@ -16,6 +16,8 @@ from memories.core.markdown import Line, headings_above, read_lines
 
 CHUNK_WEIGHT = 850  # some 210 tokens, which leaves room for the heading
 CHUNKS_BY_HEADING = 1_000  # of a note with more, neighbouring sections are joined
+_LEAST_JOINED = CHUNK_WEIGHT // 4  # so that no text makes a passage of each short section
+_BETWEEN_ENDS = CHUNK_WEIGHT / 2  # mean weight from one section that ends a passage to the next
 TITLE_CHARS = 150  # of each heading above a passage
 CONTEXT_CHARS = 120  # of the headings that are embedded with a passage
 HEADING_SEPARATOR = " > "
@@ -110,23 +112,37 @@ def _chunk(titles: tuple[str, ...], text: str, title: str) -> Chunk:
 
 
 def _joined(sections: Iterable[_Section], title: str) -> Iterator[Chunk]:
-    """Yield passages of several sections each, with their headings in the text."""
+    """Yield passages of several sections each, with their headings in the text.
+
+    Where a passage ends depends on the text of its last section, not on how many came before it: a
+    section that is added changes the passages around it alone.
+    """
     titles: tuple[str, ...] = ()
     lines: list[Line] = []
     size = 0
     for section in sections:
         own = section.titles[-1] if section.titles else ""
         head = [Line(f"{'#' * len(section.titles)} {own}")] if own else []
-        added = weight("\n".join(line.text for line in [*head, *section.lines]))
+        text = "\n".join(line.text for line in [*head, *section.lines])
+        added = weight(text)
         if lines and size + added > CHUNK_WEIGHT:
             yield from _chunks_of(_Section(titles, lines), title)
             lines, size = [], 0
         if not lines:
             titles = section.titles[:-1]
-        lines = [*lines, *head, *section.lines]
+        lines += [*head, *section.lines]
         size += added
+        if size >= _LEAST_JOINED and _ends_passage(text, added):
+            yield from _chunks_of(_Section(titles, lines), title)
+            lines, size = [], 0
     if lines:
         yield from _chunks_of(_Section(titles, lines), title)
+
+
+def _ends_passage(text: str, own_weight: int) -> bool:
+    """Return whether a section ends a passage by its text: of longer ones more do."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:4]) / 2**32 < own_weight / _BETWEEN_ENDS
 
 
 def _blocks(lines: Iterable[Line]) -> Iterator[str]:

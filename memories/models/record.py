@@ -79,6 +79,8 @@ class RecallRecord(WorkspaceModel):
     """
 
     memory_ids = ArrayField(models.UUIDField())
+    # The leading ones among those that a query of its kind usually returns: pairs of `CoRecall`.
+    leading_ids = ArrayField(models.UUIDField(), default=list, db_default=[])
     session_key = models.CharField(max_length=200, blank=True)
     noise_count = models.PositiveSmallIntegerField(default=0)  # scored below the noise score
     is_counted = models.BooleanField(default=True, db_default=True)  # a context only leaves a trace

@@ -14,6 +14,8 @@ from memories.services.recall import log
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.memories.test_associations_recall import ask, fill, led_to
 
+FALCON = "When does Falcon fly?"
+
 
 def note(tenant: Tenant, ids: list[str], days: float = 0) -> None:
     """Record and count one recall that returned these memories, some days ago."""
@@ -22,7 +24,7 @@ def note(tenant: Tenant, ids: list[str], days: float = 0) -> None:
             next(iter(Memory.objects.filter(pk=one).values_list("pk", flat=True))) for one in ids
         ]
         at = NOW - timedelta(days=days)
-        log.note_recall(pks, noise_count=0, session_key="", now=at)
+        log.note_recall(pks, relevant=pks, noise_count=0, session_key="", now=at)
     log.count_recalls(tenant.workspace)
 
 
@@ -40,6 +42,29 @@ def test_the_leading_results_of_a_recall_are_pairs(tenant: Tenant) -> None:
     assert pairs(tenant) == dict.fromkeys(expected, co_recall.STEP)
     log.count_recalls(tenant.workspace)  # a record counts once
     assert set(pairs(tenant).values()) == {co_recall.STEP}
+
+
+def test_a_recall_without_a_cut_teaches_only_of_what_passes_the_usual_one(tenant: Tenant) -> None:
+    fill(tenant, "Falcon flies at dawn.", "Falcon flies at dusk.", "Tulips bloom.", "Ice melts.")
+    ids = {
+        min_score: [
+            one["memory"]["id"]
+            for one in ask(tenant, FALCON, k=4, min_score=min_score, record=True)["results"]
+        ]
+        for min_score in ("auto", None)
+    }
+    log.count_recalls(tenant.workspace)
+    assert (len(ids["auto"]), len(ids[None])) == (2, 4)
+    assert pairs(tenant) == {frozenset(ids["auto"]): 2 * co_recall.STEP}
+
+
+def test_a_pin_that_does_not_fit_the_query_is_no_pair(tenant: Tenant) -> None:
+    fill(tenant, "Falcon flies at dawn.")
+    fill(tenant, "Tulips bloom.", is_pinned=True)
+    answer = ask(tenant, FALCON, k=4, min_score="auto", record=True)
+    log.count_recalls(tenant.workspace)
+    assert len(answer["results"]) == 2
+    assert pairs(tenant) == {}
 
 
 def test_a_pair_decays_until_it_is_reinforced(tenant: Tenant) -> None:

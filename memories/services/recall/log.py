@@ -26,8 +26,8 @@ ORIGIN = datetime(2020, 1, 1, tzinfo=UTC)  # of the times at which pairs are com
 NOTE = """
     WITH unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true))
     INSERT INTO memories_recallrecord
-        (workspace_id, memory_ids, noise_count, session_key, kept, at)
-    SELECT %s, %s::uuid[], %s, %s, %s::jsonb, %s FROM unhurried
+        (workspace_id, memory_ids, leading_ids, noise_count, session_key, kept, at)
+    SELECT %s, %s::uuid[], %s::uuid[], %s, %s, %s::jsonb, %s FROM unhurried
 """
 NOTE_UNCOUNTED = """
     INSERT INTO memories_recallrecord (workspace_id, memory_ids, session_key, kept, at, is_counted,
@@ -39,6 +39,7 @@ NOTE_UNCOUNTED = """
 def note_recall(
     memory_ids: Sequence[UUID],
     *,
+    relevant: Sequence[UUID],
     noise_count: int,
     session_key: str,
     kept: str | None = None,
@@ -46,12 +47,15 @@ def note_recall(
 ) -> None:
     """Record that a recall returned these memories, `noise_count` of them below the noise score.
 
+    The first of `relevant` are counted as recalled together: whatever a query without a cut returns
+    besides, it says nothing of what belongs together.
     `kept` is what stays of it for those who look back (`describe_recall`), None for nothing. The
     only write of its transaction.
     """
     with connection.cursor() as cursor:
+        ids, leading = list(memory_ids), list(relevant[:LEADING])
         cursor.execute(
-            NOTE, [current_workspace_id(), list(memory_ids), noise_count, session_key, kept, now]
+            NOTE, [current_workspace_id(), ids, leading, noise_count, session_key, kept, now]
         )
 
 
@@ -73,7 +77,7 @@ COUNT = f"""
         DELETE FROM memories_recallrecord WHERE id IN (
             SELECT id FROM memories_recallrecord WHERE workspace_id = %(workspace)s
             ORDER BY id LIMIT %(most)s FOR UPDATE SKIP LOCKED
-        ) RETURNING id, memory_ids, noise_count, at, is_counted, kept, session_key,
+        ) RETURNING id, memory_ids, leading_ids, noise_count, at, is_counted, kept, session_key,
             (kept ->> 'id')::uuid AS past_id
     ), counted AS (
         SELECT memory_id, count(DISTINCT taken.id) AS recalls, max(at) AS last
@@ -103,8 +107,7 @@ COUNT = f"""
     ), together AS (
         SELECT one.id AS first_id, other.id AS second_id,
             count(DISTINCT taken.id) AS times, min(at) AS since, max(at) AS last
-        FROM taken, unnest(memory_ids[1:{LEADING}]) AS one (id),
-            unnest(memory_ids[1:{LEADING}]) AS other (id)
+        FROM taken, unnest(leading_ids) AS one (id), unnest(leading_ids) AS other (id)
         WHERE is_counted AND one.id < other.id
             AND one.id IN (SELECT id FROM locked) AND other.id IN (SELECT id FROM locked)
         GROUP BY 1, 2

@@ -131,7 +131,8 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
             for o in best
         )
         if query.is_recorded:
-            _record(workspace.config, query, results, now)
+            relevant = _relevant(best, ranked, workspace.config.min_relevance)
+            _record(workspace.config, query, results, relevant, now)
             if then is None:
                 report_drift(workspace, [one.id for one in best], origin="recall", now=now)
         return RecallAnswer(
@@ -141,12 +142,26 @@ def _recall(workspace: Workspace, query: Query, *, now: datetime) -> RecallAnswe
         )
 
 
+def _relevant(
+    best: Sequence[RankedMemory], ranked: Sequence[RankedMemory], min_relevance: float
+) -> list[UUID]:
+    """Return which of the best pass the usual cut, whatever `min_score` the query has."""
+    chosen = select([one.match for one in ranked], least=min_relevance)
+    passing = {one.id for one, passes in zip(ranked, chosen, strict=True) if passes}
+    return [one.id for one in best if one.id in passing]
+
+
 def _record(
-    config: WorkspaceSettings, query: Query, results: Sequence[RecalledMemory], now: datetime
+    config: WorkspaceSettings,
+    query: Query,
+    results: Sequence[RecalledMemory],
+    relevant: Sequence[UUID],
+    now: datetime,
 ) -> None:
     """Write the record of a recall: one insert."""
     note_recall(
         [one.memory.pk for one in results],
+        relevant=relevant,
         noise_count=sum(one.score < config.noise_score for one in results),
         session_key=query.session_key,
         kept=describe_recall(query, found_in(results)) if config.recalls_kept else None,
