@@ -185,6 +185,27 @@ def test_a_change_in_one_section_leaves_the_hashes_of_others() -> None:
     assert {*before[:2], *before[-4:]} <= set(after)
 
 
+def many_sections(first: int, count: int, words: int) -> str:
+    return "\n".join(
+        f"# Part {n}\n\n{' '.join(f'w{n}x{m}' for m in range(words))}\n"
+        for n in range(first, first + count)
+    )
+
+
+@pytest.mark.parametrize(("count", "words"), [(1_500, 12), (4_000, 3), (1_100, 25)])
+@pytest.mark.parametrize("place", [0, 0.5])
+def test_a_section_that_joins_more_than_a_thousand_changes_the_passages_around_it_alone(
+    count: int, words: int, place: float
+) -> None:
+    body = many_sections(0, count, words)
+    at = body.index(f"# Part {int(count * place)}\n")
+    grown = body[:at] + "# New\n\nA section that was added.\n" + body[at:]
+    before = [chunk.text_hash for chunk in chunk_note(body)]
+    after = [chunk.text_hash for chunk in chunk_note(grown)]
+    assert len(before) < count / 2
+    assert len(set(after) - set(before)) <= 8
+
+
 BOMBS = {
     "one line": "word " * 40_000,
     "no blank": "x" * 200_000,
