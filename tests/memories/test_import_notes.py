@@ -117,6 +117,18 @@ def test_files_with_credentials_are_named(tenant: Tenant, vault: Path) -> None:
     assert secret not in notes(tenant)["work/keys.md"]
 
 
+def test_names_of_the_same_letters_are_told_apart_by_their_form(
+    tenant: Tenant, vault: Path
+) -> None:
+    names = ["e\u0301a\u0301.md", "\u00e9\u00e1.md", "e\u0301\u00e1.md"]
+    for name in names:
+        write(vault, name, name)
+    lines = run(tenant, vault)[1:]
+    assert len(lines) == 2
+    assert all("decomposed form (NFD), and this one in its" in line for line in lines)
+    assert {line.rpartition("its ")[2] for line in lines} == {"mixed form", "composed form (NFC)"}
+
+
 def test_a_twin_in_another_folder_is_named_by_its_path(tenant: Tenant, vault: Path) -> None:
     write(vault, "logseq/config.edn", "{}")
     write(vault, "pages/a___b.md", "one")
@@ -164,7 +176,8 @@ def test_what_is_no_note_is_named_and_skipped(tenant: Tenant, vault: Path) -> No
     assert sorted(lines[1:]) == [
         "skipped b.md: it is no text: it holds NUL characters",
         "skipped c.md: it is not UTF-8 text",
-        "skipped caf\u00e9.md: another file, cafe\u0301.md, has the same path",
+        "skipped caf\u00e9.md: another file has the same path: its name has the same letters in "
+        "Unicode's decomposed form (NFD), and this one in its composed form (NFC)",
         "skipped d.md: it has more than 200,000 characters",
         "skipped e.md: it has more than 200,000 characters",
         "skipped f.md: content: A note has at most 5,000 links; this one has 5,001.",
@@ -198,12 +211,43 @@ def test_an_empty_scan_deletes_nothing(tenant: Tenant, vault: Path) -> None:
     write(vault, "a.md", "One.")
     run(tenant, vault)
     (vault / "a.md").unlink()
-    lines = run(tenant, vault, "--prune")
-    assert lines[0] == "0 notes: 0 created, 0 changed, 0 unchanged."
-    assert "nothing was deleted: there is no readable Markdown file" in lines[1]
+    with pytest.raises(CommandError, match="nothing was deleted: there is no readable Markdown"):
+        run(tenant, vault, "--prune-most")
     write(vault, "b.md", b"\x00")
-    assert "nothing was deleted" in run(tenant, vault, "--prune")[-1]
+    with pytest.raises(CommandError, match="nothing was deleted"):
+        run(tenant, vault, "--prune")
     assert notes(tenant) == {"a.md": "One."}
+
+
+def test_a_folder_that_lost_most_of_its_files_is_pruned_only_on_demand(
+    tenant: Tenant, vault: Path
+) -> None:
+    for n in range(5):
+        write(vault, f"{n}.md", f"Note {n}.")
+    run(tenant, vault)
+    for n in range(3):
+        (vault / f"{n}.md").unlink()
+    write(vault, "4.md", "Changed.")
+    with pytest.raises(CommandError, match=r"3 of 5 notes .* more than half.*--prune-most"):
+        run(tenant, vault, "--prune")
+    assert len(notes(tenant)) == 5
+    assert notes(tenant)["4.md"] == "Changed."
+    assert run(tenant, vault, "--prune-most")[0].endswith("3 deleted.")
+    assert sorted(notes(tenant)) == ["3.md", "4.md"]
+
+
+def test_half_of_the_files_and_moved_ones_are_pruned_as_asked(tenant: Tenant, vault: Path) -> None:
+    for n in range(4):
+        write(vault, f"{n}.md", f"Note {n}.")
+    run(tenant, vault)
+    for n in range(2):
+        (vault / f"{n}.md").unlink()
+    assert run(tenant, vault, "--prune")[0].endswith("2 deleted.")
+    (vault / "moved").mkdir()
+    for n in (2, 3):
+        (vault / f"{n}.md").rename(vault / "moved" / f"{n}.md")
+    assert run(tenant, vault, "--prune")[0].endswith("2 deleted.")
+    assert sorted(notes(tenant)) == ["moved/2.md", "moved/3.md"]
 
 
 def test_pruning_deletes_only_what_this_folder_brought_and_nobody_changed(
@@ -313,7 +357,9 @@ def test_what_is_written_while_an_import_deletes_is_kept(tenant: Tenant, vault: 
         return timezone.now()
 
     scan = scan_folder(vault)
-    done = import_folder(tenant.workspace, vault, scan, clock=clock, deletes_missing=True)
+    done = import_folder(
+        tenant.workspace, vault, scan, clock=clock, deletes_missing=True, deletes_most=True
+    )
     assert done.deleted == ["a.md"]
     assert done.skipped == [(name, module.CHANGED_MEANWHILE) for name in ("b.md", "c.md")]
     assert notes(tenant) == {"b.md": "changed here", "kept.md": "of the folder"}

@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import is_normalized, normalize
 
 from memories.core.note_paths import PathError, linkable_path, normalise_path
 from memories.core.notes import NOTE_MAX_CHARS
@@ -19,6 +20,10 @@ NOT_UTF8 = "it is not UTF-8 text"
 SYMBOLIC = "it is a symbolic link"
 SPECIAL = "it is no regular file"
 SAME_PATH = "another file, {}, has the same path"
+SAME_LETTERS = (
+    "another file has the same path: its name has the same letters in Unicode's {}, and this one "
+    "in its {}"
+)
 
 
 class UnreadableFileError(Exception):
@@ -68,12 +73,25 @@ def _add(scan: FolderScan, file: Path, parts: tuple[str, ...], *, is_logseq: boo
         reason = refused or SYMBOLIC
     elif path in scan.files:
         root = file.parents[len(parts) - 1]
-        reason = SAME_PATH.format(scan.files[path].relative_to(root))
+        reason = _same_path(str(scan.files[path].relative_to(root)), shown)
     else:
         scan.files[path] = file
         return
     scan.skipped.append((shown, reason))
     scan.skipped_paths.add(path)
+
+
+def _same_path(other: str, name: str) -> str:
+    """Return the reason for a file whose path another one has; names that look alike are told."""
+    if normalize("NFC", other) != normalize("NFC", name):
+        return SAME_PATH.format(other)
+    return SAME_LETTERS.format(_form_of(other), _form_of(name))
+
+
+def _form_of(name: str) -> str:
+    if is_normalized("NFC", name):
+        return "composed form (NFC)"
+    return "decomposed form (NFD)" if is_normalized("NFD", name) else "mixed form"
 
 
 def _unlinkable(path: str) -> str:
