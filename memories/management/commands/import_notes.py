@@ -24,7 +24,7 @@ LOGGED_SECONDS = 10.0  # between lines about the progress, where the output is n
 
 
 class Command(BaseCommand):
-    """`manage.py import_notes DIR --workspace W [--prune] [--replace-changed]`."""
+    """`import_notes DIR --workspace W [--prune] [--prune-most] [--replace-changed]`."""
 
     help = (
         "Import the Markdown files of a folder as notes (Obsidian vaults and Logseq graphs too). "
@@ -40,6 +40,11 @@ class Command(BaseCommand):
             "--prune",
             action="store_true",
             help="delete notes that an import of this folder brought and whose file is gone",
+        )
+        parser.add_argument(
+            "--prune-most",
+            action="store_true",
+            help="--prune, also if more than half of these notes have no file any more",
         )
         parser.add_argument(
             "--replace-changed",
@@ -66,7 +71,8 @@ class Command(BaseCommand):
                     folder,
                     scan,
                     clock=timezone.now,
-                    deletes_missing=options["prune"],
+                    deletes_missing=options["prune"] or options["prune_most"],
+                    deletes_most=options["prune_most"],
                     replaces_changed=options["replace_changed"],
                     advance=bar.update,
                 )
@@ -111,7 +117,7 @@ class Command(BaseCommand):
         for name in unread:
             self.stdout.write(f"not read {_shown(name)}")
         if done.not_deleted:
-            self.stdout.write(f"With --prune {done.not_deleted}.")
+            raise CommandError(f"With --prune {done.not_deleted}.")
 
 
 def _counted(count: int, name: str) -> str:

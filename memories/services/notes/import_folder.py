@@ -32,6 +32,11 @@ EMPTY_SCAN = (
     "nothing was deleted: there is no readable Markdown file in the folder, which may be one that "
     "is not mounted"
 )
+MOST_GONE = (
+    "nothing was deleted: {missing} of {brought} notes that imports of this folder brought have no "
+    "file any more, which is more than half; a part of it may not be mounted. With --prune-most "
+    "they are deleted all the same"
+)
 UNREAD_FOLDER = "nothing was deleted: a folder could not be read"
 
 
@@ -67,6 +72,7 @@ def import_folder(
     *,
     clock: Callable[[], datetime],
     deletes_missing: bool = False,
+    deletes_most: bool = False,
     replaces_changed: bool = False,
     advance: Callable[[int], object] = lambda _count: None,
 ) -> ImportedFolder:
@@ -74,7 +80,8 @@ def import_folder(
 
     A note that was written or changed here is kept, unless `replaces_changed`. `deletes_missing`
     deletes notes that an earlier import of this folder brought, whose file is gone, and that were
-    not changed here. What is written or deleted while the import runs is kept in any case.
+    not changed here; if these are more than half of what was brought, only with `deletes_most`.
+    What is written or deleted while the import runs is kept in any case.
     """
     source = str(folder)
     done = ImportedFolder(skipped=list(scan.skipped))
@@ -97,7 +104,12 @@ def import_folder(
             draft = NoteDraft(path, text, folder=source)
             _put(workspace, draft, shown, done, only_if=_as(stored), now=clock())
     if deletes_missing:
-        _delete_missing(workspace, source, scan, done, has_read=read > 0, clock=clock)
+        if not read:
+            done.not_deleted = EMPTY_SCAN
+        elif scan.unread_folders:
+            done.not_deleted = f"{UNREAD_FOLDER}: {scan.unread_folders[0]}"
+        else:
+            _delete_missing(workspace, source, scan, done, deletes_most=deletes_most, clock=clock)
     return done
 
 
@@ -159,21 +171,24 @@ def _delete_missing(
     scan: FolderScan,
     done: ImportedFolder,
     *,
-    has_read: bool,
+    deletes_most: bool,
     clock: Callable[[], datetime],
 ) -> None:
-    """Delete what an earlier import of the folder brought and is gone, if all of it was read."""
-    if not has_read:
-        done.not_deleted = EMPTY_SCAN
-        return
-    if scan.unread_folders:
-        done.not_deleted = f"{UNREAD_FOLDER}: {scan.unread_folders[0]}"
-        return
+    """Delete what an earlier import of the folder brought and is gone.
+
+    A file that was moved counts at both of its paths, so that moving all of them is no reason to
+    stop.
+    """
     with in_workspace(workspace):
-        brought = Note.objects.filter(imported_from=source, imported_hash=F("content_hash"))
-        rows = brought.order_by("path").only("path", "version")
+        brought = Note.objects.filter(imported_from=source)
+        unchanged = brought.filter(imported_hash=F("content_hash"))
+        rows = unchanged.order_by("path").only("path", "version")
         there = scan.files.keys() | scan.skipped_paths
         missing = [(row.path, version_tag(row)) for row in rows if row.path not in there]
+        total = brought.count()
+    if not deletes_most and 2 * len(missing) > total:
+        done.not_deleted = MOST_GONE.format(missing=len(missing), brought=total)
+        return
     for path, tag in missing:
         only_if = Precondition(match=(tag,))
         try:
