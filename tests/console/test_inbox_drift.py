@@ -172,5 +172,5 @@ def test_a_card_of_a_vanished_sentence_shows_what_the_note_said(
     put(tenant, "")
     recall(tenant)
     html = page(member("reviewer"))
-    assert "The note says nothing about this any more." in html
+    assert "What the memory leaned on was removed, and nothing stands in its place." in html
     assert "<del>The licence review is an open blocker for the release.</del>" in html

@@ -516,3 +516,38 @@ def test_a_negated_side_remark_counts() -> None:
     memory = "The rear hall has forty seats and a stage; hirers may cook there ([[hall]])."
     assert judge(memory, note.replace("may cook", "may not cook"), before=note).is_drifted
     assert not judge(memory, note.replace("may cook", "can cook"), before=note).is_drifted
+
+
+STOPS = "Pump 3 stops at 85 degrees ([[pumps]])."
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "is_removed"),
+    [
+        ("- Pump 3 stops at 85 degrees\n", "", True),
+        ("- Pump 3 stops at 85 degrees\n", "- Bees sleep in winter\n", True),
+        ("- Pump 3 stops at 85 degrees\n", "- Pump 3 stops when it is hot\n", False),
+        ("- Pump 3 stops at 85 degrees\n", "- Whoever is on duty stops pump 3\n", False),
+    ],
+)
+def test_a_removed_sentence_is_told_from_a_changed_one(
+    old: str, new: str, is_removed: bool
+) -> None:
+    found = judge(STOPS, NOTE.replace(old, new))
+    assert (found.is_drifted, found.is_removed) == (True, is_removed)
+    word = "removed" if is_removed else "changed"
+    assert found.reasons[0] == f"the supporting sentence was {word}"
+    assert found.before is not None
+    assert found.before.text == "Pump 3 stops at 85 degrees"
+    assert (found.sentence is None) is is_removed
+    if is_removed:
+        assert not any(reason.startswith("said instead") for reason in found.reasons)
+
+
+def test_a_sentence_that_was_moved_under_another_heading_is_not_removed() -> None:
+    before = "# Pump 3\n\nIt stops at 85 degrees.\n\n# Pump 4\n\nIt has no alarm.\n"
+    after = "# Pump 3\n\nIt is blue.\n\n# Pump 4\n\nIt stops at 85 degrees.\n"
+    support = support_of(STOPS, scored(STOPS, before))
+    [edit] = edits_of(support, scored(STOPS, after.replace("It is blue.\n\n", "")))
+    assert edit.replacement is not None
+    assert edit.replacement.text == "It stops at 85 degrees."

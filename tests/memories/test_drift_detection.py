@@ -23,6 +23,9 @@ from tests.memories.drift_world import (
     BEFORE,
     MEMORY,
     PATH,
+    SIGNER,
+    SIGNING,
+    UNSIGNED,
     check,
     drifted,
     errors,
@@ -42,6 +45,20 @@ def test_a_note_that_agrees_gives_no_error(tenant: Tenant) -> None:
     put(tenant, BEFORE.replace("Tuesdays", "Fridays").replace("Ines", "Zoe"))
     assert memory_id in recall(tenant)
     assert errors(tenant.reader) == []
+
+
+def test_a_removed_sentence_is_reported_as_removed(tenant: Tenant) -> None:
+    put(tenant, BEFORE)
+    remember(tenant, SIGNER)
+    check(tenant)
+    put(tenant, UNSIGNED)
+    recall(tenant, SIGNING)
+    context = errors(tenant.reader)[0]["context"]
+    assert (context["is_removed"], context["passage"]) == (True, None)
+    assert context["before"]["text"] == "Marek signs the release notes."
+    assert context["reasons"][0] == "the supporting sentence was removed"
+    drifted(tenant)
+    assert errors(tenant.reader)[0]["context"]["is_removed"] is False
 
 
 def test_a_changed_note_gives_an_error_with_memory_path_and_passage(tenant: Tenant) -> None:

@@ -48,6 +48,27 @@ def test_after_a_resolution_a_new_row_opens_when_the_note_changes_again(tenant: 
     assert again["id"] != row["id"]
 
 
+def test_still_true_of_one_removed_sentence_is_not_said_of_the_next(tenant: Tenant) -> None:
+    both = "# Pump\n\nThe red pump stops at 85 degrees.\n\nOttilie checks the red pump in May."
+    rest = "\n\nThe hall is swept on Mondays.\n\nVisitors sign the book.\n"
+    put(tenant, both + rest)
+    remember(tenant, "The red pump stops at 85 degrees; Ottilie checks it in May ([[release]]).")
+    check(tenant)
+    put(tenant, both.replace("The red pump stops at 85 degrees.", "") + rest)
+    recall(tenant, "red pump Ottilie")
+    [row] = errors(tenant.reader)
+    assert row["context"]["is_removed"]
+    resolve(tenant.reviewer, row["id"], "still_true")
+    put(tenant, both.replace("The red pump stops at 85 degrees.", "") + rest + "\nMore.")
+    check(tenant)
+    recall(tenant, "red pump Ottilie")
+    assert errors(tenant.reader) == []
+    put(tenant, "# Pump" + rest)
+    check(tenant)
+    recall(tenant, "red pump Ottilie")
+    assert len(errors(tenant.reader)) == 1
+
+
 def test_updated_opens_a_new_row_while_memory_and_note_still_disagree(tenant: Tenant) -> None:
     drifted(tenant)
     [row] = errors(tenant.reader)

@@ -129,6 +129,7 @@ class DriftSource(Source):
             "reasons": told.get("reasons", []),
             "passage": passage,
             "before": before,
+            "is_removed": told.get("is_removed", False),
             "difference": word_diff(old, passage["text"]) if passage else None,
             "is_unsupported": told.get("is_supported") is False,
             "evidence": None

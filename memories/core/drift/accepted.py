@@ -57,7 +57,7 @@ def is_as_accepted(
         return False
     shown = accepted.get("passage")
     sentence = verdict.sentence
-    if shown == passage_of(sentence):
+    if shown is not None and shown == passage_of(sentence):
         return True
     if accepted.get("bearing") != bearing or verdict.is_certain:
         return False

@@ -10,13 +10,12 @@ from typing import Final
 
 from memories.core.answer_values import compare_values
 from memories.core.answers import Answer
-from memories.core.drift.edits import Edit
+from memories.core.drift.edits import LEAST_LIKENESS, Edit
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Support, covered
 
 _WORD: Final = re.compile(r"\w+(?:[.,:]\w+)*")
-_LEAST_LIKENESS: Final = 0.4  # of words, from which a place in both is the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ def answered_otherwise(
     for answer in answers:
         keys = _keys(answer)
         for edit in edits:
-            if edit.after is None or edit.likeness < _LEAST_LIKENESS:
+            if edit.after is None or edit.likeness < LEAST_LIKENESS:
                 continue
             if not keys or not keys <= covered(edit.before.statement).keys():
                 continue

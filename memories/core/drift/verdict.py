@@ -22,7 +22,7 @@ from memories.core.drift.answered import (
     said_otherwise,
 )
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.edits import Edit, new_statements
+from memories.core.drift.edits import CARRIED, Edit, new_statements
 from memories.core.drift.evidence import (
     Evidence,
     evidence_of,
@@ -47,9 +47,6 @@ _BEHIND_BEST: Final = 0.3
 # Distance to the nearest statement from which a note without stored support is about something
 # else. Of notes that agree with their memory none was beyond .72.
 FAR: Final = 0.8
-# Similarity of the nearest statement, when the support was stored, below which the note never
-# carried the memory: then it cannot stop doing so, and only claims count.
-CARRIED: Final = 0.35
 FROM_THE_START: Final = "the note says so since the memory links it"
 
 
@@ -67,7 +64,8 @@ class Verdict:
     reasons : tuple of str
         Short sentences for people.
     sentence : Statement or None
-        Of the present note: what contradicts, or stands in the place of the support.
+        Of the present note: what contradicts, or stands in the place of the support; None where
+        that was removed.
     before : Statement or None
         The supporting statement that it replaced, where one was stored.
     is_supported : bool
@@ -76,6 +74,8 @@ class Verdict:
         False for an embedding model without calibration: then only claims and answers count.
     is_certain : bool
         Whether a claim or an answer is excluded, which is no matter of weights.
+    is_removed : bool
+        Whether the supporting statement is gone, and nothing was written in its place.
     """
 
     is_drifted: bool
@@ -87,6 +87,7 @@ class Verdict:
     is_supported: bool = True
     is_calibrated: bool = True
     is_certain: bool = False
+    is_removed: bool = False
 
 
 def has_drifted(
@@ -137,6 +138,7 @@ def has_drifted(
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
     if support is None:
         return _by_distance(quiet, least)
+    # What a note never carried it cannot stop carrying: then only claims count.
     is_carried = support.similarity >= CARRIED or carries_an_answer(support, answers)
     if not edits or not is_carried:
         return quiet
@@ -192,7 +194,8 @@ def _by_support(
 ) -> Verdict:
     """Weigh the changed support; the verdict shows the edit that covered most of the memory."""
     foremost = max(edits, key=lambda edit: (len(edit.before.shared), edit.before.cosine))
-    shown = replace(quiet, sentence=foremost.after, before=foremost.before.statement)
+    shown = replace(quiet, sentence=foremost.replacement, before=foremost.before.statement,
+                    is_removed=foremost.replacement is None)  # fmt: skip
     if is_reworded(found):
         return replace(shown, reasons=("the supporting sentence was reworded",))
     reasons = _reasons(found, foremost, lost_answers(answers, found.lost_words))
@@ -261,15 +264,13 @@ def _says_the_same(edit: Edit) -> bool:
 
 def _reasons(found: Evidence, edit: Edit, unanswered: Sequence[Answer]) -> tuple[str, ...]:
     reasons = [f"no longer answered: {one.question} {one.answer}" for one in unanswered]
-    if edit.after is None:
-        reasons.append("the supporting sentence is gone")
-    else:
-        reasons.append("the supporting sentence was changed")
+    is_replaced = edit.replacement is not None
+    reasons.append(f"the supporting sentence was {'changed' if is_replaced else 'removed'}")
     if found.lost_words:
         reasons.append("no longer said: " + ", ".join(found.lost_words.values()))
-    if found.new_values:
+    if found.new_values and is_replaced:
         reasons.append("said instead: " + ", ".join(found.new_values))
-    if found.is_opposed:
+    if found.is_opposed and is_replaced:
         reasons.append(found.is_opposed)
     if found.fall >= 0.1:
         reasons.append(f"similarity fell by {found.fall:.2f}")

@@ -303,6 +303,7 @@ def record_of(verdict: Verdict) -> dict[str, Any]:
         "reasons": list(verdict.reasons),
         "passage": passage_of(verdict.sentence),
         "before": passage_of(verdict.before),
+        "is_removed": verdict.is_removed,
         "is_supported": verdict.is_supported,
         "is_calibrated": verdict.is_calibrated,
     }
