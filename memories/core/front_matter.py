@@ -19,6 +19,11 @@ _FENCE, _ENDS = "---", ("---", "...")
 _PROPERTY = re.compile(r"(?:- )?([A-Za-z][\w-]{0,60})::[ \t]*([^\n]{0,2000})")
 _NONE = frozenset(["null", "Null", "NULL", "~"])  # without quotes: there is no value
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+# What stands in the place of a credential is a text, where YAML would read brackets as a list. For
+# YAML two characters for private use take the place of its brackets.
+_MARKER = re.compile(r"\[removed: ([^\[\]\n]{1,80})\]")
+_HELD_MARKER = re.compile("\ue000([^\ue000\ue001]{1,80})\ue001")
+_BLANKS = re.compile(r"\s+")
 _REFERENCE = re.compile(r"\[\[([^\[\]\n]{1,400})\]\]")
 
 Value = str | list["Value"] | dict[str, "Value"]
@@ -29,10 +34,14 @@ class UnreadableError(ValueError):
 
 
 class Properties(NamedTuple):
-    """The properties of a note and the text after its front matter."""
+    """The properties of a note and the text after its front matter.
+
+    `outlined` are the names of those that stand in the text as page properties.
+    """
 
     values: dict[str, Value]
     body: str
+    outlined: frozenset[str] = frozenset()
 
 
 def read_properties(content: str) -> Properties:
@@ -45,15 +54,19 @@ def read_properties(content: str) -> Properties:
             values = parse(head)
         except UnreadableError:
             body = text
-    for name, value in _page_properties(body).items():
-        values.setdefault(name, value)
-    return Properties(values, body)
+    own = {name: value for name, value in _page_properties(body).items() if name not in values}
+    return Properties(values | own, body, frozenset(own))
 
 
-def texts_of(value: Value | None, *, separator: str = ",") -> list[str]:
-    """Return a property as a list of texts: a list, or one text with commas."""
+def texts_of(value: Value | None, *, is_spaced: bool = False) -> list[str]:
+    """Return a property as a list of texts: a list, or one text with commas.
+
+    `is_spaced`: blanks part them, too.
+    """
     if isinstance(value, str):
-        parts = [*_REFERENCE.findall(value), *_REFERENCE.sub("", value).split(separator)]
+        rest = _REFERENCE.sub("", value)
+        rest = _BLANKS.sub(",", rest) if is_spaced else rest
+        parts = [*_REFERENCE.findall(value), *rest.split(",")]
         return [part.strip() for part in parts if part.strip()]
     if isinstance(value, list):
         flat = (item for item in value if isinstance(item, str))
@@ -91,7 +104,8 @@ def _mapping_of(text: str) -> dict[str, Value]:
             outer[names[-1]] = value
             names[-1] = None
 
-    for event in yaml.parse(text, Loader=yaml.BaseLoader):
+    held = _MARKER.sub("\ue000\\1\ue001", text)
+    for event in yaml.parse(held, Loader=yaml.BaseLoader):
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
             raise UnreadableError("anchors and aliases are not read")
         if isinstance(event, yaml.ScalarEvent):
@@ -100,7 +114,7 @@ def _mapping_of(text: str) -> dict[str, Value]:
                 raise UnreadableError("a character that no text holds")
             is_name = bool(names) and isinstance(open_values[-1], dict) and names[-1] is None
             is_none = event.style is None and event.value in _NONE and not is_name
-            add("" if is_none else event.value)
+            add("" if is_none else _HELD_MARKER.sub(r"[removed: \1]", event.value))
         elif isinstance(event, yaml.CollectionStartEvent):
             count += 1
             new: list[Value] | dict[str, Value]

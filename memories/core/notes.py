@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from memories.core.front_matter import Value, read_properties, texts_of
@@ -43,10 +43,13 @@ def note_hash(content: str) -> str:
 
 def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
     """Read a note; raise `OverfullError` instead of leaving links, tags or aliases out."""
-    properties, body = read_properties(content)
+    read = read_properties(content)
+    properties, body = read.values, read.body
     aliases = _named(properties, "aliases", "alias")
     aliases = [alias for alias in aliases if len(alias) <= ALIAS_MAX_CHARS]
-    own_tags = [normalise_tag(tag) for tag in _named(properties, "tags", "tag")]
+    # Obsidian's tags have no blanks; those of an outliner may.
+    named = _named(properties, "tags", "tag", spaced=properties.keys() - read.outlined)
+    own_tags = [normalise_tag(tag) for tag in named]
     tags = sorted({*filter(None, own_tags), *inline_tags(body)})
     links = note_links(content)
     for name, found, most in (
@@ -76,13 +79,16 @@ def _title(path: str, body: str, properties: dict[str, Value]) -> str:
     return (found or heading or name)[:TITLE_MAX_CHARS]
 
 
-def _named(properties: dict[str, Value], *names: str) -> list[str]:
-    """Return the texts of the properties with these names, each once, composed."""
+def _named(properties: dict[str, Value], *names: str, spaced: Set[str] = frozenset()) -> list[str]:
+    """Return the texts of the properties with these names, each once, composed.
+
+    Of those in `spaced` blanks part the texts, too.
+    """
     found: Iterable[str] = (
         unicodedata.normalize("NFC", text)
         for name in names
         for key, value in properties.items()
         if key.lower() == name
-        for text in texts_of(value)
+        for text in texts_of(value, is_spaced=key in spaced)
     )
     return list(dict.fromkeys(found))

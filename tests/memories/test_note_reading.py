@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from engram.kernel.credentials import without_credentials
 from memories.core.front_matter import UnreadableError, parse, read_properties
 from memories.core.markdown import without_struck_out
 from memories.core.markdown_links import pieces
@@ -34,6 +37,51 @@ def test_front_matter_gives_title_aliases_and_tags_as_texts() -> None:
     assert [(chunk.heading, chunk.text) for chunk in note.chunks] == [
         ("How we bill", "Text with #Urgent and #1 and `#code`.")
     ]
+
+
+@pytest.mark.parametrize(
+    ("head", "tags"),
+    [
+        ("tag: bread cake", ["bread", "cake"]),
+        ("tags: 'bread, #cake  tea'", ["bread", "cake", "tea"]),
+        ("tags: '[[high tea]] bread'", ["bread", "high tea"]),
+        ("tags: [high tea, bread]", ["bread", "high tea"]),
+        ("tags: >\n  bread\n  cake", ["bread", "cake"]),
+    ],
+)
+def test_blanks_part_the_tags_of_a_text_in_front_matter(head: str, tags: list[str]) -> None:
+    assert read_note("a.md", f"---\n{head}\n---\nx").tags == tags
+
+
+def test_blanks_do_not_part_the_tags_of_an_outliner_nor_aliases() -> None:
+    assert read_note("a.md", "tags:: high tea, bread\n\n- x").tags == ["bread", "high tea"]
+    assert read_note("a.md", "---\nalias: High tea\n---\nx").aliases == ["High tea"]
+    both = read_note("a.md", "---\ntags: red blue\n---\ntags:: high tea\n")
+    assert both.tags == ["blue", "red"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("key: [removed: AWS key]", {"key": "[removed: AWS key]"}),
+        ('key: "[removed: AWS key]"', {"key": "[removed: AWS key]"}),
+        ("keys: [a, [removed: a token]]", {"keys": ["a", "[removed: a token]"]}),
+        ("keys:\n- [removed: a token]\n- b", {"keys": ["[removed: a token]", "b"]}),
+        ("url: https://me:[removed: a password]@x.test", {
+            "url": "https://me:[removed: a password]@x.test"}),
+        ("kept: [removed, b]", {"kept": ["removed", "b"]}),
+    ],
+)  # fmt: skip
+def test_the_marker_of_a_credential_is_a_text(written: str, read: dict[str, Any]) -> None:
+    assert parse(written) == read
+
+
+def test_a_credential_in_front_matter_leaves_a_text() -> None:
+    content, count = without_credentials("---\nkey: AKIA" + "Q3EGRIAZ7LTCW2XD\n---\nx")
+    assert count == 1
+    value = read_note("a.md", content).properties["key"]
+    assert isinstance(value, str)
+    assert value.startswith("[removed: ")
 
 
 @pytest.mark.parametrize("none", ["null", "~", "Null"])
@@ -67,7 +115,7 @@ def test_broken_front_matter_is_read_as_text(head: str) -> None:
     with pytest.raises(UnreadableError):
         parse(head)
     content = f"---\n{head}\n---\n# Title\n"
-    assert read_properties(content) == ({}, content)
+    assert read_properties(content) == ({}, content, frozenset())
     assert read_note("a.md", content).properties == {}
 
 
