@@ -18,7 +18,8 @@ from django.test import Client, override_settings
 from django.utils.safestring import SafeString
 
 import engram.urls  # noqa: F401  registers the admin's pages, which some tests enumerate
-from engram.console import navigation
+from engram.console.inbox import queue
+from engram.console.inbox.source import WaitingCount
 from engram.kernel import heartbeat, keys, latency
 from engram.kernel.actors import SYSTEM, Claims
 from engram.kernel.minilm import MiniLM
@@ -203,8 +204,10 @@ def quiet() -> Iterator[None]:
 
 @pytest.fixture
 def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Show no counts in the navigation: they take a third of the time of a walk of all pages."""
-    monkeypatch.setattr(navigation, "tallies_for", lambda _request: {})
+    """Count nothing for the navigation, which every page of a walk shows."""
+    monkeypatch.setattr(
+        queue, "tallies", lambda sources, _now: {one.name: WaitingCount() for one in sources}
+    )
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from engram.console.inbox.conflicts import ConflictSource
 from engram.console.inbox.put_off import put_off
 from engram.console.inbox.registry import SOURCES
 from engram.console.inbox.reviews import ReviewSource
-from engram.console.inbox.source import Action, Done, InboxFilter, Mark, Source
+from engram.console.inbox.source import Action, Done, InboxFilter, Mark, Source, WaitingCount
 from engram.console.models import PutOff
 from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.models import Event, Workspace
@@ -305,7 +305,7 @@ class Bells(Source):
     icon = "clock"
     template = "console/inbox/_answer.html"
     teaches = "A bell wants to be rung."
-    rung: set[UUID] = set()
+    rung = "rung"  # the agent of those that were
 
     def rows(self) -> QuerySet[Any]:
         """Return all bells."""
@@ -316,7 +316,7 @@ class Bells(Source):
 
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
         """Return the bells that hang still."""
-        return self.rows().exclude(pk__in=self.rung)
+        return self.rows().exclude(agent=self.rung)
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return what each says."""
@@ -332,23 +332,22 @@ class Bells(Source):
 
     def act(self, workspace: Workspace, item_id: UUID, action: str, **_: Any) -> None:
         """Ring."""
-        self.rung.add(item_id)
+        Memory.objects.filter(pk=item_id).update(agent=self.rung)
 
     def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Tell that it rang."""
-        return Done("Ding.", "It hangs still.") if item_id in self.rung else None
+        rung = Memory.objects.filter(pk=item_id, agent=self.rung)
+        return Done("Ding.", "It hangs still.") if rung.exists() else None
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Unring."""
-        self.rung.discard(item_id)
+        Memory.objects.filter(pk=item_id).update(agent="")
 
 
 @pytest.fixture
-def bells(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def bells(monkeypatch: pytest.MonkeyPatch) -> None:
     """Register the toy: one line."""
     monkeypatch.setattr(registry, "SOURCES", [*registry.SOURCES, Bells()])
-    yield
-    Bells.rung.clear()
 
 
 def test_a_new_source_is_one_module_and_one_line(
@@ -432,6 +431,34 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
             count_settings(partial(queue.find_position, sources, InboxFilter(), mark, now))
             == settings
         )
+
+
+def test_counts_are_those_of_the_workspace_and_the_moment(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    """Their statement is compiled once, for all workspaces and times."""
+    suggest(tenant)
+    review = ask_for_review(tenant)[1]
+    disagree(neighbour.workspace)
+    now = timezone.now()
+    put_off(
+        tenant.workspace, "reviews", UUID(review), until=now + timedelta(hours=1),
+        actor=SYSTEM, now=now,
+    )  # fmt: skip
+
+    def counted(who: Tenant, moment: datetime) -> dict[str, WaitingCount]:
+        with in_workspace(who.workspace):
+            found = queue.tallies(SOURCES, moment)
+            due = {s.name: s.due_now(InboxFilter(), moment).count() for s in SOURCES}
+        assert {name: one.count for name, one in found.items()} == due
+        return found
+
+    mine, theirs = counted(tenant, now), counted(neighbour, now)
+    assert (mine["suggestions"].count, theirs["suggestions"].count) == (1, 0)
+    assert (mine["conflicts"].count, theirs["conflicts"].count) == (0, 1)
+    assert (mine["reviews"].count, mine["reviews"].oldest) == (0, None)
+    later = counted(tenant, now + timedelta(hours=2))["reviews"]
+    assert (later.count, later.oldest is not None and later.oldest <= now) == (1, True)
 
 
 def test_one_item_or_many_take_the_same_queries(tenant: Tenant, member: Member) -> None:

@@ -139,7 +139,7 @@ def found(tenant: Tenant, client: Any, words: str) -> tuple[int, int]:
     """Return how many statements a search finds: in the count, and on the page."""
     wanted = InboxFilter(source="refusals", text=words)
     with in_workspace(tenant.workspace):
-        counted = RefusalSource().tally(wanted, timezone.now()).count
+        counted = RefusalSource().due_now(wanted, timezone.now()).count()
     html = page(client, f"{INBOX}?source=refusals&q={words}")
     return counted, len(set(re.findall(r"refusals:[0-9a-f-]{36}", html)))
 
@@ -215,7 +215,7 @@ def test_a_search_asks_as_many_queries_for_one_as_for_many(tenant: Tenant, asked
         source, now = RefusalSource(), timezone.now()
         with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as counted:
             entries = source.entries(wanted, now, mark=None, limit=50)
-            assert source.tally(wanted, now).count == len(entries)
+            assert source.due_now(wanted, now).count() == len(entries)
         return len(entries), len(counted)
 
     found_of_one, queries_of_one = search()

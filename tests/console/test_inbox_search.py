@@ -57,7 +57,7 @@ def found(tenant: Tenant, words: str) -> dict[str, int]:
     """Return how many waiting items of each kind a search finds."""
     wanted, now = InboxFilter(text=words), timezone.now()
     with in_workspace(tenant.workspace):
-        counted = {source.name: source.tally(wanted, now).count for source in SOURCES}
+        counted = {source.name: source.due_now(wanted, now).count() for source in SOURCES}
         listed = {
             source.name: len(source.entries(wanted, now, mark=None, limit=50)) for source in SOURCES
         }

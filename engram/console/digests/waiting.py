@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from engram.console.inbox import queue
+from engram.console.inbox.counts import tallies
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import InboxEntry, InboxFilter, Source, WaitingCount
 from engram.kernel.models import Role
@@ -31,7 +32,7 @@ class Waiting:
 def find_waiting(role: Role, now: datetime) -> Waiting:
     """Return what is open in the current workspace for a role."""
     sources = sources_for(role)
-    counted = queue.tallies(sources, now)
+    counted = tallies(sources, now)
     kinds = [(source, counted[source.name]) for source in sources if counted[source.name].count]
     entries = queue.entries(sources, InboxFilter(), now, limit=ITEMS_MAX) if kinds else []
     return Waiting(kinds, entries)

@@ -12,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from engram.console.inbox import queue
+from engram.console.inbox.counts import tallies
 from engram.console.inbox.registry import SOURCES, sources_for
 from engram.console.inbox.source import SEVERITIES, InboxEntry, InboxFilter, Mark
 from engram.kernel.api import WorkspaceView
@@ -94,17 +95,17 @@ class Inbox(WorkspaceView):
         waiting: Any = queue.WaitingEntries(sources, wanted, now)  # the stubs know querysets only
         pages = self.pagination_class()
         rows: list[InboxEntry] = pages.paginate_queryset(waiting, request) or []
-        tallies = queue.tallies(sources, now)
+        counted = tallies(sources, now)
         return Response(
             InboxSerializer(
                 {
-                    "count": sum(tally.count for tally in tallies.values()),
+                    "count": sum(found.count for found in counted.values()),
                     "sources": [
                         {
                             "name": source.name,
                             "title": source.title,
-                            "count": tallies[source.name].count,
-                            "oldest": tallies[source.name].oldest,
+                            "count": counted[source.name].count,
+                            "oldest": counted[source.name].oldest,
                         }
                         for source in sources
                     ],

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count, Min, QuerySet
+from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from conflicts.core.questions import quote
@@ -28,7 +28,6 @@ from engram.console.inbox.source import (
     InboxEntry,
     InboxFilter,
     Source,
-    WaitingCount,
 )
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
@@ -70,6 +69,7 @@ class DriftSource(Source):
     )  # fmt: skip
     takes_note = True
     takes_content = True
+    counts = "edit"
 
     def rows(self) -> QuerySet[Any]:
         """Return all errors about memories."""
@@ -83,12 +83,9 @@ class DriftSource(Source):
         """Return the waiting ones without snoozed edits."""
         return first_of_edits(due_in(wanted, self.name, now))
 
-    def tally(self, wanted: InboxFilter, now: datetime) -> WaitingCount:
-        """Count the waiting edits and signals."""
-        found = due_in(wanted, self.name, now).order_by()
-        return WaitingCount(
-            **found.aggregate(count=Count("edit", distinct=True), oldest=Min("since"))
-        )
+    def to_count(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
+        """Return all due ones; each edit is counted once."""
+        return due_in(wanted, self.name, now)
 
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
         """Return the memory, shortened, unless it was forgotten."""

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
-from typing import Self, TypeVar
+from typing import Self
 
 from django.http import HttpRequest
 from django.utils import timezone
 
+from engram.console.inbox.counts import tallies
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import InboxEntry, InboxFilter, Mark, Source, WaitingCount
 from engram.kernel.pages import staff_or_none
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import has_workspace
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,25 +86,16 @@ def find_position(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
 ) -> InboxPosition:
     """Return an item's position, or the one it would have if it has left the queue."""
-    found = _count(match_sources(sources, wanted), lambda source: source.before(wanted, mark, now))
-    counted = found.values()
+    found = match_sources(sources, wanted)
+    counted = [source.before(wanted, mark, now) for source in found if not source.reads_by_index]
+    if len(counted) < len(found):
+        with by_index():  # set once for all of them
+            counted += [
+                source.before(wanted, mark, now) for source in found if source.reads_by_index
+            ]
     return InboxPosition(
         sum(total for total, _ in counted), 1 + sum(before for _, before in counted)
     )
-
-
-def tallies(sources: Sequence[Source], now: datetime) -> dict[str, WaitingCount]:
-    """Return each source's number of waiting items, and the time of the oldest."""
-    return _count(sources, lambda source: source.tally(InboxFilter(), now))
-
-
-def _count(sources: Sequence[Source], count: Callable[[Source], T]) -> dict[str, T]:
-    """Count in each source; set the planner once for all sources that are read by index."""
-    counted = {s.name: count(s) for s in sources if not s.reads_by_index}
-    if len(counted) < len(sources):
-        with by_index():
-            counted |= {s.name: count(s) for s in sources if s.reads_by_index}
-    return counted
 
 
 def tallies_for(request: HttpRequest) -> dict[str, WaitingCount]:

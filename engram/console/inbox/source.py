@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Self
 from uuid import UUID
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest
 
 from engram.console.inbox.reservations import of_others
@@ -134,6 +134,7 @@ class Source(ABC):
     takes_note: ClassVar[bool] = False
     takes_content: ClassVar[bool] = False  # an answer may bring a text, edited in the card
     is_reserved: ClassVar[bool] = False  # what a member has on screen is not given to another
+    counts: ClassVar[str] = "pk"
     reads_by_index: ClassVar[bool] = False  # without settings the planner would read whole tables
 
     @abstractmethod
@@ -142,7 +143,11 @@ class Source(ABC):
 
     @abstractmethod
     def waiting(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the waiting items that match the filter."""
+        """Return the waiting items that match the filter.
+
+        They may depend on the arguments and on stored rows alone, and on `now` by comparison alone:
+        `engram.console.inbox.counts` compiles their number once and keeps the statement.
+        """
 
     @abstractmethod
     def titles(self, rows: Sequence[Any]) -> Mapping[UUID, tuple[str, str]]:
@@ -246,11 +251,9 @@ class Source(ABC):
         put_off = PutOff.objects.filter(source=self.name, until__gt=now)
         return found.exclude(pk__in=put_off.values("item"))
 
-    def tally(self, wanted: InboxFilter, now: datetime) -> WaitingCount:
-        """Count the waiting items."""
-        found = self.due_now(wanted, now).order_by()
-        with self.plan_query(is_ordered=False):
-            return WaitingCount(**found.aggregate(count=Count("pk"), oldest=Min("since")))
+    def to_count(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
+        """Return the rows that are counted, by the different values of the column `counts`."""
+        return self.due_now(wanted, now)
 
     def before(self, wanted: InboxFilter, mark: Mark, now: datetime) -> tuple[int, int]:
         """Return the number of waiting items, and of those before a mark in the queue."""
