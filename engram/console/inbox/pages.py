@@ -44,7 +44,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The queue that a member sees: the sources of their role and the filters of the address."""
+    """The queue that a member sees: the sources with waiting items, and the filters."""
 
     sources: list[Source]
     wanted: InboxFilter
@@ -83,9 +83,10 @@ def _inbox(
     wanted = form.to_filter(known={source.name for source in sources}, user_id=staff.actor.user_id)
     filters = {name: here[name] for name in FILTERS if here.get(name)}
     tallies = queue.tallies_for(request)
+    nonempty = [source for source in sources if tallies[source.name].count]
     chosen = _item_in_address(here.get("item", ""), sources, wanted)
     mark = chosen.entry.mark if chosen else None
-    following = queue.entries(sources, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
+    following = queue.entries(nonempty, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
     if chosen is None and following:
         chosen = _item_in_address(following[0].key, sources, wanted)
         following = following[1:]
@@ -105,7 +106,7 @@ def _inbox(
         **more,
     }
     if chosen is not None:
-        looked_at = Queue(sources, wanted, filters)
+        looked_at = Queue(nonempty, wanted, filters)
         context |= _item_context(request, here, chosen, looked_at, following)
     return render(request, "console/inbox/inbox.html", context, status=status)
 
