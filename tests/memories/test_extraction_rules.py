@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from memories.core.extraction.extract import (
 )
 from memories.core.extraction.floor import EXPLAINED, REASONS
 from memories.core.extraction.model_facts import TranscriptText
-from memories.core.extraction.overlap import overlaps
+from memories.core.extraction.overlap import Repetitions, overlaps, repeats
 from memories.core.extraction.turns import read_turns
 
 TRANSCRIPTS = Path(__file__).parents[2] / "benchmarks" / "extraction" / "transcripts.jsonl"
@@ -126,6 +127,25 @@ def test_every_reason_is_explained() -> None:
 def test_what_the_user_asks_to_remember_is_never_refused(said: str) -> None:
     found = extract(f"User: hello there\nAgent: Hi.\nUser: {said}\nAgent: Noted.\n")
     assert any(overlaps(one.fact.quote, said) for one in found.kept), found
+
+
+def test_more_than_five_hundred_requests_are_refused_as_too_many() -> None:
+    said = [f"Remember that crate {n} stands in hall {n % 97}." for n in range(MAX_REQUESTED + 30)]
+    found = extract("\n".join(f"User: {one}" for one in [*said, said[0]]))
+    assert len(found.kept) == MAX_REQUESTED == 500
+    assert Counter(one.reason for one in found.refused) == {"too_many": 30}
+
+
+@given(st.lists(st.frozensets(st.sampled_from("abcdefghij12"), max_size=9), max_size=12))
+def test_repetitions_are_those_that_a_comparison_with_all_finds(
+    quotes: list[frozenset[str]],
+) -> None:
+    index = Repetitions(quotes)
+    added: list[frozenset[str]] = []
+    for quote in quotes:
+        assert index.has(quote) == any(repeats(quote, other) for other in added)
+        index.add(quote)
+        added.append(quote)
 
 
 def test_requests_survive_whatever_else_is_worth_more() -> None:

@@ -17,7 +17,7 @@ from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
 from memories.core.extraction.labels import Role
 from memories.core.extraction.meant import mark_announced
-from memories.core.extraction.overlap import repeats
+from memories.core.extraction.overlap import Repetitions
 from memories.core.extraction.private_marks import mark_private
 from memories.core.extraction.private_repeats import mark_repeated
 from memories.core.extraction.private_topics import mark_topics
@@ -29,7 +29,7 @@ from memories.core.spelling import letters
 from memories.core.text import terms
 
 MAX_FACTS: Final = 30  # of a transcript
-MAX_REQUESTED: Final = 100  # of a transcript: what the user asks to remember counts by itself
+MAX_REQUESTED: Final = 500  # of a transcript: what the user asks to remember counts by itself
 MAX_OF_EXCHANGE: Final = 3
 SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
@@ -218,15 +218,15 @@ def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], li
     starts = _exchange_starts(turns)
     kept: list[Kept] = []
     dropped: list[Refused] = []
-    words: list[frozenset[str]] = []
+    read = [(one, frozenset(terms(one.fact.quote))) for one in found]
+    repetitions = Repetitions([words for _, words in read])
     said: set[int] = set()
     by_exchange: Counter[int] = Counter()
     counts: Counter[bool] = Counter()
-    for one in sorted(found, key=lambda one: (not one.is_request, -one.worth, one.start)):
-        own = frozenset(terms(one.fact.quote))
+    for one, own in sorted(read, key=_by_worth):
         exchange = bisect_right(starts, one.start)
         reason: Reason | None = None
-        if one.start in said or any(repeats(own, other) for other in words):
+        if one.start in said or repetitions.has(own):
             reason = "repeated"
         elif counts[one.is_request] >= (MAX_REQUESTED if one.is_request else MAX_FACTS) or (
             not one.is_request and by_exchange[exchange] >= MAX_OF_EXCHANGE
@@ -236,11 +236,16 @@ def choose(found: Sequence[Kept], turns: Sequence[Turn]) -> tuple[list[Kept], li
             dropped.append(refuse(one, reason))
             continue
         kept.append(one)
-        words.append(own)
+        repetitions.add(own)
         said.add(one.fact.says)
         by_exchange[exchange] += not one.is_request
         counts[one.is_request] += 1
     return sorted(kept, key=lambda one: one.start), dropped
+
+
+def _by_worth(read: tuple[Kept, frozenset[str]]) -> tuple[bool, float, int]:
+    one, _ = read
+    return (not one.is_request, -one.worth, one.start)
 
 
 def refuse(one: Kept, reason: Reason) -> Refused:
