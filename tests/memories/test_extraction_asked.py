@@ -269,3 +269,56 @@ def test_of_more_private_statements_than_are_compared_the_same_words_are_found()
     }
     assert told["Box 399 holds jar 2793."] == "not_to_be_stored"
     assert told["Box 399 holds jar 5."] != "not_to_be_stored"
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Keep this in your memory - the parking code is on the blue card.",
+         "The parking code is on the blue card."),
+        ("You should know for next time that Bo is allergic to nuts.", "Bo is allergic to nuts."),
+        ("For next time, you should know that the lift is slow.", "The lift is slow."),
+        ("Hold this in memory: the pier closes at nine.", "The pier closes at nine."),
+        ("You'll want to have this on hand later: the vet is Dr. Adeyemi.",
+         "The vet is Dr. Adeyemi."),
+        ("FYI for future chats, our sprint ends on Wednesdays.", "Our sprint ends on Wednesdays."),
+        ("Know this going forward: invoices are signed by Ottilie.",
+         "Invoices are signed by Ottilie."),
+        ("This one's for your notes - the gym key hangs behind the desk.",
+         "The gym key hangs behind the desk."),
+        ("Just know for the future that I'm left-handed.",
+         "The user said: I'm left-handed."),
+        ("Have this in mind for later: the lease ends in October.", "The lease ends in October."),
+        ("It'd be good if you knew next time that Marek is deaf in one ear.",
+         "Marek is deaf in one ear."),
+        ("Leave yourself a note that the projector needs an adapter.",
+         "The projector needs an adapter."),
+        ("Please be aware from now on that the north door sticks.", "The north door sticks."),
+    ],
+)  # fmt: skip
+def test_what_is_to_be_known_later_is_asked_to_be_remembered(said: str, fact: str) -> None:
+    assert requested(said) == [fact]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "You should know that by now.",
+        "You should know for next time who to ask.",
+        "For next time, you should know how to restart it.",
+        "You should know better next time.",
+        "Please be aware that I am running late.",
+        "Know this: I am tired.",
+        "I have this in mind.",
+        "Please leave a note on the door that we are closed.",
+        "It would be good if you knew the answer next time.",
+        "FYI the build is red again.",
+        "Keep this in memory - the disk is too slow.",
+        "Keep this in the oven - the timer is broken.",
+        "Save this file in your notes folder - it is big.",
+        "Hold this in your hand - I need both of mine.",
+        "You'll want to have this on hand.",
+    ],
+)
+def test_what_only_sounds_like_a_request_is_none(said: str) -> None:
+    assert requested(said) == []

@@ -17,6 +17,7 @@ from memories.core.extraction.request_patterns import (
     CLAUSE,
     HEAD,
     IN_YOUR_MEMORY,
+    MEMORY_PLACE,
     ONLY_TIME,
     PLACES,
     TAG,
@@ -220,6 +221,8 @@ def _start_of_fact(asked: _Asked) -> int | None:
     if asked.sep == ":":
         is_of_fact = not asked.verb or asked.said or asked.has_place or asked.is_told
         return asked.start if is_of_fact else None
+    if asked.sep in _PAUSES[1:] and asked.said and MEMORY_PLACE.search(asked.how):
+        return asked.start  # "Keep this in your memory - Bo is vegan."
     if asked.is_that:
         return asked.start
     if asked.verb or asked.said.startswith("the following"):
@@ -240,8 +243,9 @@ def _start_of_fact(asked: _Asked) -> int | None:
 def _of_head(plain: str, at: int, head: re.Match[str], end: int) -> Request | None:
     rest = plain[head.end() : end].strip(CLOSING)
     # Not of "Before I forget: the naming." and "So you remember, great!"
-    opens_topic = head["purpose"] is not None or head[0].lower().endswith("forget")
-    says = len(rest.split()) > 2 and is_clause(rest)
+    is_of_clause = head["purpose"] is not None or head["knowing"] is not None
+    opens_topic = is_of_clause or head[0].lower().endswith("forget")
+    says = len(rest.split()) > (1 if head["knowing"] else 2) and is_clause(rest)
     is_relative = head[0].endswith("that") and rest.split()[:1] and rest.split()[0] in AUXILIARIES
     goes_on = head[0].endswith(",") and rest.split()[:1] and rest.split()[0].lower() in GOING_ON
     if plain[:end].endswith("?") or (opens_topic and not says) or is_relative or goes_on:

@@ -23,6 +23,7 @@ _WHERE: Final = (
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
     rf"|for (?:(?:the|our|your|my|all|any) ){{0,2}}(?:next|coming|future|later) {_TALKS}"
     r"(?= ?[:.!?]|$)"
+    r"|(?:on|at) hand(?: later| then)?"
     r"|as an? (?:fact|memory|note|rule|preference|reminder|constraint|convention)"
     r"|on (?:the )?record|on file|(?:in|into|to) your (?:files?|head)"
     r"|to what you (?:already )?know(?: (?:about|of) \w{2,20})?|to memory|from now on)"
@@ -47,6 +48,12 @@ _WHEN: Final = (
     r"|(?:going|moving) forward|from (?:now|today|here|then|this (?:day|point))"
     r" (?:on(?:wards?)?|forward)|(?:for )?(?:later|next|always|ever|good)(?: on)?|henceforth"
     r"|as well)"
+)
+# What is said of later conversations alone: "for next time", "going forward".
+_FOR_LATER: Final = (
+    rf"(?:(?:(?:for|in|during|on) )?(?:(?:the|our|your|my|all|any|every) ){{0,2}}{_LATER} {_TALKS}"
+    r"|(?:for|in) (?:the )?(?:near )?future|for later|(?:going|moving) forward|henceforth"
+    r"|from (?:now|today|here|then) (?:on(?:wards?)?|forward))"
 )
 # Words that name nothing but a time: "(remember that) next time, please".
 ONLY_TIME: Final = re.compile(
@@ -96,15 +103,16 @@ CLAUSE: Final = re.compile(
     r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself"
     r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?slip"
     r" (?:from )?your (?:mind|memory))"
-    rf"|(?:keep|bear|keeping) (?P<minded>{_SAID}) in (?:the back of your )?mind"
+    rf"|(?:keep|bear|have|keeping) (?P<minded>{_SAID}) in (?:the back of your )?mind"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
-    r"(?:mental )?notes?)"
+    r"(?:mental )?notes?|(?:leave|write|make) yourself an? (?:\w{2,12} )?note)"
     r"(?: of)?)"
     # Of things, too: they ask to remember where a clause stands behind "this:" or "the fact that".
     r"|(?P<hold>(?:hold|hang)(?:ing)? on ?to|keep(?:ing)? (?:hold|track) of"
     r"|(?:keep(?:ing)?|make|making) an? (?:record|log)(?: of)?"
     r"|(?:don't|do not|never) lose(?: (?:hold|track|sight) of)?|pin|bookmark|capture|preserve)"
-    r"|(?P<place>take|have|file|stick|tuck|stash|lodge|burn|etch|engrave|drill)"
+    r"|(?P<place>take|have|hold(?! (?:this|that) thought)|file|stick|tuck|stash|lodge|burn|etch"
+    r"|engrave|drill)"
     # Idioms about other things that announce what to remember before a colon or a dash only.
     r"|(?:hold (?:on to )?(?:this|that) thought|lock (?:(?:this|that|it|the following) )?in"
     r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?(?:slip|get lost"
@@ -149,6 +157,21 @@ _WHAT: Final = (
     rf"|important) ){{0,3}}(?:{_NOUN}|something)(?: (?:that|which))?|what) {_TO_REMEMBER}"
     r"(?: (?:here|now|next time|for \w{2,10}))?"
 )
+# "You should know for next time that …", "for next time, you should know that …".
+_KNOW: Final = (
+    r"(?:(?:you(?:'d better| should| must| need to| ought to| have to"
+    r"|(?:'ll| will) (?:want|need) to)"
+    r"|(?:i|we)(?:'d| would)? (?:want|need|like) you to|it(?:'s| is|'d be| would be) \w{2,12}"
+    r" (?:(?:for you )?to|if you)) (?:please )?(?:also )?)?"
+    r"(?:knew|know|be aware|were aware)(?: (?:of )?this)?"
+)
+_ANNOUNCED: Final = r"(?: that(?= )| ?[:\u2013\u2014]| -(?= ))"
+_KNOWING: Final = (
+    rf"(?:{_KNOW},? {_FOR_LATER}(?:{_ANNOUNCED}|,)|{_FOR_LATER},? {_KNOW}{_ANNOUNCED}"
+    rf"|(?:fyi|for your information),? {_FOR_LATER}(?:{_ANNOUNCED}|,)"
+    r"|(?:this|that|here)(?: one)?(?:'s| is) (?:one )?"
+    r"for (?:the|your|our|my) (?:records?|notes|memory|files)(?: ?[:\u2013\u2014]| -(?= )))"
+)
 # "Note to self: …", "Things to remember: …", "For the record, …", "Before I forget: …".
 HEAD: Final = re.compile(
     rf"{_OPENERS}"
@@ -172,10 +195,14 @@ HEAD: Final = re.compile(
     rf"(?: ?(?:{_ADVERB}|{_WHERE})){{0,2}}(?: that(?= )|(?= ?[,:.!]|$))"
     r"|update your (?:memory|memories|notes?|records?|files?) (?:to|and) (?:say|state)"
     r"(?= (?!that\b)\w)"
+    rf"|(?P<knowing>{_KNOWING})"
     rf"|(?:{_REMINDER}|{_REMINDING}|{_UPDATE}|{_WORTH})(?: that(?= )| ?[,:\u2013\u2014]| -(?= )))",
     re.IGNORECASE,
 )
 BOUNDARY: Final = re.compile(r"[,;:.!(\u2013\u2014]+ ?| - | (?=(?:and|but|so) )")
+MEMORY_PLACE: Final = re.compile(
+    r"\b(?:your|long-term)(?: \w{2,12})? (?:memory|memories|notes?|notebook|records?|knowledge)\b"
+)
 IN_YOUR_MEMORY: Final = re.compile(
     r" (?:in|into|to) (?:your|long-term)(?: \w{2,12})? (?:memory|memories|notes|knowledge base)"
     r"(?: please)?[.!?]*$",
