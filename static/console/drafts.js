@@ -33,11 +33,12 @@ export function keepDrafts(card) {
   const fields = fieldsOf(card);
   restore(fields);
   addEventListener("submit", ({ target, submitter }) => {
-    // A comment or an assignment borrows the form of the answer, for those without scripts.
+    // A comment, an assignment or a snooze borrows the form of the answer, for those without scripts.
     const isBorrowed = submitter?.hasAttribute("formaction");
     const sent = isBorrowed ? submitter.closest("form") : target;
     const typed = fields.filter((one) => !sent?.contains(one) && one.value);
     sessionStorage.setItem(SLOT, JSON.stringify(typed.map((one) => [one.id, one.value])));
-    if (isBorrowed) leaveOut([...target.elements].filter((one) => KEPT.has(one.name)));
+    const isRemark = isBorrowed && !submitter.closest("[data-snooze]");
+    if (isRemark) leaveOut([...target.elements].filter((one) => KEPT.has(one.name)));
   });
 }

@@ -206,6 +206,18 @@ def test_a_review_says_who_asks_for_what_against_whose_word(tenant: Tenant, memb
     assert content(tenant, stated) == LESS
 
 
+def test_a_refused_snooze_keeps_the_note(tenant: Tenant, member: Member) -> None:
+    _, review = ask_for_review(tenant)
+    client = member("reviewer")
+    shown = client.get(f"{INBOX}?item=reviews:{review}").content.decode()
+    assert re.search(r'<button form="decide" formaction="[^"]*/snooze/" name="until"', shown)
+    assert 'id="decide"' in shown
+    sent = {"until": "date", "date": "2001-01-01", "note": "Ada knows more"}
+    answer = client.post(f"{INBOX}reviews/{review}/snooze/", sent)
+    assert answer.status_code == 422
+    assert 'value="Ada knows more"' in answer.content.decode()
+
+
 def test_a_stale_answer_is_refused_kindly_and_changes_nothing(
     tenant: Tenant, member: Member
 ) -> None:

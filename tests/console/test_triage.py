@@ -663,10 +663,17 @@ def test_a_refused_snooze_stays_in_triage_with_its_filters(tenant: Tenant, membe
     _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     back = hidden(page(client, f"{TRIAGE}?severity=medium"), "back")
-    sent = {"until": "date", "date": "2001-01-01", "back": back}
+    sent = {"until": "date", "date": "2001-01-01", "back": back, **WITHOUT_SCRIPTS}
     answer = client.post(f"/console/conflicts/{card.pk}/snooze/", sent)
     shown = answer.content.decode()
     assert answer.status_code == 422
+    assert 'value="Ada knows more"' in shown
+    assert ">At 9:45.</textarea>" in shown
+    assert ">Who set this?</textarea>" in shown
+    fold = shown[shown.index("data-snooze") :].split("</details>")[0]
+    fields = re.findall(r"<(?:input|button)[^>]*>", fold)
+    assert len(fields) == 8
+    assert all('form="decide"' in field for field in fields)  # what is typed is sent with it
     assert "Choose a day after today." in shown
     assert "data-param" in shown
     assert f'data-card="{card.pk}"' in shown

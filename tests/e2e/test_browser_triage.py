@@ -166,8 +166,9 @@ def test_what_is_typed_outlives_the_form_beside_it(
     note.fill("because of the invoice")
     talk.fill("who knows more?")
     press_outside(page, "s")
-    page.get_by_role("button", name="Until then").click()  # the browser asks for a day
-    expect(page).to_have_url(re.compile(rf"{TRIAGE}\?card={card}$"))
+    page.get_by_role("button", name="Until then").click()
+    expect(page.locator("#refusal")).to_contain_text("Choose a day.")
+    expect(note).to_have_value("because of the invoice")
     expect(talk).to_have_value("who knows more?")
     press_outside(page, "Escape")
     expect(page.get_by_role("button", name="Until then")).to_be_hidden()
@@ -181,7 +182,8 @@ def test_what_is_typed_outlives_the_form_beside_it(
     expect(talk).to_have_value("")
     page.reload()
     expect(note).to_have_value("")
-    assert person.complaints == []
+    assert len(person.complaints) == 1
+    assert "422" in person.complaints[0]  # the refusal
 
 
 @pytest.mark.parametrize("viewport", [WIDE, NARROW])
@@ -200,8 +202,21 @@ def test_what_is_typed_outlives_a_remark_without_scripts(
     page.get_by_role("button", name="Assign to me").click()
     expect(page.get_by_role("button", name="Unassign me")).to_be_visible()
     expect(note).to_have_value("because of the invoice")
+    page.locator("[data-snooze] summary").click()
+    page.get_by_label("Date").fill("2001-01-01")
+    page.get_by_role("button", name="Until then").click()
+    expect(page.locator("#refusal")).to_contain_text("Choose a day after today.")
+    expect(page.get_by_label("Date")).to_have_value("2001-01-01")
+    expect(note).to_have_value("because of the invoice")
     expect(page.locator("#question")).to_be_visible()
     assert width_over(page) == 0
+    for field in (note, page.get_by_label("Date")):
+        field.press("Enter")  # sends no answer
+        expect(page.get_by_label("Date")).to_have_value("2001-01-01")
+    page.get_by_label("Date").fill("2100-01-01")
+    page.get_by_label("Date").press("Enter")
+    expect(page.locator("form.toast")).to_contain_text("Snoozed until")
+    assert status(service, card) == "snoozed"
 
 
 def press_outside(page: Page, key: str) -> None:
