@@ -82,7 +82,7 @@ def content(tenant: Tenant, memory: str) -> str:
         return Memory.objects.get(pk=memory).content
 
 
-def test_every_kind_waits_in_one_queue_by_severity_then_age(
+def test_every_kind_waits_in_one_queue_by_severity_conflicts_first_then_age(
     tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
     suggest(neighbour), ask_for_review(neighbour), disagree(neighbour.workspace)
@@ -98,7 +98,8 @@ def test_every_kind_waits_in_one_queue_by_severity_then_age(
         seen.append(found[1])
         onward = re.search(r'rel="next" href="([^"]+)"', html)
         path = onward[1].replace("&amp;", "&") if onward else ""
-    assert seen == [f"reviews:{review}", f"conflicts:{card.pk}", f"suggestions:{suggestion}"]
+    # The review waits longer, but the conflict is as urgent.
+    assert seen == [f"conflicts:{card.pk}", f"reviews:{review}", f"suggestions:{suggestion}"]
     counts = client.get(f"{INBOX}counts/").json()
     one_each = {"conflicts": 1, "reviews": 1, "suggestions": 1}
     assert counts == {
@@ -390,7 +391,7 @@ def test_the_api_lists_in_pages_there_and_back(tenant: Tenant, neighbour: Tenant
         ("mutings", 0), ("refusals", 0),
     ]  # fmt: skip
     assert [(row["source"], row["severity"]) for row in whole["results"]] == [
-        ("reviews", "medium"), ("conflicts", "medium"), ("suggestions", "low"),
+        ("conflicts", "medium"), ("reviews", "medium"), ("suggestions", "low"),
     ]  # fmt: skip
     first = tenant.reviewer.get("inbox", {"limit": 1}).json()
     second = tenant.reviewer.get(first["next"]).json()
@@ -434,7 +435,7 @@ def test_sources_share_what_they_tell_the_planner_when_they_are_counted(tenant: 
             count()
         return sum("set_config('enable_" in query["sql"] for query in caught)
 
-    now, mark = timezone.now(), Mark(0, timezone.now(), "reviews", tenant.workspace.pk)
+    now, mark = timezone.now(), Mark(0, 1, timezone.now(), "reviews", tenant.workspace.pk)
     alone = [source for source in SOURCES if source.reads_by_index]
     assert [source.name for source in alone] == ["suggestions", "calibration"]
     for sources, settings in ((SOURCES, 2), (alone, 2), ([ConflictSource(), ReviewSource()], 0)):

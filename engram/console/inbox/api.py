@@ -43,7 +43,7 @@ class InboxItemSerializer(serializers.Serializer[Any]):
 
 
 class InboxSerializer(serializers.Serializer[Any]):
-    """Counts of waiting items, and one page of them, the most urgent and oldest first."""
+    """Counts of waiting items, and one page of them, the most urgent first."""
 
     count = serializers.IntegerField()
     sources = InboxSourceSerializer(many=True)
@@ -79,7 +79,9 @@ class Inbox(WorkspaceView):
 
     @extend_schema(responses=InboxSerializer)
     def get(self, request: Request) -> Response:
-        """List the items of all kinds that wait for people, the most urgent and oldest first.
+        """List the items of all kinds that wait for people, the most urgent first.
+
+        Of equally urgent items conflicts come first, then the oldest.
 
         `sources` count all items that the caller's role may see, without the filters; each item is
         answered at the route of its kind: `conflicts`, `reviews`, `merge-suggestions`,

@@ -28,6 +28,7 @@ class ConflictSource(Source):
     name = "conflicts"
     noun = "conflict"
     icon = "conflicts"
+    place = 0
     template = "conflicts/_card.html"
     teaches = "Two memories cannot both be true: say which one holds."
     announced_by = ("conflict.opened", "conflict.reopened")

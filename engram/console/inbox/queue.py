@@ -1,4 +1,4 @@
-"""Merge the items of all sources into one queue: the most urgent first, then the oldest."""
+"""Merge the items of all sources into one queue, in the order of their marks."""
 
 from __future__ import annotations
 

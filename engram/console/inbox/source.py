@@ -39,22 +39,23 @@ class InboxFilter:
 
 
 class Mark(NamedTuple):
-    """A sort key in the queue: the most urgent first, then the oldest."""
+    """A sort key in the queue: the most urgent first, then conflicts, then the oldest."""
 
     urgency: int
+    place: int
     since: datetime
     source: str
     id: UUID
 
     def __str__(self) -> str:
-        return f"{self.urgency} {self.since.isoformat()} {self.source} {self.id}"
+        return f"{self.urgency} {self.place} {self.since.isoformat()} {self.source} {self.id}"
 
     @classmethod
     def parse(cls, text: str) -> Self:
         """Return the mark that a text names; raise `ValueError` for an invalid one."""
-        urgency, since, source, item = text.split(" ")
+        urgency, place, since, source, item = text.split(" ")
         rank = whole_number(urgency, least=0, most=len(SEVERITIES) - 1)
-        return cls(rank, moment(since), source, UUID(item))
+        return cls(rank, whole_number(place, least=0, most=1), moment(since), source, UUID(item))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +129,7 @@ class Source(ABC):
     teaches: ClassVar[str]  # when something of this kind appears
     sees: ClassVar[Role] = Role.READER
     acts: ClassVar[Role] = Role.REVIEWER
+    place: ClassVar[int] = 1  # among the equally urgent; those of 0 come first
     announced_by: ClassVar[tuple[str, ...]] = ()  # the events of a new item
     settled_by: ClassVar[tuple[str, ...]] = ()  # the events that change the count
     has_own_snooze: ClassVar[bool] = False
@@ -292,12 +294,14 @@ class Source(ABC):
 
     def mark_of(self, row: Any) -> Mark:
         """Return an item's mark."""
-        return Mark(row.urgency, row.since, self.name, row.pk)
+        return Mark(row.urgency, self.place, row.since, self.name, row.pk)
 
     def _beyond(self, mark: Mark, *, is_back: bool) -> Q:
         than = "lt" if is_back else "gt"
-        tie = Q(urgency=mark.urgency)
-        found = Q(**{f"urgency__{than}": mark.urgency}) | tie & Q(**{f"since__{than}": mark.since})
+        found, tie = Q(**{f"urgency__{than}": mark.urgency}), Q(urgency=mark.urgency)
+        if self.place != mark.place:
+            return found | tie if (self.place < mark.place) == is_back else found
+        found |= tie & Q(**{f"since__{than}": mark.since})
         same_time = tie & Q(since=mark.since)
         if self.name == mark.source:
             return found | same_time & Q(**{f"pk__{than}": mark.id})

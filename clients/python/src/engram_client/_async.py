@@ -2213,7 +2213,7 @@ class AsyncEngram(AsyncTransport):
         ]
         | Unset = UNSET,
     ) -> AsyncPages[types.InboxItem, types.Inbox]:
-        """List the items of all kinds that wait for people, the most urgent and oldest first."""
+        """List the items of all kinds that wait for people, the most urgent first."""
         return AsyncPages(
             self._transport.send,
             Call[types.Inbox](

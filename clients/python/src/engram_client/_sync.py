@@ -2197,7 +2197,7 @@ class Engram(Transport):
         ]
         | Unset = UNSET,
     ) -> Pages[types.InboxItem, types.Inbox]:
-        """List the items of all kinds that wait for people, the most urgent and oldest first."""
+        """List the items of all kinds that wait for people, the most urgent first."""
         return Pages(
             self._transport.send,
             Call[types.Inbox](

@@ -1052,7 +1052,7 @@ class Hit(t.TypedDict):
 
 
 class Inbox(t.TypedDict):
-    """Counts of waiting items, and one page of them, the most urgent and oldest first."""
+    """Counts of waiting items, and one page of them, the most urgent first."""
 
     count: int
     sources: list[InboxSource]
