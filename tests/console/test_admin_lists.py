@@ -119,3 +119,35 @@ def test_actions_are_offered_where_there_are_rows_only(tenant: Tenant, member: M
     remember(tenant.workspace, "The red boat is in the yard.")
     assert "With the ticked rows" in client.get(MEMORIES).content.decode()
     assert "With the ticked rows" not in client.get(f"{MEMORIES}?q=zebra").content.decode()
+
+
+def columns(client: Any, query: str) -> tuple[set[str], str]:
+    """Return the columns of the list of memories, and what it says of all its rows."""
+    html = client.get(MEMORIES + query).content.decode()
+    apart = re.search(r'class="small muted alike">(.*?)</p>', html)
+    said = " ".join(re.sub(r"<[^>]*>", " ", apart[1]).split()) if apart else ""
+    return set(re.findall(r'data-label="([a-z ]+)"', html)), said
+
+
+def test_a_column_that_says_the_same_in_all_rows_stands_apart(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("admin")
+    remember(tenant.workspace, "The red boat is in the yard.", scope="harbour")
+    every, said = columns(client, "")
+    assert every >= {"state", "scope", "kind", "agent"}
+    assert said == ""  # one row is no list
+    remember(tenant.workspace, "The blue boat is in the yard.", scope="quay")
+    shown, said = columns(client, "")
+    assert shown >= {"memory", "scope"}
+    assert not shown & {"state", "kind", "agent"}
+    assert "All on this page: state active kind Semantic" in said
+    assert "agent" not in said  # nobody says anything there
+    place = ["action_checkbox", *admin.site._registry[Memory].list_display].index("place")
+    remember(tenant.workspace, "The green boat is in the yard.", scope="quay")
+    shown, said = columns(client, f"?q=boat&scope=quay&o={place}")
+    assert "scope" in shown  # its head takes the order back
+    assert "scope" not in columns(client, "?q=boat&scope=quay")[0]
+    assert "scope quay" in columns(client, "?q=boat&scope=quay")[1]
+    html = client.get(f"{MEMORIES}?q=boat").content.decode()
+    assert re.search(rf'href="\?o={place}[^"]*"[^>]*>\s*Scope', html)  # counts the hidden ones

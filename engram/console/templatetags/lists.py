@@ -10,12 +10,16 @@ from django import template
 from django.contrib.admin.views.main import PAGE_VAR
 from django.core.exceptions import FieldDoesNotExist
 from django.db.models import DateTimeField
+from django.template import Context
+from django.utils.html import strip_tags
 from django.utils.text import capfirst
+from unfold.templatetags.unfold_list import result_list
 
 from engram.kernel.labels import Count
 from engram.kernel.list_filters import DefaultedFilter
 
 register = template.Library()
+NOTHING = {"", "-", "–"}  # the texts of a cell without a value
 # What the admin calls apps whose names are not those of the product.
 APPS = {"auth": "People", "axes": "Failed sign-ins", "console": "Webhooks"}
 # What pages call filters whose fields have other names.
@@ -39,6 +43,27 @@ class ListPages:
     next: str
     before: str
     after: str
+
+
+@register.inclusion_tag("admin/_rows.html", takes_context=True)
+def rows_of(context: Context, cl: Any) -> dict[str, Any]:
+    """Return the table of an admin list; a column that says the same in all rows stands apart.
+
+    The column that names the rows stays, and so does one that the list was sorted by.
+    """
+    found = result_list(context, cl)
+    headers, rows = found["result_headers"], found["results"]
+    named = 1 + ("action_checkbox" in cl.list_display)
+    apart = [
+        number
+        for number in range(named, len(headers) if len(rows) > 1 else 0)
+        if len({row[number] for row in rows}) == 1 and not headers[number].get("sorted")
+    ]
+    said = [(headers[number]["text"], strip_tags(rows[0][number]).strip()) for number in apart]
+    for cells in (headers, *rows):
+        for number in reversed(apart):
+            del cells[number]
+    return {**found, "alike": [(title, text) for title, text in said if text not in NOTHING]}
 
 
 @register.simple_tag
