@@ -314,3 +314,17 @@ def test_a_phone_shows_the_whole_title_of_an_event(
     expect(title).to_have_count(1)
     expect(title).to_contain_text(re.compile(r"^\s*Event \d+ of .*\d\d:\d\d\s*$"))
     assert title.evaluate("title => title.scrollWidth <= title.clientWidth")
+
+
+def test_cards_of_a_list_are_labelled_in_sentence_case(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    service.call("agent", "memories", {"content": f"The {subject} door is oak.", "scope": subject})
+    page = visit(viewport=NARROW).sign_in(MEMORIES)
+    scope = page.locator("#result_list td", has_text=subject).filter(has_not_text="door").first
+    shown = scope.evaluate(
+        "cell => ['::before', '::first-letter'].map("
+        "part => getComputedStyle(cell, part).textTransform)"
+    )
+    assert shown == ["none", "uppercase"]  # "Last seen", not "Last Seen"
+    assert scope.evaluate("cell => cell.getClientRects()[0].height < 30")  # on one line
