@@ -87,7 +87,7 @@ def make_fact(
     if meant is not None:
         own = "" if asks and is_repeated(described, meant[0]) else own
         return _with_meant(transcript, described, turn, meant, own)
-    if asks and orders_something(described, turn):
+    if asks and orders_something(described):
         return Fact(_as_order(turn, own), own, _sure(confidence - ORDERED), not turn.is_users)
     text = own
     if asks and (lacks_referent(own) or is_bare_noun(own)):
@@ -141,7 +141,7 @@ def _with_meant(
     if asks and not lacks_referent(own):
         confidence = CERTAIN[turn.role] + REQUESTED - _doubt_about(said)
         words = without_request(shown)
-        if orders_something(said, said_in) if said.is_request else is_order(said):
+        if orders_something(said) if said.is_request else is_order(said):
             sure = _sure(confidence - ORDERED)
             return Fact(_as_order(turn, words), words, sure, has_others, says=starts)
         text = (

@@ -156,15 +156,25 @@ def _of_phrases(text: str) -> dict[str, float]:
 
 def _of_claims(reading: Reading, tokens: Sequence[Token]) -> dict[str, float]:
     modalities = {claim.modality for claim in reading.claims}
-    first = tokens[0].lower if tokens else ""
-    opens_with_verb = lemma(first) in VERBS and first not in PRONOUNS | AUXILIARIES
     return {
         "uncertain": bool({"proposal", "hypothetical", "question"} & modalities),
         "history": "history" in modalities,
         "transition": any(claim.transition is not None for claim in reading.claims),
         "dated": any(claim.dates for claim in reading.claims),
-        "imperative": opens_with_verb and parse(tokens).is_imperative,
+        "imperative": _is_imperative(tokens),
     }
+
+
+def is_imperative(text: str) -> bool:
+    """Return whether a sentence of prose orders something; without reading its claims."""
+    plain = normalise(text[:MAX_CHARS])
+    return " " in plain and _is_imperative(fold_phrases(tokenise(plain)))
+
+
+def _is_imperative(tokens: Sequence[Token]) -> bool:
+    first = tokens[0].lower if tokens else ""
+    opens_with_verb = lemma(first) in VERBS and first not in PRONOUNS | AUXILIARIES
+    return opens_with_verb and parse(tokens).is_imperative
 
 
 def _of_place(statement: Statement, around: Around) -> dict[str, float]:

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import dropwhile
 from typing import Final
 
 from memories.core.extraction import cues
-from memories.core.extraction.features import MAX_CHARS, NOTHING_AROUND, Described, describe
+from memories.core.extraction.features import MAX_CHARS, Described, is_imperative
 from memories.core.extraction.labels import match_label, names_another
 from memories.core.extraction.request_forms import request_at
 from memories.core.extraction.request_grammar import find_request, without_request
-from memories.core.extraction.turns import Turn
 from memories.core.function_words import (
     AUXILIARIES,
     DETERMINERS,
@@ -26,7 +24,7 @@ from memories.core.function_words import (
     PRONOUNS,
     words_of,
 )
-from memories.core.spelling import normalise
+from memories.core.spelling import bare_words, normalise
 from memories.core.vocabulary import VERBS, lemma
 
 POINTERS: Final = words_of("he she it they that this those these him her them both one ones")
@@ -114,20 +112,26 @@ def is_order(described: Described) -> bool:
     """Return whether a statement tells its reader to do or to store something."""
     if described.statement.kind != "prose":
         return False
-    asked = find_request(described.statement.text)
-    if described.features["imperative"] or (asked is not None and not asked.is_heading):
+    is_told = bool(described.features["imperative"])
+    return is_told or _orders(described.statement.text, described.words)
+
+
+def _orders(text: str, words: Sequence[str]) -> bool:
+    """Return whether a text that is no plain imperative asks or tells to do something."""
+    asked = find_request(text)
+    if asked is not None and not asked.is_heading:
         return True
-    rest = list(dropwhile(lambda word: word in _LEADING, described.words))
+    rest = list(dropwhile(lambda word: word in _LEADING, words))
     return (
         len(rest) > 1
-        and len(rest) < len(described.words)
+        and len(rest) < len(words)
         and rest[0] in VERBS
         and rest[0] == lemma(rest[0])
         and rest[0] not in FORMS_OF_BE
     )
 
 
-def orders_something(described: Described, turn: Turn) -> bool:
+def orders_something(described: Described) -> bool:
     """Return whether what is to be remembered is an order, or something to do."""
     text = described.statement.text
     rest = without_request(text)
@@ -136,7 +140,9 @@ def orders_something(described: Described, turn: Turn) -> bool:
     words = [word.strip(".,;:!?").lower() for word in normalise(rest[:MAX_CHARS]).split()]
     if len(words) > 1 and (words[0] == "to" or _begins_without_subject(words)):
         return True
-    return is_order(describe(replace(described.statement, text=rest), turn, NOTHING_AROUND))
+    if described.statement.kind != "prose":
+        return False
+    return is_imperative(rest) or _orders(rest, bare_words(rest[:MAX_CHARS]))
 
 
 def _begins_without_subject(words: Sequence[str]) -> bool:
