@@ -61,8 +61,9 @@ STEPS: Final = (
     Step(
         "console:learning",
         "Whether learning helps",
-        "Sessions of agents are judged, and the predictor learns which memories were of use. It"
-        " changes their order only once it was better in sessions that it did not learn from.",
+        "Sessions of agents are judged, and the predictor learns which memories were of use; it"
+        " changes their order only once proved better. To connect an agent of yours, make a key"
+        " under Settings, Keys.",
     ),
 )
 

@@ -13,6 +13,7 @@ from django.test import Client
 from engram.console.guides import FOLDER, GUIDES, page_of, read_guide
 from engram.console.navigation import ADMINISTRATION, PLACES
 from tests.conftest import Tenant
+from tests.console.cards import disagree
 from tests.console.test_navigation import side_of
 
 Member = Callable[[str], Client]
@@ -109,6 +110,15 @@ def test_the_guide_to_each_place_exists() -> None:
     for name, _, anchor in (one.partition("#") for one in named):
         assert not anchor or anchor in {heading.anchor for heading in read_guide(name).headings}
     assert ADMINISTRATION.guide == ""
+
+
+@pytest.mark.parametrize("path", ["/console/inbox/", "/console/gate/", "/console/memories/"])
+def test_the_lists_of_keys_lead_to_a_guide(tenant: Tenant, member: Member, path: str) -> None:
+    client = member("reviewer")
+    disagree(tenant.workspace)
+    keys = client.get(path).content.decode().split('<dialog id="help"')[1].split("</dialog>")[0]
+    links = re.findall(r'href="([^"]+)"', keys)
+    assert links == ["/console/guides/reviewers/"]
 
 
 def test_strangers_are_asked_to_sign_in(db: None) -> None:
