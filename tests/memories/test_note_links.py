@@ -147,7 +147,7 @@ def test_what_a_memory_leans_on_follows_its_links_to_another_note(tenant: Tenant
     check(tenant)
     assert leant_on() == {"a/plan.md": True, "rules.md": True}
     put(tenant, "b/plan.md", "Another plan.")  # the name is ambiguous now
-    assert leant_on() == {"rules.md": True}
+    assert leant_on() == {"a/plan.md": True, "rules.md": True}
     tenant.agent.delete("notes/a/plan.md")
     assert leant_on() == {"rules.md": True, "b/plan.md": False}
     check(tenant)
