@@ -11,6 +11,7 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.parts import parts_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.pointers import is_pointer
+from memories.core.drift.substitution import substitution
 from memories.core.drift.support import Scored, support_of
 
 
@@ -125,6 +126,46 @@ def test_an_edit_narrows_what_a_memory_says(memory: str, old: str, new: str, fou
 )  # fmt: skip
 def test_details_and_known_limits_narrow_nothing(memory: str, old: str, new: str) -> None:
     assert narrowing(memory, *_edit(memory, old, new)) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "found"),
+    [
+        ("Python 3.9 is the minimum.", "Python 3.10 is the minimum.", "3.9 vs 3.10"),
+        ("We host in eu-west-1.", "We host in eu-central-1.", "eu-west-1 vs eu-central-1"),
+        ("The launch is planned for Q3.", "The launch is planned for Q4.", "Q3 vs Q4"),
+        ("Der Schlüssel hängt im Schuppen.", "Der Schlüssel hängt im Büro.", "Schuppen vs Büro"),
+        ("All services use TLS.", "Some services use TLS.", "all vs some"),
+        ("Every member votes.", "Most members vote.", "every vs most"),
+        ("Users must enable 2FA.", "Users may enable 2FA.", "must vs may"),
+        ("Backups are required to be encrypted.", "Backups can be encrypted.", "required vs can"),
+        ("The rollout is finished.", "The rollout is almost finished.", "it is only almost"),
+    ],
+)  # fmt: skip
+def test_an_edit_of_one_place_puts_another_value_or_degree_there(
+    old: str, new: str, found: str
+) -> None:
+    assert substitution(old, *_edit(old, old, new)) == found
+
+
+@pytest.mark.parametrize(
+    ("memory", "old", "new"),
+    [
+        ("Refunds take 24 hours.", "Refunds take 24 hours.", "Refunds take one day."),
+        ("Tickets go to Anna Berg.", "Tickets go to Anna Berg.", "Tickets are for Anna Berg."),
+        # The memory knows of both, or says nothing of the value.
+        ("Python 3.9 was the minimum, now 3.10.", "Python 3.9 is the minimum.",
+         "Python 3.10 is the minimum."),
+        ("Python has a minimum.", "Python 3.9 is the minimum.", "Python 3.10 is the minimum."),
+        # Two places: a sentence that was written anew.
+        ("All services use TLS 1.2.", "All services use TLS 1.2.", "Some machines use TLS 1.3."),
+        ("Logs go to Loki.", "Logs go to Loki.", "Logs go to Loki and to disk."),
+    ],
+)  # fmt: skip
+def test_other_edits_put_nothing_in_the_place_of_what_a_memory_says(
+    memory: str, old: str, new: str
+) -> None:
+    assert substitution(memory, *_edit(memory, old, new)) == ""
 
 
 def test_an_order_turned_round_is_another_claim() -> None:

@@ -12,15 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.answers import Answer
-from memories.core.claim_types import Term
 from memories.core.drift.edits import Edit, edits_of
 from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
-from memories.core.drift.parts import VALUES, keys_of, weights_of
+from memories.core.drift.parts import values_of, weights_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Support, covered, digests_of
 from memories.core.likelihood import UNKNOWN, Likelihood
-from memories.core.reading import read_cached
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
 _SMALL_EDIT: Final = 0.6
@@ -174,9 +172,3 @@ def _wordings(before: Statement, after: Statement) -> tuple[str, str]:
     if before.text != after.text:
         return before.text, after.text
     return before.in_context, after.in_context
-
-
-def values_of(text: str) -> dict[str, str]:
-    """Return the numbers, dates and names of a text as written, by key."""
-    terms: list[Term] = [term for claim in read_cached(text).claims for term in claim.terms]
-    return {key: term.written for term in terms if term.kind in VALUES for key in keys_of(term)}

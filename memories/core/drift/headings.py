@@ -11,9 +11,8 @@ from typing import Final
 
 from memories.core.claims import compare
 from memories.core.drift.edits import Edit, edit_between
-from memories.core.drift.evidence import values_of
 from memories.core.drift.opposition import opposition
-from memories.core.drift.parts import words_of
+from memories.core.drift.parts import values_of, words_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import (
     Scored,

@@ -47,6 +47,12 @@ def words_of(text: str) -> dict[str, str]:
     return found
 
 
+def values_of(text: str) -> dict[str, str]:
+    """Return the numbers, dates and names of a text as written, by key."""
+    terms = [term for claim in read_cached(text).claims for term in claim.terms]
+    return {key: term.written for term in terms if term.kind in VALUES for key in keys_of(term)}
+
+
 def weights_of(text: str, answers: Iterable[Answer] = ()) -> dict[str, int]:
     """Return the weight of each word of a memory, by key; what it answers counts as a value."""
     found = {key: VALUE_WEIGHT for one in answers for key in words_of(one.answer)}

@@ -27,13 +27,14 @@ from memories.core.drift.evidence import (
     Evidence,
     evidence_of,
     is_reworded,
-    values_of,
     weighty_edits,
 )
 from memories.core.drift.headings import is_under_new_name
 from memories.core.drift.narrowing import narrowing
+from memories.core.drift.parts import values_of
 from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.pointers import is_pointer
+from memories.core.drift.substitution import substitution
 from memories.core.drift.support import Scored, Support
 from memories.core.likelihood import Likelihood
 from memories.core.typed_answers import typed_answers
@@ -171,8 +172,8 @@ def _certain(
     if other := answered_otherwise(answers, edits, near):
         return other.edit.after, other.edit.before.statement, (other.reason,)
     for edit in edits:
-        if narrowed := narrowing(text, edit, near):
-            return edit.after, edit.before.statement, (narrowed,)
+        if said := narrowing(text, edit, near) or substitution(text, edit, near):
+            return edit.after, edit.before.statement, (said,)
     return None
 
 

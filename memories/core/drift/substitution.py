@@ -1,0 +1,99 @@
+"""Find edits of one place: all words of a supporting statement stay, and one value or degree goes.
+
+Such an edit is made for what it says, however small the note is: of a note of one sentence all is
+gone, so that the share of the note that changed tells nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
+from typing import Final, NamedTuple
+
+from memories.core.answer_values import compare_values
+from memories.core.drift.edits import Edit
+from memories.core.drift.parts import values_of, words_of
+from memories.core.drift.passages import Statement
+from memories.core.drift.support import Scored, covered
+
+_LEAST_KEPT: Final = 2  # words of the old statement
+_WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
+# Words of which one stands against one of another row: all against some, must against may.
+_DEGREES: Final = (
+    (frozenset(["all", "every", "each", "always", "any"]),
+     frozenset(["some", "most", "many", "few", "several", "half", "usually", "sometimes"])),
+    (frozenset(["must", "required", "mandatory", "obligatory", "compulsory"]),
+     frozenset(["may", "can", "could", "should", "optional", "voluntary", "recommended"])),
+)  # fmt: skip
+_HARDLY: Final = frozenset(["almost", "nearly", "partly", "partially", "mostly", "half"])
+
+
+class _Place(NamedTuple):
+    """What stood in the only place that was edited, and what stands there now, as written."""
+
+    old: str
+    new: str
+
+
+def substitution(text: str, edit: Edit, present: Sequence[Scored]) -> str:
+    """Return what an edit put in the place of what a memory says, "" where it did nothing else."""
+    if edit.after is None or (place := _edited_place(edit.before.text, edit.after.text)) is None:
+        return ""
+    if degree := _other_degree(place):
+        return degree
+    is_other = _is_other_value(text, edit.before.shared, edit.after, place, present)
+    return f"{place.old} vs {place.new}" if is_other else ""
+
+
+def _edited_place(old: str, new: str) -> _Place | None:
+    """Return the place in which two wordings differ, None where they differ in several."""
+    left, right = list(_WORD.finditer(old)), list(_WORD.finditer(new))
+    # "every member votes" and "most members vote" differ in one place.
+    mine, theirs = ([word[0].lower().rstrip("s") for word in side] for side in (left, right))
+    codes = SequenceMatcher(None, mine, theirs, autojunk=False).get_opcodes()
+    edits = [code for code in codes if code[0] != "equal"]
+    if len(edits) != 1 or edits[0][3] == edits[0][4]:
+        return None
+    _, i1, i2, j1, j2 = edits[0]
+    if len(left) - (i2 - i1) < _LEAST_KEPT:
+        return None
+    return _Place(_between(old, left[i1:i2]), _between(new, right[j1:j2]))
+
+
+def _between(text: str, words: Sequence[re.Match[str]]) -> str:
+    return text[words[0].start() : words[-1].end()] if words else ""
+
+
+def _other_degree(place: _Place) -> str:
+    """Return which words stand against each other: "all vs some", "must vs may"."""
+    old, new = (set(re.findall(r"\w+", side.lower())) for side in place)
+    for row in _DEGREES:
+        for one, other in (row, row[::-1]):
+            if old & one and new & other and not old & other and not new & one:
+                return f"{min(old & one)} vs {min(new & other)}"
+    if not old and new <= _HARDLY:
+        return f"it is only {place.new}"
+    return ""
+
+
+def _is_other_value(
+    text: str,
+    shared: Mapping[str, str],
+    after: Statement,
+    place: _Place,
+    present: Sequence[Scored],
+) -> bool:
+    """Return whether a value that the memory states went, and another came in its place."""
+    said = {key for scored in present for key in covered(scored.statement)}
+    gone, come, own = (_lower(told) for told in (place.old, place.new, text))
+    values = values_of(text)
+    went = (key for key in values if key in shared and key not in said)
+    if come <= own or all(gone.isdisjoint(_lower(values[key])) for key in went):
+        return False
+    came = values_of(after.text).keys() - words_of(text).keys() - values.keys()
+    return bool(came) and compare_values(place.old, place.new) != "same"
+
+
+def _lower(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
