@@ -94,7 +94,7 @@ def test_a_link_that_becomes_ambiguous_keeps_the_drift(tenant: Tenant) -> None:
     [before] = errors(tenant.reader)
     put(tenant, "# Another\n\nOf the same name.", "home/release.md")
     assert errors(tenant.reader) == [before]
-    assert [row.note.path for row in supports(tenant)] == ["work/release.md"]
+    assert len(supports(tenant)) == 1
 
 
 def test_a_memory_older_than_its_note_is_compared_once_the_note_exists(tenant: Tenant) -> None:
