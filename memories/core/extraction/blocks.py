@@ -6,6 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal
 
+from memories.core.extraction.letters import find_letters
+
 Block = Literal["code", "quoted"]
 
 _FENCE = re.compile(r"[ \t]{0,40}(?P<marks>`{3,80}|~{3,80})(?P<info>[^\n`]{0,200})")
@@ -60,7 +62,9 @@ def find_blocks(
         if is_closed or kind in "`~":
             open_at, length = kind, size
             found[n] = "code" if kind in "`~" else "quoted"
-    return found
+    shown = find_letters(lines, labels)
+    return ["quoted" if block is None and is_letter else block
+            for block, is_letter in zip(found, shown, strict=True)]  # fmt: skip
 
 
 def _opener(text: str) -> tuple[str, int]:
