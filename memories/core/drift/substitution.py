@@ -19,6 +19,7 @@ from memories.core.drift.support import Scored, covered
 
 _LEAST_KEPT: Final = 2  # words of the old statement
 _WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
+_LETTERS: Final = re.compile(r"\w+")
 # Words of which one stands against one of another row: all against some, must against may.
 _DEGREES: Final = (
     (frozenset(["all", "every", "each", "always", "any"]),
@@ -67,7 +68,7 @@ def _between(text: str, words: Sequence[re.Match[str]]) -> str:
 
 def _other_degree(place: _Place) -> str:
     """Return which words stand against each other: "all vs some", "must vs may"."""
-    old, new = (set(re.findall(r"\w+", side.lower())) for side in place)
+    old, new = (set(_LETTERS.findall(side.lower())) for side in place)
     for row in _DEGREES:
         for one, other in (row, row[::-1]):
             if old & one and new & other and not old & other and not new & one:
