@@ -15,7 +15,8 @@ _SALUTATION: Final = re.compile(
 )
 _CLOSING: Final = re.compile(
     r"[ \t>]{0,8}(?:(?:kind|best|warm|many)[ \t]){0,2}(?:regards|wishes|greetings|sincerely|"
-    r"yours[ \t](?:sincerely|faithfully|truly)|cheers|thanks|best(?=[ \t]*(?:,|$)))\b[^\n.?]{0,60}$",
+    r"yours[ \t](?:sincerely|faithfully|truly)|cheers|thanks|best(?=[ \t]*(?:,|$)))\b"
+    r"[^\n.?]{0,60}$",
     re.IGNORECASE,
 )
 
