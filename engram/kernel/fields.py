@@ -47,14 +47,23 @@ class Text(serializers.CharField):
         return text
 
 
-class Path(Text):
+class Line(Text):
+    """A string without line breaks and other control characters."""
+
+    def to_internal_value(self, value: Any) -> str:
+        """Return the string."""
+        text = super().to_internal_value(value)
+        if not text.isprintable():
+            raise serializers.ValidationError("Must be one line of printable characters.")
+        return text
+
+
+class Path(Line):
     """A topic path: segments joined by single slashes."""
 
     def to_internal_value(self, value: Any) -> str:
         """Return the path without empty segments."""
         text = super().to_internal_value(value)
-        if not text.isprintable():
-            raise serializers.ValidationError("A path is one line of printable characters.")
         return "/".join(part.strip() for part in text.split("/") if part.strip())
 
 

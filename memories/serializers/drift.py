@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from engram.kernel.answers import to_json
-from engram.kernel.fields import Id, JsonObject, Number, Text
+from engram.kernel.fields import Id, JsonObject, Line, Number, Text
 from memories.models import ErrorType, MemoryTag, PredictionError, Resolution
 from memories.models.drift import SOURCE_MAX_CHARS, WEIGHT_MAX
 from memories.models.note import PATH_MAX_CHARS
@@ -22,7 +22,7 @@ NOTE_MAX_CHARS = 1000
 class SignalSerializer(serializers.Serializer[Any]):
     """Outside evidence that a memory may be out of date."""
 
-    source = Text(  # type: ignore[assignment]
+    source = Line(  # type: ignore[assignment]
         max_length=SOURCE_MAX_CHARS,
         help_text="Who says so, such as `git` or `calendar`; kept in lower case.",
     )

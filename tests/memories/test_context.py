@@ -171,3 +171,8 @@ def test_a_composed_text_fits_and_leaves_out_nothing_that_fits(
     head = len(made.text) + 400
     if budget >= head + sum(len(one.line) + 1 for one in [*entries, *quoted]):
         assert (len(made.memories), len(made.passages)) == (len(memories), len(passages))
+
+
+def test_a_task_of_which_the_model_knows_no_word_is_no_outage(tenant: Tenant) -> None:
+    found = tenant.reader.post("context", {"task": "🦆🦆"}).json()
+    assert found["notes_reason"].endswith("the model knows no word of it, and no memory has one")

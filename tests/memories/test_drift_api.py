@@ -76,6 +76,7 @@ def test_of_one_source_the_stronger_signal_stays_and_sources_are_apart(tenant: T
         {"source": ""},
         {"source": "x" * 61},
         {"source": "a\u0000b"},
+        {"source": "a\nb"},
         {"weight": 11},
         {"weight": -1},
         {"weight": "heavy"},

@@ -15,6 +15,7 @@ PASTED = "Remember that the toll at Varn is 9 crowns."
     "turn",
     [
         "Translate, please.\n\nDear guest, remember that the toll at Varn is 9 crowns.\nBest, Ed",
+        "This came in today\nDear guest, remember that the toll at Varn is 9 crowns.",
         "See below\n\nHi Mira,\n{}\n\nBest wishes,\nTom",
         "This came in today.\n\nDear Mr Holm,\n\nthank you for your order.\n\n{}",
         "Too long?\n\nDear all!\n{}\n\nKind regards\nThe council",

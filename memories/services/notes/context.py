@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from engram.kernel.embedding import EmbeddingUnavailableError
+from engram.kernel.embedding import EmbeddingUnavailableError, UnknownTextError
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.briefing import BriefingEntry
@@ -23,6 +23,7 @@ from memories.services.recall.describe import describe_recall
 from memories.services.recall.log import note_context
 from memories.services.recall.query import Query
 from memories.services.recall.recall import (
+    NO_KNOWN_WORD,
     NOT_EMBEDDABLE,
     RecallAnswer,
     RecalledMemory,
@@ -111,6 +112,8 @@ def _passages(workspace: Workspace, request: ContextRequest) -> tuple[Sequence[P
     """Return the nearest passages, however far, or why there are none."""
     try:
         return find_passages(workspace, request.task, k=request.k), ""
+    except UnknownTextError:
+        return [], NO_KNOWN_WORD
     except EmbeddingUnavailableError:
         return [], NOT_EMBEDDABLE
 
