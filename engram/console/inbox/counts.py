@@ -6,11 +6,11 @@ takes to answer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 from uuid import UUID
 
 from django.db import connection
@@ -21,6 +21,8 @@ from engram.kernel.binary import prepared_cursor
 from engram.kernel.plain_sql import ANY_TIME
 from engram.kernel.planning import by_index
 from engram.kernel.tenancy import current_workspace_id
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +43,26 @@ class _Statement:
 
 def tallies(sources: Sequence[Source], now: datetime) -> dict[str, WaitingCount]:
     """Return each source's number of waiting items, and the time of the oldest."""
-    by_plan = [tuple(s for s in sources if s.reads_by_index is is_set) for is_set in (False, True)]
-    found = _read(by_plan[0], now)
-    if by_plan[1]:
-        with by_index():
-            found |= _read(by_plan[1], now)
+    found: dict[str, WaitingCount] = {}
+    for part in read_by_plan(sources, lambda some: _read(some, now)):
+        found |= part
     return {source.name: found.get(source.name, WaitingCount()) for source in sources}
 
 
+def read_by_plan(sources: Sequence[Source], read: Callable[[tuple[Source, ...]], T]) -> list[T]:
+    """Read sources together, the planner set once for all of them that are read by index."""
+    plain, indexed = (
+        tuple(source for source in sources if source.reads_by_index is is_set)
+        for is_set in (False, True)
+    )
+    found = [read(plain)] if plain else []
+    if indexed:
+        with by_index():
+            found.append(read(indexed))
+    return found
+
+
 def _read(sources: tuple[Source, ...], now: datetime) -> dict[str, WaitingCount]:
-    if not sources:
-        return {}
     statement = _compile(sources)
     with prepared_cursor() as cursor:
         cursor.execute(statement.sql, statement.parameters_at(now))
@@ -72,6 +83,6 @@ def _count(source: Source) -> QuerySet[Any]:
     due = source.to_count(InboxFilter(), ANY_TIME).order_by()
     named = due.annotate(source_name=Value(source.name)).values("source_name")
     counted: QuerySet[Any] = named.annotate(
-        waiting=Count(source.counts, distinct=source.counts != "pk"), oldest=Min("since")
+        waiting=Count(source.counted, distinct=source.counted != "pk"), oldest=Min("since")
     )
     return counted.values_list("source_name", "waiting", "oldest")

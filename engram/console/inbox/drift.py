@@ -69,7 +69,7 @@ class DriftSource(Source):
     )  # fmt: skip
     takes_note = True
     takes_content = True
-    counts = "edit"
+    counted = "edit"
 
     def rows(self) -> QuerySet[Any]:
         """Return all errors about memories."""

@@ -12,11 +12,10 @@ from typing import Self
 from django.http import HttpRequest
 from django.utils import timezone
 
-from engram.console.inbox.counts import tallies
+from engram.console.inbox.counts import read_by_plan, tallies
 from engram.console.inbox.registry import sources_for
 from engram.console.inbox.source import InboxEntry, InboxFilter, Mark, Source, WaitingCount
 from engram.kernel.pages import staff_or_none
-from engram.kernel.planning import by_index
 from engram.kernel.tenancy import has_workspace
 
 
@@ -86,13 +85,11 @@ def find_position(
     sources: Sequence[Source], wanted: InboxFilter, mark: Mark, now: datetime
 ) -> InboxPosition:
     """Return an item's position, or the one it would have if it has left the queue."""
-    found = match_sources(sources, wanted)
-    counted = [source.before(wanted, mark, now) for source in found if not source.reads_by_index]
-    if len(counted) < len(found):
-        with by_index():  # set once for all of them
-            counted += [
-                source.before(wanted, mark, now) for source in found if source.reads_by_index
-            ]
+    parts = read_by_plan(
+        match_sources(sources, wanted),
+        lambda some: [source.before(wanted, mark, now) for source in some],
+    )
+    counted = [pair for part in parts for pair in part]
     return InboxPosition(
         sum(total for total, _ in counted), 1 + sum(before for _, before in counted)
     )

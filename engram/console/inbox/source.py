@@ -136,7 +136,7 @@ class Source(ABC):
     takes_note: ClassVar[bool] = False
     takes_content: ClassVar[bool] = False  # an answer may bring a text, edited in the card
     is_reserved: ClassVar[bool] = False  # what a member has on screen is not given to another
-    counts: ClassVar[str] = "pk"
+    counted: ClassVar[str] = "pk"  # the column whose different values are counted
     reads_by_index: ClassVar[bool] = False  # without settings the planner would read whole tables
 
     @abstractmethod
@@ -254,7 +254,7 @@ class Source(ABC):
         return found.exclude(pk__in=put_off.values("item"))
 
     def to_count(self, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
-        """Return the rows that are counted, by the different values of the column `counts`."""
+        """Return the rows that are counted, by the different values of the column `counted`."""
         return self.due_now(wanted, now)
 
     def before(self, wanted: InboxFilter, mark: Mark, now: datetime) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import values_of, weights_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import Scored, Support, covered, digests_of
+from memories.core.drift.support import Scored, Support, covered, covered_by, digests_of
 from memories.core.likelihood import UNKNOWN, Likelihood
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
@@ -134,7 +134,7 @@ def evidence_of(
     for edit in edits:
         # In a small edit, a word that left its sentence is gone, whatever another sentence says.
         nearest = edit.candidates[: 1 if edit.likeness >= _SMALL_EDIT else None]
-        there = {key for scored in nearest for key in covered(scored.statement)}
+        there = covered_by(nearest)
         gone = {k: w for k, w in edit.before.shared.items() if k not in held and k not in there}
         lost |= gone
         if edit.after is None:

@@ -13,7 +13,7 @@ from typing import Final
 from memories.core.drift.edits import Edit
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import Scored, covered
+from memories.core.drift.support import Scored, covered, covered_by
 
 _CLOSE: Final = 0.6  # likeness of words from which an edit added to a sentence or took from it
 _LIMITS: Final = frozenset(["except", "excluding", "unless", "only", "if", "provided"])
@@ -42,7 +42,7 @@ def _left_item(text: str, edit: Edit, after: Statement, present: Sequence[Scored
     """Return the item of the memory's list that a statement lost, with nothing in its place."""
     if not words_of(after.text).keys() <= words_of(edit.before.text).keys():
         return ""
-    said = {key for scored in present for key in covered(scored.statement)}
+    said = covered_by(present)
     listed = _items(text) & _items(edit.before.text)
     for key, written in edit.before.shared.items():
         if key not in said and written.lower() in listed:

@@ -15,7 +15,7 @@ from memories.core.answer_values import compare_values
 from memories.core.drift.edits import Edit
 from memories.core.drift.parts import values_of, words_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import Scored, covered
+from memories.core.drift.support import Scored, covered_by
 
 _LEAST_KEPT: Final = 2  # words of the old statement
 _WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
@@ -86,7 +86,7 @@ def _is_other_value(
     present: Sequence[Scored],
 ) -> bool:
     """Return whether a value that the memory states went, and another came in its place."""
-    said = {key for scored in present for key in covered(scored.statement)}
+    said = covered_by(present)
     gone, come, own = (_lower(told) for told in (place.old, place.new, text))
     values = values_of(text)
     went = (key for key in values if key in shared and key not in said)

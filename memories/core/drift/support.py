@@ -143,6 +143,11 @@ def with_cosines(support: Support, cosines: Sequence[float]) -> Support:
     return replace(support, sentences=sentences, similarity=max(cosines, default=0.0))
 
 
+def covered_by(present: Iterable[Scored]) -> set[str]:
+    """Return the keys of the words of statements and of their headings."""
+    return {key for scored in present for key in covered(scored.statement)}
+
+
 def covered(statement: Statement) -> dict[str, str]:
     """Return the words of a statement and of its headings as written, by key."""
     return words_of(statement.heading.replace(" > ", ". ")) | words_of(statement.text)
