@@ -53,9 +53,8 @@ def test_it_works_narrow_and_without_scripts(
 ) -> None:
     page = visit(**options).sign_in("/console/tour/")
     page.get_by_role("button", name="Start the tour").click()
-    for place in PLACES[1:]:
-        assert "java_script_enabled" in options or width_over(page) == 0
-        page.get_by_role("button", name="Next").click()
+    for place in PLACES:
         page.wait_for_url(f"**{place}#tour")
-    page.get_by_role("button", name="Done").click()
+        assert "java_script_enabled" in options or width_over(page) == 0
+        page.get_by_role("button", name="Done" if place == PLACES[-1] else "Next").click()
     page.wait_for_url(f"{service.up.url}/")
