@@ -5,10 +5,12 @@
 
 A file's lines are transcripts as for `evaluate --extraction`: `id`, `transcript`, `keep` (with a
 `quote`) and `refuse` (with a `text`). Its author is what stands before the first hyphen of the
-`id`. The transcripts of `benchmarks/extraction/` are always read too.
+`id`. `transcripts.jsonl` and `transcripts_3.jsonl` of `benchmarks/extraction/` are always read too,
+`transcripts_2.jsonl` never: nothing is fitted on it.
 
-For each author the weights are fitted on the others, and then, within the largest, for each tenth
-of the sessions on the rest; the figures are those of `extract()` at the threshold in use. What a
+For each author the weights are fitted on the others, and then, for each tenth of the sessions of an
+author of `MANY` sessions at least, on all other sessions, those of other authors too; the figures
+are those of `extract()` at the threshold in use. What a
 memory says already is not known here, so that such statements count as errors. `--write` fits on
 all and replaces `memories/core/extraction/worth.npz`.
 """
@@ -31,10 +33,12 @@ from memories.core.extraction.turns import read_turns
 from memories.core.extraction.worth import WEIGHTS_FILE, Weights
 
 Floats = NDArray[np.float64]
-OWN: Final = Path(__file__).parent / "extraction" / "transcripts.jsonl"
+_FOLDER: Final = Path(__file__).parent / "extraction"
+OWN: Final = (_FOLDER / "transcripts.jsonl", _FOLDER / "transcripts_3.jsonl")
 RIDGE: Final = 30.0  # on standardised features
 MIN_WORDS: Final = 3  # a shorter piece of a kept quote is no example
 FOLDS: Final = 10
+MANY: Final = 20
 
 Session = Mapping[str, Any]
 
@@ -122,15 +126,16 @@ def left_out(groups: Mapping[str, Sequence[Session]]) -> dict[str, dict[str, flo
 
 
 def pooled(
-    groups: Mapping[str, Sequence[Session]],
+    sessions: Sequence[Session], others: Sequence[Session]
 ) -> tuple[dict[str, float], list[dict[str, Any]]]:
-    """Return the figures of all groups together, each with weights fitted on the others.
+    """Return the figures of sessions, a tenth at a time with weights fitted on all the rest.
 
     With the predictions, in the format of `evaluate --extraction`.
     """
     tally, predictions = Tally(), []
-    for name, held in groups.items():
-        weights = fit([s for other, rows in groups.items() if other != name for s in rows])
+    for fold in range(FOLDS):
+        held = sessions[fold::FOLDS]
+        weights = fit([*(s for n, s in enumerate(sessions) if n % FOLDS != fold), *others])
         for session in held:
             tally.add(session, weights.worth_of)
             predictions.append(predict(session, weights))
@@ -167,18 +172,20 @@ def main(arguments: Sequence[str]) -> None:
     written = {arguments[n + 1] for n, a in enumerate(arguments) if a == "--predictions"}
     paths = [Path(a) for a in arguments if a.endswith(".jsonl") and a not in written]
     sessions = [
-        json.loads(line) for path in (*paths, OWN) for line in path.read_text().splitlines()
+        json.loads(line) for path in (*paths, *OWN) for line in path.read_text().splitlines()
     ]
     authors: dict[str, list[Session]] = {}
     for session in sessions:
         authors.setdefault(author_of(session), []).append(session)
-    largest = max(authors.values(), key=len)
-    folds = {str(n): largest[n::FOLDS] for n in range(FOLDS)}
-    figures, predictions = pooled(folds)
-    report: dict[str, Any] = {
-        "author left out": left_out(authors),
-        f"sessions left out, {author_of(largest[0])}": figures,
-        "by confidence, sessions left out": bands(predictions, largest),
+    report: dict[str, Any] = {"author left out": left_out(authors)}
+    predictions: list[dict[str, Any]] = []
+    for name, own in authors.items():
+        if len(own) >= MANY:
+            figures, predicted = pooled(own, [s for s in sessions if author_of(s) != name])
+            report[f"sessions left out, {name}"] = figures
+            predictions += predicted
+    report |= {
+        "by confidence, sessions left out": bands(predictions, sessions),
         "threshold": WORTH_FROM,
         "sessions": {name: len(rows) for name, rows in authors.items()},
     }

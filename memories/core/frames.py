@@ -38,7 +38,7 @@ _WHAT: Final[dict[str, str]] = {
         r"look\sin|read\s(?:it\s|them\s)?from|goes\s(?:in)?to|rests?"
     ),
 }
-_PEOPLE: Final = (
+PEOPLE: Final = words_of(
     "accountant accounting admin administrator advisor advocate agent aide analyst architect"
     " artist assistant attorney auditor aunt author babysitter baker board boss brother buyer"
     " captain caretaker carer carpenter cashier caterer ceo cfo chair chairman chairwoman chef"
@@ -61,7 +61,7 @@ _PEOPLE: Final = (
     " tutor uncle vet veterinarian vicar volunteer waiter waitress warden watchman wife yourself"
     " everybody anyone anybody nobody team squad"
 )
-_ROLES: Final = frozenset(map(concept_of, words_of(_PEOPLE))) - {concept_of("approve")}
+_ROLES: Final = frozenset(map(concept_of, PEOPLE)) - {concept_of("approve")}
 _GROUP: Final = re.compile(
     r"\b([a-z][\w-]{2,30})\s(?:team|squad|desk|crew|department|unit)\b", re.I
 )

@@ -65,6 +65,12 @@ STANDING = re.compile(
     rf"|.{{1,500}}\b{_STANDING}[.!]*$",
     re.IGNORECASE,
 )
+# What has to be so; "I need" and "you have to" say what somebody wants at the moment.
+OBLIGED = re.compile(
+    r"(?<!\bi )(?<!\byou )\b(?:must|has to|have to|needs?(?= (?:to\b|an?\b|\w{2,20}$))|is required"
+    r"|are required|is not allowed|are not allowed)\b",
+    re.IGNORECASE,
+)
 RULE_WORD = re.compile(r"\b(?:rule|policy|standard|practice|lesson|takeaway|decision)\b", re.I)
 # "Let's keep to that.", "That's decided.", "New rule.": of the sentence before it, that it lasts.
 RATIFYING = re.compile(

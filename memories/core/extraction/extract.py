@@ -14,8 +14,9 @@ from memories.core.extraction.corrections import mark_corrected
 from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
-from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, is_standing
+from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
+from memories.core.extraction.language import seems_english
 from memories.core.extraction.meant import mark_announced
 from memories.core.extraction.overlap import Repetitions
 from memories.core.extraction.private_marks import mark_private
@@ -33,8 +34,8 @@ MAX_REQUESTED: Final = 500  # of a transcript: what the user asks to remember co
 MAX_OF_EXCHANGE: Final = 3
 SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
-WORTH_FROM: Final = 0.42  # probability; chosen on sessions left out, see docs/tuning.md
-BORDERLINE_FROM: Final = 0.25  # two in five of them are worth keeping, see docs/tuning.md
+WORTH_FROM: Final = 0.45  # probability; chosen on sessions left out, see docs/tuning.md
+BORDERLINE_FROM: Final = 0.25  # one in three of them is worth keeping, see docs/tuning.md
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,9 @@ def extract(
     """
     turns = read_turns(transcript, agent)
     candidates = list(facts_in(transcript, turns))
-    judged = [_judge(one, worth) for one in candidates]
+    statements = [one.described.statement for one in candidates]
+    is_read = seems_english(one.text for one in statements if one.kind == "prose")
+    judged = [_judge(one, worth, is_read=is_read) for one in candidates]
     for echo, said in find_echoes([one.described for one in candidates], turns).items():
         judged[echo], judged[said] = _as_the_users(judged[echo], judged[said])
     chosen = [one for one in judged if isinstance(one, Kept)]
@@ -187,7 +190,10 @@ def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str
     return by_turn[position][place].text if position in by_turn else ""
 
 
-def _judge(one: Candidate, estimate: Callable[[Mapping[str, float]], float]) -> Kept | Refused:
+def _judge(
+    one: Candidate, estimate: Callable[[Mapping[str, float]], float], *, is_read: bool
+) -> Kept | Refused:
+    """Keep or refuse a statement; `is_read`: the transcript is in the language of the rules."""
     described, turn, fact = one.described, one.turn, one.fact
     text, start = described.statement.text, described.statement.start
     if fact is None:
@@ -195,8 +201,12 @@ def _judge(one: Candidate, estimate: Callable[[Mapping[str, float]], float]) -> 
         return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
     if len(fact.text) > CONTENT_MAX_CHARS:  # with what it refers to and who said it
         return Refused(text, "too_long", 0.0, turn.role, turn.speaker, start)
+    if described.is_request and turn.may_be_output:  # a person decides who asks
+        return Refused(text, "third_party_text", WORTH_FROM, turn.role, turn.speaker, start, fact)
     worth = 1.0 if described.is_request else estimate(described.features)
-    if worth > 0 and is_standing(described, turn):  # an estimate of 0 keeps requests only
+    if not is_read and not described.is_request:
+        worth = min(worth, BORDERLINE_FROM)
+    if worth > 0 and holds_on(described, turn):  # an estimate of 0 keeps requests only
         worth = max(worth, WORTH_FROM)
     if worth >= WORTH_FROM:
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)

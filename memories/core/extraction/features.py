@@ -15,6 +15,7 @@ from typing import Final
 from memories.core.claim_types import Reading
 from memories.core.clauses import fold_phrases, parse
 from memories.core.extraction import cues
+from memories.core.extraction.lasting import has_lasting_clause
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
@@ -91,7 +92,8 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
         "user": turn.role != "assistant",
     }
     values = {name: float(value) for name, value in features.items()}
-    is_request = turn.role == "user" and statement.kind == "prose" and _is_asked(statement, values)
+    is_persons = turn.role == "user" or turn.may_be_output
+    is_request = is_persons and statement.kind == "prose" and _is_asked(statement, values)
     return Described(statement, words, values, reading, is_request)
 
 
@@ -150,6 +152,8 @@ def _of_phrases(text: str) -> dict[str, float]:
         "i_will": bool(cues.I_WILL.search(text)),
         "i_have": bool(cues.I_HAVE.search(text)),
         "colon": ":" in text,
+        "plain_fact": has_lasting_clause(text),
+        "obliged": bool(cues.OBLIGED.search(text)),
         "exclamation": "!" in text,
     }
 

@@ -14,6 +14,7 @@ from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction import cues
 from memories.core.extraction.correction_words import correction_of
 from memories.core.extraction.features import MAX_CHARS, Described
+from memories.core.extraction.lasting import is_lasting
 from memories.core.extraction.requests import is_of_others, is_order
 from memories.core.extraction.turns import Turn
 from memories.core.function_words import FORMS_OF_BE
@@ -114,7 +115,8 @@ def _bar_of_words(described: Described) -> Reason | None:
     if _SAID_SO.match(described.statement.text):
         return "quote"
     content = [word for word in described.words if any(map(str.isalnum, word))]
-    return "too_short" if len(content) < _MIN_WORDS else None
+    is_short = len(content) < _MIN_WORDS and not is_lasting(described.statement.text)
+    return "too_short" if is_short else None
 
 
 def _is_tautology(words: tuple[str, ...]) -> bool:
@@ -127,14 +129,15 @@ def _is_tautology(words: tuple[str, ...]) -> bool:
     return at > 0 and bool(sides[0]) and sides[0] == sides[1]
 
 
-def is_standing(described: Described, turn: Turn) -> bool:
-    """Return whether who is no assistant declares that something holds from now on."""
+def holds_on(described: Described, turn: Turn) -> bool:
+    """Return whether who is no assistant says that something holds from now on, or a plain fact."""
     has = described.features
-    is_unsure = has["hedge"] or has["uncertain"] or has["history"] or has["question"]
-    is_said = turn.is_users and not is_unsure
+    if not turn.is_users or has["hedge"] or has["uncertain"] or has["question"]:
+        return False
     statement = described.statement
     said = statement.text if correction_of(statement) is None else statement.corrects
-    return is_said and cues.STANDING.match(normalise(said)) is not None
+    is_standing = not has["history"] and cues.STANDING.match(normalise(said)) is not None
+    return is_standing or (statement.kind == "prose" and is_lasting(said))
 
 
 def explain_low_worth(described: Described, turn: Turn) -> Reason:

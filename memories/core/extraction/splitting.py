@@ -6,11 +6,20 @@ import re
 from collections.abc import Iterator
 
 from memories.core.extraction.declining import find_declining
+from memories.core.extraction.lasting import is_lasting
 from memories.core.extraction.private import asks_not_to_store, find_retraction
 from memories.core.extraction.request_grammar import find_request, request_position
 
 _BUT = re.compile(
     r"[,;]? but (?=(?:please |do |also ){0,2}(?:remember|note|keep|write|store|save))", re.I
+)
+# "I'm allergic to nuts, what can I bake?", "I live in Oslo and I'm looking for a choir."
+_ASKS_ON = re.compile(
+    r"(?:[,;]|,? (?:so|and|but)| [-\u2013\u2014]) (?=(?:(?:what|which|where|when|who|how|why|can"
+    r"|could|would|should|shall|do|does|is|are|will|any) (?=[^?]{1,300}\?)"
+    r"|(?:please|suggest|recommend|give|help|tell|find|show)\b"
+    r"|(?:i'm |i am |we're |we are )?looking for\b|(?:i|we)(?: need|'d like|'d love| want)\b))",
+    re.IGNORECASE,
 )
 
 
@@ -19,7 +28,8 @@ def split_at_request(
 ) -> Iterator[tuple[int, int]]:
     """Split "Don't store this, but remember that …" and what a speaker takes back from the rest.
 
-    In a user's own words, what stands before a request to remember is a statement of its own.
+    In a user's own words, what stands before a request to remember is a statement of its own, and
+    so is a plain fact before a question.
     """
     found = find_retraction(transcript, start, end)
     if found is None and (declined := find_declining(transcript, start, end)) is not None:
@@ -41,4 +51,13 @@ def split_at_request(
         yield start, start + len(rest[:at].rstrip())
         yield start + at, end
     else:
-        yield start, end
+        yield from _split_at_question(transcript, start, end) if is_own else [(start, end)]
+
+
+def _split_at_question(transcript: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Split a plain fact from what is asked behind it."""
+    found = _ASKS_ON.search(transcript, start, end)
+    if found is not None and is_lasting(transcript[start : found.start()]):
+        yield start, found.start()
+        start = found.end()
+    yield start, end

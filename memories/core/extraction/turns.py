@@ -27,12 +27,16 @@ _ENDS: Final = (".", "!", "?")
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one speaker said; `start` and `end` are positions of the text in the transcript."""
+    """What one speaker said; `start` and `end` are positions of the text in the transcript.
+
+    `may_be_output`: it stands right behind a tool's turn, whose output it may be part of.
+    """
 
     speaker: str
     role: Role
     start: int
     end: int
+    may_be_output: bool = False
 
     @property
     def is_users(self) -> bool:
@@ -84,7 +88,8 @@ def read_turns(transcript: str, agent: str = "") -> tuple[Turn, ...]:
         the first label where one is a user's, says its line alone.
         No turn begins within a block of code or pasted text, or on an indented line, which is
         pasted where it begins with the label of an assistant or a tool; who speaks in
-        a text that the transcript shows (see `find_shown`) is a `tool`.
+        a text that the transcript shows (see `find_shown`) is a `tool`. Who is the user right
+        behind a tool's turn is `unknown`: the output of the tool may show the label.
     """
     lines = read_lines(transcript)
     speakers = _speakers(lines, agent)
@@ -257,10 +262,14 @@ def _turns(transcript: str, marks: list[_Mark], speakers: Mapping[str, Role]) ->
         if transcript[:end].strip():
             yield Turn("", "unknown", 0, end)
     ends = [*(mark.start for mark in marks[1:]), len(transcript)]
+    is_behind_tool = False
     for mark, end in zip(marks, ends, strict=False):
+        role = mark.role or speakers.get(mark.name.lower()) or role_of(mark.name) or "other"
         if transcript[mark.text_start : end].strip():
-            role = mark.role or speakers.get(mark.name.lower()) or role_of(mark.name) or "other"
-            yield Turn(mark.name, role, mark.text_start, end)
+            may_be_output = is_behind_tool and role == "user"
+            role = "unknown" if may_be_output else role
+            yield Turn(mark.name, role, mark.text_start, end, may_be_output)
+        is_behind_tool = role == "tool" and mark.name.lower() != "system"
 
 
 def last_turn_of_speaker(turns: Sequence[Turn], turn: int) -> int | None:
