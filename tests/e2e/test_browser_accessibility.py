@@ -57,8 +57,10 @@ _LINKS = """
 })
 """
 _AXE = """
-(rules) => axe.run(document, { resultTypes: ["violations"], ...rules }).then((found) =>
-  found.violations.map((one) => `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`))
+([part, rules]) => axe.run(part ?? document, { resultTypes: ["violations"], ...rules })
+  .then((found) => found.violations)
+  .then((found) => found.map(
+    (one) => `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`))
 """
 # Lists and tabs that would have to be scrolled sideways; drawings and sources may be.
 _CUT = """
@@ -85,7 +87,9 @@ LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 # Further widths at which nothing overflows, by that of a walk.
 BETWEEN = {1440: [1180, 1024], 1280: [900, 768], 390: [700, 360]}
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-CONTRAST: dict[str, Any] = {"runOnly": ["color-contrast"]}
+# The rules that ask for colours; what the others ask for is the same in both schemes.
+COLOURS: dict[str, Any] = {"runOnly": ["color-contrast", "link-in-text-block"]}
+HELP = "dialog#help"
 
 
 class Furnished(NamedTuple):
@@ -147,15 +151,16 @@ def look(page: Page, address: str) -> list[str]:
     """Return what axe-core finds on the open page, light and dark, the help of its keys as well."""
     found: list[str] = []
     page.evaluate(AXE_SCRIPT)
-    rules = CONTRAST if address == API_DOCS else {}
-    help_ = page.locator("dialog#help")
+    help_ = page.locator(HELP)
     for scheme in SCHEMES:
+        is_whole = address != API_DOCS and scheme == SCHEMES[0]
+        rules = {} if is_whole else COLOURS
         page.emulate_media(color_scheme=scheme)
         page.evaluate(_SHOW, scheme)
-        found += [f"{scheme}: {violation}" for violation in page.evaluate(_AXE, rules)]
+        found += [f"{scheme}: {one}" for one in page.evaluate(_AXE, [None, rules])]
         if help_.count():
             help_.evaluate("help => help.showModal()")
-            found += [f"{scheme}: help: {violation}" for violation in page.evaluate(_AXE, rules)]
+            found += [f"{scheme}: help: {one}" for one in page.evaluate(_AXE, [HELP, rules])]
             help_.evaluate("help => help.close()")
     return found
 

@@ -157,3 +157,30 @@ def test_lists_and_changes_work_without_scripts(
     expect(page.get_by_role("link", name="mills")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
     expect(page.get_by_role("link", name="mills")).to_have_count(0)
+
+
+@pytest.mark.parametrize("viewport", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_the_links_of_a_memory_are_drawn_followed_by_keys_and_listed(
+    service: Service, visit: Visit, subject: str, viewport: dict[str, int]
+) -> None:
+    note = {"content": f"# {subject} bell\n\nIt rings at nine."}
+    assert service.call("agent", f"notes/{subject}.md", note, method="PUT")[0] in {200, 201}
+    source = commit(service, f"The {subject} bell was cast in 1901.")
+    rings = f"The {subject} bell rings at nine, as [[{subject}]] says."
+    derived = commit(service, rings, derived_from=[source])
+    person = visit(viewport=viewport)
+    page = person.sign_in(f"{LIST}{derived}/")
+    drawing = page.get_by_role("group", name="The strongest links of this memory")
+    expect(drawing).to_contain_text("This memory")
+    to_source = drawing.locator(f'a[href="{LIST}{source}/"]')
+    expect(to_source).to_be_visible()
+    expect(drawing.get_by_role("link", name=f"this memory links it: {subject}")).to_be_visible()
+    assert not page.evaluate(WIDER)
+    page.get_by_text("The same as a list").click()
+    listed = page.locator("details").filter(has_text="The same as a list")
+    expect(listed.get_by_role("link", name=f"The {subject} bell was cast")).to_be_visible()
+    to_source.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"**{LIST}{source}/")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("cast in 1901")
+    assert person.complaints == []
