@@ -140,6 +140,9 @@ def test_details_and_known_limits_narrow_nothing(memory: str, old: str, new: str
         ("Users must enable 2FA.", "Users may enable 2FA.", "must vs may"),
         ("Backups are required to be encrypted.", "Backups can be encrypted.", "required vs can"),
         ("The rollout is finished.", "The rollout is almost finished.", "it is only almost"),
+        ("Alice is on call.", "Bob is on call.", "Alice vs Bob"),
+        ("The queue is SQS.", "The queue was SQS.", "is vs was"),
+        ("Alice owns the billing service.", "Alice owned the billing service.", "owns vs owned"),
     ],
 )  # fmt: skip
 def test_an_edit_of_one_place_puts_another_value_or_degree_there(
@@ -153,6 +156,8 @@ def test_an_edit_of_one_place_puts_another_value_or_degree_there(
     [
         ("Refunds take 24 hours.", "Refunds take 24 hours.", "Refunds take one day."),
         ("Tickets go to Anna Berg.", "Tickets go to Anna Berg.", "Tickets are for Anna Berg."),
+        ("Billing is monthly.", "Billing is monthly.", "Invoicing is monthly."),
+        ("The queue was SQS.", "The queue was SQS.", "The queue is SQS."),
         # The memory knows of both, or says nothing of the value.
         ("Python 3.9 was the minimum, now 3.10.", "Python 3.9 is the minimum.",
          "Python 3.10 is the minimum."),

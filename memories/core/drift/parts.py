@@ -71,7 +71,7 @@ def _part(claim: Claim) -> Part:
     change = claim.transition.kind if claim.transition else ""
     signature = (
         claim.keys, claim.polarity, claim.modality, change, claim.force, claim.operators,
-        tuple(word.key for word in claim.unread), claim.is_past, _order_of(claim.text),
+        tuple(word.key for word in claim.unread), claim.tense == "past", _order_of(claim.text),
     )  # fmt: skip
     return Part(claim.text, words, signature)
 

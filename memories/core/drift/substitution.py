@@ -16,10 +16,13 @@ from memories.core.drift.edits import Edit
 from memories.core.drift.parts import values_of, words_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, covered_by
+from memories.core.vocabulary import IRREGULAR_PAST, lemma
 
 _LEAST_KEPT: Final = 2  # words of the old statement
 _WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
 _LETTERS: Final = re.compile(r"\w+")
+# "Alice", "Mara Lindt"; not "Customers", "Billing".
+_PERSON: Final = re.compile(r"[A-Z][a-z]{2,20}(?<!s)(?<!ing)(?: [A-Z][a-z]{2,20}){0,2}")
 # Words of which one stands against one of another row: all against some, must against may.
 _DEGREES: Final = (
     (frozenset(["all", "every", "each", "always", "any"]),
@@ -27,6 +30,8 @@ _DEGREES: Final = (
     (frozenset(["must", "required", "mandatory", "obligatory", "compulsory"]),
      frozenset(["may", "can", "could", "should", "optional", "voluntary", "recommended"])),
 )  # fmt: skip
+_PRESENT_OF_BE: Final = frozenset(["is", "are", "am"])
+_PAST_OF_BE: Final = frozenset(["was", "were"])
 _HARDLY: Final = frozenset(["almost", "nearly", "partly", "partially", "mostly", "half"])
 
 
@@ -43,6 +48,8 @@ def substitution(text: str, edit: Edit, present: Sequence[Scored]) -> str:
         return ""
     if degree := _other_degree(place):
         return degree
+    if _is_past(place) or _is_other_name(text, edit.before.text, place):
+        return f"{place.old} vs {place.new}"
     is_other = _is_other_value(text, edit.before.shared, edit.after, place, present)
     return f"{place.old} vs {place.new}" if is_other else ""
 
@@ -76,6 +83,32 @@ def _other_degree(place: _Place) -> str:
     if not old and new <= _HARDLY:
         return f"it is only {place.new}"
     return ""
+
+
+def _is_past(place: _Place) -> bool:
+    """Return whether a verb of the present became one of the past: "is" and "was"."""
+    old, new = place.old.lower(), place.new.lower()
+    if old in _PRESENT_OF_BE:
+        return new in _PAST_OF_BE
+    is_one = " " not in old + new and lemma(old) == lemma(new)
+    return is_one and _is_of_past(new) and not _is_of_past(old)
+
+
+def _is_of_past(word: str) -> bool:
+    return word in IRREGULAR_PAST or word.endswith("ed")
+
+
+def _is_other_name(text: str, before: str, place: _Place) -> bool:
+    """Return whether the subject of a statement is a name, and another name now.
+
+    At the beginning of a sentence every word has a capital; a name is one without an article
+    before a verb of the third person, and the memory has it.
+    """
+    if not before.startswith(place.old) or not _PERSON.fullmatch(place.old):
+        return False
+    if not _PERSON.fullmatch(place.new) or not _lower(place.old) <= _lower(text):
+        return False
+    return before[len(place.old) :].split()[:1] in (["is"], ["has"])
 
 
 def _is_other_value(
