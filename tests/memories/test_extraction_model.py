@@ -106,13 +106,16 @@ def test_a_word_that_only_the_assistant_said_is_not_the_users(
         ({"passage": 99}, "quote_not_found"),
         ({"passage": 1}, "quote_not_found"),
         ({"quote": ""}, "quote_not_found"),
+        ({"quote": "crust"}, "quote_not_found"),
+        ({"passage": 4, "quote": "The proofing cabinet holds 40 loaves",
+          "fact": "The proofing cabinet does not hold 40 loaves."}, "quote_not_found"),
         ({"fact": "Rye bakes at 240, because the crust burnt twice."}, "quote_not_found"),
         ({"fact": "In Halden rye bakes at 230, said Ole."}, "quote_not_found"),
         ({"quote": "ok?", "fact": "Rye is ok."}, "question"),
         ({"fact": "x" * 601}, "too_long"),
         ({"fact": "Rye"}, "too_short"),
     ],
-)
+)  # fmt: skip
 def test_what_was_not_said_is_refused(
     tenant: Tenant, model: ModelServer, changes: dict[str, Any], reason: str
 ) -> None:

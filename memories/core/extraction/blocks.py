@@ -12,10 +12,7 @@ Block = Literal["code", "quoted"]
 
 _FENCE = re.compile(r"[ \t]{0,40}(?P<marks>`{3,80}|~{3,80})(?P<info>[^\n`]{0,200})")
 _TAG = re.compile(
-    r"[ \t]{0,3}<(?P<close>/?)(?P<tag>document|doc|email|mail|message|paste|pasted|quote|context"
-    r"|file|page|webpage|web_page|article|text|content|transcript|output|result|tool_result|tool_output"
-    r"|search_results)\b[^<>\n]{0,200}>",
-    re.IGNORECASE,
+    r"[ \t]{0,3}<(?P<close>/?)(?P<tag>[a-z][\w-]{1,30})\b[^<>\n]{0,200}>", re.IGNORECASE
 )
 _TRIPLE: Final = '"""'
 

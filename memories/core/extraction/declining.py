@@ -48,6 +48,25 @@ _OFFER = re.compile(
 _OFFER_CHARS: Final = 160
 
 
+# "I'll remember that.", "Saved to memory.", "Noted."
+_TELLS: Final = re.compile(
+    r"\b(?:i(?:['\u2019]ll| will| can|['\u2019]ve| have)(?: \w{1,12})?"
+    r" (?:remember|not|sav|stor|keep|kept|add|record)\w{0,5}"
+    r"|(?:noted|saved|stored|remembered|recorded|added to)\b)",
+    re.IGNORECASE,
+)
+_REFUSING: Final = re.compile(
+    r"(?:(?:no|nope|nah|oh|actually|please|hmm?|sorry|wait|thanks|thank you)"
+    r"[,.;:!\u2013\u2014-]{0,3} {1,2}){0,4}(?:no|nope|nah|thanks|thank you"
+    r"|(?:do not|don['\u2019]t)(?: (?:do|remember|save|store|keep|note) (?:that|it|this))?"
+    r"|(?:rather|better|please) not"
+    r"|(?:delete|remove|forget|drop|undo|erase) (?:that|it|this)(?: again)?)"
+    r"(?:,? (?:please|thanks|thank you|again)){0,2}\W{0,5}",
+    re.IGNORECASE,
+)
+_NOT_SAYING_NO: Final = re.compile(r"(?:\W|thanks|thank you|oh|please)*", re.IGNORECASE)
+
+
 def declines(text: str) -> bool:
     """Return whether a statement only declines something: "no, don't", "hmm, actually no"."""
     found = _DECLINING.fullmatch(text) if len(text) <= _READ_CHARS else None
@@ -72,6 +91,18 @@ def doubts(text: str) -> bool:
 def offers_to_store(text: str) -> bool:
     """Return whether a question offers to remember what was said before it."""
     return _OFFER.search(text[-_OFFER_CHARS:]) is not None
+
+
+def tells_of_storing(text: str) -> bool:
+    """Return whether an assistant's sentence says that it remembers what was said before it."""
+    return _TELLS.search(text[-_OFFER_CHARS:]) is not None
+
+
+def refuses(text: str) -> bool:
+    """Return whether an answer only says no: "no thanks", "please don't", "delete that again"."""
+    is_short = len(text) <= _READ_CHARS
+    is_no = is_short and _REFUSING.fullmatch(text) is not None
+    return is_no and _NOT_SAYING_NO.fullmatch(text) is None
 
 
 def find_declining(transcript: str, start: int, end: int) -> tuple[int, int] | None:

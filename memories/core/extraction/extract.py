@@ -16,7 +16,7 @@ from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
-from memories.core.extraction.language import seems_english
+from memories.core.extraction.language import is_other_language
 from memories.core.extraction.meant import mark_announced
 from memories.core.extraction.overlap import Repetitions
 from memories.core.extraction.private_marks import mark_private
@@ -105,7 +105,7 @@ def extract(
     turns = read_turns(transcript, agent)
     candidates = list(facts_in(transcript, turns))
     statements = [one.described.statement for one in candidates]
-    is_read = seems_english(one.text for one in statements if one.kind == "prose")
+    is_read = not is_other_language(one.text for one in statements if one.kind == "prose")
     judged = [_judge(one, worth, is_read=is_read) for one in candidates]
     for echo, said in find_echoes([one.described for one in candidates], turns).items():
         judged[echo], judged[said] = _as_the_users(judged[echo], judged[said])
@@ -201,13 +201,13 @@ def _judge(
         return Refused(text, reason, 0.0, turn.role, turn.speaker, start)
     if len(fact.text) > CONTENT_MAX_CHARS:  # with what it refers to and who said it
         return Refused(text, "too_long", 0.0, turn.role, turn.speaker, start)
-    if described.is_request and turn.may_be_output:  # a person decides who asks
-        return Refused(text, "third_party_text", WORTH_FROM, turn.role, turn.speaker, start, fact)
     worth = 1.0 if described.is_request else estimate(described.features)
     if not is_read and not described.is_request:
         worth = min(worth, BORDERLINE_FROM)
     if worth > 0 and holds_on(described, turn):  # an estimate of 0 keeps requests only
         worth = max(worth, WORTH_FROM)
+    if worth >= WORTH_FROM and described.statement.is_doubtful:  # a person decides who says it
+        return Refused(text, "third_party_text", WORTH_FROM, turn.role, turn.speaker, start, fact)
     if worth >= WORTH_FROM:
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)
     reason = explain_low_worth(described, turn)

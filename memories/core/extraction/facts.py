@@ -197,10 +197,10 @@ def confidence_of(described: Described, turn: Turn) -> float:
 
 
 def _doubt_about(described: Described) -> float:
-    """Return what a hedge or somebody's word takes; the form of a polite request takes nothing."""
+    """Return what a hedge or somebody's word takes; the form of a request takes nothing."""
     has = described.features
     is_unsure = has["hedge"] > 0 or has["uncertain"] > 0
-    if described.is_request and has["question"]:
+    if described.is_request:
         is_unsure = not HEDGES.isdisjoint(bare_words(without_request(described.statement.text)))
     is_reported = any(claim.modality == "quote" for claim in described.reading.claims)
     return (HEDGED if is_unsure else 0.0) + (REPORTED if is_reported else 0.0)

@@ -92,7 +92,7 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
         "user": turn.role != "assistant",
     }
     values = {name: float(value) for name, value in features.items()}
-    is_persons = turn.role == "user" or turn.may_be_output
+    is_persons = turn.role == "user" or turn.may_be_output  # of which a person is asked
     is_request = is_persons and statement.kind == "prose" and _is_asked(statement, values)
     return Described(statement, words, values, reading, is_request)
 

@@ -123,7 +123,7 @@ def _is_of_speakers(words: Sequence[str], written: Sequence[str], *, is_team: bo
     if verb[0] in {"am", "are"}:
         return _is_kind(rest, written[at + 1 :])
     if verb[0] == "have":
-        return _has_lasting(rest)
+        return _has_lasting(rest, is_team=is_team)
     if verb[0] in AUXILIARIES or _points(rest):
         return False
     return _FREQUENCY.search(" ".join(rest)) is not None or _is_habit(
@@ -148,12 +148,12 @@ def _points(rest: Sequence[str]) -> bool:
     return is_pointer or not lasting_words.CHOICES.isdisjoint(rest[:4])
 
 
-def _has_lasting(rest: Sequence[str]) -> bool:
-    """Return whether "have" is followed by what one has for long: "two kids", "a gas oven"."""
+def _has_lasting(rest: Sequence[str], *, is_team: bool) -> bool:
+    """Return whether "have" is followed by what one has for long: "two kids", "three depots"."""
     if rest[0] in {"to", "the"} or rest[0] in AUXILIARIES:
         return False
     is_counted = rest[0] in NUMBER_WORDS and rest[0] not in {"a", "an", "one"}
-    return is_counted or not lasting_words.HAD.isdisjoint(rest[:4])
+    return (is_team and is_counted) or not lasting_words.HAD.isdisjoint(rest[:4])
 
 
 def _is_kind(rest: Sequence[str], written: Sequence[str]) -> bool:

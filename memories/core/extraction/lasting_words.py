@@ -43,7 +43,7 @@ TEAM_DOES: Final = words_of(
 DONE: Final = words_of(  # of somebody else, who is named or related
     "lives works teaches studies speaks prefers loves likes hates dislikes eats drinks drives owns"
     " plays collects sings goes runs leads manages handles approves maintains signs covers uses"
-    " does decides reviews coordinates supervises"
+    " does starts attends decides reviews coordinates supervises"
 )
 RELATED: Final = PEOPLE | words_of(
     "children kid kids child spouse fiance fiancé fiancee fiancée girlfriend boyfriend parents"

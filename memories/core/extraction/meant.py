@@ -26,6 +26,9 @@ _FEW_WORDS: Final = 4
 _MAX_CONTEXT: Final = 300  # characters
 _ANSWERS: Final = words_of("yes no not yep nope then only never always stays both neither")
 
+_YES_NO: Final = words_of("yes no yep nope yeah")
+_SPEAKERS: Final = words_of("i i'm i've we we're we've my our")
+
 
 def find_meant(
     described: Described, before: Sequence[tuple[Described, Turn]]
@@ -124,5 +127,7 @@ def _refers_back(described: Described) -> bool:
         own = without_request(described.statement.text)
         return names_nothing(described) or lacks_referent(own)
     first = described.words[0] if described.words else ""
+    if first in _YES_NO and described.words[1:2] and described.words[1] in _SPEAKERS:
+        return False  # "No, I'm vegan.": says all that was asked
     is_short = len(described.words) <= _FEW_WORDS
     return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)

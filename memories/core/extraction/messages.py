@@ -10,6 +10,7 @@ from memories.core.extraction.labels import ROLES
 from memories.core.extraction.turns import without_labels
 
 _SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool"}
+_SPOKEN: Final = frozenset([None, "text", "input_text", "output_text"])
 _RESULTS: Final = frozenset(["tool_result", "function_call_output"])
 
 
@@ -83,7 +84,8 @@ def _said(message: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def _of_part(part: Mapping[str, Any], speaker: str) -> Iterator[tuple[str, str]]:
     if isinstance(part.get("text"), str):
-        yield "Tool" if part.get("type") in _RESULTS else speaker, part["text"]
+        is_spoken = isinstance(kind := part.get("type"), str | None) and kind in _SPOKEN
+        yield speaker if is_spoken else "Tool", part["text"]  # a file, a page, a tool's result
     elif part.get("type") in _RESULTS:
         within = part.get("content")
         for one in within if isinstance(within, list) else [within]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from memories.core.claims import compare
 from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.extract import (
     Extraction,
@@ -27,6 +28,7 @@ from memories.core.extraction.turns import Turn, read_turns
 from memories.core.text import terms
 
 PASSAGE_CHARS: Final = 3000
+QUOTED_WORDS: Final = 2  # a shorter quote is evidence of anything
 _WORD: Final = re.compile(r"\w+")
 _UNREAD: Final = frozenset(
     ["third_party_text", "procedural_fragment", "too_long", "not_to_be_stored"]
@@ -147,10 +149,11 @@ def accept_facts(
 ) -> Extraction:
     """Return what is kept of a model's facts, and of rules what the user asked to remember.
 
-    A fact without its quote in the transcript, or with names and numbers that are not in it, is
-    refused. The rules refuse what they bar; of what they would keep and the model did not name, a
-    person may be asked. From `unread_from` on, a position of the transcript, the model has read
-    nothing, and the rules decide.
+    A fact without its quote in the transcript, with a quote of a word or two, with one that says
+    the contrary, or with names and numbers that are not in the transcript, is refused. The rules
+    refuse what they bar; of what they would keep and the model did not name, a person may be asked.
+    From `unread_from` on, a position of the transcript, the model has read nothing, and the rules
+    decide.
     """
     accepted: list[Kept] = []
     refused: list[Refused] = []
@@ -189,6 +192,8 @@ def _check(text: TranscriptText, one: Found) -> Kept | Refused:
     bar = find_bar(described, turn)
     if bar is not None:
         return _refused(one, bar, at[0], turn)
+    if not _rests_on(words, text.transcript[at[0] : at[1]], described):
+        return _refused(one, "quote_not_found", at[0], turn)
     if len(words) > MAX_CHARS or len(words.split()) < 2:
         return _refused(one, "too_long" if len(words) > MAX_CHARS else "too_short", at[0], turn)
     most = CERTAIN[turn.role] + (REQUESTED if described.is_request else 0.0)
@@ -198,7 +203,18 @@ def _check(text: TranscriptText, one: Found) -> Kept | Refused:
         round(max(min(one.confidence, most), LEAST), 2),
         turn.role in {"assistant", "other"} or text.has_only_others(words),
     )
-    return Kept(fact, 1.0, turn.role, turn.speaker, at[0], described.is_request)
+    kept = Kept(fact, 1.0, turn.role, turn.speaker, at[0], described.is_request)
+    return refuse(kept, "third_party_text") if described.statement.is_doubtful else kept
+
+
+def _rests_on(fact: str, quote: str, described: Described) -> bool:
+    """Return whether a quote is more than a word or two, and does not say the contrary of a fact.
+
+    A short one is enough where it is the whole statement.
+    """
+    is_whole = len(_WORD.findall(quote)) >= len(_WORD.findall(described.statement.text))
+    is_quoted = is_whole or len(_WORD.findall(quote)) >= QUOTED_WORDS
+    return is_quoted and compare(fact, quote).relation != "contradicts"
 
 
 def _refused(one: Found, reason: Reason, start: int, turn: Turn | None = None) -> Refused:

@@ -24,6 +24,7 @@ _HANDS_OVER = re.compile(
     re.IGNORECASE,
 )
 _HEAD_CHARS: Final = 120
+_COLON: Final = re.compile(r":(?=\s)")  # not that of a time
 _TEXT: Final = (
     r"(?:e-?mail|mail|message|letter|text|transcript|log|output|article|page|web ?page|website"
     r"|document|doc|pdf|file|ticket|issue|comment|review|readme|post|thread|excerpt|newsletter|memo"
@@ -55,7 +56,7 @@ _BY_OTHERS: Final = re.compile(
     rf"|(?:\S{{1,20}} )?{_TEXT}(?: #?\w{{1,20}})? (?:text|body|contents?)$)",
     re.IGNORECASE,
 )
-_SAYING: Final = re.compile(rf"\A.{{0,120}}\b{_SENT}(?: \w{{1,20}}){{0,2}}$", re.IGNORECASE)
+_SAYING: Final = re.compile(rf"\A.{{0,120}}\b{_SENT}(?: [\w:.]{{1,20}}){{0,3}}$", re.IGNORECASE)
 _OWN_WORDS: Final = re.compile(
     r"\b(?:i|we) (?:(?:just|have|had) )?\w{1,20}(?: \w{1,20})?$", re.IGNORECASE
 )
@@ -117,6 +118,11 @@ def find_pasted(
     return [*spans, (handed_at, end)]
 
 
+def introduces_text(line: str) -> bool:
+    """Return whether a line introduces the text of others: "Joe <joe@example.org> wrote:"."""
+    return _head_end(line.strip()) is not None
+
+
 def _introduced_spans(transcript: str, prose: Sequence[Span], end: int) -> list[Span]:
     spans: list[Span] = []
     at = 0
@@ -169,9 +175,10 @@ def _is_header(transcript: str, lines: Sequence[Span]) -> bool:
 
 def _head_end(line: str) -> int | None:
     """Return where the words of a line end that introduce the text of others."""
-    colon = line.find(":", 0, _HEAD_CHARS)
-    is_alone = colon + 1 == len(line)
-    if colon < 0 or not (is_alone or line[colon + 1].isspace()):
+    is_alone = line.endswith(":") and len(line) <= _HEAD_CHARS
+    found = _COLON.search(line, 0, _HEAD_CHARS)
+    colon = len(line) - 1 if is_alone else found.start() if found else -1
+    if colon < 0:
         is_short = len(line) <= _HEAD_CHARS
         is_told = is_short and (_BELOW.match(line) or _ANNOUNCED.match(line))
         return len(line) if is_told and find_request(line) is None else None

@@ -65,7 +65,10 @@ PRIVATE = re.compile(
     r"|(?:(?:this|that|it)(?: is|['\u2019]s| was) )?(?:strictly )?off the record\b"
     r"|(?:(?:this|that|it) (?:stays|remains|is) )?(?:just |strictly )?between"
     r" (?:us|ourselves|you and me)(?=[,:.!]|$)"
-    r"|(?:keep|take) (?:this|that|it) off the record\b)",
+    r"|(?:keep|take) (?:this|that|it) off the record\b"
+    r"|keep (?:this|that|it) to yourself\b"
+    r"|(?:only |just )?for (?:this|our) (?:chat|conversation|session) only\b"
+    rf"|(?:do not|don['\u2019]t|never)(?: please)? {_STORING}(?= ?[).!]{{0,3}}$))",
     re.IGNORECASE,
 )
 _IN_YOURS: Final = r"(?:in|into) your (?:memory|memories|notes?|records?|files?)"
@@ -127,6 +130,11 @@ CONVERSATION = re.compile(
     rf"(?:do not|don['\u2019]t|never|(?:i|we) (?:do not|don['\u2019]t) want you to)(?: please)? "
     rf"{_STORING}(?: down)? (?:anything|any) {_OF_TALK}"
     r"|(?:do not|don['\u2019]t)(?: please)? (?:remember|memori[sz]e) anything(?= ?(?:[.!;]|$))"
+    rf"|(?:do not|don['\u2019]t|never|(?:i|we) (?:do not|don['\u2019]t) want you to)(?: please)? "
+    rf"{_STORING}(?: any of)? {_TALK}(?! (?:as|to|in|into|under|with|so)\b)"
+    r"|(?:(?:this is|let['\u2019]s (?:use|have)|use|go|switch to) )?(?:an? )?(?:temporary chat"
+    r"|incognito(?: (?:mode|chat))?|(?:private|off-the-record) (?:chat|mode|session))"
+    r"(?= ?(?:[.,;!\u2013\u2014-]|$| please\b))"
     rf"|{_STORING} nothing {_OF_TALK}"
     rf"|(?:nothing|none) (?:{_OF_TALK}|of this)[\w ]{{0,20}} (?:should|must|may|can|is to) be"
     rf" {_STORED}"
@@ -143,7 +151,8 @@ _WHY: Final = r"(?:private|confidential|secret|wrong|not (?:true|right)|a (?:jok
 MISTAKEN: Final = (
     r"(?:that|this|it)(?:['\u2019]s| is| was) (?:only |just )?"
     r"(?:wrong|incorrect|not (?:true|right)|nonsense|an error|a (?:test|joke|mistake))"
-    r"|(?:i was|i['\u2019]m|i am) (?:only |just )?(?:joking|kidding|testing)"
+    r"|(?:i was |i['\u2019]m |i am )?(?:only |just )(?:joking|kidding|testing)"
+    r"|(?:i was|i['\u2019]m|i am) (?:joking|kidding|testing)"
 )
 _TAKING_BACK = (
     r"(?:scratch|strike|forget|disregard|ignore|cancel|undo|erase|unremember)"

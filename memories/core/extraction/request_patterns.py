@@ -67,9 +67,13 @@ TAG: Final = re.compile(
 )
 _OPENERS: Final = (
     r"(?:(?:please|pls|plz|kindly|just|and|but|so|ok|okay|also|hey|hi|hello|oh|well|yes|right|now|then|first"
-    r"|finally|importantly|important|instead|btw|by the way|/\w{1,20})[,:]? ){0,4}"
+    r"|finally|importantly|important|instead|btw|by the way|/\w{1,20}"
+    r"|(?:claude|chatgpt|gpt|gemini|copilot|assistant)(?= ))[,:]? ){0,4}(?:[/#](?=\w))?"
 )
-_ASKS_POLITELY: Final = r"(?:can|could|will|would|may|might) you"
+_YOU: Final = r"(?:you|u|ya)"
+_ASKS_POLITELY: Final = (
+    rf"(?:(?:can|could|will|would|may|might) {_YOU}|why don['\u2019]t {_YOU})(?:,? please,?)?"
+)
 _REMEMBERS: Final = (
     r"(?:remember|(?:keep|bear) in mind|memori[sz]e|(?:don't|do not|won't|will not|never) forget)"
 )
@@ -85,12 +89,14 @@ _FRAME: Final = (
     r"|(?:i|we)(?:'d| would| do)?(?: really| just| only)?"
     r" (?:want|need|like|love|expect|ask|prefer|wish)(?: for)? you to"
     r"|(?:i|we)(?:'d| would)(?: really)? (?:be \w{2,12}|(?:appreciate|like|love|prefer) it)"
-    r" if you(?: could| would)?"
+    r" if you(?: could| would|['\u2019]d)?"
+    r"|help me(?: to)?|(?:i|we) need to"
     r"|(?:i|we)(?: do| really)? hope(?: that)? you(?:'ll| will)"
-    rf"|{_MATTERS}|it(?:'d| would|'ll| will)?(?: really)? helps? (?:if you(?: could| would)?|to)"
+    rf"|{_MATTERS}|it(?:'d| would|'ll| will| might| may)?(?: really)? helps?"
+    r" (?:if you(?: could| would)?|to)"
     r"|you(?:'d| would) do well to|make a point of|ensure(?: that)?(?: you| to)"
     r"|you(?:'ll| will) (?:want|need|have) to"
-    r"|you (?:should|must|ought to|need to|have to|might want to|may want to|had better)"
+    rf"|{_YOU} (?:should|must|ought to|need to|have to|might want to|may want to|had better)"
     r"|it(?:'s| is|'d be| would be| will be) (?:\w{2,20} ){1,3}"
     r"(?:that you(?: should)?|if you(?: could| would)?|for you to|to)"
     r"|(?:i|we)(?:'ve| have)? (?:told|asked) you to|let(?:'s| us)"
@@ -99,6 +105,7 @@ _FRAME: Final = (
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
     r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear|kept) in mind)(?:ed|d)?|remembering"
+    r"|rememeber|remeber|rember|remmember"
     r"|memori[sz]ing|keeping in mind"
     r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself"
     r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?slip"

@@ -10,9 +10,10 @@ from typing import Final, Literal
 
 from memories.core.extraction.blocks import Block
 from memories.core.extraction.lists import BULLET, find_items
-from memories.core.extraction.pasted import find_pasted
+from memories.core.extraction.pasted import find_pasted, introduces_text
 from memories.core.extraction.references import asks_for_detail, tells_detail
 from memories.core.extraction.request_grammar import find_request
+from memories.core.extraction.shown_text import find_shown_text
 from memories.core.extraction.splitting import split_at_request
 from memories.core.extraction.turns import Turn, read_lines
 from memories.core.tokeniser import sentence_spans
@@ -36,7 +37,8 @@ class Statement:
     `turn` is the position of its turn, `place` its own within the turn, `kind` says whether it
     stands in a block of code or log lines, in text quoted from elsewhere, or is not to be stored.
     `corrects` is the text that its speaker took back for it, "" without one; `is_listed`: a request
-    to remember announced it; `is_retracted`: its speaker took it back.
+    to remember announced it; `is_retracted`: its speaker took it back; `is_doubtful`: it may be
+    others' words, which its speaker asks about.
     """
 
     text: str
@@ -48,6 +50,7 @@ class Statement:
     corrects: str = ""
     is_listed: bool = False
     is_retracted: bool = False
+    is_doubtful: bool = False
 
     @property
     def asks_to_remember(self) -> bool:
@@ -69,6 +72,7 @@ def _of_turn(
     transcript: str, position: int, turn: Turn, blocks: dict[int, Block | None]
 ) -> Iterator[Statement]:
     place = 0
+    doubtful_from = find_shown_text(transcript, turn.start, turn.end) if turn.is_users else turn.end
     for kind, start, end, is_item in _stretches(transcript, turn, blocks):
         is_own = kind == "prose" and turn.is_users
         listed_until = start if not is_item else end
@@ -82,7 +86,10 @@ def _of_turn(
             for a, b in parts:
                 before, said = said, transcript[a:b]
                 is_listed = b <= listed_until or (is_awaited and tells_detail(said))
-                yield Statement(said, a, b, position, place, kind, is_listed=is_listed)
+                yield Statement(
+                    said, a, b, position, place, kind,
+                    is_listed=is_listed, is_doubtful=turn.may_be_output or a >= doubtful_from,
+                )  # fmt: skip
                 place += 1
                 is_awaited = is_own and asks_for_detail(said, before)
                 if is_own and not is_item and _goes_for_line(said):
@@ -213,8 +220,14 @@ def _kind_of(line: str, *, is_first: bool) -> Kind:
     written = sum(map(len, words))
     letters = sum(map(len, _LETTERS.findall(line)))
     is_dense = letters < _LETTERS_IN_PROSE * written
-    is_code = _INDENTED.match(line) or (is_dense and len(words) > 2 and find_request(line) is None)
-    return "code" if is_code else "prose"
+    if _INDENTED.match(line) or (is_dense and len(words) > 2 and not _is_told(line)):
+        return "code"
+    return "prose"
+
+
+def _is_told(line: str) -> bool:
+    """Return whether a line of many signs is written by a person all the same."""
+    return find_request(line) is not None or introduces_text(line)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
