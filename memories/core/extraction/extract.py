@@ -16,7 +16,7 @@ from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
-from memories.core.extraction.language import is_other_language
+from memories.core.extraction.language import seems_english
 from memories.core.extraction.meant import mark_announced
 from memories.core.extraction.overlap import Repetitions
 from memories.core.extraction.private_marks import mark_private
@@ -105,7 +105,7 @@ def extract(
     turns = read_turns(transcript, agent)
     candidates = list(facts_in(transcript, turns))
     statements = [one.described.statement for one in candidates]
-    is_read = not is_other_language(one.text for one in statements if one.kind == "prose")
+    is_read = seems_english(one.text for one in statements if one.kind == "prose")
     judged = [_judge(one, worth, is_read=is_read) for one in candidates]
     for echo, said in find_echoes([one.described for one in candidates], turns).items():
         judged[echo], judged[said] = _as_the_users(judged[echo], judged[said])

@@ -17,8 +17,7 @@ from memories.core.function_words import (
 _KNOWN: Final = AUXILIARIES | CONJUNCTIONS | DETERMINERS | PREPOSITIONS | PRONOUNS
 _WORD: Final = re.compile(r"[^\W\d_]+")
 WORDS_NEEDED: Final = 6  # of fewer nothing can be said
-ENGLISH_FROM: Final = 0.25  # share of function words, see docs/tuning.md
-OTHER_BELOW: Final = 0.1
+ENGLISH_FROM: Final = 0.15  # share of function words, see docs/tuning.md
 
 
 def share_of_function_words(texts: Iterable[str]) -> tuple[float, int]:
@@ -29,12 +28,6 @@ def share_of_function_words(texts: Iterable[str]) -> tuple[float, int]:
             count += 1
             known += word[0].lower() in _KNOWN
     return known / max(count, 1), count
-
-
-def is_other_language(texts: Iterable[str]) -> bool:
-    """Return whether texts have so few function words of English that no rule reads them."""
-    share, count = share_of_function_words(texts)
-    return count >= WORDS_NEEDED and share < OTHER_BELOW
 
 
 def seems_english(texts: Iterable[str]) -> bool:

@@ -13,6 +13,11 @@ from memories.core.extraction.request_grammar import find_request, request_posit
 _BUT = re.compile(
     r"[,;]? but (?=(?:please |do |also ){0,2}(?:remember|note|keep|write|store|save))", re.I
 )
+_AND_REMEMBER = re.compile(
+    r"(?:[;,]|,? and) (?=(?:(?:also|please|and),? ){0,2}"
+    r"(?:remember|don['\u2019]t forget|note) that\b)",
+    re.IGNORECASE,
+)
 # "I'm allergic to nuts, what can I bake?", "I live in Oslo and I'm looking for a choir."
 _ASKS_ON = re.compile(
     r"(?:[,;]|,? (?:so|and|but)| [-\u2013\u2014]) (?=(?:(?:what|which|where|when|who|how|why|can"
@@ -29,8 +34,20 @@ def split_at_request(
     """Split "Don't store this, but remember that …" and what a speaker takes back from the rest.
 
     In a user's own words, what stands before a request to remember is a statement of its own, and
-    so is a plain fact before a question.
+    so are a plain fact before a question, and each request of several.
     """
+    if not is_own:
+        yield from _split(transcript, start, end, is_own=False)
+        return
+    for more in _AND_REMEMBER.finditer(transcript, start, end):
+        if find_request(transcript[start : more.start()]) is None:
+            break
+        yield from _split(transcript, start, more.start(), is_own=True)
+        start = more.end()
+    yield from _split(transcript, start, end, is_own=True)
+
+
+def _split(transcript: str, start: int, end: int, *, is_own: bool) -> Iterator[tuple[int, int]]:
     found = find_retraction(transcript, start, end)
     if found is None and (declined := find_declining(transcript, start, end)) is not None:
         found = declined if find_request(transcript[start : declined[0]]) is not None else None
