@@ -259,7 +259,9 @@ def test_further_requests_are_kept_without_doubt(asked: str) -> None:
 
 
 def test_several_requests_in_a_sentence_are_facts_of_their_own() -> None:
-    said = "remember that Bo sits in room 9; also remember that Lou drives, and note that Kim cooks."
+    said = (
+        "remember that Bo sits in room 9; also remember that Lou drives, and note that Kim cooks."
+    )
     kept = extract(f"User: {said}\nAssistant: Noted.").kept
     assert [one.fact.text for one in kept] == ["Bo sits in room 9", "Lou drives", "Kim cooks."]
     many = extract("User: " + "remember that x is y, and " * 2000)
