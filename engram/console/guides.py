@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from django.conf import settings
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -38,6 +38,7 @@ GUIDES: Final[Mapping[str, str]] = {
     "architecture": "Where code lives",
     "internals": "Decisions, locks and measurements",
 }
+_NAME_PART: Final = re.compile(r"(?<=[/._=,(\-])(?=\w)")
 _NO_ANCHOR: Final = re.compile(r"[^\w\- ]")
 
 
@@ -125,6 +126,12 @@ def _show_code(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -
     return format_html('<pre class="sample" tabindex="0">{}</pre>', tokens[index].content)
 
 
+def _show_name(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -> str:
+    """Show code within a line, which may break behind the signs of paths and calls."""
+    parts = [part for part in _NAME_PART.split(tokens[index].content) if part]
+    return format_html("<code>{}</code>", format_html_join(mark_safe("<wbr>"), "{}", zip(parts)))
+
+
 def _open_cell(renderer: Any, tokens: Sequence[Token], index: int, *rest: Any) -> str:
     """Show a cell without the inline style of its alignment, which no page allows."""
     return f"<{_cell_tag(tokens[index], tokens[index + 1])}>"
@@ -146,6 +153,7 @@ def _make_parser() -> MarkdownIt:
         ("link_close", _close_link),
         ("fence", _show_code),
         ("code_block", _show_code),
+        ("code_inline", _show_name),
         ("th_open", _open_cell),
         ("td_open", _open_cell),
         ("th_close", _close_cell),
