@@ -132,9 +132,9 @@ class NoteDetail(WorkspaceView):
     def put(self, request: Request, note_path: str) -> Response:
         """Create or replace a note.
 
-        Equal text and title change nothing. Unchanged passages keep their vectors; the first new
-        ones are embedded at once, the others in the background. A credential in the text is
-        replaced by a marker.
+        Equal text and title change nothing. Passages unchanged under unchanged headings keep their
+        vectors; the first new ones are embedded at once, the others in the background. A credential
+        in the text is replaced by a marker.
         """
         sent = validate_body(shapes.NoteDraftSerializer, request).validated_data
         self.charge([sent["content"]])

@@ -6,7 +6,7 @@ Only what notes need; nothing is rendered. Every function takes time in proporti
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 _FENCE = re.compile(r" {0,3}(?:[-*+] {1,3})?(`{3,}|~{3,})([^\n]*)")
@@ -17,7 +17,7 @@ _CLOSING = re.compile(r"(?:^|[ \t])#+[ \t]*$")
 _MASK = "\x00"
 # `~~`, or a line break after which another block begins, where struck-out text cannot go on.
 _STRIKE = re.compile(r"(?<![~\\])~~(?!~)|\n(?=[ \t]*(?:\n|\||#{1,6} |[-*+][ \t]|\d{1,9}[.)][ \t]))")
-_COMMENT = re.compile(r"%%.*?%%", re.DOTALL)
+_COMMENT_MARK = re.compile(r"<!--|-->|%%")
 
 
 class Line(NamedTuple):
@@ -89,16 +89,49 @@ def without_code(text: str) -> str:
     return "\n".join(parts)
 
 
-def without_comments(text: str) -> str:
+def mask_comments(text: str) -> str:
     """Return a text whose `%% comments %%` and `<!-- comments -->` are masked by character.
 
     The text is one without code; what is not closed begins no comment.
     """
-    parts, at = [], 0
-    while (begin := text.find("<!--", at)) >= 0 and (end := text.find("-->", begin + 4)) >= 0:
-        parts += [text[at:begin], _MASK * (end + 3 - begin)]
-        at = end + 3
-    return _COMMENT.sub(lambda found: _MASK * len(found[0]), "".join([*parts, text[at:]]))
+    return _replaced(text, _comments(text), lambda comment: _MASK * len(comment))
+
+
+def without_comments(text: str) -> str:
+    """Return a text without its comments outside code, the line breaks in them kept."""
+    if "%%" not in text and "<!--" not in text:
+        return text
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    found = _comments(without_code(text))
+    return _replaced(text, found, lambda comment: "\n" * comment.count("\n"))
+
+
+def _comments(masked: str) -> Iterator[tuple[int, int]]:
+    """Yield the begin and the end of each comment of a text without code."""
+    marks = list(_COMMENT_MARK.finditer(masked))
+    last = {mark[0]: mark.start() for mark in marks}
+    begin, closing = 0, ""
+    for mark in marks:
+        if closing:
+            if mark[0] == closing:
+                yield begin, mark.end()
+                closing = ""
+        elif mark[0] != "-->":
+            awaited = "%%" if mark[0] == "%%" else "-->"
+            if last.get(awaited, -1) > mark.start():
+                begin, closing = mark.start(), awaited
+
+
+def _replaced(
+    text: str, spans: Iterable[tuple[int, int]], replacement: Callable[[str], str]
+) -> str:
+    """Return a text with the parts at these places, in order, replaced."""
+    parts: list[str] = []
+    kept_to = 0
+    for begin, end in spans:
+        parts += [text[kept_to:begin], replacement(text[begin:end])]
+        kept_to = end
+    return "".join([*parts, text[kept_to:]])
 
 
 def without_struck_out(text: str) -> str:

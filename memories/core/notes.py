@@ -8,7 +8,7 @@ from collections.abc import Iterable, Set
 from dataclasses import dataclass
 
 from memories.core.front_matter import Value, read_properties, texts_of
-from memories.core.markdown import read_lines
+from memories.core.markdown import read_lines, without_comments
 from memories.core.markdown_links import note_links
 from memories.core.note_chunks import Chunk, chunk_note
 from memories.core.note_paths import without_extension
@@ -42,7 +42,10 @@ def note_hash(content: str) -> str:
 
 
 def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
-    """Read a note; raise `OverfullError` instead of leaving links, tags or aliases out."""
+    """Read a note; raise `OverfullError` instead of leaving links, tags or aliases out.
+
+    Comments, which editors do not show, are in no passage.
+    """
     read = read_properties(content)
     properties, body = read.values, read.body
     aliases = _named(properties, "aliases", "alias")
@@ -59,14 +62,15 @@ def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
     ):
         if len(found) > most:
             raise OverfullError(f"A note has at most {most:,} {name}; this one has {len(found):,}.")
-    title = given_title.strip() or _title(path, body, properties)
+    shown = without_comments(body)
+    title = given_title.strip() or _title(path, shown, properties)
     return NoteReading(
         title=title,
         aliases=aliases,
         tags=tags,
         properties=properties,
         links=links,
-        chunks=chunk_note(body, title),
+        chunks=chunk_note(shown, title),
     )
 
 

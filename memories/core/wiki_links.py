@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memories.core.markdown import without_code, without_comments
+from memories.core.markdown import mask_comments, without_code
 
 TARGET_MAX_CHARS = 400
 HEADING_MAX_CHARS = 300
@@ -59,7 +59,7 @@ def _link_of(match: re.Match[str]) -> WikiLink | None:
 
 def visible(text: str) -> str:
     """Return a text with code and comments masked, positions kept."""
-    return without_comments(without_code(text))
+    return mask_comments(without_code(text))
 
 
 def inline_tags(text: str) -> list[str]:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import BriefingEntry
 from memories.core.context import PassageEntry, compose
-from memories.models import Memory, PredictionError, RecallRecord
+from memories.models import Memory, NoteChunk, PredictionError, RecallRecord
 from tests.conftest import Tenant
 
 RETRIES = "A failed payment is tried again after three days."
@@ -78,6 +78,17 @@ def test_memories_of_a_context_count_as_injected_and_not_as_recalled(tenant: Ten
     context(tenant, budget_chars=0)
     with in_workspace(tenant.workspace):
         assert Memory.objects.get(pk=memory).injected_count == 2
+
+
+def test_comments_of_a_note_are_served_by_its_own_path_alone(tenant: Tenant) -> None:
+    text = f"# Billing\n\n{RETRIES} %%Ida decided it.%%\n\n<!--\nUntil the audit.\n-->\n"
+    tenant.agent._send("put", "notes/work/billing.md", {"content": text}, {})
+    found = context(tenant)
+    assert [row["text"] for row in found["notes"]] == [RETRIES]
+    assert "Ida" not in found["text"]
+    assert tenant.reader.get("notes/work/billing.md").json()["content"] == text
+    with in_workspace(tenant.workspace):
+        assert [one.text for one in NoteChunk.objects.all()] == [RETRIES]
 
 
 def test_forgotten_memories_and_deleted_notes_are_in_no_context(tenant: Tenant) -> None:

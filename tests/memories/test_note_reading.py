@@ -8,7 +8,7 @@ import pytest
 
 from engram.kernel.credentials import without_credentials
 from memories.core.front_matter import UnreadableError, parse, read_properties
-from memories.core.markdown import without_struck_out
+from memories.core.markdown import without_comments, without_struck_out
 from memories.core.markdown_links import pieces
 from memories.core.note_chunks import CHUNK_WEIGHT, chunk_note, weight
 from memories.core.notes import OverfullError, read_note
@@ -195,6 +195,24 @@ def test_links_in_comments_of_html_are_left_out_where_they_end() -> None:
     assert inline_tags(text) == []
 
 
+def test_comments_are_in_no_passage_and_no_title() -> None:
+    told = {
+        "Paid %%by Ida%% in May.": "Paid  in May.",
+        "a <!-- b\n\n# C --> d": "a \n\n d",
+        "%%\n# Private\n\n- x\n%%\n# Shown": "Shown",
+        "<!-- a %% b --> c %% d": " c %% d",
+        "%% a <!-- b %% c --> d": " c --> d",
+        "a\r\n%% b\r\n%% c": "a\n\n c",
+        "open %% one and <!-- two": "open %% one and <!-- two",
+        "`%%` a `%%` `<!-- b -->`": "`%%` a `%%` `<!-- b -->`",
+        "```\n%% a %%\n```": "```\n%% a %%\n```",
+        "%%only%%": "",
+    }
+    found = {text: "\n".join(one.text for one in read_note("a.md", text).chunks) for text in told}
+    assert found == told
+    assert read_note("a.md", "%%\n# Private\n%%\n# Shown").title == "Shown"
+
+
 def test_struck_out_text_is_removed_within_its_block_and_not_in_code() -> None:
     told = {
         "~~Old.~~ New.": " New.",
@@ -278,6 +296,8 @@ BOMBS = {
     "underlines": "a\n=\n\n" * 40_000,
     "properties": "a:: b\n" * 33_000,
     "hashes": "#" * 200_000,
+    "open comments": "<!-- " * 40_000,
+    "closings": "%% <!--" + "-- >" * 50_000,
     "open front matter": "---\n" + "[" * 15_000,
     "rubbish": "".join(chr(i % 0x2000) for i in range(200_000)),
 }
@@ -291,7 +311,7 @@ def test_markdown_bombs_become_bounded_passages_that_keep_the_text(name: str) ->
     assert len(note.chunks) <= 2 * weight(text) // CHUNK_WEIGHT + 1_000
     if "heading" not in name and "underline" not in name and name != "rubbish":
         kept = "".join("".join(chunk.text.split()) for chunk in note.chunks)
-        assert kept == "".join(text.split())
+        assert kept == "".join(without_comments(text).split())
 
 
 def test_deep_headings_have_a_bounded_path() -> None:

@@ -1,4 +1,4 @@
-"""Write the passages of a note; unchanged ones keep their vectors."""
+"""Write the passages of a note; those unchanged under unchanged headings keep their vectors."""
 
 from __future__ import annotations
 
