@@ -273,6 +273,116 @@ def test_pruning_deletes_only_what_this_folder_brought_and_nobody_changed(
     assert sorted(notes(tenant)) == ["broken.md", "changed.md", "kept.md", "own.md", "theirs.md"]
 
 
+def two_folders(vault: Path) -> tuple[Path, Path]:
+    first, second = vault / "fa", vault / "fb"
+    for folder in (first, second):
+        write(folder, "same.md", f"Of {folder.name}.")
+        write(folder, f"{folder.name}.md", "Own.")
+    return first, second
+
+
+def test_a_note_that_another_folder_brought_is_kept_named_and_not_pruned(
+    tenant: Tenant, vault: Path
+) -> None:
+    first, second = two_folders(vault)
+    run(tenant, first)
+    assert run(tenant, second) == [
+        "1 note: 1 created, 0 changed, 0 unchanged, 1 skipped.",
+        f"skipped same.md: another folder, {first}, brought a note with this path and another text",
+        "Only the folder that brought a note changes and prunes it. With --take-over the notes of "
+        "the files in this one become its own.",
+    ]
+    run(tenant, second, "--replace-changed")
+    assert notes(tenant)["same.md"] == "Of fa."
+    (second / "same.md").unlink()
+    assert run(tenant, second, "--prune")[-1] == f"Not pruned: 2 notes of {first}."
+    assert sorted(notes(tenant)) == ["fa.md", "fb.md", "same.md"]
+
+
+def test_a_folder_takes_over_the_notes_of_its_files_alone(tenant: Tenant, vault: Path) -> None:
+    first, second = two_folders(vault)
+    run(tenant, first)
+    assert run(tenant, second, "--take-over") == [
+        "2 notes: 1 created, 1 changed, 0 unchanged.",
+        f"Taken over from {first}: 1 note.",
+    ]
+    assert notes(tenant)["same.md"] == "Of fb."
+    (first / "same.md").unlink()
+    said = run(tenant, first, "--prune")
+    assert said == [
+        "1 note: 0 created, 0 changed, 1 unchanged.",
+        f"Not pruned: 2 notes of {second}.",
+    ]
+    assert sorted(notes(tenant)) == ["fa.md", "fb.md", "same.md"]
+    (second / "same.md").unlink()
+    assert run(tenant, second, "--prune")[1] == "deleted same.md"
+
+
+def test_equal_text_of_another_folder_is_taken_over_on_demand(tenant: Tenant, vault: Path) -> None:
+    first, second = vault / "fa", vault / "fb"
+    for folder in (first, second):
+        write(folder, "same.md", "One text.")
+        write(folder, f"{folder.name}.md", "Own.")
+    run(tenant, first)
+    assert run(tenant, second)[1] == f"not taken over same.md: {first} brought this text"
+    assert f"Taken over from {first}: 1 note." in run(tenant, second, "--take-over")
+    assert len(run(tenant, second, "--take-over")) == 1
+    (first / "same.md").unlink()
+    run(tenant, first, "--prune")
+    assert "same.md" in notes(tenant)
+    with in_workspace(tenant.workspace):
+        assert Note.objects.get(path="same.md").version == 1
+
+
+def test_a_note_changed_here_is_taken_over_with_its_text(tenant: Tenant, vault: Path) -> None:
+    first, second = two_folders(vault)
+    run(tenant, first)
+    put_here(tenant, "same.md", "changed here")
+    said = run(tenant, second, "--take-over")
+    assert f"skipped same.md: {module.CHANGED_TWICE}" in said
+    assert notes(tenant)["same.md"] == "changed here"
+    run(tenant, second, "--replace-changed")
+    assert notes(tenant)["same.md"] == "Of fb."
+
+
+def test_a_moved_folder_is_pruned_after_it_was_told_from_where(
+    tenant: Tenant, neighbour: Tenant, vault: Path
+) -> None:
+    old, new = vault / "old", vault / "new"
+    for name in ("a.md", "b.md", "gone.md"):
+        write(old, name, name)
+    run(tenant, old)
+    run(neighbour, old)
+    with pytest.raises(CommandError, match="is still there"):
+        run(tenant, vault, "--moved-from", str(old))
+    old.rename(new)
+    (new / "gone.md").unlink()
+    hint = f"{old} is not there: if it was moved here, run this with --moved-from {old}"
+    assert run(tenant, new)[-1] == hint
+    assert run(tenant, new, "--prune")[-3:][::2] == [f"Not pruned: 3 notes of {old}.", hint]
+    assert "gone.md" in notes(tenant)
+    with pytest.raises(CommandError, match=f"Folders that brought notes: {old}."):
+        run(tenant, new, "--moved-from", str(vault / "older"))
+    assert run(tenant, new, "--prune", "--moved-from", str(old)) == [
+        f"Moved from {old}: 3 notes.",
+        "2 notes: 0 created, 0 changed, 2 unchanged, 1 deleted.",
+        "deleted gone.md",
+    ]
+    assert sorted(notes(tenant)) == ["a.md", "b.md"]
+    assert run(neighbour, new)[-1] == hint
+
+
+def test_a_link_in_the_place_of_a_moved_folder_does_not_hide_that_it_was_moved(
+    tenant: Tenant, vault: Path
+) -> None:
+    old, new = vault / "old", vault / "new"
+    write(old, "a.md", "One.")
+    run(tenant, old)
+    old.rename(new)
+    old.symlink_to(new)
+    assert run(tenant, new, "--moved-from", str(old))[0] == f"Moved from {old}: 1 note."
+
+
 def test_a_folder_that_cannot_be_read_keeps_its_notes(tenant: Tenant, vault: Path) -> None:
     write(vault, "a.md", "One.")
     write(vault, "closed/b.md", "Two.")
