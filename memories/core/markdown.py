@@ -1,4 +1,4 @@
-"""Read the structure of Markdown: headings, fenced code, code spans, struck-out text, comments.
+"""Read the structure of Markdown: headings, code blocks, code spans, struck-out text, comments.
 
 Only what notes need; nothing is rendered. Every function takes time in proportion to the text.
 """
@@ -10,6 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 _FENCE = re.compile(r" {0,3}(?:[-*+] {1,3})?(`{3,}|~{3,})([^\n]*)")
+_INDENT = re.compile(r"(?: {4}| {0,3}\t)")
+_INDENTED_LINE = re.compile(r"(?:^|[\r\n])(?: {4}| {0,3}\t)")
+# What later paragraphs may belong to by their indentation: an item, or a footnote.
+_HANGING = re.compile(r" {0,3}(?:[-*+][ \t]|\d{1,9}[.)][ \t]|\[\^)")
 _BACKTICKS = re.compile(r"`+")
 _HASHES = re.compile(r" {0,3}(?:[-*+] {1,3})?(#{1,6})(?:[ \t]+([^\n]*))?")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*")
@@ -36,16 +40,24 @@ class Line(NamedTuple):
 def read_lines(text: str) -> list[Line]:
     """Return the lines of a text, without line breaks.
 
-    A heading with a line under it is one `Line` of both.
+    A heading with a line under it is one `Line` of both. Indented lines are code where a paragraph
+    begins, unless they may belong to an item above.
     """
     lines: list[Line] = []
-    fence = ""
+    fence, is_hanging = "", False
     for line in text.replace("\r\n", "\n").replace("\r", "\n").split("\n"):
         if fence:
             is_closing = _closes(line, fence)
             lines.append(Line(line, is_code=True, is_fence=is_closing))
             fence = "" if is_closing else fence
             continue
+        is_after_blank = not lines or not lines[-1].text.strip()
+        if line.strip() and _INDENT.match(line):
+            is_begin = is_after_blank or lines[-1].is_code or lines[-1].level > 0
+            lines.append(Line(line, is_code=is_begin and not is_hanging))
+            continue
+        if line.strip() and (is_after_blank or _HANGING.match(line)):
+            is_hanging = _HANGING.match(line) is not None
         if (opening := _FENCE.match(line)) and not (opening[1][0] == "`" and "`" in opening[2]):
             fence = opening[1]
             lines.append(Line(line, is_code=True, is_fence=True))
@@ -66,7 +78,7 @@ def without_code(text: str) -> str:
 
     Line breaks are unified, otherwise positions stay.
     """
-    if "`" not in text and "~~~" not in text:
+    if "`" not in text and "~~~" not in text and not _INDENTED_LINE.search(text):
         return text
     parts: list[str] = []
     plain: list[str] = []

@@ -1,5 +1,6 @@
 """Read the links of a note: wiki links, and Markdown links to files of notes, `[text](sub/a.md)`.
 
+The address may stand elsewhere, as `[id]: sub/a.md`; `[text][id]`, `[id][]`, `[id]` are links then.
 The path of a Markdown link is relative to the note, with `/` before it to the top, and may be
 percent-encoded. Addresses with a scheme or a host, and files that are no Markdown, are no links of
 notes. Time is linear in the text.
@@ -26,6 +27,13 @@ _LINK = re.compile(
     r"(?:<([^<>\n\x00]{1,2000})>"
     r"|((?:[^()\s<>\[\]\x00]|\([^()\s<>\[\]\x00]{0,100}\)){1,2000}))"
     r"(?:[ \t]\"[^\"\n]{0,300}\")?[ \t]?\)"
+)
+_DEFINITION = re.compile(
+    r"^ {0,3}\[([^\[\]\n\x00]{1,300})\]:[ \t]*(?:<([^<>\n\x00]{1,2000})>|([^\s<>\x00]{1,2000}))",
+    re.MULTILINE,
+)
+_REFERENCE = re.compile(
+    r"(?<![\[\\])(!)?(?<!\\)\[([^\[\]\n]{1,300})\](?:\[([^\[\]\n\x00]{0,300})\])?(?![\[(:\]])"
 )
 _ELSEWHERE = re.compile(r"\A(?:[A-Za-z][A-Za-z0-9+.-]*+:|//)")
 _RELATIVE = ("./", "../", "/")
@@ -57,17 +65,36 @@ def _located(text: str) -> list[tuple[int, int, WikiLink]]:
     Neither the label nor the path of a Markdown link holds brackets.
     """
     found = list(located_wiki_links(text))
-    if "](" in text:
-        for match in _LINK.finditer(visible(text)):
+    if "](" in text or "]:" in text:
+        outside = visible(text)
+        for match in _LINK.finditer(outside):
             label = text[match.start(2) : match.end(2)]
-            if (link := _link_of(match, label)) is not None:
+            link = _link_to(match[3] or match[4], label, is_embed=match[1] is not None)
+            if link is not None:
                 found.append((match.start(), match.end(), link))
+        found += _references(text, outside)
     return sorted(found, key=lambda one: one[0])
 
 
-def _link_of(match: re.Match[str], label: str) -> WikiLink | None:
-    """Return the link of a match; None if it leads to no file of a note."""
-    address = match[3] or match[4]
+def _references(text: str, outside: str) -> Iterator[tuple[int, int, WikiLink]]:
+    """Yield the links whose address stands elsewhere; of several definitions the first counts."""
+    addresses: dict[str, str] = {}
+    for definition in _DEFINITION.finditer(outside):
+        addresses.setdefault(_id_of(definition[1]), definition[2] or definition[3])
+    for match in _REFERENCE.finditer(outside) if addresses else ():
+        label = text[match.start(2) : match.end(2)]
+        address = addresses.get(_id_of(match[3] or label))
+        link = address and _link_to(address, label, is_embed=match[1] is not None)
+        if link:
+            yield match.start(), match.end(), link
+
+
+def _id_of(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+def _link_to(address: str, label: str, *, is_embed: bool) -> WikiLink | None:
+    """Return the link to an address; None if it leads to no file of a note."""
     if _ELSEWHERE.match(address):
         return None
     path, _, fragment = address.partition("#")
@@ -77,4 +104,4 @@ def _link_of(match: re.Match[str], label: str) -> WikiLink | None:
     target = target if target.startswith(_RELATIVE) else f"./{target}"
     if len(target) > TARGET_MAX_CHARS or len(heading) > HEADING_MAX_CHARS:
         return None  # longer than any path
-    return WikiLink(target, heading.strip(), " ".join(label.split()), match[1] is not None)
+    return WikiLink(target, heading.strip(), " ".join(label.split()), is_embed)

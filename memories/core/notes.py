@@ -48,8 +48,10 @@ def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
     """
     read = read_properties(content)
     properties, body = read.values, read.body
-    aliases = _named(properties, "aliases", "alias")
-    aliases = [alias for alias in aliases if len(alias) <= ALIAS_MAX_CHARS]
+    # An outliner links a page by its title, whatever the name of its file.
+    page_title = _stated_title(properties) if "title" in read.outlined else ""
+    named = [*_named(properties, "aliases", "alias"), unicodedata.normalize("NFC", page_title)]
+    aliases = [alias for alias in dict.fromkeys(named) if 0 < len(alias) <= ALIAS_MAX_CHARS]
     # Obsidian's tags have no blanks; those of an outliner may.
     named = _named(properties, "tags", "tag", spaced=properties.keys() - read.outlined)
     own_tags = [normalise_tag(tag) for tag in named]
@@ -76,11 +78,14 @@ def read_note(path: str, content: str, given_title: str = "") -> NoteReading:
 
 def _title(path: str, body: str, properties: dict[str, Value]) -> str:
     """Return the title: of the properties, else the first heading, else the file's name."""
-    stated = properties.get("title")
     heading = next((line.title for line in read_lines(body) if line.level and line.title), "")
     name = without_extension(path.rpartition("/")[2])
-    found = stated.strip() if isinstance(stated, str) else ""
-    return (found or heading or name)[:TITLE_MAX_CHARS]
+    return (_stated_title(properties) or heading or name)[:TITLE_MAX_CHARS]
+
+
+def _stated_title(properties: dict[str, Value]) -> str:
+    stated = properties.get("title")
+    return stated.strip() if isinstance(stated, str) else ""
 
 
 def _named(properties: dict[str, Value], *names: str, spaced: Set[str] = frozenset()) -> list[str]:

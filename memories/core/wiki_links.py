@@ -25,6 +25,8 @@ _LINK = re.compile(
 _TAG = re.compile(
     r"(?<![^\s(,])#([\w/-]{1,100})(?![\w/-])|(?<![\w\\])#\[\[([^\[\]\n|#\x00]{1,100})\]\]"
 )
+_MARKDOWN_LINK = re.compile(r"\[[^\[\]\n]{0,300}\]\([^()\n]{0,2000}\)")
+_MASK = "\x00"
 
 
 class WikiLink(NamedTuple):
@@ -63,10 +65,16 @@ def visible(text: str) -> str:
 
 
 def inline_tags(text: str) -> list[str]:
-    """Return the `#tags` of a text, each once, without case; a number is no tag."""
+    """Return the `#tags` of a text, each once, without case.
+
+    A number is no tag, and nothing within a link is one: there `#` begins a heading.
+    """
     if "#" not in text:
         return []
-    found = (normalise_tag(match[1] or match[2]) for match in _TAG.finditer(visible(text)))
+    outside = visible(text)
+    for link in (_LINK, _MARKDOWN_LINK):
+        outside = link.sub(lambda found: _MASK * len(found[0]), outside)
+    found = (normalise_tag(match[1] or match[2]) for match in _TAG.finditer(outside))
     return list(dict.fromkeys(tag for tag in found if tag))
 
 

@@ -49,6 +49,22 @@ def test_an_anchor_that_the_note_does_not_have_is_not_found(anchor: str) -> None
     assert not anchors_of(HOUSE).has(anchor)
 
 
+@pytest.mark.parametrize(
+    ("anchor", "is_there"),
+    [("Rules", True), ("Rules #rules", True), ("Rules rules", True), ("Rules#rules", False),
+     ("Prices#Rules", True), ("Prices#Rules #rules #x", True), ("Rules #other", False),
+     ("Prices #Rules", True), ("C", False), ("only", True), ("#a #b", True), ("money", False),
+     ("Ticket", False), ("Ticket 12", True)],
+)  # fmt: skip
+def test_a_heading_is_found_with_and_without_the_tags_at_its_end(
+    anchor: str, is_there: bool
+) -> None:
+    note = (
+        "# Prices #money\n## Rules #rules #x\n## Rules #rules\n## only\n## #a #b\n## Ticket #12\n"
+    )
+    assert anchors_of(note).has(anchor) == is_there
+
+
 def put(caller: Caller, path: str, content: str) -> dict[str, Any]:
     answer = caller._send("put", f"notes/{path}", {"content": content}, {})
     assert answer.status_code in {200, 201}
@@ -91,3 +107,9 @@ def test_many_linked_notes_take_as_many_queries_as_one(tenant: Tenant) -> None:
         assert [one["reason"] for one in links] == ["heading_missing"] * n
         counts.append(len(queries))
     assert counts[0] == counts[1]
+
+
+def test_a_link_by_the_title_of_an_outliners_page_leads_to_it(tenant: Tenant) -> None:
+    put(tenant.agent, "pages/f1.md", "title:: Ovens of the north\n\n- ## Heat #oven\n- x")
+    links = put(tenant.agent, "a.md", "[[Ovens of the north#Heat]] [[Ovens]]")["unresolved_links"]
+    assert [(link["target"], link["reason"]) for link in links] == [("Ovens", "unresolved")]

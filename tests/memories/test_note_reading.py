@@ -165,10 +165,61 @@ def test_markdown_links_to_notes_are_read_by_path_with_percent_signs_decoded() -
     ]
 
 
+def test_markdown_links_whose_address_stands_elsewhere_are_read() -> None:
+    text = (
+        "[the oven][Oven  1] ![x][oven 1] [oven 1][] [oven 1], [x] [oven 1](#no) [[x]] [web][w]\n"
+        "`[oven 1]` \\[oven 1] [gone][nothing] [oven 1]: no\n\n"
+        "[oven 1]: ../kitchen/oven%20a.md#Heat 'The oven'\n[oven 1]: other.md\n"
+        "  [X]: <a b.md>\n[w]: https://w.test/a.md\n```\n[gone]: no.md\n```\n"
+    )
+    oven = ("../kitchen/oven a.md", "Heat")
+    assert read_note("work/a.md", text).links == [
+        WikiLink(*oven, "the oven"),
+        WikiLink(*oven, "x", is_embed=True),
+        WikiLink(*oven, "oven 1"),
+        WikiLink("./a b.md", label="x"),
+        WikiLink("x"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "linked"),
+    [
+        ("Config:\n\n    [[no]]\n\n    [[no]]\n\n[[yes]]", ["yes"]),
+        ("# A\n\t[[no]]", []),
+        ("    [[no]]\n[[yes]]", ["yes"]),
+        ("Text\n    [[yes]]", ["yes"]),
+        ("- a\n\n    [[yes]]\n\n    - [[two]]", ["yes", "two"]),
+        ("1. a\n\t- [[yes]]\n\t\t- [[two]]", ["yes", "two"]),
+        ("- a\ngoes on\n\n    [[yes]]", ["yes"]),
+        ("- a\n\nNo item.\n\n    [[no]]", []),
+        ("A.[^1]\n\n[^1]: B.\n\n    [[yes]]", ["yes"]),
+        ("```\nx\n```\n    [[no]]", []),
+    ],
+)
+def test_indented_code_has_no_links_and_paragraphs_of_items_do(
+    text: str, linked: list[str]
+) -> None:
+    assert [link.target for link in wiki_links(text)] == linked
+
+
+def test_nothing_within_a_link_is_a_tag() -> None:
+    text = '[[Billing#Rules #rules]] [a #no](#part) [[x|see #no]] #yes [b](c.md "d #no") (#two)'
+    assert inline_tags(text) == ["yes", "two"]
+
+
+def test_the_title_of_an_outliners_page_is_a_name_of_it() -> None:
+    assert read_note("p.md", "title:: Ovens, old\nalias:: Heat\n\n- x").aliases == [
+        "Heat", "Ovens, old",
+    ]  # fmt: skip
+    assert read_note("p.md", "---\ntitle: Ovens\n---\nx").aliases == []
+    assert read_note("p.md", f"title:: {'x' * 201}\n").aliases == []
+
+
 def test_pieces_join_to_the_text() -> None:
-    text = "a [b](c.md) [[d]] e [f](g.md#h)"
+    text = "a [b](c.md) [[d]] e [f](g.md#h) [i][j]\n\n[j]: k.md"
     assert "".join(part for part, _ in pieces(text)) == text
-    assert [link.target for _, link in pieces(text) if link] == ["./c.md", "d", "./g.md"]
+    assert [link.target for _, link in pieces(text) if link] == ["./c.md", "d", "./g.md", "./k.md"]
 
 
 def test_a_tag_in_brackets_is_a_tag_and_no_link() -> None:
@@ -296,6 +347,9 @@ BOMBS = {
     "underlines": "a\n=\n\n" * 40_000,
     "properties": "a:: b\n" * 33_000,
     "hashes": "#" * 200_000,
+    "references": "[a][b]" * 20_000 + "\n[b]: c.md",
+    "open references": "[b]: c.md\n" + "[a" * 100_000,
+    "indented code": "a\n\n    b\n\n" * 20_000,
     "open comments": "<!-- " * 40_000,
     "closings": "%% <!--" + "-- >" * 50_000,
     "open front matter": "---\n" + "[" * 15_000,

@@ -22,7 +22,7 @@ from memories.core.drift.support import (
     heading_digest,
     titles_of,
 )
-from memories.core.note_anchors import NESTED, words_of_heading
+from memories.core.note_anchors import names_of_anchor, names_of_heading
 
 _MOST: Final = 20  # statements with the text of one
 
@@ -41,9 +41,10 @@ def renamed_to(heading: str, support: Support, present: Sequence[Statement]) -> 
 
     It is known where a statement that the memory leans on still stands in it.
     """
-    wanted = words_of_heading(heading.rpartition(NESTED)[2])
+    wanted = set(names_of_anchor(heading))
     for sentence in support.sentences:
-        is_meant = wanted and wanted in map(words_of_heading, titles_of(sentence.heading))
+        titles = titles_of(sentence.heading)
+        is_meant = any(not wanted.isdisjoint(names_of_heading(title)) for title in titles)
         if is_meant and (names := _new_names(sentence, support, present)):
             return names[-1]
     return ""

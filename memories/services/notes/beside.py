@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from engram.kernel.tenancy import current_workspace_id
+from memories.core.note_anchors import names_of_anchor, names_of_heading
 from memories.core.note_chunks import HEADING_SEPARATOR
 from memories.models import Memory, Note, NoteChunk, NoteLink
 
@@ -91,7 +92,8 @@ def _named_places(note: Note, memory_ids: Collection[UUID]) -> Mapping[UUID, tup
     texts: list[tuple[int, str]] = []
     for position, heading, text in chunks.values_list("position", "heading", "text"):
         own = heading.rpartition(HEADING_SEPARATOR)[2] or heading
-        headings.setdefault(own.casefold(), position)
+        for name in names_of_heading(own):
+            headings.setdefault(name, position)
         texts.append((position, text))
     found: dict[UUID, tuple[int, str]] = {}
     for memory_id, heading in wanted:
@@ -99,8 +101,8 @@ def _named_places(note: Note, memory_ids: Collection[UUID]) -> Mapping[UUID, tup
             marked = next((p for p, text in texts if has_block(text, heading)), None)
             place = None if marked is None else (marked, BY_BLOCK)
         else:
-            own = heading.rpartition("#")[2].strip().casefold()
-            place = (headings[own], BY_HEADING) if own in headings else None
+            meant = next((n for n in names_of_anchor(heading) if n in headings), None)
+            place = None if meant is None else (headings[meant], BY_HEADING)
         if place is not None:
             found.setdefault(memory_id, place)
     return found
