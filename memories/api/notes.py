@@ -202,11 +202,18 @@ class ContextView(WorkspaceView):
     def post(self, request: Request) -> Response:
         """Return the memories and the passages of notes that belong to a task.
 
-        The memories count as injected, not as recalled.
+        The memories count as injected, not as recalled; with `record` false, not at all.
         """
         began = perf_counter()
         sent = validate_body(shapes.ContextSerializer, request).validated_data
-        wanted = ContextRequest(**sent, caller=self.actor.caller)
+        wanted = ContextRequest(
+            sent["task"],
+            k=sent["k"],
+            project=sent["project"],
+            budget_chars=sent["budget_chars"],
+            is_recorded=sent["record"],
+            caller=self.actor.caller,
+        )
         context = give_context(self.workspace, wanted, now=timezone.now())
         with searching(self.workspace):
             memories = present_recalled(context.memories)

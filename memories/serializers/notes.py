@@ -8,7 +8,7 @@ from typing import Any
 from rest_framework import serializers
 
 from engram.kernel.answers import to_json
-from engram.kernel.fields import Text, Whole
+from engram.kernel.fields import Flag, Text, Whole
 from memories.core.notes import NOTE_MAX_CHARS, TITLE_MAX_CHARS
 from memories.models import LinkReason, Note, NoteLink
 from memories.serializers.recall import QUERY_MAX_CHARS, RecalledSerializer
@@ -155,6 +155,11 @@ class ContextSerializer(serializers.Serializer[Any]):
         max_value=BUDGET_MAX_CHARS,
         default=6000,
         help_text="The most characters of `text`; what does not fit is left out whole.",
+    )
+    record = Flag(
+        default=True,
+        help_text="Whether it is logged, its memories count as injected, and drift and missing "
+        "notes are reported.",
     )
 
 

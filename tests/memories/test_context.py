@@ -91,6 +91,20 @@ def test_comments_of_a_note_are_served_by_its_own_path_alone(tenant: Tenant) -> 
         assert [one.text for one in NoteChunk.objects.all()] == [RETRIES]
 
 
+def test_a_context_that_is_not_recorded_leaves_nothing(tenant: Tenant) -> None:
+    memory = furnish(tenant)
+    tenant.agent._send("put", "notes/work/billing.md", {"content": "# Billing\n\nNone."}, {})
+    for task in (TASK, "Which violin strings suit a beginner?"):
+        context(tenant, task=task, record=False)
+    with in_workspace(tenant.workspace):
+        assert set(Memory.objects.values_list("injected_count", flat=True)) == {0}
+        assert not PredictionError.objects.exists()
+    assert tenant.reader.get(f"memories/{memory}/recalls").json()["results"] == []
+    context(tenant, task="Which violin strings suit a beginner?", record=True)
+    with in_workspace(tenant.workspace):
+        assert PredictionError.objects.get().error_type == "low_overlap"
+
+
 def test_forgotten_memories_and_deleted_notes_are_in_no_context(tenant: Tenant) -> None:
     memory = furnish(tenant)
     tenant.agent.post("memories/forget", {"ids": [memory], "confirm": True})

@@ -51,6 +51,7 @@ class ContextRequest:
     k: int = 10
     project: str = ""
     budget_chars: int = 6000
+    is_recorded: bool = True
     caller: str = ""  # as in `Actor.caller`
 
 
@@ -71,7 +72,7 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
     """Return the context of a task: at most `k` memories and `k` passages.
 
     1. Recall, without counting it: what is given is injected. 2. Find passages. 3. Compose the text
-    within the budget. 4. Count the memories in it as injected.
+    within the budget. 4. Count the memories in it as injected, and report what is out of date.
     """
     query = Query(
         request.task, k=request.k, project=request.project, is_recorded=False, caller=request.caller
@@ -89,14 +90,8 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
             request.budget_chars,
         )
         given = tuple(recalled.results[position] for position in composed.memories)
-        given_ids = [one.memory.id for one in given]
-        _count_injected(given_ids)
-        if given and workspace.config.recalls_kept:
-            kept = describe_recall(query, found_in(given), origin=RecallOrigin.CONTEXT)
-            note_context(given_ids, kept=kept, now=now)
-        report_drift(workspace, given_ids, origin="context", now=now)
-        if query.is_meaningful:
-            report_notes(workspace, request.task, request.project, _near(nearest), now=now)
+        if request.is_recorded:
+            _record(workspace, request, query, given, nearest, now=now)
     return Context(
         memories=given,
         passages=tuple(passages[position] for position in composed.passages),
@@ -106,6 +101,26 @@ def give_context(workspace: Workspace, request: ContextRequest, *, now: datetime
         reason=recalled.reason,
         notes_reason=notes_reason,
     )
+
+
+def _record(
+    workspace: Workspace,
+    request: ContextRequest,
+    query: Query,
+    given: Sequence[RecalledMemory],
+    nearest: Sequence[Passage],
+    *,
+    now: datetime,
+) -> None:
+    """Count and log a context, and report drift of its memories and what no note is near to."""
+    given_ids = [one.memory.id for one in given]
+    _count_injected(given_ids)
+    if given and workspace.config.recalls_kept:
+        kept = describe_recall(query, found_in(given), origin=RecallOrigin.CONTEXT)
+        note_context(given_ids, kept=kept, now=now)
+    report_drift(workspace, given_ids, origin="context", now=now)
+    if query.is_meaningful:
+        report_notes(workspace, request.task, request.project, _near(nearest), now=now)
 
 
 def _passages(workspace: Workspace, request: ContextRequest) -> tuple[Sequence[Passage], str]:

@@ -2074,13 +2074,16 @@ class AsyncEngram(AsyncTransport):
         k: int | Unset = UNSET,
         project: str | Unset = UNSET,
         budget_chars: int | Unset = UNSET,
+        record: bool | Unset = UNSET,
     ) -> types.ContextAnswer:
         """Return the memories and the passages of notes that belong to a task."""
         return await self._transport.send(
             Call[types.ContextAnswer](
                 "POST",
                 "/context",
-                body=given(task=task, k=k, project=project, budget_chars=budget_chars),
+                body=given(
+                    task=task, k=k, project=project, budget_chars=budget_chars, record=record
+                ),
             )
         )
 

@@ -2058,13 +2058,16 @@ class Engram(Transport):
         k: int | Unset = UNSET,
         project: str | Unset = UNSET,
         budget_chars: int | Unset = UNSET,
+        record: bool | Unset = UNSET,
     ) -> types.ContextAnswer:
         """Return the memories and the passages of notes that belong to a task."""
         return self._transport.send(
             Call[types.ContextAnswer](
                 "POST",
                 "/context",
-                body=given(task=task, k=k, project=project, budget_chars=budget_chars),
+                body=given(
+                    task=task, k=k, project=project, budget_chars=budget_chars, record=record
+                ),
             )
         )
 
