@@ -15,12 +15,13 @@ from memories.services.commit import second_look
 from memories.services.drift import check
 from memories.services.drift.due import TASK as CHECK_TASK
 from memories.services.drift.due import select_due as select_due_checks
-from memories.services.drift.resolve import drift_of_promoted, resolve_promoted
+from memories.services.drift.resolve import drift_of_promoted, open_tasks, resolve_promoted
 from memories.services.extraction import run as extraction
 from memories.services.index import answers, entities, note_chunks, pending, reembed
 from memories.services.index.pending import fill_tokens
 from memories.services.index.search_index import EMBED_TASK, ensure_indexes_in_use
 from memories.services.janitor import run
+from memories.services.notes.missing import resolve_answered
 from memories.services.recall import log
 from memories.services.retention import apply as retention
 from memories.services.sessions import end
@@ -103,12 +104,17 @@ def check_notes(workspace_id: str) -> None:
 
 @shared_task(name="memories.sweep_notes")
 def sweep_notes() -> None:
-    """Compare due memories of all workspaces; resolve the drift of what became a pointer."""
+    """Compare due memories of all workspaces; resolve what was settled by other changes.
+
+    That is the drift of what became a pointer, and tasks that a note is near to now.
+    """
     now = timezone.now()
     for workspace in due_workspaces(lambda: select_due_checks().filter(due_at__lte=now), "due_at"):
         check.check_due(workspace, now=now)
     for workspace in due_workspaces(drift_of_promoted, "detected_at"):
         resolve_promoted(workspace, now=now)
+    for workspace in due_workspaces(open_tasks, "detected_at"):
+        resolve_answered(workspace, now=now)
 
 
 @shared_task(name="memories.janitor")

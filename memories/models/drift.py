@@ -89,6 +89,7 @@ class Resolution(models.TextChoices):
     LINK_GONE = "link_gone", "The memory does not link the note any more"
     NOTE_AGREES = "note_agrees", "The note carries the memory again"
     PROMOTED = "promoted", "The memory only points at the note"
+    NOTE_NEAR = "note_near", "A note is near to the task now"
 
 
 class PredictionError(WorkspaceModel):

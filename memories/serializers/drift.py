@@ -15,6 +15,7 @@ from memories.models.note import PATH_MAX_CHARS
 from memories.services.drift.answer import MOST_AT_ONCE
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.signals import EVIDENCE_MAX_BYTES
+from memories.services.notes.missing import COMPARED
 
 NOTE_MAX_CHARS = 1000
 
@@ -192,6 +193,10 @@ def is_withheld(error: PredictionError) -> bool:
     return error.memory is not None and error.memory.forgotten_at is not None
 
 
+def _shown_context(error: PredictionError) -> dict[str, Any]:
+    return {name: value for name, value in error.context.items() if name != COMPARED}
+
+
 def _present(error: PredictionError, tags: list[str], *, says_forgotten: bool) -> dict[str, Any]:
     is_hidden = is_withheld(error)
     memory = None
@@ -209,7 +214,7 @@ def _present(error: PredictionError, tags: list[str], *, says_forgotten: bool) -
         "memory_id": str(error.memory_id) if error.memory_id else None,
         "query": "" if says_forgotten else error.query,
         "cosine_distance": error.cosine_distance,
-        "context": {} if is_hidden else error.context,
+        "context": {} if is_hidden else _shown_context(error),
         "weight": error.weight,
         "source": error.source,
         "occurrences": error.occurrences,

@@ -14,15 +14,17 @@ from functools import lru_cache
 from hashlib import blake2b
 from uuid import UUID
 
+from django.db.models import Q
+
 from engram.kernel.credentials import without_credentials
 from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from memories.core.content import normalise_quote
 from memories.core.topic_words import stems
-from memories.models import PredictionError
 from memories.models.drift import DRIFT_SOURCE, ErrorType
 from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert, within_savepoint
+from memories.services.drift.resolve import open_tasks, resolve_near
 
 QUERY_KEPT_CHARS = 500
 COMPARED = 200  # open errors whose task is compared with a new one, those met last
@@ -56,6 +58,8 @@ def report_notes(
 ) -> None:
     """Record errors about the notes that a task met; `near` are the nearest passages, best first.
 
+    Where one is near, resolve that none was near to this task before.
+
     Runs in the transaction of the answer, and never raises.
     """
     calibration = calibration_of(workspace.embedding_model)
@@ -64,7 +68,10 @@ def report_notes(
     best = near[0]
     if best.cosine < calibration.low_overlap:
         within_savepoint(lambda: _record_missing(task, project, near, now), workspace, now)
-    elif best.cosine < calibration.weak and is_elsewhere(best.path, project):
+        return
+    asked_before = Q(queries__contains=[_digest_of(task)])
+    within_savepoint(lambda: resolve_near(asked_before, now=now), workspace, now)
+    if best.cosine < calibration.weak and is_elsewhere(best.path, project):
         within_savepoint(
             lambda: _record(ErrorType.CONTEXTUAL_MISMATCH, best, task, project, now), workspace, now
         )
@@ -76,9 +83,7 @@ def _record_missing(task: str, project: str, near: Sequence[NearNote], now: date
     Else beside the nearest note about which nothing of another matter is recorded; if each has such
     an error, this task is left out.
     """
-    known = PredictionError.objects.filter(
-        error_type=ErrorType.LOW_OVERLAP, resolved_at=None, note__isnull=False
-    )
+    known = open_tasks().filter(note__isnull=False)
     rows = list(known.order_by("-last_seen_at", "-pk")[:COMPARED])
     asked = task[:QUERY_KEPT_CHARS]  # as much as is kept of the others
     same = next((row for row in rows if are_about_one_matter(row.query, asked)), None)
@@ -113,7 +118,6 @@ def is_elsewhere(path: str, project: str) -> bool:
 
 
 def _record(error_type: ErrorType, near: NearNote, task: str, project: str, now: datetime) -> None:
-    digest = blake2b(normalise_quote(task).encode(), digest_size=8).hexdigest()
     upsert(
         _NOTE_ERROR,
         {
@@ -123,7 +127,7 @@ def _record(error_type: ErrorType, near: NearNote, task: str, project: str, now:
             "path": near.path,
             "source": DRIFT_SOURCE,
             "query": without_credentials(task)[0][:QUERY_KEPT_CHARS],
-            "queries": [digest],
+            "queries": [_digest_of(task)],
             "distance": 1.0 - near.cosine,
             "context": as_json(
                 {"heading": near.heading, "project": without_credentials(project)[0]}
@@ -132,3 +136,7 @@ def _record(error_type: ErrorType, near: NearNote, task: str, project: str, now:
         },
         now,
     )
+
+
+def _digest_of(task: str) -> str:
+    return blake2b(normalise_quote(task).encode(), digest_size=8).hexdigest()

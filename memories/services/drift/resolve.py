@@ -79,6 +79,16 @@ def resolve_promoted(workspace: Workspace, *, now: datetime) -> None:
         _close(Q(pk__in=found), Resolution.PROMOTED, now)
 
 
+def open_tasks() -> QuerySet[PredictionError]:
+    """Return the open errors that say of a task that no note is near."""
+    return PredictionError.objects.filter(error_type=ErrorType.LOW_OVERLAP, resolved_at=None)
+
+
+def resolve_near(which: Q, *, now: datetime) -> None:
+    """Resolve that no note was near to these tasks: one is."""
+    _close(which & Q(error_type=ErrorType.LOW_OVERLAP), Resolution.NOTE_NEAR, now)
+
+
 def _close(which: Q, resolution: Resolution, now: datetime, actor: Actor = SYSTEM) -> None:
     """Resolve open errors because something else has changed; locked in one order, after supports.
 

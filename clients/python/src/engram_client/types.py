@@ -228,6 +228,7 @@ ResolutionValue = t.Literal[
     "link_gone",
     "note_agrees",
     "promoted",
+    "note_near",
 ]
 ReviewKind = t.Literal[
     "supersede", "replace", "revise", "forget", "revive", "claim", "source_forgotten"
