@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import connection, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
 from hypothesis import strategies as st
@@ -89,6 +91,34 @@ def test_comments_of_a_note_are_served_by_its_own_path_alone(tenant: Tenant) -> 
     assert tenant.reader.get("notes/work/billing.md").json()["content"] == text
     with in_workspace(tenant.workspace):
         assert [one.text for one in NoteChunk.objects.all()] == [RETRIES]
+
+
+def test_comments_are_taken_from_the_passages_of_notes_stored_before(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    text = f"---\na: b\n---\n# Billing\n\n{RETRIES}\n\n## Dues\n\n%%Ida decided it.%%"
+    for one in (tenant, neighbour):
+        one.agent._send("put", "notes/work/billing.md", {"content": text}, {})
+        one.agent._send("put", "notes/plain.md", {"content": "90% or `%%`."}, {})
+    with in_workspace(tenant.workspace):
+        chunk = NoteChunk.objects.get(position=1)  # as an earlier release has stored it
+        NoteChunk.objects.filter(pk=chunk.pk).update(text="%%Ida decided it.%%", text_hash="old")
+        others = set(NoteChunk.objects.exclude(note=chunk.note).values_list("pk", flat=True))
+    name = "0044_comments_of_notes"
+    state = MigrationLoader(connection).project_state([("memories", name)])
+    migration = import_module(f"memories.migrations.{name}")
+    with transaction.atomic(), connection.schema_editor(atomic=False) as editor:
+        migration.leave_comments_out(state.apps, editor)
+    with in_workspace(tenant.workspace):
+        rows = NoteChunk.objects.filter(note=chunk.note).order_by("position")
+        assert [(row.heading, row.text, row.embedding is None) for row in rows] == [
+            ("Billing", RETRIES, False), ("Billing", "Dues", True),
+        ]  # fmt: skip
+        assert others == set(
+            NoteChunk.objects.exclude(note=chunk.note).values_list("pk", flat=True)
+        )
+    with in_workspace(neighbour.workspace):
+        assert not NoteChunk.objects.filter(text__contains="Ida").exists()
 
 
 def test_a_context_that_is_not_recorded_leaves_nothing(tenant: Tenant) -> None:
