@@ -101,6 +101,11 @@ def test_a_relative_clause_is_no_question(said: str) -> None:
     assert kept.fact.quote == said
 
 
+def test_a_plain_fact_stands_alone() -> None:
+    found = extract("User: The chat is broken. We use React 18.\nAssistant: I see.")
+    assert [one.fact.text for one in found.kept] == ["We use React 18."]
+
+
 def test_a_fact_may_stand_in_any_clause() -> None:
     assert has_lasting_clause("this will do, our trio plays every Thursday at the Crown")
     assert not has_lasting_clause("this will do, when our trio plays every Thursday")
@@ -155,6 +160,9 @@ def test_who_greets_first_speaks(said: str) -> None:
         "For this conversation only, I'm allergic to nuts.",
         "I'm allergic to nuts (do not store).",
         "I'm allergic to nuts. Keep that to yourself.",
+        "I'm allergic to nuts. Please keep that between us.",
+        "I'm allergic to nuts. Nobody should know, so don't write it down anywhere.",
+        "No memory for this one please. I'm allergic to nuts.",
         "I'm allergic to nuts.\nAssistant: Should I remember that?\nUser: no thanks",
         "I'm allergic to nuts.\nAssistant: I'll remember that.\nUser: please don't",
         "I'm allergic to nuts.\nAssistant: I've saved that to memory.\nUser: no, delete that again",
@@ -173,6 +181,10 @@ def test_what_the_user_does_not_want_to_be_stored_is_not(said: str) -> None:
         "I'm allergic to nuts.\nAssistant: Would you like almonds?\nUser: no thanks",
         "I'm allergic to nuts.\nAssistant: I'll remember that.\nUser: Thanks!",
         "I'm allergic to nuts. Don't save this chat as a file.",
+        "I'm allergic to nuts.\nAssistant: I've saved the file.\nUser: no, delete that",
+        "I'm allergic to nuts.\nAssistant: Added to the list: milk.\nUser: no thanks",
+        "I'm allergic to nuts.\nAssistant: Fine.\nUser: Our private chat feature is broken.",
+        "I'm allergic to nuts.\nAssistant: Fine.\nUser: Don't record the call yet.",
     ],
 )
 def test_a_no_to_something_else_takes_nothing_back(said: str) -> None:
@@ -196,6 +208,19 @@ def test_of_a_text_that_the_user_asks_about_a_person_decides(ask: str) -> None:
     found = extract(f"User: {ask}\n{said}\nAssistant: I see.")
     assert not found.kept
     assert [one.reason for one in found.refused if one.is_borderline] == ["third_party_text"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Pretend I'm a customer. I hate long queues and I live in Oslo.",
+        "Write a bio: I am a nurse. I live in Oslo.",
+        "In my novel the hero says: I live in Oslo.",
+        "Use this test data. My name is Bo Berg. I live in Oslo.",
+    ],
+)
+def test_what_is_made_up_is_no_fact(said: str) -> None:
+    assert not extract(f"User: {said}\nAssistant: I see.").kept
 
 
 @pytest.mark.parametrize("ask", ["Hello!", "The build fails, can you fix it?", "can you fix this?"])

@@ -48,11 +48,14 @@ _OFFER = re.compile(
 _OFFER_CHARS: Final = 160
 
 
-# "I'll remember that.", "Saved to memory.", "Noted."
+# "I'll remember that.", "Saved to memory.", "Noted."; not "I've saved the file."
 _TELLS: Final = re.compile(
-    r"\b(?:i(?:['\u2019]ll| will| can|['\u2019]ve| have)(?: \w{1,12})?"
-    r" (?:remember|not|sav|stor|keep|kept|add|record)\w{0,5}"
-    r"|(?:noted|saved|stored|remembered|recorded|added to)\b)",
+    r"\bi(?:['\u2019]ll| will| can)(?: \w{1,12})?"
+    r" (?:remember|memori[sz]e|note|save|store) (?:that|this|it)\b"
+    r"|\bi(?:['\u2019]ve| have)(?: \w{1,12})? (?:remembered|noted|saved|stored) (?:that|this|it)\b"
+    r"|\b(?:saved|stored|added|noted|recorded|put)(?: (?:that|this|it))? (?:to|in|into)"
+    r" (?:(?:my|your|the) )?(?:long-term )?(?:memory|memories|notes|profile|records)\b"
+    r"|^(?:noted|remembered)\b",
     re.IGNORECASE,
 )
 _REFUSING: Final = re.compile(

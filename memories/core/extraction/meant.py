@@ -9,6 +9,7 @@ from typing import Final
 
 from memories.core.extraction import cues
 from memories.core.extraction.features import Described, is_ratifying
+from memories.core.extraction.lasting import is_lasting
 from memories.core.extraction.references import repeats_what, says_why
 from memories.core.extraction.request_grammar import find_request, without_request
 from memories.core.extraction.requests import (
@@ -129,5 +130,7 @@ def _refers_back(described: Described) -> bool:
     first = described.words[0] if described.words else ""
     if first in _YES_NO and described.words[1:2] and described.words[1] in _SPEAKERS:
         return False  # "No, I'm vegan.": says all that was asked
+    if is_lasting(described.statement.text):
+        return False  # "We use React 18."
     is_short = len(described.words) <= _FEW_WORDS
     return is_short or first in POINTERS | _ANSWERS or is_ratifying(described.statement.text)

@@ -35,7 +35,7 @@ _SAYS_NOTHING: Final = (
         " secret confidential second thought thoughts last previous one"
         " tell told say said saying mention mentioned shouldn't wasn't so and changed"
         " mind reflection"
-        " but memory memories notes records"
+        " but memory memories notes records know knows anywhere"
     )
 )
 _POINTS_BACK = re.compile(r"\b(?:that|it|was)\b", re.IGNORECASE)

@@ -66,7 +66,10 @@ PRIVATE = re.compile(
     r"|(?:(?:this|that|it) (?:stays|remains|is) )?(?:just |strictly )?between"
     r" (?:us|ourselves|you and me)(?=[,:.!]|$)"
     r"|(?:keep|take) (?:this|that|it) off the record\b"
-    r"|keep (?:this|that|it) to yourself\b"
+    r"|keep (?:this|that|it) (?:to yourself|between (?:us|ourselves|you and me))\b"
+    r"|(?:do not|don['\u2019]t|never)(?: please| ever)?"
+    r" (?:write|note|put) (?:this|that|it) (?:down|on (?:the )?record)"
+    r"|no (?:memory|memories|notes?|record) (?:for|of|about) (?:this|that)(?: one| bit)?\b"
     r"|(?:only |just )?for (?:this|our) (?:chat|conversation|session) only\b"
     rf"|(?:do not|don['\u2019]t|never)(?: please)? {_STORING}(?= ?[).!]{{0,3}}$))",
     re.IGNORECASE,
@@ -131,7 +134,8 @@ CONVERSATION = re.compile(
     rf"{_STORING}(?: down)? (?:anything|any) {_OF_TALK}"
     r"|(?:do not|don['\u2019]t)(?: please)? (?:remember|memori[sz]e) anything(?= ?(?:[.!;]|$))"
     rf"|(?:do not|don['\u2019]t|never|(?:i|we) (?:do not|don['\u2019]t) want you to)(?: please)? "
-    rf"{_STORING}(?: any of)? {_TALK}(?! (?:as|to|in|into|under|with|so)\b)"
+    rf"{_STORING}(?: any of)? (?:this|our)(?: (?:whole|entire))?"
+    r" (?:chat|conversation|session|discussion)\b(?! (?:as|to|in|into|under|with|so|yet)\b)"
     r"|(?:(?:this is|let['\u2019]s (?:use|have)|use|go|switch to) )?(?:an? )?(?:temporary chat"
     r"|incognito(?: (?:mode|chat))?|(?:private|off-the-record) (?:chat|mode|session))"
     r"(?= ?(?:[.,;!\u2013\u2014-]|$| please\b))"

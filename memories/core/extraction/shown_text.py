@@ -1,4 +1,4 @@
-"""Find text that a user may show when they ask about it: "is this email legit?", and a text below.
+"""Find text that may not be what its user says: "is this email legit?" with a text below, fiction.
 
 Nobody can tell such a text from what the user says themselves, so that a person decides.
 """
@@ -34,12 +34,29 @@ _ASKS_ABOUT: Final = re.compile(
     r")[ \t.!?:,]{0,4}$",
     re.IGNORECASE,
 )
+# What follows is made up, or the words of a text that is to be written.
+_MAKES_UP: Final = re.compile(
+    r"(?:(?:hi|hello|hey|ok|okay|so|and|please|now|let['\u2019]s)[,!]? ){0,3}"
+    r"(?:(?:pretend|imagine|suppose|assume|role-?play|act as)\b"
+    r"|(?:write|draft|compose|translate|rewrite|paraphrase|rephrase|for example)\b"
+    r"(?! (?:this|that|it|the following)? ?down\b)[^.!?\n]{0,60}:"
+    r"|(?:write|draft|compose) (?:me )?(?:an? )?(?:[\w-]{1,20} ){0,3}"
+    r"(?:bio|biography|story|monologue|dialogue|persona|character|profile|letter|e-?mail|poem)\b"
+    r"|use (?:this|these|the following|some) (?:[\w-]{1,20} ){0,2}data\b"
+    r"|(?:in|for) (?:my|the|our) (?:novel|story|play|game|script|screenplay|campaign)\b)",
+    re.IGNORECASE,
+)
 
 
 def find_shown_text(transcript: str, start: int, end: int) -> int:
-    """Return where a text begins that a turn's first line asks about, `end` where none does."""
+    """Return where text begins that may not be what a turn's speaker says, `end` for nowhere.
+
+    Its first line asks about a text, or asks to make one up.
+    """
     first = transcript[start:end].lstrip()
     at = end - len(first)
+    if _MAKES_UP.match(transcript, at, end) is not None:
+        return at
     line_end = transcript.find("\n", at, min(end, at + _LINE_CHARS))
     if line_end < 0 or _ASKS_ABOUT.match(transcript[at:line_end]) is None:
         return end
