@@ -57,7 +57,7 @@ def read_lines(text: str) -> list[Line]:
             lines.append(Line(line, is_code=is_begin and not is_hanging))
             continue
         if line.strip() and (is_after_blank or _HANGING.match(line)):
-            is_hanging = _HANGING.match(line) is not None
+            is_hanging = (is_hanging and line[0] == " ") or _HANGING.match(line) is not None
         if (opening := _FENCE.match(line)) and not (opening[1][0] == "`" and "`" in opening[2]):
             fence = opening[1]
             lines.append(Line(line, is_code=True, is_fence=True))

@@ -169,7 +169,7 @@ def test_markdown_links_whose_address_stands_elsewhere_are_read() -> None:
     text = (
         "[the oven][Oven  1] ![x][oven 1] [oven 1][] [oven 1], [x] [oven 1](#no) [[x]] [web][w]\n"
         "`[oven 1]` \\[oven 1] [gone][nothing] [oven 1]: no\n\n"
-        "[oven 1]: ../kitchen/oven%20a.md#Heat 'The oven'\n[oven 1]: other.md\n"
+        "[oven 1]: ../kitchen/oven%20a.md#Heat 'The oven'\n[oven 1]: other.md\n[^1]: no.md [^1]\n"
         "  [X]: <a b.md>\n[w]: https://w.test/a.md\n```\n[gone]: no.md\n```\n"
     )
     oven = ("../kitchen/oven a.md", "Heat")
@@ -191,6 +191,7 @@ def test_markdown_links_whose_address_stands_elsewhere_are_read() -> None:
         ("Text\n    [[yes]]", ["yes"]),
         ("- a\n\n    [[yes]]\n\n    - [[two]]", ["yes", "two"]),
         ("1. a\n\t- [[yes]]\n\t\t- [[two]]", ["yes", "two"]),
+        ("3) a\n\n   b\n\n    [[yes]]\n\nc\n\n    [[no]]", ["yes"]),
         ("- a\ngoes on\n\n    [[yes]]", ["yes"]),
         ("- a\n\nNo item.\n\n    [[no]]", []),
         ("A.[^1]\n\n[^1]: B.\n\n    [[yes]]", ["yes"]),
