@@ -274,6 +274,10 @@ def test_an_answer_that_says_all_is_the_users_word(said: str) -> None:
         "/remember {}.",
         "#remember {}.",
         "Remeber that {}.",
+        "{}. That's important to remember.",
+        "Just so you know for the future, {}.",
+        "Add memory: {}.",
+        "Keep this in your memory bank: {}.",
     ],
 )
 def test_further_requests_are_kept_without_doubt(asked: str) -> None:

@@ -18,7 +18,8 @@ _SAID: Final = (
 _TALKS: Final = r"(?:times?|chats?|conversations?|sessions?|talks?|messages?|questions?|answers?)"
 _WHERE: Final = (
     r"(?:(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
-    r"(?:memory|memories|notes?|notebook|records?|mind|knowledge(?: base)?)|(?:in|into|to) memory"
+    r"(?:memory(?: bank)?|memories|notes?|notebook|records?|mind|knowledge(?: base)?)"
+    r"|(?:in|into|to) memory"
     r"|for (?:later|good|ever|always|me|us|reference|next time|the (?:future|record)"
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
     rf"|for (?:(?:the|our|your|my|all|any) ){{0,2}}(?:next|coming|future|later) {_TALKS}"
@@ -100,7 +101,9 @@ _FRAME: Final = (
     r"|it(?:'s| is|'d be| would be| will be) (?:\w{2,20} ){1,3}"
     r"(?:that you(?: should)?|if you(?: could| would)?|for you to|to)"
     r"|(?:i|we)(?:'ve| have)? (?:told|asked) you to|let(?:'s| us)"
-    r"|(?:make|be) sure(?: that)?(?: you| to| and)(?: to)?|do|try to)"
+    r"|(?:make|be) sure(?: that)?(?: you| to| and)(?: to)?|do|try to"
+    r"|(?:that|this)(?:'s| is| was) (?:\w{2,12} ){0,2}(?:important|essential|vital|useful|good) to"
+    r"(?= (?:remember|note|keep in mind)\W{0,3}$))"
 )
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
@@ -166,7 +169,7 @@ _WHAT: Final = (
 )
 # "You should know for next time that …", "for next time, you should know that …".
 _KNOW: Final = (
-    r"(?:(?:you(?:'d better| should| must| need to| ought to| have to"
+    r"(?:(?:(?:just )?so(?: that)? you|you(?:'d better| should| must| need to| ought to| have to"
     r"|(?:'ll| will) (?:want|need) to)"
     r"|(?:i|we)(?:'d| would)? (?:want|need|like) you to|it(?:'s| is|'d be| would be) \w{2,12}"
     r" (?:(?:for you )?to|if you)) (?:please )?(?:also )?)?"
@@ -202,6 +205,7 @@ HEAD: Final = re.compile(
     rf"(?: ?(?:{_ADVERB}|{_WHERE})){{0,2}}(?: that(?= )|(?= ?[,:.!]|$))"
     r"|update your (?:memory|memories|notes?|records?|files?) (?:to|and) (?:say|state)"
     r"(?= (?!that\b)\w)"
+    r"|(?:add|new|save|store|create)(?: (?:an?|this|the))? memory(?: entry)?(?: ?:)"
     rf"|(?P<knowing>{_KNOWING})"
     rf"|(?:{_REMINDER}|{_REMINDING}|{_UPDATE}|{_WORTH})(?: that(?= )| ?[,:\u2013\u2014]| -(?= )))",
     re.IGNORECASE,
