@@ -15,6 +15,7 @@ from memories.core.drift.evidence import FEATURES
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import parts_of, words_of
 from memories.core.drift.passages import (
+    FIRST_FORM,
     MAX_STATEMENTS,
     Statement,
     plain_of,
@@ -99,9 +100,45 @@ def test_statements_carry_their_headings_and_no_formatting() -> None:
     assert statements_of("Text", "A > B") == (Statement("Text", "A > B"),)
 
 
-def test_front_matter_is_no_statement_of_a_note() -> None:
-    note = "---\nstatus: The pump is closed.\ntags: [pump]\n---\nThe pump is open.\n"
-    assert statements_of(note) == (Statement("The pump is open."),)
+def test_fields_of_front_matter_are_statements_of_a_note() -> None:
+    note = (
+        "---\ntitle: Pump 3\ntags: [pump]\ncreated: 2026-01-04\nkeeper: '[[people/ines|Ines]]'\n"
+        "parts: [rotor]\nseen:\n---\nThe pump is open.\n"
+    )
+    field, said = Statement("keeper: Ines", "Pump 3"), Statement("The pump is open.")
+    assert statements_of(note) == (field, said)
+    assert statements_of(f"{note}\n# Room\n\nIt is dry.\n")[0].heading == "Room"
+    assert statements_of(note, form=FIRST_FORM) == (said,)
+
+
+def test_a_labelled_line_begins_a_statement_and_other_lines_go_on() -> None:
+    fields = "Status: open\n**Lead:** Ann\nBudget (EUR): 40\n"
+    assert texts_of(fields) == ["Status: open", "Lead: Ann", "Budget (EUR): 40"]
+    assert texts_of("lead: Ann\nand Bo\nsite: Ulm\n") == ["lead: Ann and Bo", "site: Ulm"]
+    assert texts_of("We go where\nthe road ends: at the pier\n") == [
+        "We go where the road ends: at the pier"
+    ]
+    assert texts_of("It opens at\n12: 30 and at 14:00\n") == ["It opens at 12: 30 and at 14:00"]
+    assert [one.text for one in statements_of(fields, form=FIRST_FORM)] == [
+        "Status: open Lead: Ann Budget (EUR): 40"
+    ]
+
+
+def test_comments_are_no_statements() -> None:
+    note = "The pier is open. <!-- The pier is wet. -->\n\n%%\nBoats wait.\n%%\n\n`%%` is a mark.\n"
+    assert texts_of(note) == ["The pier is open.", "%% is a mark."]
+
+
+def test_a_task_keeps_the_state_of_its_box() -> None:
+    note = "- [ ] Oil the gate. It squeaks.\n- [x] Sweep\n- Plain\n\nText.\n"
+    assert [(one.text, one.task) for one in statements_of(note)] == [
+        ("Oil the gate.", "open"), ("It squeaks.", ""), ("Sweep", "done"), ("Plain", ""),
+        ("Text.", ""),
+    ]  # fmt: skip
+
+
+def texts_of(markdown: str) -> list[str]:
+    return [one.text for one in statements_of(markdown)]
 
 
 def test_code_is_read_line_by_line_and_never_as_headings_or_tables() -> None:

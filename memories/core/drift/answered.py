@@ -12,9 +12,10 @@ from memories.core.answer_values import compare_values
 from memories.core.answers import Answer
 from memories.core.drift.edits import LEAST_LIKENESS, Edit
 from memories.core.drift.parts import words_of
-from memories.core.drift.passages import Statement
+from memories.core.drift.passages import Statement, plain_of
 from memories.core.drift.support import Scored, Support, covered
 
+_OF_ITS_OWN: Final = 3  # words of an answer that no statement about something else has
 _WORD: Final = re.compile(r"\w+(?:[.,:]\w+)*")
 
 
@@ -27,9 +28,8 @@ class OtherAnswer:
 
 
 def carries_an_answer(support: Support, answers: Iterable[Answer]) -> bool:
-    """Return whether one supporting statement has all words of an answer of the memory."""
-    said = [covered(one.statement).keys() for one in support.sentences]
-    return any(keys <= statement for keys in map(_keys, answers) if keys for statement in said)
+    """Return whether one supporting statement gives an answer of the memory."""
+    return any(_gives(one.statement, answer) for answer in answers for one in support.sentences)
 
 
 def answered_otherwise(
@@ -45,7 +45,7 @@ def answered_otherwise(
         for edit in edits:
             if edit.after is None or edit.likeness < LEAST_LIKENESS:
                 continue
-            if not keys or not keys <= covered(edit.before.statement).keys():
+            if not _gives(edit.before.statement, answer):
                 continue
             if any(_repeats(one.statement, keys, answer) for one in present):
                 continue
@@ -57,17 +57,37 @@ def answered_otherwise(
 
 def said_otherwise(answer: Answer, told: str) -> str:
     """Return the reason for people: the question with both answers."""
-    return f"{answer.question} The memory says {answer.answer}, the note {told}"
+    return f"{plain_of(answer.question)} The memory says {answer.answer}, the note {told}"
 
 
-def lost_answers(answers: Iterable[Answer], lost: Iterable[str]) -> tuple[Answer, ...]:
-    """Return the answers of which words are among those that are gone, by key."""
+def lost_answers(
+    answers: Iterable[Answer], lost: Iterable[str], edits: Sequence[Edit]
+) -> tuple[Answer, ...]:
+    """Return the answers that edited statements gave, of which words are gone (`lost`, by key)."""
     gone = set(lost)
-    return tuple(one for one in answers if _keys(one) & gone)
+    said = [edit.before.statement for edit in edits]
+    return tuple(
+        one for one in answers if _keys(one) & gone and any(_gives(told, one) for told in said)
+    )
 
 
 def _keys(answer: Answer) -> frozenset[str]:
     return frozenset(words_of(answer.answer))
+
+
+def _gives(statement: Statement, answer: Answer) -> bool:
+    """Return whether a statement has all words of an answer, and is about the question.
+
+    Its other words are what it is about; of one that is nothing but the answer its headings tell.
+    A name or a number stands in other statements, too; a longer answer hardly does.
+    """
+    keys = _keys(answer)
+    said = covered(statement).keys()
+    if len(keys) >= _OF_ITS_OWN:
+        return keys <= said
+    own = words_of(statement.text).keys() - keys
+    asked = words_of(answer.question).keys() - keys
+    return bool(keys) and keys <= said and not asked.isdisjoint(own or said)
 
 
 def _repeats(statement: Statement, keys: frozenset[str], answer: Answer) -> bool:

@@ -1,7 +1,7 @@
 """Split Markdown into statements: sentences, list items and table rows, each with its heading.
 
-The heading carries meaning ("Closed on Mondays" above a list), formatting carries none. All
-patterns are linear in the text, and at most MAX_STATEMENTS are read.
+The heading carries meaning ("Closed on Mondays" above a list), formatting carries none but the box
+of a task. All patterns are linear in the text, and at most MAX_STATEMENTS are read.
 """
 
 from __future__ import annotations
@@ -9,19 +9,33 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from itertools import islice
+from typing import Final, Literal
 
-from memories.core.front_matter import read_properties
-from memories.core.markdown import Line, headings_above, read_lines, without_struck_out
+from memories.core.drift.fields import begins_field, telling_fields
+from memories.core.front_matter import Properties, read_properties
+from memories.core.markdown import (
+    Line,
+    headings_above,
+    read_lines,
+    without_comments,
+    without_struck_out,
+)
 from memories.core.note_paths import without_extension
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
+Task = Literal["", "open", "done"]
+
+# How notes are read: 1 had neither fields of front matter nor a statement for each labelled line,
+# and read comments. What was stored by it is compared with statements that are read alike.
+FIRST_FORM: Final = 1
+FORM: Final = 2
 MAX_STATEMENTS: Final = 5000  # of one note: the longest note, at 40 characters each
 MAX_CHARS: Final = 600  # of one statement: what is longer is a dump, and is cut
 _RULE: Final = re.compile(r"^[ \t|:+=-]{3,}$")
 _TABLE_ROW: Final = re.compile(r"^[ \t]*\|")
-_ITEM: Final = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
+_ITEM: Final = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?")
 _QUOTE: Final = re.compile(r"^[ \t]*>[ \t]?")
 _IMAGE_OR_LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 _WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{0,300}))?\]\]")
@@ -40,10 +54,14 @@ _COMMENT: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>\n]{0,100}>")
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement of a note: its plain text, and the headings above it ("Billing > Retries")."""
+    """One statement of a note: its plain text, and the headings above it ("Billing > Retries").
+
+    `task` is the state of the item of a task list that it is.
+    """
 
     text: str
     heading: str = ""
+    task: Task = ""
 
     @property
     def in_context(self) -> str:
@@ -83,31 +101,43 @@ def _words_of(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def statements_of(markdown: str, heading: str = "") -> tuple[Statement, ...]:
+def statements_of(markdown: str, heading: str = "", *, form: int = FORM) -> tuple[Statement, ...]:
     """Return the statements of a note, or of a part of it that stands under `heading`.
 
-    Front matter is no statement, and what is struck out is no longer said.
+    Fields of front matter are statements of the whole note. Comments are none, and what is struck
+    out is no longer said.
     """
-    found: list[Statement] = []
-    body = without_struck_out(read_properties(markdown).body)
-    for statement in _statements(body, heading):
-        found.append(statement)
-        if len(found) == MAX_STATEMENTS:
-            break
+    properties = read_properties(markdown)
+    body = properties.body if form == FIRST_FORM else without_comments(properties.body)
+    read = _statements(without_struck_out(body), heading, is_first_form=form == FIRST_FORM)
+    found = list(islice(read, MAX_STATEMENTS))
+    if form != FIRST_FORM:
+        above = next((one.heading.split(" > ")[0] for one in found if one.heading), heading)
+        found = [*_fields(properties, above), *found][:MAX_STATEMENTS]
     return tuple(found)
 
 
-def _statements(markdown: str, heading: str) -> Iterator[Statement]:
+def _fields(properties: Properties, above: str) -> Iterator[Statement]:
+    """Yield the fields of front matter that say something, under the note's first heading."""
+    title = properties.values.get("title")
+    heading = above or (plain_of(title) if isinstance(title, str) else "")
+    for name, value in telling_fields(properties):
+        if said := plain_of(value):
+            yield Statement(f"{name}: {said}"[:MAX_CHARS], heading)
+
+
+def _statements(markdown: str, heading: str, *, is_first_form: bool) -> Iterator[Statement]:
     """Yield statements block by block: a paragraph, an item or a row ends at a line's end."""
     path = heading
     columns: list[str] = []
     block: list[str] = []
+    task: Task = ""
     for line, titles in headings_above([*read_lines(markdown), Line("")]):
         text = line.text if line.is_code else _QUOTE.sub("", line.text)
         kind = _kind(line, text)
-        if kind != "text":
-            yield from _sentences(block, path)
-            block = []
+        if kind != "text" or (begins_field(text, block) and not is_first_form):
+            yield from _sentences(block, path, task)
+            block, task = [], ""
         columns = columns if kind in ("row", "rule") else []
         if kind == "heading":
             path = " > ".join(part for part in [heading, *map(plain_of, titles)] if part)
@@ -119,6 +149,15 @@ def _statements(markdown: str, heading: str) -> Iterator[Statement]:
                 columns = cells
         elif kind in ("text", "item", "code"):
             block.append(_ITEM.sub("", text))
+            task = _task_of(text) if kind == "item" else task
+
+
+def _task_of(text: str) -> Task:
+    """Return the state of an item; "" for one without a box."""
+    item = _ITEM.match(text)
+    if item is None or item[1] is None:
+        return ""
+    return "open" if item[1] == " " else "done"
 
 
 def _kind(line: Line, text: str) -> str:
@@ -136,10 +175,12 @@ def _kind(line: Line, text: str) -> str:
     return next((kind for kind, pattern in kinds if pattern.match(text)), "text")
 
 
-def _sentences(block: list[str], heading: str) -> Iterator[Statement]:
+def _sentences(block: list[str], heading: str, task: Task) -> Iterator[Statement]:
+    """Yield the sentences of a block; the first one of a task says what is to be done."""
     text = plain_of(" ".join(block))
     for sentence in sentences(collapse(text)) if text else ():
-        yield Statement(sentence[:MAX_CHARS], heading)
+        yield Statement(sentence[:MAX_CHARS], heading, task)
+        task = ""
 
 
 def _row(columns: list[str], cells: list[str]) -> str:

@@ -50,6 +50,8 @@ def substitution(text: str, edit: Edit, present: Sequence[Scored]) -> str:
         return degree
     if _is_past(place) or _is_other_name(text, edit.before.text, place):
         return f"{place.old} vs {place.new}"
+    if not _is_about(text, edit.before.statement, place):
+        return ""
     is_other = _is_other_value(text, edit.before.shared, edit.after, place, present)
     return f"{place.old} vs {place.new}" if is_other else ""
 
@@ -109,6 +111,16 @@ def _is_other_name(text: str, before: str, place: _Place) -> bool:
     if not _PERSON.fullmatch(place.new) or not _lower(place.old) <= _lower(text):
         return False
     return before[len(place.old) :].split()[:1] in (["is"], ["has"])
+
+
+def _is_about(text: str, before: Statement, place: _Place) -> bool:
+    """Return whether a memory shares more with a statement than the value that went.
+
+    Of one that is nothing but the value its headings tell what it is about.
+    """
+    value, own = words_of(place.old).keys(), words_of(text).keys()
+    rest = words_of(before.text).keys() - value or words_of(before.heading).keys()
+    return not rest or not rest.isdisjoint(own - value)
 
 
 def _is_other_value(

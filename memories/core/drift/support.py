@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from memories.core.answers import Answer
 from memories.core.drift.parts import VALUE_WEIGHT, weights_of, words_of
-from memories.core.drift.passages import Statement, without_links
+from memories.core.drift.passages import FIRST_FORM, FORM, Statement, Task, without_links
 from memories.core.spelling import letters
 
 MAX_SENTENCES: Final = 4  # that a support keeps
@@ -36,11 +36,12 @@ class Sentence:
     heading: str
     cosine: float
     shared: Mapping[str, str]
+    task: Task = ""  # of older records it is not known
 
     @property
     def statement(self) -> Statement:
         """Return it as a statement of a note."""
-        return Statement(self.text, self.heading)
+        return Statement(self.text, self.heading, self.task)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +58,21 @@ class Support:
         Of all statements of that version, to tell later which are new and which are gone.
     headings : frozenset of str
         Digests of its headings, as far as statements stand under them; empty of older records.
+    form : int
+        How the note was read: the present one is compared as it reads in this form.
     """
 
     sentences: tuple[Sentence, ...]
     similarity: float
     digests: frozenset[str]
     headings: frozenset[str] = frozenset()
+    form: int = FORM
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields, JSON serialisable; `from_record` reads them back."""
         sentences = [
             {"text": s.text, "heading": s.heading, "cosine": round(s.cosine, 4),
-             "shared": dict(s.shared)}
+             "shared": dict(s.shared), "task": s.task}
             for s in self.sentences
         ]  # fmt: skip
         return {
@@ -76,16 +80,19 @@ class Support:
             "similarity": round(self.similarity, 4),
             "digests": sorted(self.digests),
             "headings": sorted(self.headings),
+            "form": self.form,
         }
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the support that `as_record` wrote."""
         sentences = tuple(
-            Sentence(s["text"], s["heading"], s["cosine"], s["shared"]) for s in record["sentences"]
+            Sentence(s["text"], s["heading"], s["cosine"], s["shared"], s.get("task", ""))
+            for s in record["sentences"]
         )
         digests, headings = record["digests"], record.get("headings", ())
-        return cls(sentences, record["similarity"], frozenset(digests), frozenset(headings))
+        form = record.get("form", FIRST_FORM)
+        return cls(sentences, record["similarity"], frozenset(digests), frozenset(headings), form)
 
 
 def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer] = ()) -> Support:
@@ -193,7 +200,8 @@ def _answering(answers: Sequence[Answer], present: Sequence[Scored]) -> list[Sco
 def _sentence(scored: Scored, gained: set[str]) -> Sentence:
     words = covered(scored.statement)
     shared = {key: words[key] for key in sorted(gained)}
-    return Sentence(scored.statement.text, scored.statement.heading, scored.cosine, shared)
+    said = scored.statement
+    return Sentence(said.text, said.heading, scored.cosine, shared, said.task)
 
 
 def _gain(gained: Iterable[str], weights: Mapping[str, int]) -> int:

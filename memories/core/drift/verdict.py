@@ -32,10 +32,11 @@ from memories.core.drift.evidence import (
 from memories.core.drift.headings import is_under_new_name
 from memories.core.drift.narrowing import narrowing
 from memories.core.drift.parts import values_of
-from memories.core.drift.passages import Statement, without_links
+from memories.core.drift.passages import Statement, plain_of, without_links
 from memories.core.drift.pointers import is_pointer
 from memories.core.drift.substitution import substitution
 from memories.core.drift.support import Scored, Support
+from memories.core.drift.tasks import changed_task, is_still_to_do
 from memories.core.likelihood import Likelihood
 from memories.core.typed_answers import typed_answers
 
@@ -169,6 +170,8 @@ def _certain(
         sentence, reasons = contradiction
         before = next((e.before.statement for e in edits if e.after is sentence), None)
         return sentence, before, reasons
+    if support and (task := changed_task(text, support, near)):
+        return task.after, task.before, (task.reason,)
     if other := answered_otherwise(answers, edits, near):
         return other.edit.after, other.edit.before.statement, (other.reason,)
     for edit in edits:
@@ -199,7 +202,7 @@ def _by_support(
                     is_removed=foremost.replacement is None)  # fmt: skip
     if is_reworded(found):
         return replace(shown, reasons=("the supporting sentence was reworded",))
-    reasons = _reasons(found, foremost, lost_answers(answers, found.lost_words))
+    reasons = _reasons(found, foremost, lost_answers(answers, found.lost_words, edits))
     return replace(shown, evidence=calibration.probability(found), reasons=reasons)
 
 
@@ -232,7 +235,7 @@ def _exclusion(text: str, statement: Statement, told: Iterable[Answer]) -> str:
     relations = set()
     for wording in dict.fromkeys((statement.text, statement.in_context)):
         found = compare(text, wording)
-        if found.relation == "contradicts":
+        if found.relation == "contradicts" and not is_still_to_do(text, statement, found):
             return f"the claims exclude each other: {found.reasons[0]}"
         relations.add(found.relation)
     if relations & {"same", "refines"}:
@@ -258,13 +261,14 @@ def _other_answer(told: Iterable[Answer], noted: Sequence[Answer]) -> str:
 
 
 def _says_the_same(edit: Edit) -> bool:
-    if edit.after is None or edit.before.statement.heading != edit.after.heading:
+    before = edit.before.statement
+    if edit.after is None or (before.heading, before.task) != (edit.after.heading, edit.after.task):
         return False
     return compare(edit.before.text, edit.after.text).relation == "same"
 
 
 def _reasons(found: Evidence, edit: Edit, unanswered: Sequence[Answer]) -> tuple[str, ...]:
-    reasons = [f"no longer answered: {one.question} {one.answer}" for one in unanswered]
+    reasons = [f"no longer answered: {plain_of(one.question)} {one.answer}" for one in unanswered]
     is_replaced = edit.replacement is not None
     reasons.append(f"the supporting sentence was {'changed' if is_replaced else 'removed'}")
     if found.lost_words:

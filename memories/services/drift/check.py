@@ -24,7 +24,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.answers import Answer
 from memories.core.drift.accepted import NoteWords, is_as_accepted, passage_of
-from memories.core.drift.passages import MAX_STATEMENTS, Statement, statements_of
+from memories.core.drift.passages import FORM, MAX_STATEMENTS, Statement, statements_of
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, Note, NoteSupport, Resolution
@@ -174,16 +174,35 @@ def _tags_of(memories: Mapping[UUID, Memory]) -> dict[UUID, list[str]]:
 def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     """Compare memories with one note that they link; each text of it is embedded once.
 
+    Supports that were stored of a note read in another form are compared with the note in that.
+    """
+    model = workspace.embedding_model
+    known = _known_supports(due, model)
+    by_form: dict[int, list[_Due]] = defaultdict(list)
+    for one in due:
+        is_stored = one.row.pk in known and one.row.note_version != one.note.version
+        by_form[known[one.row.pk].form if is_stored else FORM].append(one)
+    return [
+        checked
+        for form, several in by_form.items()
+        for checked in _compare_in(form, workspace, several, known)
+    ]
+
+
+def _compare_in(
+    form: int, workspace: Workspace, due: Sequence[_Due], known: Mapping[int, Support]
+) -> list[_Checked]:
+    """Compare memories with a note that is read in one form.
+
     Of a note that was not read to its end a statement may only seem to be gone: what was known
     before stays.
     """
     model, config = workspace.embedding_model, workspace.config
     contents = [one.memory.content for one in due]
-    note = due[0].note
-    statements = statements_of(note.content)
+    statements = statements_of(due[0].note.content, form=form)
     is_cut = len(statements) >= MAX_STATEMENTS
     present = score_statements(contents, statements, model)
-    then, known = _scored_then(due, model), _known_supports(due, model)
+    then = _scored_then(due, model)
     estimate, calibration, words = estimator(model), calibration_of(model), NoteWords(statements)
     checked = []
     for one, scored in zip(due, present, strict=True):
@@ -242,12 +261,14 @@ def _support(
 ) -> tuple[Support, int | None]:
     """Return what a memory leans on, read from the note's text then where nobody has read it.
 
-    It is read again from a note that has not changed since, for answers that came later.
+    It is read again from a note that has not changed since, for answers that came later, or where
+    notes were read in another form.
     """
     row, content, answers = due.row, due.memory.content, due.answers
+    stored = known.get(row.pk)
     is_unchanged = row.note_version == due.note.version
-    if row.pk in known and not (answers and is_unchanged):
-        return known[row.pk], row.note_version
+    if stored and not (is_unchanged and (answers or stored.form != FORM)):
+        return stored, row.note_version
     if row.pk in then:
         return support_of(content, then[row.pk], answers), row.earlier_version
     return support_of(content, present, answers), due.note.version
