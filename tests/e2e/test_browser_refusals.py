@@ -13,7 +13,7 @@ from tests.homes import eventually
 pytestmark = pytest.mark.browser
 
 BAR = "form.toast[role=status]"
-KEPT = "The spare pump is in the red shed behind house 4, Ole Brandt has the code."
+KEPT = "The spare pump is in the red shed, Ole Brandt has the code."
 TALK = f"""\
 User: good morning, the pump in the greenhouse is loud again
 Agent: I'll look at the log.
