@@ -16,8 +16,8 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import name_cards
-from conflicts.services.detection.replay import Replay, replay
-from engram.console.settings_form import LABELS
+from conflicts.services.detection.replay import COUNTED, Replay, replay
+from engram.console.settings_form import CHOICES, LABELS
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
@@ -26,16 +26,10 @@ from engram.kernel.services import change_settings
 from memories.models import Memory
 from memories.services.gate.replay import GATED, ChangedOutcome
 from memories.services.retention.due import SETTINGS
-from memories.services.stored_counts import COUNTED
 
 MAX_DAYS = 92
 RETAINED = frozenset(SETTINGS.values())
 SHOWN = 20
-POLICIES = (
-    ("merge", "Merge what says the same"),
-    ("suggest", "Ask a person about each"),
-    ("off", "Off: keep everything"),
-)
 TITLES = {
     "created": "added",
     "merged": "merged",
@@ -56,15 +50,19 @@ def _field_of(name: str) -> forms.IntegerField:
 class ReplayForm(forms.Form):
     """The settings that a replay can change."""
 
-    gate_policy = forms.ChoiceField(choices=POLICIES, label="Near-duplicates")
-    gate_threshold = forms.FloatField(min_value=0.3, max_value=1.0, label="Gate threshold")
+    gate_policy = forms.ChoiceField(
+        choices=[(name, CHOICES[name]) for name in ("merge", "suggest", "off")],
+        label=LABELS["gate_policy"],
+    )
+    gate_threshold = forms.FloatField(min_value=0.3, max_value=1.0, label=LABELS["gate_threshold"])
     detection_min_confidence = forms.FloatField(
-        min_value=0.0, max_value=1.0, label="Least confidence of a question"
+        min_value=0.0, max_value=1.0, label=LABELS["detection_min_confidence"]
     )
     days = forms.IntegerField(min_value=1, max_value=MAX_DAYS, label="Days to look back")
 
     # Empty: as it is set; of days of retention: kept for good, where the form has them.
     min_relevance = _field_of("min_relevance")
+    judgements_per_hour = _field_of("judgements_per_hour")
     janitor_assistant_days = _field_of("janitor_assistant_days")
     janitor_summary_days = _field_of("janitor_summary_days")
     retention_session_days = _field_of("retention_session_days")
@@ -146,12 +144,13 @@ def _initial(config: WorkspaceSettings) -> dict[str, Any]:
 def _page(
     request: HttpRequest, form: ReplayForm, done: Replay | None, *, status: int = 200
 ) -> HttpResponse:
+    config = staff_of(request).workspace.config
     context: dict[str, Any] = {
         "form": form,
-        "config": staff_of(request).workspace.config,
+        "config": config,
         "done": done,
         "may_save": has_role(request, Role.ADMIN),
-        "policies": POLICIES,
+        "policy": CHOICES[config.gate_policy],
     }
     if done is not None:
         context |= _context_of(done)

@@ -153,5 +153,6 @@ class ReplayAnswerSerializer(serializers.Serializer[Any]):
     detection = DetectionReplaySerializer()
     stored = StoredCountSerializer(
         many=True,
-        help_text="What is stored, by changed settings of retention, janitor and `min_relevance`.",
+        help_text="What is stored, by changed settings of retention and janitor, `min_relevance`"
+        " and `judgements_per_hour`.",
     )

@@ -10,8 +10,8 @@ from typing import Any, Final
 from django import forms
 from django.forms.boundfield import BoundField
 
+from conflicts.services.detection.replay import COUNTED
 from engram.console.settings_help import HELP
-from memories.services.stored_counts import COUNTED
 
 # Sections in the order of the page: title, what it is about, names. What no section names is last.
 SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (

@@ -13,6 +13,9 @@ HELP: Final[Mapping[str, str]] = {
     "muted_rules": "One a line: a rule, or “rules” or “narrative” for all that rules, or the "
     "language model, find. What they find opens no conflicts. People fill this by accepting "
     "proposals in the inbox.",
+    "judgements_per_hour": "An agent may say how two memories relate. A key that said it so often "
+    "is refused until the first time lies an hour back.",
+    "gate_policy": "Whether a new statement that says the same as a memory becomes part of it.",
     "weight_user_stated": "How much a memory counts in the order of a recall when a user said it.",
     "weight_episode_summary": "How much a session's summary counts in the order of a recall.",
     "weight_assistant_derived": "How much a memory counts in the order of a recall when an agent "

@@ -31,7 +31,7 @@ class StoredCount:
     as_asked: int
 
 
-_Counter = Callable[[Workspace, WorkspaceSettings, datetime, datetime], int]
+Counter = Callable[[Workspace, WorkspaceSettings, datetime, datetime], int]
 _RETAINED: Final = {name: kind for kind, name in due.SETTINGS.items()}
 _UNUSED: Final = "memories old enough for the janitor to look at, which nobody has used"
 
@@ -43,6 +43,7 @@ def count_stored(
     *,
     since: datetime,
     until: datetime,
+    counted: Mapping[str, tuple[str, Counter]],
 ) -> list[StoredCount]:
     """Return the counts of the settings that differ; called inside the workspace."""
     before, after = current.model_dump(), proposed.model_dump()
@@ -53,12 +54,12 @@ def count_stored(
             counter(workspace, current, since, until),
             counter(workspace, proposed, since, until),
         )
-        for name, (counts, counter) in COUNTED.items()
+        for name, (counts, counter) in counted.items()
         if before[name] != after[name]
     ]
 
 
-def _due_of(name: str) -> _Counter:
+def _due_of(name: str) -> Counter:
     def count(_: Workspace, config: WorkspaceSettings, __: datetime, now: datetime) -> int:
         (limit,) = (one for one in due.limits_of(config, now) if one.kind == _RETAINED[name])
         return due.count_due(limit)
@@ -94,7 +95,7 @@ def _left_out(_: Workspace, config: WorkspaceSettings, since: datetime, until: d
 
 
 # What is counted of each setting, and how.
-COUNTED: Final[Mapping[str, tuple[str, _Counter]]] = {
+COUNTED: Final[Mapping[str, tuple[str, Counter]]] = {
     "retention_session_days": ("sessions deleted now", _due_of("retention_session_days")),
     "retention_transcript_days": ("transcripts deleted now", _due_of("retention_transcript_days")),
     "retention_recall_days": ("records of recalls deleted now", _due_of("retention_recall_days")),

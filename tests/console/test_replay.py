@@ -434,11 +434,68 @@ def test_days_of_the_janitor_count_unused_memories_that_are_old_enough(tenant: T
     assert counted(tenant, "janitor_assistant_days", 150) == (1, 0)
 
 
+def judged(tenant: Tenant, key: str, minutes_ago: list[int], **data: Any) -> None:
+    """Keep the events of judgements that a key sent so many minutes ago."""
+    now = timezone.now()
+    with in_workspace(tenant.workspace):
+        for minutes in minutes_ago:
+            Event.objects.create(
+                type="memory.judged", object_type="memory", object_id=str(uuid4()),
+                actor_kind="key", actor_id=key, data=data, at=now - timedelta(minutes=minutes),
+            )  # fmt: skip
+
+
+def test_a_limit_of_judgements_counts_what_it_would_have_refused(
+    tenant: Tenant, neighbour: Tenant
+) -> None:
+    judged(tenant, "one", [200, 190, 180, 150, 135, 129])
+    judged(tenant, "other", [185])
+    judged(neighbour, "one", [195] * 5)
+    assert counted(tenant, "judgements_per_hour", 4) == (0, 0)
+    assert counted(tenant, "judgements_per_hour", 3) == (0, 1)  # that of 150 minutes ago
+    # Those of 180 and 150 are refused; at 135 and at 129 an accepted one is over an hour old.
+    assert counted(tenant, "judgements_per_hour", 2) == (0, 2)
+    assert counted(tenant, "judgements_per_hour", 1) == (0, 4)
+    assert counted(tenant, "judgements_per_hour", 500) == (0, 0)
+    tenant.workspace.settings = {"judgements_per_hour": 1}
+    tenant.workspace.save()
+    assert counted(tenant, "judgements_per_hour", 3) == (4, 1)
+
+
+def test_a_report_of_several_pairs_fills_the_hour_and_people_have_no_limit(tenant: Tenant) -> None:
+    judged(tenant, "one", [50, 20], pairs=6)
+    judged(tenant, "other", [50, 40], pairs=3)
+    judged(tenant, "other", [30])
+    assert counted(tenant, "judgements_per_hour", 6) == (0, 2)
+    assert counted(tenant, "judgements_per_hour", 7) == (0, 0)
+    with in_workspace(tenant.workspace):
+        Event.objects.update(actor_kind="user")
+    assert counted(tenant, "judgements_per_hour", 1) == (0, 0)
+
+
+def test_what_a_key_sent_right_before_the_period_counts_against_its_first_hour(
+    tenant: Tenant,
+) -> None:
+    day = 24 * 60
+    judged(tenant, "one", [day + 30, day + 20, day - 20])
+    [done] = replayed(tenant, {"judgements_per_hour": 1}, days=1)["stored"]
+    assert (done["as_set"], done["as_asked"]) == (0, 1)
+
+
+def test_a_lower_limit_counts_what_keys_really_sent(tenant: Tenant) -> None:
+    first, second = (commit(tenant, text)["memory"]["id"] for text in (PLAIN, OTHER))
+    body = {"other": first, "relation": "different"}
+    path = f"memories/{second}/relations"
+    assert [tenant.agent.post(path, body).status_code for _ in range(3)] == [201] * 3
+    assert tenant.reviewer.post(path, body).status_code == 201
+    assert counted(tenant, "judgements_per_hour", 2) == (0, 1)
+
+
 def test_counts_of_what_is_stored_cost_as_many_queries_for_few_as_for_many(tenant: Tenant) -> None:
     asked = {
         "min_relevance": 0.5, "janitor_assistant_days": 40, "janitor_summary_days": 40,
         "retention_session_days": 9, "retention_transcript_days": 9, "retention_recall_days": 9,
-        "retention_query_days": 9,
+        "retention_query_days": 9, "judgements_per_hour": 1,
     }  # fmt: skip
 
     def ask() -> int:
@@ -447,13 +504,15 @@ def test_counts_of_what_is_stored_cost_as_many_queries_for_few_as_for_many(tenan
         with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as caught:
             found = count_stored(
                 tenant.workspace, current, current.model_copy(update=asked),
-                since=now - timedelta(days=30), until=now,
+                since=now - timedelta(days=30), until=now, counted=replaying.COUNTED,
             )  # fmt: skip
-        assert len(found) == 7
+        assert len(found) == 8
         return len(caught)
 
     recalled(tenant, [[0.2]])
+    judged(tenant, "one", [10])
     ask()
     few = ask()
     recalled(tenant, [[0.2, 0.3]] * 4)
+    judged(tenant, "one", [9] * 20)
     assert ask() == few

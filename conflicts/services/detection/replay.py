@@ -25,19 +25,29 @@ from conflicts.models import Conflict, ConflictPair, Decision
 from conflicts.models.decision import Verdict
 from conflicts.services.detection.detect import detective_settings
 from conflicts.services.detection.story import add_answers, is_short, load_facts, story_ids
+from conflicts.services.reports.past_limits import count_refused
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from engram.kernel.planning import without_nested_loops
 from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
+from memories.services import stored_counts
 from memories.services.gate.replay import GateReplay, compare_commits, read_commits, replay_gate
-from memories.services.stored_counts import COUNTED, StoredCount, count_stored
+from memories.services.stored_counts import StoredCount, count_stored
 
 CARDS_READ = 2000  # the newest
 TRIGGERS_READ = 500  # new memories that the rules read again, the newest first
 TRIGGERS_OF_A_LONG_STORY = 50
 EXAMPLES = 50
+# The settings by which what is stored is counted.
+COUNTED: Final = {
+    **stored_counts.COUNTED,
+    "judgements_per_hour": (
+        "judgements and reports of keys that would have been refused",
+        count_refused,
+    ),
+}
 # The settings that a replay simulates; others may be proposed, and are listed as not followed.
 FOLLOWED: Final = frozenset(
     {
@@ -116,7 +126,9 @@ def replay(workspace: Workspace, changes: Mapping[str, Any], *, days: int, now: 
             not_followed=tuple(sorted({one.name for one in changed} - FOLLOWED)),
             gate=replay_gate(past, current, proposed),
             detection=_replay_detection(workspace, current, proposed, since=since, until=now),
-            stored=count_stored(workspace, current, proposed, since=since, until=now),
+            stored=count_stored(
+                workspace, current, proposed, since=since, until=now, counted=COUNTED
+            ),
         )
 
 
