@@ -20,7 +20,7 @@ from conflicts.models import Conflict
 from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, queue, show, snooze
-from conflicts.services.cards.listed import alike_in, listed
+from conflicts.services.cards.listed import listed
 from conflicts.services.cards.naming import name_cards, say_kept
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
@@ -167,7 +167,6 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
     wanted = form.to_filter(default_status=queue.ALL, user_id=staff_of(request).actor.user_id)
     filters = _filters(request.GET)
     page = page_of(queue.cards(wanted).select_related("assignee"), request)
-    rows = listed(page.rows)
     return render(
         request,
         "conflicts/list.html",
@@ -177,9 +176,7 @@ def conflict_list(request: HttpRequest) -> HttpResponse:
             "filters": filters,
             "counts": queue.counts(),
             "page": page,
-            "listed": rows,
-            "alike": alike_in(rows),
-            "has_undo": any(row.may_be_undone for row in rows),
+            "listed": listed(page.rows),
             "has_waiting": any(card.status in WAITING for card in page.rows),
             "matching": queue.cards(wanted).order_by().count(),
             "here": request.get_full_path(),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import WAITING, ConflictStatus
@@ -45,29 +44,6 @@ class ListedCard:
     def is_waiting(self) -> bool:
         """Return whether a verdict can be given."""
         return self.card.status in WAITING
-
-
-def alike_in(rows: Sequence[ListedCard]) -> dict[str, str]:
-    """Return the columns that say the same in all rows, at least two, each with what it says.
-
-    Of decisions and snoozes only that there is none: the others have a time of their own.
-    """
-    if len(rows) < 2:
-        return {}
-    alike = {}
-    for name, read in _COLUMNS.items():
-        told = {read(row) for row in rows}
-        if len(told) == 1 and (said := told.pop()) is not None:
-            alike[name] = said
-    return alike
-
-
-_COLUMNS: Final[Mapping[str, Callable[[ListedCard], str | None]]] = {
-    "status": lambda row: None if row.is_snoozed else str(row.card.get_status_display()),
-    "outcome": lambda row: row.outcome,
-    "decision": lambda row: None if row.decision else "",
-    "severity": lambda row: str(row.card.get_severity_display()),
-}
 
 
 def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
