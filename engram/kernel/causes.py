@@ -169,7 +169,8 @@ CREDENTIAL = Cause(
     "credential",
     422,
     "Looks like a credential",
-    "A text contains what looks like a password, a key or a token.",
+    "A text contains what looks like a password, a key, a token or the number of a card or a"
+    " person.",
     "Send it without the secret; none are stored.",
 )
 TOO_OFTEN = Cause(

@@ -1,4 +1,4 @@
-"""Detect obvious credentials in texts, to refuse or to mask them."""
+"""Detect obvious credentials and identity numbers in texts, to refuse or to mask them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from engram.kernel.causes import CREDENTIAL
 from engram.kernel.credential_shapes import SHAPES
+from engram.kernel.identity_numbers import find_identity_numbers
 from engram.kernel.readable import readable
 from engram.kernel.refusals import InvalidError
 
@@ -146,6 +147,7 @@ def _find(text: str) -> Iterator[tuple[int, int, str]]:
             )
     for match in _PIN.finditer(text):
         yield *match.span("value"), "a password"
+    yield from find_identity_numbers(text)
 
 
 def _value(match: re.Match[str]) -> tuple[int, str]:

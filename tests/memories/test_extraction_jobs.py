@@ -641,8 +641,8 @@ def test_a_session_without_a_transcript_cannot_be_extracted(tenant: Tenant) -> N
     assert tenant.agent.post("sessions/s1/end", {"extract": True}).status_code == 422
 
 
-def test_a_credential_is_neither_kept_nor_listed(tenant: Tenant) -> None:
-    secret = "AKIAIOSFODNN7EXAMPLQ"
+@pytest.mark.parametrize("secret", ["AKIAIOSFODNN7EXAMPLQ", "531-08-2467", "4929 1063 7218 5541"])
+def test_a_credential_is_neither_kept_nor_listed(tenant: Tenant, secret: str) -> None:
     result = extract(tenant, f"User: Remember: the key of the bucket is {secret} from now on.\n")
     assert result["kept"] == []
     assert secret not in str(result)

@@ -47,7 +47,7 @@ EXPLAINED: Final[Mapping[Reason, str]] = {
     "already_known": "A memory says it already.",
     "repeated": "Another statement of the conversation says it.",
     "too_many": "More statements were found than are kept of one exchange or transcript.",
-    "credential": "It contains a password, key or token.",
+    "credential": "It contains a password, a key, a token or the number of a card or a person.",
     "quote_not_found": "The words that it is based on are not in the transcript.",
     "not_to_be_stored": "Who said it asked not to store it; its text is not kept.",
 }
