@@ -24,7 +24,10 @@ class NoteWords:
 
     @cached_property
     def _said(self) -> list[tuple[str, Set[str]]]:
-        return [(f"{one.heading} > {one.text}", words_of(one.text).keys()) for one in self._present]
+        return [
+            (f"{one.heading} > {one.text}{one.withdrawn}", words_of(one.text).keys())
+            for one in self._present
+        ]
 
     def bearing_on(self, memory: str, answers: Sequence[Answer]) -> str:
         """Return a digest of the statements that are about what a memory says.
@@ -66,4 +69,7 @@ def is_as_accepted(
 
 def passage_of(statement: Statement | None) -> dict[str, str] | None:
     """Return a statement as verdicts store and show it."""
-    return {"heading": statement.heading, "text": statement.text} if statement else None
+    if statement is None:
+        return None
+    withdrawn = {"withdrawn": statement.withdrawn} if statement.withdrawn else {}
+    return {"heading": statement.heading, "text": statement.text} | withdrawn

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final, Literal
+from typing import Final
 
 from memories.core.drift.fields import begins_field, telling_fields
+from memories.core.drift.task_boxes import Task, is_item, read_item
+from memories.core.drift.withdrawals import WithdrawalReader, withdrawal_in_properties
 from memories.core.front_matter import Properties, read_properties
 from memories.core.markdown import (
     Line,
@@ -25,17 +27,16 @@ from memories.core.note_paths import without_extension
 from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
-Task = Literal["", "open", "done"]
-
 # How notes are read: 1 had neither fields of front matter nor a statement for each labelled line,
-# and read comments. What was stored by it is compared with statements that are read alike.
+# and read comments; 2 knew neither withdrawals nor tasks without one of Markdown's boxes. What was
+# stored by one is compared with statements that are read alike.
 FIRST_FORM: Final = 1
-FORM: Final = 2
+SECOND_FORM: Final = 2
+FORM: Final = 3
 MAX_STATEMENTS: Final = 5000  # of one note: the longest note, at 40 characters each
 MAX_CHARS: Final = 600  # of one statement: what is longer is a dump, and is cut
 _RULE: Final = re.compile(r"^[ \t|:+=-]{3,}$")
 _TABLE_ROW: Final = re.compile(r"^[ \t]*\|")
-_ITEM: Final = re.compile(r"^[ \t>]*(?:[-*+\u2022]|\d{1,3}[.)])[ \t]+(?:\[([ xX])\][ \t]+)?")
 _QUOTE: Final = re.compile(r"^[ \t]*>[ \t]?")
 _IMAGE_OR_LINK: Final = re.compile(r"!?\[([^\[\]\n]{0,300})\]\([^()\s]{0,500}\)")
 _WIKI_LINK: Final = re.compile(r"!?\[\[([^\[\]|\n]{1,400})(?:\|([^\[\]\n]{0,300}))?\]\]")
@@ -56,12 +57,14 @@ _COMMENT: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>\n]{0,100}>")
 class Statement:
     """One statement of a note: its plain text, and the headings above it ("Billing > Retries").
 
-    `task` is the state of the item of a task list that it is.
+    `task` is the state of the item of a task list that it is; `withdrawn` the words with which the
+    note says that this part of it no longer holds, "" where it does not.
     """
 
     text: str
     heading: str = ""
     task: Task = ""
+    withdrawn: str = ""
 
     @property
     def in_context(self) -> str:
@@ -109,8 +112,12 @@ def statements_of(markdown: str, heading: str = "", *, form: int = FORM) -> tupl
     """
     properties = read_properties(markdown)
     body = properties.body if form == FIRST_FORM else without_comments(properties.body)
-    read = _statements(without_struck_out(body), heading, is_first_form=form == FIRST_FORM)
+    read = _statements(
+        without_struck_out(body), heading, withdrawal_in_properties(properties), form
+    )
     found = list(islice(read, MAX_STATEMENTS))
+    if form <= SECOND_FORM:
+        found = [replace(one, withdrawn="") for one in found]
     if form != FIRST_FORM:
         above = next((one.heading.split(" > ")[0] for one in found if one.heading), heading)
         found = [*_fields(properties, above), *found][:MAX_STATEMENTS]
@@ -126,38 +133,35 @@ def _fields(properties: Properties, above: str) -> Iterator[Statement]:
             yield Statement(f"{name}: {said}"[:MAX_CHARS], heading)
 
 
-def _statements(markdown: str, heading: str, *, is_first_form: bool) -> Iterator[Statement]:
+def _statements(markdown: str, heading: str, withdrawn: str, form: int) -> Iterator[Statement]:
     """Yield statements block by block: a paragraph, an item or a row ends at a line's end."""
     path = heading
     columns: list[str] = []
     block: list[str] = []
     task: Task = ""
+    withdrawals = WithdrawalReader(withdrawn)
     for line, titles in headings_above([*read_lines(markdown), Line("")]):
         text = line.text if line.is_code else _QUOTE.sub("", line.text)
         kind = _kind(line, text)
-        if kind != "text" or (begins_field(text, block) and not is_first_form):
-            yield from _sentences(block, path, task)
+        if kind != "text" or (form != FIRST_FORM and begins_field(text, block)):
+            yield from _sentences(block, path, task, withdrawals.words)
             block, task = [], ""
         columns = columns if kind in ("row", "rule") else []
         if kind == "heading":
             path = " > ".join(part for part in [heading, *map(plain_of, titles)] if part)
+            withdrawals.enter(line.level, plain_of(line.title))
         elif kind == "row":
             cells = [plain_of(cell) for cell in text.strip().strip("|").split("|")]
             if columns:
-                yield Statement(_row(columns, cells)[:MAX_CHARS], path)
+                yield Statement(_row(columns, cells)[:MAX_CHARS], path, "", withdrawals.words)
             else:
                 columns = cells
         elif kind in ("text", "item", "code"):
-            block.append(_ITEM.sub("", text))
-            task = _task_of(text) if kind == "item" else task
-
-
-def _task_of(text: str) -> Task:
-    """Return the state of an item; "" for one without a box."""
-    item = _ITEM.match(text)
-    if item is None or item[1] is None:
-        return ""
-    return "open" if item[1] == " " else "done"
+            said, state = read_item(text, reads_all=form > SECOND_FORM)
+            block.append(said)
+            task = state if kind == "item" else task
+            if withdrawals.is_beginning:
+                withdrawals.read(plain_of(said))
 
 
 def _kind(line: Line, text: str) -> str:
@@ -171,15 +175,15 @@ def _kind(line: Line, text: str) -> str:
         return "code"
     if line.level:
         return "heading"
-    kinds = (("rule", _RULE), ("row", _TABLE_ROW), ("item", _ITEM))
-    return next((kind for kind, pattern in kinds if pattern.match(text)), "text")
+    kinds = (("rule", _RULE.match), ("row", _TABLE_ROW.match), ("item", is_item))
+    return next((kind for kind, is_one in kinds if is_one(text)), "text")
 
 
-def _sentences(block: list[str], heading: str, task: Task) -> Iterator[Statement]:
+def _sentences(block: list[str], heading: str, task: Task, withdrawn: str) -> Iterator[Statement]:
     """Yield the sentences of a block; the first one of a task says what is to be done."""
     text = plain_of(" ".join(block))
     for sentence in sentences(collapse(text)) if text else ():
-        yield Statement(sentence[:MAX_CHARS], heading, task)
+        yield Statement(sentence[:MAX_CHARS], heading, task, withdrawn)
         task = ""
 
 

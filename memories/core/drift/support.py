@@ -9,7 +9,8 @@ from typing import Any, Final, Self
 
 from memories.core.answers import Answer
 from memories.core.drift.parts import VALUE_WEIGHT, weights_of, words_of
-from memories.core.drift.passages import FIRST_FORM, FORM, Statement, Task, without_links
+from memories.core.drift.passages import FIRST_FORM, FORM, Statement, without_links
+from memories.core.drift.task_boxes import Task
 from memories.core.spelling import letters
 
 MAX_SENTENCES: Final = 4  # that a support keeps
@@ -37,11 +38,12 @@ class Sentence:
     cosine: float
     shared: Mapping[str, str]
     task: Task = ""  # of older records it is not known
+    withdrawn: str = ""  # nor is this
 
     @property
     def statement(self) -> Statement:
         """Return it as a statement of a note."""
-        return Statement(self.text, self.heading, self.task)
+        return Statement(self.text, self.heading, self.task, self.withdrawn)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Support:
         """Return the fields, JSON serialisable; `from_record` reads them back."""
         sentences = [
             {"text": s.text, "heading": s.heading, "cosine": round(s.cosine, 4),
-             "shared": dict(s.shared), "task": s.task}
+             "shared": dict(s.shared), "task": s.task, "withdrawn": s.withdrawn}
             for s in self.sentences
         ]  # fmt: skip
         return {
@@ -87,9 +89,12 @@ class Support:
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the support that `as_record` wrote."""
         sentences = tuple(
-            Sentence(s["text"], s["heading"], s["cosine"], s["shared"], s.get("task", ""))
+            Sentence(
+                s["text"], s["heading"], s["cosine"], s["shared"], s.get("task", ""),
+                s.get("withdrawn", ""),
+            )
             for s in record["sentences"]
-        )
+        )  # fmt: skip
         digests, headings = record["digests"], record.get("headings", ())
         form = record.get("form", FIRST_FORM)
         return cls(sentences, record["similarity"], frozenset(digests), frozenset(headings), form)
@@ -201,7 +206,7 @@ def _sentence(scored: Scored, gained: set[str]) -> Sentence:
     words = covered(scored.statement)
     shared = {key: words[key] for key in sorted(gained)}
     said = scored.statement
-    return Sentence(said.text, said.heading, scored.cosine, shared, said.task)
+    return Sentence(said.text, said.heading, scored.cosine, shared, said.task, said.withdrawn)
 
 
 def _gain(gained: Iterable[str], weights: Mapping[str, int]) -> int:

@@ -13,8 +13,9 @@ from typing import Final
 
 from memories.core.claims import ClaimComparison
 from memories.core.drift.parts import words_of
-from memories.core.drift.passages import Statement, Task
+from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Sentence, Support, digest_of
+from memories.core.drift.task_boxes import Task
 from memories.core.lexicon import concept_of
 from memories.core.spelling import normalise
 from memories.core.to_do import is_order, is_undone

@@ -1,9 +1,10 @@
 """Decide whether a note has moved away from a memory that links it.
 
-Four signals, the surest first: claims of the memory and of the note exclude each other; both
-answer one question differently; an edit narrowed what the memory leans on; that was replaced by
-something else. The last is weighed by `memories/core/drift/evidence.py`, which is calibrated for
-an embedding model; for others only the first three count.
+Five signals, the surest first: claims of the memory and of the note exclude each other; both
+answer one question differently; an edit narrowed what the memory leans on; the note says of that
+part that it no longer holds; what the memory leans on was replaced by something else. The last is
+weighed by `memories/core/drift/evidence.py`, which is calibrated for an embedding model; for others
+only the first four count.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from memories.core.drift.pointers import is_pointer
 from memories.core.drift.substitution import substitution
 from memories.core.drift.support import Scored, Support
 from memories.core.drift.tasks import changed_task, is_still_to_do
+from memories.core.drift.withdrawn import withdrawn_since
 from memories.core.likelihood import Likelihood
 from memories.core.typed_answers import typed_answers
 
@@ -177,6 +179,8 @@ def _certain(
     for edit in edits:
         if said := narrowing(text, edit, near) or substitution(text, edit, near):
             return edit.after, edit.before.statement, (said,)
+    if support and (gone := withdrawn_since(text, support, near)):
+        return gone, None, (f"the note says of this part: {gone.withdrawn}",)
     return None
 
 
@@ -218,6 +222,7 @@ def _contradiction(
     least = max(_LEAST_SIMILARITY, near[0].cosine - _BEHIND_BEST)
     told = (*answers, *typed_answers(text))
     fresh = new_statements(support, near) if support else near
+    fresh = [scored for scored in fresh if not scored.statement.withdrawn]
     for scored in fresh[:_NEAR]:
         if scored.cosine < least:
             break
