@@ -72,6 +72,7 @@ WHOLE = {"due": 0, "cards": [2], "opened": 1, "running": 0}
 def test_a_worker_killed_at_any_step_loses_and_doubles_nothing(
     shared_tenant: Tenant, step: str
 ) -> None:
+    """Pitfall 28."""
     tenant = shared_tenant
     module, name, when, is_filed = STEPS[step]
     commit(tenant, LOW, HIGH)

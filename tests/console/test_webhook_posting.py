@@ -96,6 +96,7 @@ def test_other_spellings_of_loopback_are_refused_when_they_are_resolved(
     ],
 )  # fmt: skip
 def test_private_addresses_are_refused_before_anything_is_resolved(host: str) -> None:
+    """Pitfall 44."""
     with pytest.raises(AddressError, match="no public address"):
         read_url(f"http://{host}:8080/hook")
 

@@ -117,6 +117,7 @@ def test_a_disabled_webhook_is_told_nothing(tenant: Tenant) -> None:
 def test_a_delivery_is_signed_as_the_documentation_verifies_it(
     tenant: Tenant, target: WebhookTarget
 ) -> None:
+    """Pitfall 44."""
     _, secret = make(tenant.workspace, url=target.url)
     told = tell(tenant.workspace)
     sending.send_due(tenant.workspace, clock=lambda: NOW, draw=lambda: 0.5, seconds=60)
@@ -329,6 +330,7 @@ def test_what_could_not_be_sent_for_days_is_given_up(tenant: Tenant) -> None:
 
 
 def test_a_delivery_is_sent_again_under_its_id(tenant: Tenant) -> None:
+    """Pitfall 44."""
     endpoint, _ = make(tenant.workspace)
     tell(tenant.workspace)
     [first] = send(tenant.workspace, NOW, OK)

@@ -523,6 +523,7 @@ def test_bodies_of_lookups_are_valid(tenant: Tenant) -> None:
 def test_nothing_of_another_workspace_is_shown_or_changed(
     tenant: Tenant, neighbour: Tenant
 ) -> None:
+    """Pitfall 8."""
     foreign = furnish(neighbour)
     before = kept_rows(neighbour)
     for (method, route), body in BODIES.items():

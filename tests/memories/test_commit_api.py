@@ -62,6 +62,7 @@ def test_commit_answers_every_stored_field(tenant: Tenant) -> None:
 
 
 def test_confidence_defaults_by_provenance(tenant: Tenant) -> None:
+    """Pitfall 20."""
     derived = tenant.agent.post("memories", {"content": "Deploys take nine minutes."}).json()
     assert derived["memory"]["confidence"] == 0.7
     assert derived["memory"]["provenance"] == "assistant_derived"

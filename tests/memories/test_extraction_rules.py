@@ -125,6 +125,7 @@ def test_every_reason_is_explained() -> None:
     ],
 )
 def test_what_the_user_asks_to_remember_is_never_refused(said: str) -> None:
+    """Pitfall 21."""
     found = extract(f"User: hello there\nAgent: Hi.\nUser: {said}\nAgent: Noted.\n")
     assert any(overlaps(one.fact.quote, said) for one in found.kept), found
 

@@ -66,6 +66,7 @@ def test_a_query_without_a_word_says_so_and_takes_nothing(tenant: Tenant) -> Non
 
 
 def test_the_least_relevance_is_the_workspaces(tenant: Tenant) -> None:
+    """Pitfall 45."""
     commit(tenant.agent, "Rita sings in a choir.")
     query = {"query": "Who sings in a choir?"}
     assert len(tenant.agent.post("memories/forget", query).json()["would_forget"]) == 1

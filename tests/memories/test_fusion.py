@@ -183,6 +183,7 @@ def test_every_score_can_be_recomputed_and_stays_in_range(found, named):
 
 @given(candidates)
 def test_without_distrust_the_order_is_the_fused_order(found):
+    """Pitfall 20."""
     trusted = [
         c._replace(
             provenance_weight=1.0,

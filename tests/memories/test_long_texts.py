@@ -112,6 +112,23 @@ def test_a_short_text_is_embedded_whole(
     assert "memories.embed_workspace" not in [name for name, _ in woken]
 
 
+def test_a_text_that_cannot_be_embedded_is_stored_found_by_its_words_and_embedded_later(
+    tenant: Tenant, settings: Any
+) -> None:
+    """Pitfall 15."""
+    usual = settings.ENGRAM_EMBEDDING
+    settings.ENGRAM_EMBEDDING = {"provider": "none", "model": tenant.workspace.embedding_model}
+    memory = say(tenant, END)
+    assert (memory["embedding_pending"], stored(tenant)) == (True, [])
+    found = tenant.reader.post("memories/recall", {"query": "heliotrope"}).json()["results"]
+    assert [row["memory"]["id"] for row in found] == [memory["id"]]
+
+    settings.ENGRAM_EMBEDDING = usual
+    embed_pending()  # the scheduler's sweep
+
+    assert (shown(tenant, memory), stored(tenant)) == (False, [0])
+
+
 def test_the_texts_of_a_batch_share_the_windows_that_are_waited_for(
     tenant: Tenant,
     read: list[int],

@@ -214,6 +214,7 @@ def test_a_text_that_the_provider_refuses_keeps_no_other_waiting(
 def test_the_wrong_width_is_refused_loudly(
     tenant: Tenant, stored: list[Memory], server: ModelServer
 ) -> None:
+    """Pitfall 16."""
     server.answer_embeddings(lambda texts: [[1.0, 2.0] for _ in texts])
 
     with pytest.raises(EmbeddingUnavailableError, match="2 dimensions instead of 9"):

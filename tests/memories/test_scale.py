@@ -41,6 +41,7 @@ def found(workspace: Workspace, query: np.ndarray, limit: int, **place: str) -> 
 def test_a_thousand_tombstones_never_displace_ten_live_neighbours(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, exact_max: int, is_marked: bool
 ) -> None:
+    """Pitfall 6."""
     monkeypatch.setattr(nearest, "EXACT_MAX", exact_max)
     rng = np.random.default_rng(1)
     centre = clustered(1, seed=1)[0]
@@ -103,6 +104,7 @@ def test_windows_of_one_memory_count_once_by_the_nearest(tenant: Tenant) -> None
 
 
 def test_vectors_of_another_model_are_never_compared(tenant: Tenant) -> None:
+    """Pitfall 45."""
     ids = fill(tenant.workspace, clustered(3, seed=10), seed=10)
     with in_workspace(tenant.workspace):
         MemoryVector.objects.filter(memory=ids[0]).update(model="another")
