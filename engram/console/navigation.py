@@ -199,6 +199,11 @@ class ShownPlace:
         return self.tabs[0]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Return what the pages are called: the first one as the place is, the others as tabs."""
+        return (self.title, *(tab.title for tab in self.tabs[1:]))
+
+    @property
     def current(self) -> str:
         """Return the value of `aria-current` of the place's entry, "" when one is elsewhere."""
         if self.first.is_current:
@@ -219,9 +224,18 @@ class Shell:
         """Return the name of the current tab, of the first one that of its place; "" in none."""
         if self.here is None:
             return ""
-        named = [self.here.title, *(tab.title for tab in self.here.tabs[1:])]
-        tabs = zip(self.here.tabs, named, strict=True)
+        tabs = zip(self.here.tabs, self.here.names, strict=True)
         return next((title for tab, title in tabs if tab.is_current), "")
+
+    def name_of(self, link: str) -> str:
+        """Return what the page at an address is called; "" if no tab leads to it."""
+        places = (*self.places, *((self.administration,) if self.administration else ()))
+        named = {
+            tab.link: name
+            for place in places
+            for tab, name in zip(place.tabs, place.names, strict=True)
+        }
+        return named.get(link, "")
 
     @property
     def guide(self) -> str:

@@ -27,6 +27,14 @@ class Role(models.TextChoices):
     REVIEWER = "reviewer", "Reviewer"
     ADMIN = "admin", "Admin"
 
+    @classmethod
+    def in_words(cls) -> str:
+        """Return what each role may do, for the forms that give one."""
+        return (
+            "A reader sees and asks; an agent also writes; a reviewer also answers what waits for"
+            " a person; an admin also changes settings, keys and members."
+        )
+
     def includes(self, other: Role) -> bool:
         """Return whether this role includes `other`."""
         order = list(Role)

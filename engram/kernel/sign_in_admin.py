@@ -23,6 +23,7 @@ class AccessAttemptAdmin(ReadOnlyAdmin):
     fields = SHOWN
     readonly_fields = SHOWN
     search_fields = ["username", "ip_address"]
+    noun = "failed sign-in|failed sign-ins"
     actions = ["unlock"]
     empty_text = "Names and addresses of failed sign-ins are listed here for 15 minutes."
 

@@ -87,6 +87,16 @@ class OwnFiltersOnly:
         return plain.removesuffix("__id") in offered
 
 
+class OneButton:
+    """A form with one button: it saves. The list offers to add more."""
+
+    def render_change_form(self, request: HttpRequest, context: Any, **more: Any) -> HttpResponse:
+        """Leave out "Save and add another" and "Save and continue editing"."""
+        context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
+        response: HttpResponse = super().render_change_form(request, context, **more)  # type: ignore[misc]
+        return response
+
+
 def refusal_of(row: Model, reason: str) -> SafeString:
     """Return the message of a refusal for a row, with a link to it.
 
@@ -98,19 +108,33 @@ def refusal_of(row: Model, reason: str) -> SafeString:
     return format_html('<a href="{}">{}</a>: {}', page, row, reason)
 
 
-class RoleAdmin(OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
+class RoleAdmin(OneButton, OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
     """Admin pages of the current workspace's rows, with permissions by the member's role.
 
     Django's log of admin changes is not written: it would store texts that are forgotten later.
     """
 
     roles: ClassVar[dict[str, Role]] = {"view": Role.READER}
+    noun = ""  # "member|members": what rows are called, if not as their model
     empty_text = ""  # explains the list while it is empty
     empty_next = ("", "")  # what to do about it: the words of a link, and its route
     empty_value_display = "–"
     list_per_page = 50
     show_full_result_count = False
     list_fullwidth = True
+
+    @property
+    def name_of_one(self) -> str:
+        """Return what a row is called."""
+        return self.noun.partition("|")[0] or str(self.opts.verbose_name)
+
+    def add_view(
+        self, request: HttpRequest, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show the form of a new row under its name."""
+        named = {"title": f"Add {self.name_of_one}", **(extra_context or {})}
+        response: HttpResponse = super().add_view(request, form_url, named)
+        return response
 
     def _may(self, request: HttpRequest, what: str) -> bool:
         needed = self.roles.get(what)

@@ -53,7 +53,7 @@ def act(client: Client, path: str, action: str, ids: list[Any], *, confirmed: bo
 def test_every_model_of_ours_that_people_need_is_registered() -> None:
     registered = {model._meta.label for model in admin.site._registry}
     assert registered == {
-        "auth.User", "auth.Group", "kernel.Workspace", "kernel.Membership", "kernel.Invitation",
+        "auth.User", "kernel.Workspace", "kernel.Membership", "kernel.Invitation",
         "axes.AccessAttempt",
         "kernel.ApiKey",
         "kernel.Event", "memories.Memory", "memories.JanitorRun", "memories.Merge",
@@ -75,19 +75,79 @@ def test_lists_open_for_the_roles_that_need_them(
     assert member(role).get(path).status_code == expected
 
 
-@pytest.mark.parametrize("path", [*LISTS, "/admin/auth/user/", "/admin/auth/group/"])
+@pytest.mark.parametrize("path", [*LISTS, "/admin/auth/user/"])
 def test_staff_without_membership_sees_nothing(tenant: Tenant, path: str) -> None:
     client = Client()
     client.force_login(User.objects.create_user("outsider", is_staff=True))
     assert client.get(path).status_code == 403
 
 
-@pytest.mark.parametrize("path", ["/admin/auth/user/", "/admin/auth/group/"])
-def test_accounts_are_for_superusers(tenant: Tenant, member: Member, path: str) -> None:
-    client = member("admin")
+def test_accounts_are_for_superusers(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
+    client, path = member("admin"), "/admin/auth/user/"
+    user = User.objects.get(username="admin-person")
+    Membership.objects.create(workspace=neighbour.workspace, user=user, role=Role.READER)
     assert client.get(path).status_code == 403
     User.objects.update(is_superuser=True)
-    assert client.get(path).status_code == 200
+    shown = client.get(path).content.decode()
+    for name, role in ((tenant.workspace.name, "Admin"), (neighbour.workspace.name, "Reader")):
+        assert f"{name} ({role})" in shown
+
+
+def test_an_account_is_made_changed_and_switched_off(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    User.objects.update(is_superuser=True)
+    form = client.get("/admin/auth/user/add/").content.decode()
+    assert "An account alone opens no workspace" in form
+    word = "correct horse battery staple"
+    made = {"username": "ida", "password1": word, "password2": word}
+    answer = client.post("/admin/auth/user/add/", made)
+    ida = User.objects.get(username="ida")
+    assert answer["Location"] == f"/admin/auth/user/{ida.pk}/change/"
+    page = client.get(answer["Location"]).content.decode()
+    assert f'href="/admin/auth/user/{ida.pk}/password/"' in page
+    assert not {"pbkdf2", "User permissions", "Groups"} & set(
+        re.findall(r"pbkdf2|[A-Z]\w+ ?\w*", page)
+    )
+    client.post(answer["Location"], {"username": "ida", "email": "ida@example.com"})
+    ida.refresh_from_db()
+    assert (ida.email, ida.is_active, ida.check_password(word)) == ("ida@example.com", False, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "said"),
+    [
+        ("/admin/kernel/membership/add/", ["Members", "Add member", "a reviewer also answers"]),
+        ("/admin/kernel/apikey/add/", ["Keys", "Add API key", "May claim at most"]),
+        (
+            "/admin/kernel/invitation/add/",
+            ["Invitations", "Add invitation", "an agent also writes"],
+        ),
+        ("/admin/kernel/workspace/add/", ["Workspaces", "Add workspace", "create_key --workspace"]),
+    ],
+)
+def test_forms_say_where_one_is_and_have_one_button(
+    tenant: Tenant, member: Member, path: str, said: list[str]
+) -> None:
+    client = member("admin")
+    User.objects.update(is_superuser=True)
+    html = client.get(path).content.decode()
+    page = html[html.index('<main id="main"') :]
+    assert [text for text in said if text not in page] == []
+    assert re.findall(r'name="_\w+"', page) == ['name="_save"']
+    listed = client.get(path.removesuffix("add/")).content.decode()
+    assert len(re.findall(rf'href="{path}">\s*{said[1]}</a>', listed)) == 1
+    assert f'href="{path}"' not in page
+
+
+def test_tables_are_called_as_the_tabs_that_lead_to_them(tenant: Tenant, member: Member) -> None:
+    client = member("admin")
+    User.objects.update(is_superuser=True)
+    html = client.get("/admin/").content.decode()
+    tables = dict(re.findall(r'<li><a href="([^"]+)">([^<]+)</a>', html))
+    assert tables["/admin/memories/predictionerror/"] == "Memories in doubt"
+    assert tables["/admin/kernel/event/"] == "Activity"
+    assert tables["/admin/memories/merge/"] == "Merges"
+    assert "/admin/auth/group/" not in tables
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -471,7 +531,7 @@ def test_the_tables_of_one_app_are_shown_as_all_are(tenant: Tenant, member: Memb
     every, some = (client.get(path).content.decode() for path in ("/admin/", "/admin/memories/"))
     for html in (every, some):
         assert re.search(r"<title>\s*All tables · Engram", html)
-        assert 'href="/admin/memories/janitorrun/">Janitor runs</a>' in html
+        assert 'href="/admin/memories/janitorrun/">Janitor</a>' in html
         assert 'class="side"' in html
     assert '<a href="/admin/console/">Webhooks</a>' in every
     assert "administration" not in strip_tags(some).replace("Administration", "")

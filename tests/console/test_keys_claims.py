@@ -135,7 +135,10 @@ def test_the_admin_makes_and_shows_such_keys(tenant: Tenant, member: Any) -> Non
     flags = {"may_relay": "on", "may_pin": "on", "agent": "penny"}
     assert client.post(f"{path}add/", form | flags).status_code == 200
     assert stored(tenant, "k") == HOST
-    assert "episode summary, relay, may pin, as penny" in client.get(path).content.decode()
+    assert (
+        "episode summary, passes on what users say, may pin, as penny"
+        in client.get(path).content.decode()
+    )
     wrong = client.post(f"{path}add/", {"name": "r", "role": "reader", "may_relay": "on"})
     assert "A reader writes nothing" in wrong.content.decode()
     plain = {"name": "p", "role": "agent", "provenance_ceiling": "", "agent": ""}

@@ -15,6 +15,7 @@ from django.utils.html import strip_tags
 from django.utils.text import capfirst
 from unfold.templatetags.unfold_list import result_list
 
+from engram.console.navigation import Shell
 from engram.kernel.labels import Count
 from engram.kernel.list_filters import DefaultedFilter
 
@@ -24,6 +25,8 @@ NOTHING = {"", "-", "–"}  # the texts of a cell without a value
 APPS = {"auth": "People", "axes": "Failed sign-ins", "console": "Webhooks"}
 # What pages call filters whose fields have other names.
 FILTERS = {
+    "active": "may sign in",
+    "superuser status": "administers",
     "actor kind": "by",
     "object type": "about",
     "narrative": "language model",
@@ -94,6 +97,12 @@ def rows_in_words(cl: Any) -> str:
 def app_words(app: Mapping[str, str]) -> str:
     """Return what the tables of an app of the admin are about."""
     return APPS.get(app["app_label"], app["name"])
+
+
+@register.filter
+def table_words(table: Mapping[str, str], shell: Shell) -> str:
+    """Return what a table of the admin is called: as the tab that leads to it, if one does."""
+    return shell.name_of(table["admin_url"] or "") or capfirst(table["name"])
 
 
 @register.filter

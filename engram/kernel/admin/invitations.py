@@ -34,9 +34,11 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]
         model = Invitation
         fields = ["username", "role", "days"]
         widgets = {"role": UnfoldAdminSelectWidget, "username": UnfoldAdminTextInputWidget}
+        labels = {"username": "User name"}
         help_texts = {
+            "role": Role.in_words(),
             "username": "The name under which the person signs in. The link works for nobody else; "
-            "whether such an account exists is not revealed."
+            "whether such an account exists is not revealed.",
         }
 
     days = forms.TypedChoiceField(

@@ -31,8 +31,10 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
             "name", "role", "provenance_ceiling", "may_relay", "may_pin", "agent", "expires_at",
         ]  # fmt: skip
         widgets = {"role": UnfoldAdminSelectWidget}
-        labels = {"may_relay": "Passes on a user's own words", "may_pin": "May pin"}
+        labels = {"may_relay": "May pass on what users say", "may_pin": "May pin"}
         help_texts = {
+            "name": "What lists and the history call it, such as the agent that uses it.",
+            "role": Role.in_words(),
             "may_relay": "Its calls may claim that a user stated what they commit (relay).",
             "may_pin": "It may write and change pins and constraints, which lead everybody's "
             "sessions. Reviewers and admins always may.",
@@ -41,11 +43,13 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
         }
 
     provenance_ceiling = forms.ChoiceField(
+        label="May claim at most",
         choices=[("", "By role"), *Provenance.choices],
         required=False,
         widget=UnfoldAdminSelectWidget,
-        help_text="The most trusted class that its calls may claim; what goes beyond waits for a "
-        "person. By role: assistant derived; of reviewers and admins user stated.",
+        help_text="The most trusted source that its calls may name for a statement; what goes"
+        " beyond waits for a person. By role: assistant derived; of reviewers and admins user"
+        " stated.",
     )
 
     def clean(self) -> dict[str, Any]:
@@ -102,13 +106,18 @@ class ApiKeyAdmin(RoleAdmin):
         """Return the key's prefix."""
         return f"{key.prefix}…"
 
+    @display(description="may claim at most")
+    def ceiling(self, key: ApiKey) -> str:
+        """Return the most trusted source that its calls may name."""
+        return str(key.get_provenance_ceiling_display())
+
     @display(description="may claim")
     def claims(self, key: ApiKey) -> str:
         """Return what its calls may claim without a person's consent."""
         if key.role == Role.READER:
             return "–"
         claimed = [str(key.get_provenance_ceiling_display()).lower()]
-        claimed += ["relay"] if key.may_relay else []
+        claimed += ["passes on what users say"] if key.may_relay else []
         claimed += ["may pin"] if key.may_pin else []
         return ", ".join(claimed) + (f", as {key.agent}" if key.agent else "")
 
@@ -127,7 +136,7 @@ class ApiKeyAdmin(RoleAdmin):
         if obj is None:
             return [*KeyForm.Meta.fields]
         return [
-            "name", "prefix", "role", "provenance_ceiling", "may_relay", "may_pin", "agent",
+            "name", "prefix_shown", "role", "ceiling", "may_relay", "may_pin", "agent",
             "condition", "created_at", "expires_at", "revoked_at",
             "last_used_at", "uses",
         ]  # fmt: skip

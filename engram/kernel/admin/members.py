@@ -28,13 +28,21 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]
     class Meta:
         model = Membership
         fields = ["role"]
+        help_texts = {"role": Role.in_words()}
 
-    username = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
+    username = forms.CharField(
+        label="User name",
+        max_length=150,
+        widget=UnfoldAdminTextInputWidget,
+        help_text="The name under which an existing account signs in. Who has none becomes a member"
+        " by an invitation.",
+    )
 
     def __init__(self, *args: Any, **kwargs: Any):
         super().__init__(*args, **kwargs)
         if self.instance.pk:
             self.fields["username"].disabled = True
+            self.fields["username"].help_text = ""
             self.initial["username"] = self.instance.user.username
 
     def clean_username(self) -> str:
@@ -42,7 +50,7 @@ class MemberForm(forms.ModelForm):  # type: ignore[type-arg]
         username: str = self.cleaned_data["username"]
         user = User.objects.filter(username=username, is_active=True).first()
         if user is None:
-            raise forms.ValidationError("There is no such account; a superuser can make one.")
+            raise forms.ValidationError("There is no such account. An invitation makes one.")
         taken = Membership.objects.filter(workspace=self.instance.workspace_id, user=user)
         if self.instance.pk is None and taken.exists():
             raise forms.ValidationError("This person is a member already.")
@@ -71,6 +79,7 @@ class MembershipAdmin(BoundAdmin):
 
     roles = dict.fromkeys(("view", "add", "change", "delete"), Role.ADMIN)
     form = MemberForm
+    noun = "member|members"
     fields = ["username", "role"]
     list_display = ["user", "role_label", "since"]
     list_select_related = ["user"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.models import User
@@ -24,12 +25,25 @@ from engram.kernel.workspace_rows import count_rows
 LARGEST = 8  # tables whose numbers of rows are shown before a deletion, of those with pages
 
 
+class WorkspaceForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Form of a workspace: what it is called."""
+
+    class Meta:
+        model = Workspace
+        fields = ["name", "slug"]
+        help_texts = {
+            "name": "What the sidebar and digests call it.",
+            "slug": "What commands call it, as in create_key --workspace SLUG: letters, digits,"
+            " hyphens and underscores.",
+        }
+
+
 @admin.register(Workspace)
 class WorkspaceAdmin(RoleAdmin):
     """The workspaces that a member belongs to; the current one can be renamed."""
 
     roles = {"view": Role.READER, "change": Role.ADMIN, "delete": Role.ADMIN}
-    fields = ["name", "slug"]
+    form = WorkspaceForm
     list_display = ["name", "slug", "made_at"]
 
     made_at = moment_column("created_at", "created")
