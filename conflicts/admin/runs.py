@@ -8,8 +8,17 @@ from django.contrib import admin
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from conflicts.core.titles import title_of
 from conflicts.models import DetectionRun
 from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column, seconds_column
+
+# What is shown only if there was any: the field, and its column.
+_IF_ANY = {
+    "joined": "grew",
+    "skipped": "passed_over",
+    "facts_forgotten": "forgotten",
+    "left_unread": "unread",
+}
 
 
 @admin.register(DetectionRun)
@@ -17,10 +26,10 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     """Admin of detection runs: the list says what came of each, its page the rest."""
 
     list_display = [
-        "read_at", "status_label", "reason", "memories", "compared", "questions", "grew", "reader",
+        "read_at", "status_label", "kind", "memories", "compared", "questions", "grew", "reader",
         "lag", "took",
     ]  # fmt: skip
-    list_filter = ["status", "narrative", "reason"]
+    list_filter = ["status", "narrative"]
     empty_text = "Detection runs within seconds of a commit; its runs appear here."
     empty_next = ("Commit the first memory", "console:dashboard")
 
@@ -29,24 +38,31 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     compared = figure_column("facts_considered", "compared with", ",d")
     forgotten = figure_column("facts_forgotten", "left out, as the story was too long", ",d")
     unread = figure_column("left_unread", "left unread, as too long for the rules", ",d")
-    questions = figure_column("opened", "opened", ",d")
-    grew = figure_column("joined", "joined", ",d")
-    passed_over = figure_column("skipped", "known already", ",d")
+    questions = figure_column("opened", "questions opened", ",d")
+    grew = figure_column("joined", "questions that grew", ",d")
+    passed_over = figure_column("skipped", "questions known already", ",d")
     dropped_findings = figure_column("dropped", "the model's findings that were dropped", ",d")
     lag = seconds_column("lag_seconds", "lag")
     took = seconds_column("duration_seconds", "took")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Show what came of the run first, then what it cost."""
-        return [
-            "read_at", "status_label", "reason", "memories", "compared", "forgotten", "unread",
-            "questions", "grew", "passed_over", "narrative", "model", "prompt_version", "batches",
-            "tokens", "cost", "dropped_findings", "lag", "took", "error",
-        ]  # fmt: skip
+        """Show what came of the run first, then what it cost; nothing of what it had not."""
+        shown = ["read_at", "status_label", "kind", "memories", "compared", "questions"]
+        if obj is not None:
+            shown += [column for field, column in _IF_ANY.items() if getattr(obj, field)]
+        shown.append("narrative")
+        if obj is not None and obj.model:
+            shown += ["model", "prompt_version", "batches", "tokens", "cost", "dropped_findings"]
+        return [*shown, "lag", "took", *(["error"] if obj is not None and obj.error else [])]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Change none of them."""
         return self.get_fields(request, obj)
+
+    @display(description="kind", ordering="reason")
+    def kind(self, run: DetectionRun) -> str:
+        """Return what kind of run it was."""
+        return title_of(run.reason).lower()
 
     @display(
         description="state",

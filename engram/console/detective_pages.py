@@ -120,6 +120,6 @@ def _describe_run(run: DetectionRun) -> list[str]:
     return [
         f"{run.opened} opened" if run.opened else "",
         f"{run.joined} grew" if run.joined else "",
-        f"{run.skipped} known" if run.skipped else "",
+        f"{run.skipped} known already" if run.skipped else "",
         f"{run.left_unread} too long for the rules, left unread" if run.left_unread else "",
     ]

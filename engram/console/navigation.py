@@ -229,13 +229,11 @@ class Shell:
 
     def name_of(self, link: str) -> str:
         """Return what the page at an address is called; "" if no tab leads to it."""
-        places = (*self.places, *((self.administration,) if self.administration else ()))
-        named = {
-            tab.link: name
-            for place in places
-            for tab, name in zip(place.tabs, place.names, strict=True)
-        }
-        return named.get(link, "")
+        for place in (*self.places, self.administration):
+            for tab, name in zip(place.tabs, place.names, strict=True) if place else ():
+                if tab.link == link:
+                    return name
+        return ""
 
     @property
     def guide(self) -> str:

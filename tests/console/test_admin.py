@@ -17,6 +17,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
+from conflicts.models import DetectionRun
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
@@ -273,6 +274,19 @@ def test_conflict_detail_has_the_verdicts_of_the_page(tenant: Tenant, member: Me
     html = member("reviewer").get(f"{CONFLICTS}{card.pk}/change/").content.decode()
     assert html.count('name="verdict"') == 7  # none is valid: also beside its answer
     assert f'action="/console/conflicts/{card.pk}/resolve/"' in html
+
+
+def test_a_detection_run_shows_nothing_of_what_it_had_not(tenant: Tenant, member: Member) -> None:
+    plain: dict[str, Any] = {"status": "done", "reason": "commit", "created_at": timezone.now()}
+    full = {"joined": 2, "model": "small-1", "tokens": 90, "error": "TimeoutError"}
+    with in_workspace(tenant.workspace):
+        runs = [DetectionRun.objects.create(**plain, **more) for more in ({}, full)]
+    client, labels = member("reader"), ("Questions that grew", "Tokens", "Error")
+    for run, is_shown in zip(runs, (False, True), strict=True):
+        html = client.get(f"/admin/conflicts/detectionrun/{run.pk}/change/").content.decode()
+        assert "Questions opened" in html
+        assert "new memories" in html
+        assert [label in html for label in labels] == [is_shown] * 3
 
 
 def test_memory_detail_tells_its_history(tenant: Tenant, member: Member) -> None:

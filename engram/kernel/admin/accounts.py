@@ -55,7 +55,7 @@ class UserAdmin(OneButton, OwnFiltersOnly, StockUserAdmin, ModelAdmin):  # type:
     add_form = NewAccountForm
     change_password_form = AdminPasswordChangeForm
     list_display = ["username", "email", "member_of", "may_sign_in", "administers", "signed_in_at"]
-    list_filter = ["is_active", "is_superuser"]
+    list_filter = ["is_active", "is_superuser"]  # type: ignore[misc]
     add_fieldsets = [(None, {"fields": ["username", "password1", "password2"]})]
     fieldsets = [
         (None, {"fields": ["username", "password_link", "email", "first_name", "last_name"]}),
@@ -86,7 +86,7 @@ class UserAdmin(OneButton, OwnFiltersOnly, StockUserAdmin, ModelAdmin):  # type:
     @display(description="member of")
     def member_of(self, user: User) -> str:
         """Return the workspaces of a person, each with the role."""
-        joined = user.memberships.all()  # type: ignore[attr-defined]
+        joined = user.memberships.all()
         return ", ".join(f"{one.workspace.name} ({one.get_role_display()})" for one in joined)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
