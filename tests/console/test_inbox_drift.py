@@ -69,6 +69,22 @@ def test_a_card_shows_the_memory_the_passage_and_the_difference(
     assert ">drifted</a>" in shown
 
 
+def test_a_withdrawn_passage_is_shown_without_a_difference(tenant: Tenant, member: Member) -> None:
+    client = member("reviewer")
+    for said in (MEMORY, "Marek signs the release notes ([[work/release]])."):
+        put(tenant, BEFORE)
+        remember(tenant, said)
+        check(tenant)
+        put(tenant, f"> [!warning] <b>Out of date</b>\n\n{BEFORE}")
+        check(tenant)
+        recall(tenant)
+        recall(tenant, "Marek signs notes")
+        html = page(client)
+        assert "he note says of this part: Out of date" in html
+        assert "The licence review is an open blocker for the release." in html
+        assert ("<del>" in html, "<ins>" in html) == (False, False)
+
+
 def test_evidence_is_shown_as_text_and_weight_decides_the_order(
     tenant: Tenant, member: Member
 ) -> None:

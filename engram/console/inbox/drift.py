@@ -32,6 +32,7 @@ from engram.console.inbox.source import (
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
+from memories.core.drift.passages import without_links
 from memories.models import ErrorType, PredictionError, Resolution
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.decisions.drift import (
@@ -116,7 +117,8 @@ class DriftSource(Source):
         is_shown = row.memory.forgotten_at is None
         told = row.context if is_shown else {}
         passage, before = told.get("passage"), told.get("before")
-        old = before["text"] if before else row.memory.content
+        old = before["text"] if before else without_links(row.memory.content)
+        is_compared = passage and not passage.get("withdrawn")
         evidence = told.get("evidence")
         return {
             "error": row,
@@ -127,7 +129,7 @@ class DriftSource(Source):
             "passage": passage,
             "before": before,
             "is_removed": told.get("is_removed", False),
-            "difference": word_diff(old, passage["text"]) if passage else None,
+            "difference": word_diff(old, passage["text"]) if is_compared else None,
             "is_unsupported": told.get("is_supported") is False,
             "evidence": None
             if evidence is None
