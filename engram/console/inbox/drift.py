@@ -118,7 +118,7 @@ class DriftSource(Source):
         told = row.context if is_shown else {}
         passage, before = told.get("passage"), told.get("before")
         old = before["text"] if before else without_links(row.memory.content)
-        is_compared = passage and not passage.get("withdrawn")
+        new = passage["text"] if passage and not passage.get("withdrawn") else None
         evidence = told.get("evidence")
         return {
             "error": row,
@@ -129,7 +129,7 @@ class DriftSource(Source):
             "passage": passage,
             "before": before,
             "is_removed": told.get("is_removed", False),
-            "difference": word_diff(old, passage["text"]) if is_compared else None,
+            "difference": None if new is None else word_diff(old, new),
             "is_unsupported": told.get("is_supported") is False,
             "evidence": None
             if evidence is None
