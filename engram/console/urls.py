@@ -29,6 +29,7 @@ from engram.console.memories import (
     change_pages,
     edit_pages,
     list_pages,
+    new_page,
     playground,
     report_pages,
 )
@@ -76,6 +77,7 @@ urlpatterns = [
     path("console/questions/", question_pages.questions, name="questions"),
     path("console/questions/<uuid:question_id>/", question_pages.question, name="question"),
     path("console/memories/", list_pages.memories, name="memories"),
+    path("console/memories/new/", new_page.new_memory, name="memory-new"),
     path("console/memories/act/", act_pages.act, name="memories-act"),
     path(
         "console/memories/changes/<uuid:change_id>/",

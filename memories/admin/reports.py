@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlencode
 
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
@@ -16,6 +17,7 @@ from unfold.decorators import display
 
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
+from engram.kernel.pages import has_role
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.models import ReportItem, ReportKind
 from memories.services.sessions.reported import (
@@ -51,7 +53,7 @@ class ReportItemAdmin(RoleAdmin):
     """What agents had to find out, and what they found wrong; a click leads to the session."""
 
     roles = {"view": Role.READER}
-    list_display = ["says", "about", "place", "by", "reported"]
+    list_display = ["says", "about", "place", "by", "reported", "answer"]
     list_filter = [KindFilter]
     search_fields = ["text"]
     search_help_text = "Part of what was said"
@@ -83,8 +85,9 @@ class ReportItemAdmin(RoleAdmin):
             def get_results(self, request: HttpRequest) -> None:
                 super().get_results(request)
                 texts = visible_texts(self.result_list)
+                may_write = has_role(request, Role.REVIEWER)
                 for item in self.result_list:
-                    item.shown = texts[item.pk]
+                    item.shown, item.may_write = texts[item.pk], may_write
 
         return ReportList
 
@@ -100,7 +103,17 @@ class ReportItemAdmin(RoleAdmin):
         if item.memory_id is None:
             return "missing"
         link = reverse("console:memory", args=[item.memory_id])
-        return format_html('<a href="{}">wrong memory</a>', link)
+        return format_html('<span class="eg in-admin"><a href="{}">wrong memory</a></span>', link)
+
+    @display(description="next step")
+    def answer(self, item: Any) -> str:
+        """Return the way to a memory that says it; a person makes a sentence of it."""
+        text = getattr(item, "shown", None)
+        if item.kind != ReportKind.MISSING or text is None or not item.may_write:
+            return ""
+        typed = {"content": text, "scope": item.session.scope, "project": item.session.project}
+        page = f"{reverse('console:memory-new')}?{urlencode(typed)}"
+        return format_html('<span class="eg in-admin"><a href="{}">Write a memory</a></span>', page)
 
     @display(description="project")
     def place(self, item: ReportItem) -> str:

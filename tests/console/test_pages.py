@@ -275,8 +275,9 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
-        "calibration", "memories", "memories-act", "memories-report", "memory", "memory-change",
-        "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour", "guides", "guide",
+        "calibration", "memories", "memories-act", "memories-report", "memory", "memory-new",
+        "memory-change", "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour",
+        "guides", "guide",
     }  # fmt: skip
 
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from django.utils import timezone
+from rest_framework.serializers import Serializer
 
 from engram.kernel.literals import decimal_number
 from memories.models import Memory
@@ -42,18 +43,16 @@ def changes_in(sent: Mapping[str, str], present: Mapping[str, str]) -> RevisionS
 
     A field that the form does not have stays as it is.
     """
-    texts = {name: _lines(sent[name]) for name in FIELDS if name in sent}
-    if "tags" in texts:
-        texts["tags"] = "\n".join(
-            line.strip() for line in texts["tags"].split("\n") if line.strip()
-        )
-    changed = {name: text for name, text in texts.items() if text != present[name]}
-    if not changed:
-        return None
-    return RevisionSerializer(data={name: _READ[name](text) for name, text in changed.items()})
+    changed = {name: text for name, text in _texts_in(sent).items() if text != present[name]}
+    return RevisionSerializer(data=_read(changed)) if changed else None
 
 
-def errors_in(body: RevisionSerializer) -> dict[str, str]:
+def read_fields(sent: Mapping[str, str]) -> dict[str, Any]:
+    """Return the fields of a form of a new memory that say something, as the API takes them."""
+    return _read({name: text for name, text in _texts_in(sent).items() if text})
+
+
+def errors_in(body: Serializer[Any]) -> dict[str, str]:
     """Return the errors of a form by field; those of no field as `form`."""
     found = {}
     for name, told in body.errors.items():
@@ -61,6 +60,19 @@ def errors_in(body: RevisionSerializer) -> dict[str, str]:
         plain = (" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in messages)
         found[name if name in FIELDS else "form"] = " ".join(plain)
     return found
+
+
+def _texts_in(sent: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of the fields that a form has; tags without empty lines."""
+    texts = {name: _lines(sent[name]) for name in FIELDS if name in sent}
+    if "tags" in texts:
+        tags = (line.strip() for line in texts["tags"].split("\n"))
+        texts["tags"] = "\n".join(tag for tag in tags if tag)
+    return texts
+
+
+def _read(texts: Mapping[str, str]) -> dict[str, Any]:
+    return {name: _READ[name](text) for name, text in texts.items()}
 
 
 def _lines(text: str) -> str:
