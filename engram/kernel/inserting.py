@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 from django.db import connection
 from django.db.models import Field, Model
+from psycopg import abc, adapt
 
 from engram.kernel.tenancy import stamp
 
@@ -25,6 +28,8 @@ class Companion:
     statement: str
     announce: Callable[[], object]
 
+
+_SHARED = (str, UUID, datetime)  # of equal ones of a field every literal is the same
 
 _companions: dict[type[Model], Companion] = {}
 
@@ -46,8 +51,9 @@ def insert(rows: Iterable[Model]) -> None:
     if not groups:
         return
     with connection.cursor() as cursor:
-        # Bound row by row, because statements with more parameters would be parsed every time.
-        cursor.execute("; ".join(_bind_rows(group, cursor.mogrify) for group in groups))
+        # As literals, because a statement with so many parameters would be parsed every time.
+        literals = adapt.Transformer.from_context(cursor.connection)
+        cursor.execute("; ".join(_bind_rows(group, literals) for group in groups))
         for position, group in enumerate(groups):
             if position:
                 cursor.nextset()
@@ -60,12 +66,13 @@ def insert(rows: Iterable[Model]) -> None:
                 companion.announce()
 
 
-def _bind_rows(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]) -> str:
-    fields, head, one, returning = _shape(type(group[0]))
+def _bind_rows(group: Sequence[Model], literals: abc.Transformer) -> str:
+    fields, head, returning = _shape(type(group[0]))
+    known: dict[tuple[str, Hashable], str] = {}
     rows = []
     for row in group:
         stamp(row)
-        rows.append(bind(one, list(_values(row, fields))))
+        rows.append(f"({', '.join(_bind(field, row, literals, known) for field in fields)})")
     written = f"{head} {', '.join(rows)}"
     companion = _companions.get(type(group[0]))
     if companion is None:
@@ -78,18 +85,30 @@ def _bind_rows(group: Sequence[Model], bind: Callable[[str, Sequence[Any]], str]
 
 
 @lru_cache(maxsize=64)
-def _shape(model: type[Model]) -> tuple[Sequence[Field[Any, Any]], str, str, str]:
-    """Return the fields of a model to insert, and the parts of its statement."""
+def _shape(model: type[Model]) -> tuple[Sequence[Field[Any, Any]], str, str]:
+    """Return the fields of a model to insert, and the two ends of its statement."""
     meta = model._meta
     quote = connection.ops.quote_name
     made = meta.auto_field
     fields = [field for field in meta.local_concrete_fields if field is not made]
     columns = ", ".join(quote(str(field.column)) for field in fields)
     head = f"INSERT INTO {quote(meta.db_table)} ({columns}) VALUES"
-    one = f"({', '.join(['%s'] * len(fields))})"
-    return fields, head, one, f" RETURNING {quote(str(made.column))}" if made is not None else ""
+    return fields, head, f" RETURNING {quote(str(made.column))}" if made is not None else ""
 
 
-def _values(row: Model, fields: Sequence[Field[Any, Any]]) -> Iterable[Any]:
-    for field in fields:
-        yield field.get_db_prep_save(field.pre_save(row, add=True), connection)
+def _bind(
+    field: Field[Any, Any],
+    row: Model,
+    literals: abc.Transformer,
+    known: dict[tuple[str, Hashable], str],
+) -> str:
+    """Return the literal of a row's value; of a value that rows share it is made once."""
+    value = field.pre_save(row, add=True)
+    key = (field.attname, value) if isinstance(value, _SHARED) else None
+    if key is not None and key in known:
+        return known[key]
+    prepared = field.get_db_prep_save(value, connection)
+    literal = literals.as_literal(prepared).decode()
+    if key is not None:
+        known[key] = literal
+    return literal

@@ -47,3 +47,16 @@ def test_when_one_row_is_refused_none_is_written(tenant: Tenant) -> None:
             insert([memory, MemoryTag(memory=memory, tag="lift"), refused])
         assert not Memory.objects.exists()
         insert([])
+
+
+def test_values_that_rows_share_are_those_of_their_own_field(tenant: Tenant) -> None:
+    texts = ["lift", "it's \\ 50 %", "lift"]
+    with in_workspace(tenant.workspace):
+        memory = make_memory(texts[0])
+        memory.agent = texts[0]
+        events = [event(text, of=(text, memory.id), actor=SYSTEM, now=NOW) for text in texts]
+        insert([memory, *events])
+        kept = Event.objects.filter(object_id=memory.id).order_by("seq")
+        told = kept.values_list("type", "object_type", "at", "data")
+        assert list(told) == [(text, text, NOW, {}) for text in texts]
+        assert Memory.objects.values_list("content", "agent").get() == (texts[0], texts[0])
