@@ -18,7 +18,7 @@ from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
 from engram.kernel.pagination import ById, page_of
 from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, figure_column, moment_column
 from memories.core.janitor import Reason
 from memories.models import JanitorRun
 from memories.services.janitor.run import preview, run
@@ -42,7 +42,7 @@ class JanitorRunAdmin(RoleAdmin):
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
     list_display = [
-        "ran_at", "by", "examined", "demoted", "culled", "reported", "condition",
+        "ran_at", "by", "examined", "demoted", "hidden", "only_reported", "condition",
     ]  # fmt: skip
     actions = ["undo"]
     empty_text = "The janitor runs weekly by itself. “Run now…” shows first what it would do today."
@@ -50,6 +50,8 @@ class JanitorRunAdmin(RoleAdmin):
     ordering = ["-started_at", "-id"]
 
     ran_at = moment_column("started_at", "ran")
+    hidden = figure_column("culled", "hidden", ",d")
+    only_reported = figure_column("reported", "reported only", ",d")
 
     @display(description="by", ordering="actor_label")
     def by(self, done: JanitorRun) -> str:
