@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import unescape
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from django.test import Client
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryTag
+from memories.models import Memory, MemoryTag, Session
 from tests.conftest import Tenant
 
 Member = Callable[[str], Client]
@@ -90,6 +92,13 @@ def test_what_agents_missed_leads_to_the_form(tenant: Tenant, member: Member) ->
     page = unescape(client.get(path).content.decode())
     link = f"{NEW}?content=Who+approves+overtime%3F+Ines.&scope=crew&project="
     assert page.count(f'href="{link}"') == 1
+    with in_workspace(tenant.workspace):
+        session = Session.objects.get()
+    said_at_end = client.get(f"/admin/memories/session/{session.pk}/change/").content.decode()
+    there = re.findall(rf'href="({NEW}[^"]*)">Write a memory</a>', said_at_end)
+    assert [parse_qs(urlsplit(unescape(one)).query) for one in there] == [
+        {"content": ["Who approves overtime? Ines."], "scope": ["crew"]}
+    ]
     form = unescape(client.get(link).content.decode())
     assert ">Who approves overtime? Ines.</textarea>" in form
     assert 'value="crew"' in form
