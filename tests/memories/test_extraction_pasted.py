@@ -117,3 +117,38 @@ def test_a_sentence_that_introduces_nothing_leaves_what_follows_to_the_user(said
     assert kept(f"User: {said}\nRemember that the office closes at six.") == [
         "The office closes at six."
     ]
+
+
+@pytest.mark.parametrize(
+    ("said", "quoted"),
+    [
+        ('My boss said "we always ship on Mondays and never on Fridays',
+         '"we always ship on Mondays and never on Fridays'),
+        ('My boss said "Nobody is late. We always ship on Mondays." He means it.',
+         '"Nobody is late. We always ship on Mondays."'),
+        ("Anna writes, quote, we always ship on Mondays, unquote. Odd.",
+         "quote, we always ship on Mondays, unquote."),
+        ("From the manual (p. 3): We always ship on Mondays.", "We always ship on Mondays."),
+        ("Page 12 of the staff handbook: We always ship on Mondays.",
+         "We always ship on Mondays."),
+        ("Quoting the contract: We always ship on Mondays.", "We always ship on Mondays."),
+    ],
+)  # fmt: skip
+def test_what_is_quoted_in_passing_is_others_text(said: str, quoted: str) -> None:
+    found = extract(f"User: {said}\nI live in Oslo.\nAssistant: Right.\n")
+    assert [one.fact.quote for one in found.kept] == ["I live in Oslo."]
+    assert quoted in {one.text for one in found.refused if one.reason == "third_party_text"}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "From Monday on: we always ship by rail.",
+        'She said "no way" and we never ship on Fridays.',
+        'From now on we ship the 27" screens by rail.',
+    ],
+)
+def test_own_words_beside_a_quotation_mark_are_kept(said: str) -> None:
+    found = extract(f"User: {said}\nAssistant: Right.\n")
+    assert "third_party_text" not in {one.reason for one in found.refused}
+    assert len(found.kept) == 1

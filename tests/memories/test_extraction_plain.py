@@ -295,3 +295,23 @@ def test_several_requests_in_a_sentence_are_facts_of_their_own() -> None:
     assert [one.fact.text for one in kept] == ["Bo sits in room 9", "Lou drives", "Kim cooks."]
     many = extract("User: " + "remember that x is y, and " * 2000)
     assert len(many.kept) == 1
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Our youngest has asthma, so no candles.",
+        "My sister has two kids.",
+        "I have the letters in large print, always.",
+        "We book the hall for two hours, as a rule.",
+    ],
+)
+def test_what_relatives_have_and_what_is_a_rule_lasts(said: str) -> None:
+    assert [one.fact.quote for one in extract(f"User: {said}\nAssistant: Right.\n").kept] == [said]
+
+
+@pytest.mark.parametrize(
+    "said", ["My car has a flat tyre.", "Our build has two errors.", "My sister has a cold."]
+)
+def test_what_things_have_for_a_while_does_not(said: str) -> None:
+    assert not extract(f"User: {said}\nAssistant: Right.\n").kept

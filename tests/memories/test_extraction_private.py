@@ -287,3 +287,34 @@ def test_a_request_is_taken_back_in_the_next_turn(request_text: str) -> None:
 )
 def test_words_about_something_else_take_nothing_back(said: str) -> None:
     assert "The keel is lead." in kept(KEEL + said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "We have a lease until 2041. Don't note my salary.",
+        "I'm vegan. Please don't save my address.",
+        "I'm allergic to nuts. Don't record my phone number.",
+    ],
+)
+def test_a_request_about_a_named_thing_leaves_what_is_about_another(said: str) -> None:
+    fact, _, request_text = said.partition(". ")
+    found = extract(f"User: {said}\nAssistant: Fine.\n")
+    refused = {one.text for one in found.refused if one.reason == "not_to_be_stored"}
+    assert refused == {request_text}, fact
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "I make 4,100 a month. Don't note my salary.",
+        "I rent in Sundby. Don't note my address.",
+        "I take lithium daily. Don't save my diagnosis.",
+        "Don't note my salary, but I earn 4,100 a month.",
+        "The sensor reads 9.4. Don't save my readings.",
+    ],
+)
+def test_what_may_tell_a_named_private_thing_is_not_stored(said: str) -> None:
+    found = extract(f"User: {said}\nAssistant: Fine.\n")
+    assert not found.kept
+    assert {one.reason for one in found.refused if one.text in said} == {"not_to_be_stored"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memories.core.extraction.extract import extract
 from memories.core.extraction.request_grammar import find_request
 from tests.memories.test_extraction_asked import requested
 
@@ -186,3 +187,37 @@ def test_such_a_request_alone_is_about_what_was_said_before() -> None:
     said = "The spare key hangs in the shed. Pin this to your memory."
     assert requested(said) == ["The spare key hangs in the shed."]
     assert requested("The spare key hangs in the shed. Hold on to this.") == []
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"),
+    [
+        ("Write this down \u2014 The spare key hangs in the attic.",
+         "The spare key hangs in the attic."),
+        ("Jot it down - The spare key hangs in the attic.", "The spare key hangs in the attic."),
+        ("Put it on my file that the spare key hangs in the attic.",
+         "The spare key hangs in the attic."),
+        ("Keep at the back of your mind that the spare key hangs in the attic.",
+         "The spare key hangs in the attic."),
+        ("Log this for later sessions: the spare key hangs in the attic.",
+         "The spare key hangs in the attic."),
+        ("The spare key hangs in the attic, bear the key in mind.",
+         "The spare key hangs in the attic"),
+        ("The spare key hangs in the attic. Keep the key in mind.",
+         "The spare key hangs in the attic."),
+        ("Bear the key in mind when I ask for it.",
+         "The user asked to remember: \u201cBear the key in mind when I ask for it.\u201d"),
+    ],
+)  # fmt: skip
+def test_requests_in_unusual_words_are_kept(said: str, fact: str) -> None:
+    found = extract(f"User: {said}\nAssistant: Right.\n")
+    assert [one.fact.text for one in found.kept] == [fact]
+    assert found.kept[0].is_request
+
+
+def test_an_order_that_repeats_the_assistants_is_no_request() -> None:
+    talk = (
+        "User: Exam.\nAssistant: Remember to breathe, and to eat.\nUser: remember to breathe, haha"
+    )
+    assert not extract(talk).kept
+    assert extract("User: Remember to breathe.\nAssistant: Right.\n").kept

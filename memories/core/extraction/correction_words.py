@@ -31,10 +31,16 @@ _HESITATING: Final = (
     r"(?:actually|no|nope|sorry|pardon(?: me)?|oops|whoops|wait(?: a \w{2,7})?|(?:hang|hold) on"
     r"|oh|ah|ugh|argh|hm+|well|ok|okay|so|and|but|rather|or rather|correction"
     r"|my (?:mistake|bad|error)"
-    rf"|i (?:misspoke|mistyped)|(?:{MISTAKEN})(?= ?(?:[,;:.!\u2013\u2014]|$)))"
+    rf"|i (?:misspoke|mistyped)|(?:{MISTAKEN})(?= ?(?:[,;:.!\u2013\u2014]|$))"
+    r"|(?:it )?turns out(?: that)?"
+    r"|i (?:was (?:wrong|mistaken)|got (?:that|it|this) wrong)(?: there)?"
+    r"|i(?: have|['\u2019]ve)?(?: just \w{2,12}ed| (?:just |only )?(?:looked|checked)| just asked)"
+    r"(?: it)?(?: up| again)?"
+    r"(?= ?[,;:.!\u2013\u2014]))"
 )
 _MEANT: Final = (
     r"(?:i (?:meant|mean)(?: to (?:say|write|type))?|i (?:should have|should've) (?:said|written)"
+    r"|i should say(?! (?:so|that|hello|thanks)\b)"
     r"|(?:make|read) (?:that|it)(?: as)?|(?:that|it|this) (?:should|was (?:meant|supposed) to)"
     r"(?: have)? (?:be(?:en)?|say|said|read)|(?:change|correct) (?:that|it|this) to)"
 )
@@ -44,9 +50,16 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _PLAINLY = re.compile(
-    rf"\b(?:correction|rather|mistake|bad|error|misspoke|mistyped|{MISTAKEN})\b", re.IGNORECASE
+    rf"\b(?:correction|rather|mistake|mistaken|wrong|bad|error|misspoke|mistyped|{MISTAKEN})\b",
+    re.IGNORECASE,
 )
-_TURNING: Final = words_of("actually no nope sorry pardon oops whoops wait hang hold")
+_TURNING: Final = words_of(
+    "actually no nope sorry pardon oops whoops wait hang hold checked looked just turns"
+)
+# "Three dogs, actually."
+_BEHIND_VALUE: Final = re.compile(
+    r"(?P<value>[^,;:.!?]{1,60}), (?:actually|rather|sorry|i (?:mean|meant))[.!]?$", re.IGNORECASE
+)
 _CERTAIN: Final = words_of("no nope sorry pardon oops whoops")
 # What follows such words and is no value: "Wait, one more thing.", "Sorry, typo.".
 _NO_VALUE: Final = words_of(
@@ -114,7 +127,7 @@ def read_correction(text: str) -> Correction | None:
         return None
     found = _WORDS.match(normalise(text))
     if found is None or not found.end():
-        return None
+        return _read_value(text)
     before = frozenset(bare_words(found["hesitating"]))
     meant = (found["meant"] or "").lower()
     is_plain = bool(meant) or _PLAINLY.search(found["hesitating"]) is not None
@@ -124,6 +137,16 @@ def read_correction(text: str) -> Correction | None:
     is_certain = is_plain or not _CERTAIN.isdisjoint(before)
     is_order = meant.split(" ")[0] in _ORDERS
     return Correction(text[found.end() :], is_plain, is_certain, is_order)
+
+
+def _read_value(text: str) -> Correction | None:
+    """Return the value that stands before words of correction, None for none."""
+    found = _BEHIND_VALUE.match(normalise(text))
+    if found is None:
+        return None
+    value = text[: found.end("value")]
+    correction = Correction(value, is_plain=False, is_certain=True, is_order=False)
+    return correction if correction.is_value else None
 
 
 def only_hesitates(text: str) -> bool:

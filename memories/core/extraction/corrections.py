@@ -21,6 +21,7 @@ from memories.core.extraction.correction_words import (
     read_correction,
 )
 from memories.core.extraction.cues import DAYS, HERE_AND_NOW
+from memories.core.extraction.later_corrections import mark_corrected_later
 from memories.core.extraction.predicates import main_verb, predicate_of, subject_of
 from memories.core.extraction.request_grammar import find_request, without_request
 from memories.core.extraction.requests import lacks_referent
@@ -56,7 +57,7 @@ def mark_corrected(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
             _correct(marked, position, behind[position], turns, last)
         if asked is not None and _asks_something(one):
             asked[one.turn] = position
-    return tuple(marked)
+    return mark_corrected_later(marked, turns, _is_corrected)
 
 
 def _meant_before(found: Sequence[Statement]) -> list[int]:

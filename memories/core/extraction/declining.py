@@ -39,10 +39,13 @@ _LATER: Final = (
 )
 # "Shall I remember that?": who says no to it declines that it is kept. "Shall I save it to the
 # README, too?" and "Shall I keep this branch?" are about something else.
+_SAID: Final = r"(?:that|this|it|both|those|them|these(?: \w{1,20})?)"
 _OFFER = re.compile(
-    r"\b(?:(?:remember|memori[sz]e)(?: \w{1,20}){0,2} (?:that|this|it)\b[^.!?]{0,40}"
-    r"|(?:save|store|keep|note|record|log)(?: \w{1,20}){0,2} (?:that|this|it)"
-    rf"{_LATER}{{0,3}}) ?\?$",
+    rf"\b(?:(?:remember|memori[sz]e)(?: \w{{1,20}}){{0,2}} {_SAID}\b[^.!?]{{0,40}}"
+    r"|(?:save|store|keep|note|record|log)(?: (?!(?:or|for|to|from)\b)\w{1,20}){0,2}"
+    rf" {_SAID}(?: in mind)?"
+    rf"{_LATER}{{0,3}}"
+    rf"|(?:add|put|save) {_SAID} (?:to|in|into) (?:(?:my|your|the) )?(?:memory|notes)) ?\?$",
     re.IGNORECASE,
 )
 _OFFER_CHARS: Final = 160
@@ -51,9 +54,9 @@ _OFFER_CHARS: Final = 160
 # "I'll remember that.", "Saved to memory.", "Noted."; not "I've saved the file."
 _TELLS: Final = re.compile(
     r"\bi(?:['\u2019]ll| will| can)(?: \w{1,12})?"
-    r" (?:remember|memori[sz]e|note|save|store) (?:that|this|it)\b"
-    r"|\bi(?:['\u2019]ve| have)(?: \w{1,12})? (?:remembered|noted|saved|stored) (?:that|this|it)\b"
-    r"|\b(?:saved|stored|added|noted|recorded|put)(?: (?:that|this|it))? (?:to|in|into)"
+    rf" (?:remember|memori[sz]e|note|save|store) {_SAID}\b"
+    rf"|\bi(?:['\u2019]ve| have)(?: \w{{1,12}})? (?:remembered|noted|saved|stored) {_SAID}\b"
+    rf"|\b(?:saved|stored|added|noted|recorded|put)(?: {_SAID})? (?:to|in|into)"
     r" (?:(?:my|your|the) )?(?:long-term )?(?:memory|memories|notes|profile|records)\b"
     r"|^(?:noted|remembered)\b",
     re.IGNORECASE,

@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
+from memories.core.extraction.cues import COURTESY
 from memories.core.extraction.features import Described
 from memories.core.extraction.overlap import repeats
+from memories.core.extraction.request_grammar import without_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn
 from memories.core.spelling import letters
@@ -27,6 +30,7 @@ _HEARD: Final = frozenset(
         " confirmed correct agreed"
     )
 )
+_COURTEOUS: Final = frozenset(terms(" ".join(COURTESY)))
 
 
 def find_echoes(found: Sequence[Described], turns: Sequence[Turn]) -> dict[int, int]:
@@ -57,6 +61,19 @@ def find_echoes(found: Sequence[Described], turns: Sequence[Turn]) -> dict[int, 
         elif len(words) >= _FEWEST:
             others.append((position, words))
     return echoes
+
+
+def mark_echoed_orders(found: list[Described], turns: Sequence[Turn]) -> None:
+    """Take a "remember to breathe" for no request where an assistant has just said it."""
+    told: dict[int, list[frozenset[str]]] = {}
+    for position, one in enumerate(found):
+        turn = one.statement.turn
+        own = frozenset(terms(without_request(one.statement.text))) - _HEARD - _COURTEOUS
+        if turns[turn].role == "assistant":
+            told.setdefault(turn, []).append(own)
+        elif one.is_request and own and any(own <= said for said in told.get(turn - 1, ())):
+            is_to_do = without_request(one.statement.text).lower().startswith("to ")
+            found[position] = replace(one, is_request=not is_to_do)
 
 
 def _repeated(

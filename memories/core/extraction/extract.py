@@ -11,13 +11,14 @@ from typing import Final
 from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.correction_words import correction_of
 from memories.core.extraction.corrections import mark_corrected
-from memories.core.extraction.echoes import find_echoes
+from memories.core.extraction.echoes import find_echoes, mark_echoed_orders
 from memories.core.extraction.facts import Fact, make_fact
 from memories.core.extraction.features import Around, Described, describe
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
 from memories.core.extraction.language import seems_english
 from memories.core.extraction.meant import mark_announced
+from memories.core.extraction.offers import mark_answered
 from memories.core.extraction.overlap import Repetitions
 from memories.core.extraction.private_marks import mark_private
 from memories.core.extraction.private_repeats import mark_repeated
@@ -154,7 +155,8 @@ def facts_in(transcript: str, turns: tuple[Turn, ...]) -> Iterator[Candidate]:
 def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
-    retracted = mark_retracted(read_statements(transcript, turns), turns)
+    answered = mark_answered(read_statements(transcript, turns), turns)
+    retracted = mark_retracted(answered, turns)
     corrected = mark_corrected(retracted, turns)
     private = mark_repeated(mark_private(corrected, turns), turns)
     for statement in mark_topics(private, turns):
@@ -175,6 +177,7 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
         for place, statement in enumerate(own)
     ]
     mark_announced(described, turns)
+    mark_echoed_orders(described, turns)
     return described
 
 

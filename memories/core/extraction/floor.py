@@ -135,9 +135,11 @@ def holds_on(described: Described, turn: Turn) -> bool:
     if not turn.is_users or has["hedge"] or has["uncertain"] or has["question"]:
         return False
     statement = described.statement
-    said = statement.text if correction_of(statement) is None else statement.corrects
-    is_standing = not has["history"] and cues.STANDING.match(normalise(said)) is not None
-    return is_standing or (statement.kind == "prose" and is_lasting(said))
+    correction = correction_of(statement)
+    said = [statement.text] if correction is None else [statement.corrects, correction.value]
+    is_standing = any(cues.STANDING.match(normalise(text)) is not None for text in said)
+    is_standing = is_standing and not has["history"]
+    return is_standing or (statement.kind == "prose" and any(map(is_lasting, said)))
 
 
 def explain_low_worth(described: Described, turn: Turn) -> Reason:

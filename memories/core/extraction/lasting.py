@@ -64,6 +64,8 @@ _IS: Final = re.compile(
     r"|\d{1,3})\b)|(?<=\bname)'s\b",
     re.IGNORECASE,
 )
+_SPEAKERS: Final = frozenset(["i", "we", "my", "our"])
+_AS_A_RULE: Final = re.compile(r"\w, (?:always|as a rule|every time)$", re.IGNORECASE)
 _CALL_ME: Final = re.compile(r"(?:please )?(?:just )?call me [A-Z]\w{1,30}$", re.IGNORECASE)
 
 
@@ -82,6 +84,8 @@ def is_lasting(text: str) -> bool:
     written, words = plain.split(), bare_words(plain)
     if not 1 < len(words) <= MAX_WORDS or not lasting_words.OF_THE_MOMENT.isdisjoint(words):
         return False
+    if words[0] in _SPEAKERS and _AS_A_RULE.search(plain):
+        return True
     if _LASTS_SINCE.match(plain) or _ORIGIN.match(plain) or _CALL_ME.match(plain):
         return True
     return _is_plain(words, written)
@@ -182,6 +186,8 @@ def _is_of_own(words: Sequence[str], written: Sequence[str], *, is_team: bool) -
     is_related = not nouns.isdisjoint(lasting_words.RELATED)
     if not (is_team or is_related or not nouns.isdisjoint(lasting_words.OWN)):
         return False
+    if words[at] == "has":
+        return is_related and _has_lasting(words[at + 1 :], is_team=False)
     if words[at] in FORMS_OF_BE:
         is_chosen = not lasting_words.OWN_CHOICE.isdisjoint(nouns)
         return is_chosen or _is_kind_of_thing(words[at + 1 :], written[at + 1 :])
@@ -190,7 +196,7 @@ def _is_of_own(words: Sequence[str], written: Sequence[str], *, is_team: bool) -
 
 def _is_verb(word: str, place: int) -> bool:
     return place > 0 and (
-        word in {"is", "are"} or word in lasting_words.DONE or word in lasting_words.HABITS
+        word in {"is", "are", "has"} or word in lasting_words.DONE or word in lasting_words.HABITS
     )
 
 

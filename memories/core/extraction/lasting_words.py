@@ -49,7 +49,7 @@ RELATED: Final = PEOPLE | words_of(
     "children kid kids child spouse fiance fiancé fiancee fiancée girlfriend boyfriend parents"
     " siblings brother brothers sisters grandson granddaughter grandchild grandchildren stepson"
     " stepdaughter twins family mum mom dad roommate flatmate housemate dog dogs cat cats puppy"
-    " kitten horse rabbit hamster parrot tortoise"
+    " kitten horse rabbit hamster parrot tortoise youngest eldest oldest"
 ) - words_of("desk support legal quality security patient finance")
 OWN: Final = words_of(  # what of "my …" lasts
     "name surname nickname pronouns birthday age address postcode hometown nationality language"

@@ -93,6 +93,26 @@ _MARK: Final = re.compile(
     r"(?: \w{1,20}){1,3} ?[-=_~>\]]{0,40}$",
     re.IGNORECASE,
 )
+# What is quoted in passing, as "From the manual (p. 3): …" or "page 12 of the handbook: …".
+_WORK: Final = (
+    r"(?:manual|handbook|guide|guidelines?|wiki|faq|docs|documentation|contract|lease|policy|terms"
+    r"|rules|label|sign|brochure|leaflet|book|recipe|instructions|site|spec|standard)"
+)
+_FROM_WORK: Final = re.compile(
+    r"(?:(?:\w{1,20} )?(?:from|per|quoting|according to|as per) "
+    r"|(?:page|section|chapter|\u00a7) ?[\w.]{1,8} of )"
+    rf"(?!(?:our|my)\b)(?:[\w'\u2019-]{{1,20}} ){{0,3}}(?:{_TEXT}|{_WORK})"
+    r"(?: of (?:the )?[\w'\u2019-]{1,20})?(?:,? \(?[\w. \u00a7]{1,20}\)?)?$",
+    re.IGNORECASE,
+)
+# What somebody says in quotation marks, or behind "quote,".
+_QUOTES: Final = re.compile(
+    rf"\b{_SENT}(?: [\w.]{{1,20}}){{0,2}}[,:]?[ \t]{{1,3}}"
+    r"(?P<mark>[\"\u201c\u201e\u00ab]|quote\b[,:]?(?=[ \t]))",
+    re.IGNORECASE,
+)
+_UNQUOTE: Final = re.compile(r"\b(?:un|end )quote\b[.,]?", re.IGNORECASE)
+_SEVERAL: Final = re.compile(r"[.!?] +\w")  # sentences
 _OPENING: Final = {'"': '"', "\u201c": "\u201d", "\u00ab": "\u00bb", "\u201e": "\u201c"}
 _CLOSES: Final = frozenset(_OPENING.values())
 
@@ -157,7 +177,8 @@ def _introduced(transcript: str, lines: Sequence[Span], place: int, end: int) ->
     if at is None:
         closed = _closing(transcript, first, last)
         is_quoted = place > 0 and line[0] in _OPENING and transcript[closed - 1] in _CLOSES
-        return (first, last) if is_quoted and closed == last else None
+        is_whole = is_quoted and closed == last
+        return (first, last) if is_whole else _quoted(transcript, first, last, end)
     behind = line[at:].lstrip()
     if behind:
         start = last - len(behind)
@@ -166,6 +187,22 @@ def _introduced(transcript: str, lines: Sequence[Span], place: int, end: int) ->
         return None  # what follows is quoted or code already
     start = lines[place + 1][0]
     return start, _closing(transcript, start, end)
+
+
+def _quoted(transcript: str, first: int, last: int, end: int) -> Span | None:
+    """Return where a line quotes several sentences, or begins a quotation that nothing closes."""
+    found = _QUOTES.search(transcript, first, last)
+    if found is None or _OWN_WORDS.search(transcript[first : found.start()] + found[0].split()[0]):
+        return None
+    start = found.start("mark")
+    if found["mark"] not in _OPENING:
+        closed = _UNQUOTE.search(transcript, start, last)
+        return start, closed.end() if closed else last
+    closed_at = _closing(transcript, start, end)
+    if transcript[closed_at - 1] not in _CLOSES or closed_at - 1 == start:
+        return start, last  # no mark closes it
+    is_long = _SEVERAL.search(transcript, start, closed_at) is not None
+    return (start, closed_at) if is_long or closed_at > last else None
 
 
 def _is_header(transcript: str, lines: Sequence[Span]) -> bool:
@@ -186,7 +223,7 @@ def _head_end(line: str) -> int | None:
     if not head or find_request(head) is not None:
         return None
     is_said = _SAYING.match(head) is not None and _OWN_WORDS.search(head) is None
-    introduces = is_said or _BY_OTHERS.match(head) or _BELOW.match(head)
+    introduces = is_said or _BY_OTHERS.match(head) or _BELOW.match(head) or _FROM_WORK.match(head)
     if is_alone and not introduces:
         name = _FROM.match(head)
         is_source = name is not None and name["name"].lower() not in DAYS

@@ -15,6 +15,7 @@ from memories.core.function_words import (
     PREPOSITIONS,
     words_of,
 )
+from memories.core.number_words import NUMBER_WORDS
 from memories.core.spelling import normalise
 from memories.core.vocabulary import VERBS, lemma
 
@@ -59,9 +60,10 @@ def replace_value(text: str, value: str) -> str:
     too, a name may be meant for either.
     """
     words, tokens = _words(text)
-    before = predicate_of(text)
+    counted = _replace_counted(words, tokens, value.split())
+    before = "" if counted else predicate_of(text)
     if not before:
-        return ""
+        return counted
     if _is_number(value):
         at = [place for place, token in enumerate(tokens) if any(map(str.isdigit, token))]
         if len(at) != 1 or not _is_number(tokens[at[0]]):
@@ -73,6 +75,21 @@ def replace_value(text: str, value: str) -> str:
     is_sure = _kind(put) != "name" or not _has_name(_content(subject_of(text).split()))
     is_whole = len(_content(behind)) <= len(_content(put))
     return f"{before}: {value}" if _kind(behind) == _kind(put) and is_sure and is_whole else ""
+
+
+def _replace_counted(words: Sequence[str], tokens: Sequence[str], put: Sequence[str]) -> str:
+    """Return a text with another number of the things it counts, "" where it counts no such."""
+    counts, things = put[:1], [word.strip(_CLOSING).lower() for word in put[1:]]
+    if len(things) != 1 or not _counts(normalise(counts[0]).lower()):
+        return ""
+    at = [place for place, token in enumerate(tokens) if token == things[0]]
+    if len(at) != 1 or not at[0] or not _counts(tokens[at[0] - 1]):
+        return ""
+    return " ".join([*words[: at[0] - 1], counts[0].lower(), *words[at[0] :]])
+
+
+def _counts(token: str) -> bool:
+    return token in NUMBER_WORDS or _is_number(token)
 
 
 def _is_number(word: str) -> bool:

@@ -17,6 +17,7 @@ from memories.core.extraction.private import (
     keeps_conversation_private,
     points_back,
 )
+from memories.core.extraction.private_topics import may_be_about
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.statements import Statement
 from memories.core.extraction.turns import Turn, last_turn_of_speaker
@@ -31,7 +32,8 @@ _NEXT = re.compile(r"\bthe following\b", re.I)
 def mark_private(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Statement, ...]:
     """Mark what is not to be stored as private; linear in the number of statements.
 
-    Where a statement only asks so, that is the one before it in its turn. At the beginning of a
+    Where a statement only asks so, that is the one before it in its turn, unless the request names
+    something else ("don't note my salary"). At the beginning of a
     turn it is the next one; where that is missing, asks to remember, or the words point back, it is
     all that was said since the same speaker's last turn began. Of a conversation that is to be
     kept private, only what is asked to be remembered later is left.
@@ -48,10 +50,11 @@ def mark_private(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Sta
         if is_private:
             marked[position] = replace(one, kind="private")
         if is_bare and said is not None:
-            _mark(marked, range(said, said + 1))
+            _mark(marked, [said] if may_be_about(found[said].text, one.text) else [])
         elif is_bare and not has_asked:
             has_asked = True
-            meant, is_before = _beside(found, position, turns, firsts)
+            beside, is_before = _beside(found, position, turns, firsts)
+            meant = [at for at in beside if may_be_about(found[at].text, one.text)]
             _mark(marked, meant, is_retracted=is_before)
         if not is_bare and not is_retraction(one.text):
             said = position
@@ -63,7 +66,7 @@ def _is_private(one: Statement, turns: Sequence[Turn]) -> bool:
     return is_all or asks_not_to_store(one.text)
 
 
-def _mark(marked: list[Statement], meant: range, *, is_retracted: bool = False) -> None:
+def _mark(marked: list[Statement], meant: Sequence[int], *, is_retracted: bool = False) -> None:
     for at in meant:
         if marked[at].kind == "prose":
             marked[at] = replace(marked[at], kind="private", is_retracted=is_retracted)

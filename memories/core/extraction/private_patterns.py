@@ -116,7 +116,9 @@ TOPIC = re.compile(
     r" (?:anything (?:about|on)|an?y? (?:records?|notes?|memory) (?:of|about|on))"
     r" (?P<about>[^.!?\n]{1,100})"
     r"|(?:(?:do not|don['\u2019]t|never) (?:store|record|remember|memori[sz]e)|forget(?: about)?)"
-    r" (?P<own>my (?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$)))",
+    r" (?P<own>my (?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$))"
+    rf"|(?:do not|don['\u2019]t|never) {_SAVE} (?P<own_saved>{_MY_OWN}"
+    r"(?:[\w'\u2019-]{1,30} ){0,3}[\w'\u2019-]{1,30})(?= ?(?:[,;.!]|$)))",
     re.IGNORECASE,
 )
 # "Don't store anything from this chat", "this whole conversation is off the record".

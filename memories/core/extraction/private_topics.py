@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Final
 
 from memories.core.extraction import cues
+from memories.core.extraction.lasting import is_lasting
 from memories.core.extraction.personal import is_personal, kind_of
 from memories.core.extraction.private import private_topic
 from memories.core.extraction.statements import Statement
@@ -26,6 +27,8 @@ _THIRD: Final = words_of(
     "it it's its he he's his she she's her they they're their that that's this there"
 )
 _NEXT: Final = cues.FIRST | _THIRD
+_OF_SPEAKER: Final = words_of("i i'm i've i'd i'll me my mine myself")
+_VALUES: Final = frozenset(terms("address salary phone birthday"))
 _SHORT: Final = 5  # letters of a word that says nothing of its own
 
 
@@ -57,6 +60,24 @@ def mark_topics(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[Stat
         replace(one, kind="private") if position in marked and one.kind == "prose" else one
         for position, one in enumerate(found)
     )
+
+
+def may_be_about(text: str, request: str) -> bool:
+    """Return whether a statement beside a request not to store something may be what is meant.
+
+    It is not where the request names something of a known kind, and the statement has no word of
+    it and is of another kind, or is not about "I". Of what is a number or a name, as an address, a
+    plain fact without either tells nothing.
+    """
+    topic = private_topic(request)
+    kind = kind_of(topic)
+    said = frozenset(terms(text))
+    if not kind or not said.isdisjoint(kind | topic):
+        return True
+    has_value = any(map(str.isdigit, text)) or bool(names(text))
+    is_plain = not has_value and is_lasting(text) and not _VALUES.isdisjoint(kind)
+    is_other = is_plain or bool(kind_of(said))
+    return not is_other and not _OF_SPEAKER.isdisjoint(bare_words(text))
 
 
 def _about(

@@ -54,6 +54,7 @@ class Request:
     `points_on`: it announces what follows it ("store the following:"). `has_many`: so does what
     else is said in its line. `is_polite`: it is a question by its form only. `is_heading`: it has
     no verb that orders ("for the record: …"). `is_weak`: it may be about a thing ("keep that").
+    `is_thing`: it names a thing of which something was said ("bear the tablets in mind").
     `clause` is where the words of the request begin.
     """
 
@@ -65,6 +66,7 @@ class Request:
     is_polite: bool = False
     is_heading: bool = False
     is_weak: bool = False
+    is_thing: bool = False
 
     @property
     def is_bare(self) -> bool:
@@ -91,7 +93,7 @@ def request_at(plain: str, at: int) -> Request | None:
     elif is_polite:
         end = len(plain[:end].rstrip("?! "))
     asked = _Asked(plain, found, end, is_tagged=tag is not None)
-    if found["hold"] or found["place"]:
+    if found["hold"] or found["place"] or found["thing"]:
         return _of_thing_verb(asked)
     if (found["frame"] or "").lower().startswith("let") and asked.words[:1] == ["to"]:
         return None  # "Let's remember to …": what is planned
@@ -168,6 +170,11 @@ def _of_thing_verb(asked: _Asked) -> Request | None:
 
     It asks to remember where a clause is its object, or a memory is named.
     """
+    if asked.found["thing"] is not None:
+        named = asked.of(*asked.found.span("thing"))
+        if asked.words:  # "Bear the tablets in mind whenever I ask you for recipes."
+            named = asked.of(asked.found.start("bear"))
+        return replace(named, is_thing=True)
     is_put = asked.has_place or "away" in asked.how
     if asked.found["place"] is not None and not is_put:
         return None
@@ -221,7 +228,9 @@ def _start_of_fact(asked: _Asked) -> int | None:
     if asked.sep == ":":
         is_of_fact = not asked.verb or asked.said or asked.has_place or asked.is_told
         return asked.start if is_of_fact else None
-    if asked.sep in _PAUSES[1:] and asked.said and MEMORY_PLACE.search(asked.how):
+    is_written = asked.verb in _WRITTEN and "down" in asked.how
+    is_kept = is_written or MEMORY_PLACE.search(asked.how) is not None
+    if asked.sep in _PAUSES[1:] and asked.said and is_kept:
         return asked.start  # "Keep this in your memory - Bo is vegan."
     if asked.is_that:
         return asked.start

@@ -17,16 +17,16 @@ _SAID: Final = (
 # What conversations that follow are called: "for our next chats".
 _TALKS: Final = r"(?:times?|chats?|conversations?|sessions?|talks?|messages?|questions?|answers?)"
 _WHERE: Final = (
-    r"(?:(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
+    rf"(?:for (?:(?:the|our|your|my|all|any) ){{0,2}}(?:next|coming|future|later) {_TALKS}"
+    r"(?= ?[:.!?]|$)"
+    r"|(?:in|into|to|on|onto) (?:(?:your|the|my|our|long-term|permanent) ){1,2}"
     r"(?:memory(?: bank)?|memories|notes?|notebook|records?|mind|knowledge(?: base)?)"
     r"|(?:in|into|to) memory"
     r"|for (?:later|good|ever|always|me|us|reference|next time|the (?:future|record)"
     r"|(?:future|later) \w{2,15}|(?:your|our|the|my) (?:records?|notes|memory|reference))"
-    rf"|for (?:(?:the|our|your|my|all|any) ){{0,2}}(?:next|coming|future|later) {_TALKS}"
-    r"(?= ?[:.!?]|$)"
     r"|(?:on|at) hand(?: later| then)?"
     r"|as an? (?:fact|memory|note|rule|preference|reminder|constraint|convention)"
-    r"|on (?:the )?record|on file|(?:in|into|to) your (?:files?|head)"
+    r"|on (?:the |(?:my|our) )?(?:record|file)|(?:in|into|to) your (?:files?|head)"
     r"|to what you (?:already )?know(?: (?:about|of) \w{2,20})?|to memory|from now on)"
 )
 _ADVERB: Final = (
@@ -75,8 +75,10 @@ _YOU: Final = r"(?:you|u|ya)"
 _ASKS_POLITELY: Final = (
     rf"(?:(?:can|could|will|would|may|might) {_YOU}|why don['\u2019]t {_YOU})(?:,? please,?)?"
 )
+_MIND: Final = r"(?:in|at|on) (?:the back of )?(?:your )?mind"
+_IN_MIND: Final = rf"(?:keep|bear) {_MIND}"
 _REMEMBERS: Final = (
-    r"(?:remember|(?:keep|bear) in mind|memori[sz]e|(?:don't|do not|won't|will not|never) forget)"
+    rf"(?:remember|{_IN_MIND}|memori[sz]e|(?:don't|do not|won't|will not|never) forget)"
 )
 # "It's vital you": not "it's nice you", which praises.
 _MATTERS: Final = (
@@ -107,13 +109,15 @@ _FRAME: Final = (
 )
 CLAUSE: Final = re.compile(
     rf"(?P<openers>{_OPENERS})(?:(?P<frame>{_FRAME}) )?(?:{_ADVERB} ){{0,2}}"
-    r"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear|kept) in mind)(?:ed|d)?|remembering"
+    rf"(?:(?P<remember>(?:remember|memori[sz]e|(?:keep|bear|kept) {_MIND})(?:ed|d)?|remembering"
     r"|rememeber|remeber|rember|remmember"
     r"|memori[sz]ing|keeping in mind"
     r"|(?:don't|do not|never)(?: ever)? (?:let (?:me|us|yourself) )?forget|remind yourself"
     r"|(?:don't|do not|never)(?: ever)? let (?:this|that|it) (?:ever )?slip"
     r" (?:from )?your (?:mind|memory))"
-    rf"|(?:keep|bear|have|keeping) (?P<minded>{_SAID}) in (?:the back of your )?mind"
+    rf"|(?:keep|bear|have|keeping) (?P<minded>{_SAID}) {_MIND}"
+    r"|(?P<bear>(?:keep|bear) (?P<thing>(?:the|my|our) (?:[\w'-]{1,20} ){0,2}[\w'-]{1,20})"
+    rf" {_MIND})"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
     r"(?:mental )?notes?|(?:leave|write|make) yourself an? (?:\w{2,12} )?note)"
     r"(?: of)?)"

@@ -134,7 +134,9 @@ def _orders(text: str, words: Sequence[str]) -> bool:
 def orders_something(described: Described) -> bool:
     """Return whether what is to be remembered is an order, or something to do."""
     text = described.statement.text
-    rest = without_request(text)
+    rest, asked = without_request(text), find_request(text)
+    if asked is not None and asked.is_thing:
+        return True
     if rest == text:
         return False
     words = [word.strip(".,;:!?").lower() for word in normalise(rest[:MAX_CHARS]).split()]

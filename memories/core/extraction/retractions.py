@@ -16,8 +16,6 @@ from memories.core.extraction.declining import (
     declines,
     doubts,
     offers_to_store,
-    refuses,
-    tells_of_storing,
 )
 from memories.core.extraction.private import NEVER_MIND, is_retraction
 from memories.core.extraction.request_grammar import without_request
@@ -41,10 +39,6 @@ def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
     marked = list(found)
     last = {one.turn: position for position, one in enumerate(found)}
     for position, one in enumerate(found):
-        if _refuses_offer(found, position, turns):
-            marked[position] = replace(one, kind="private")
-            _take_back(marked, last_turn_of_speaker(turns, one.turn), last)
-            continue
         is_declining = one.kind == "prose" and declines(one.text)
         if one.kind != "prose" or not (is_declining or is_retraction(one.text)):
             continue
@@ -61,26 +55,6 @@ def mark_retracted(found: Sequence[Statement], turns: Sequence[Turn]) -> tuple[S
         if following < len(found) and _is_correction(found[following], one, found[meant]):
             marked[following] = replace(found[following], corrects=found[meant].text)
     return tuple(marked)
-
-
-def _refuses_offer(found: Sequence[Statement], position: int, turns: Sequence[Turn]) -> bool:
-    """Return whether a turn begins with a no to an assistant who remembers, or offers to."""
-    one = found[position]
-    if one.place or not position or one.kind != "prose" or not turns[one.turn].is_users:
-        return False
-    before = found[position - 1]
-    if turns[before.turn].role != "assistant" or not refuses(one.text):
-        return False
-    return offers_to_store(before.text) or tells_of_storing(before.text)
-
-
-def _take_back(marked: list[Statement], turn: int | None, last: dict[int, int]) -> None:
-    """Mark all that was said in a turn as taken back."""
-    at = last.get(turn, -1) if turn is not None else -1
-    while at >= 0 and marked[at].turn == turn:
-        if marked[at].kind == "prose":
-            marked[at] = replace(marked[at], kind="private", is_retracted=True)
-        at -= 1
 
 
 def _meant(
