@@ -10,15 +10,13 @@ from django import forms
 from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
-from conflicts.core.snoozes import days_to_put_off
+from conflicts.core.snoozes import LATER, MORNING, days_to_put_off, moments_to_put_off, morning_of
 from conflicts.core.titles import title_of
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.queue import ALL, CardFilter
 from conflicts.services.questions.select import TEXT_MAX_CHARS, Wanted, refuse_many_words
 
-MORNING = time(8)
-LATER = timedelta(hours=3)
 EARLIEST_DAY = date(1900, 1, 1)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
@@ -87,18 +85,27 @@ class SnoozeForm(forms.Form):
             raise forms.ValidationError("Choose a day.")
         if not today < day < LATEST.date():
             raise forms.ValidationError("Choose a day after today.")
-        fields["moment"] = timezone.make_aware(datetime.combine(day, MORNING))
+        fields["moment"] = morning_of(day, timezone.localtime())
         return fields
 
 
 def snooze_choices() -> dict[str, Any]:
-    """Return the choices of a snooze, with their days, as the pages show them now."""
-    today = timezone.localdate()
-    names = {"tomorrow": "Tomorrow", "week": "Next week", "month": "In a month"}
+    """Return the choices of a snooze as pages show them now: key, name, label and moment.
+
+    A choice keeps its key when the one before it is not offered.
+    """
+    now = timezone.localtime()
+    moments = moments_to_put_off(now)
+    named = SnoozeForm.base_fields["until"].choices  # type: ignore[attr-defined]
     return {
-        "shown_on": today,
-        "later": timezone.localtime() + LATER,
-        "days": [(key, names[key], day) for key, day in days_to_put_off(today).items()],
+        "shown_on": now.date(),
+        "later": moments.get("later"),
+        "morning": MORNING,
+        "moments": [
+            (key, name, label, moments[name])
+            for key, (name, label) in enumerate(named, start=1)
+            if name in moments
+        ],
     }
 
 

@@ -15,13 +15,13 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
-from django.utils.formats import date_format
 
 from conflicts.forms import SnoozeForm, snooze_choices
 from conflicts.models import Conflict
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.listed import listed
 from conflicts.services.cards.naming import CardNames, name_cards
+from conflicts.services.cards.show import local_time
 from conflicts.services.verdicts import bulk
 from conflicts.services.verdicts.bulk import (
     BulkAction,
@@ -202,10 +202,10 @@ def _say_kept(verdict: Verdict, cards: Sequence[Conflict]) -> str:
 
 
 def _presets() -> list[tuple[str, str]]:
-    """Return the choices of a snooze with the days that they mean today."""
-    choices = SnoozeForm.base_fields["until"].choices  # type: ignore[attr-defined]
-    days = {name: date_format(day, "D j M") for name, _, day in snooze_choices()["days"]}
-    return [(name, f"{label}, {days[name]}" if name in days else label) for name, label in choices]
+    """Return the choices of a snooze with the moments that they mean now."""
+    moments = snooze_choices()["moments"]
+    dated = [(name, f"{label}, {local_time(at)}") for _, name, label, at in moments]
+    return [*dated, ("date", "On a date")]
 
 
 def _list_skipped(

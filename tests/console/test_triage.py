@@ -16,6 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.core.questions import ask_ambiguity
+from conflicts.core.snoozes import moments_to_put_off
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
 from engram.console import feed
@@ -555,11 +556,33 @@ def test_presets_put_a_card_off_for_hours_or_a_month(tenant: Tenant, member: Mem
         assert timedelta(days=least) < snoozed - now < timedelta(days=most)
 
 
-def test_hours_end_at_the_moment_that_was_shown(tenant: Tenant, member: Member) -> None:
+def test_at_ten_in_the_evening_the_choices_say_day_and_hour_and_none_is_in_hours(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disagree(tenant.workspace)
+    client = member("reviewer")
+    now = timezone.localtime().replace(hour=22)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
+    html = page(client)
+    moments = moments_to_put_off(now)
+    for key, (name, label) in enumerate(
+        (("tomorrow", "Tomorrow"), ("week", "Next week"), ("month", "In a month")), start=2
+    ):
+        moment = f"{moments[name]:%a} {moments[name].day} {moments[name]:%b}, 08:00"
+        assert re.search(rf'data-choice="{key}">{label} [^\n]*>{moment}</time>', html)
+    assert "In 3 hours" not in html
+    assert 'name="later"' not in html
+
+
+def test_hours_end_at_the_moment_that_was_shown(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page that stood open keeps its word; a moment that is past or far off is not taken."""
     _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
-    now = timezone.now()
+    # At noon: late in the evening three hours end on the next day, and are not offered.
+    now = timezone.localtime().replace(hour=12)
+    monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     html = page(client)
     shown = datetime.fromisoformat(hidden(html, "later"))
     assert abs(shown - now - timedelta(hours=3)) < timedelta(minutes=1)
@@ -672,7 +695,7 @@ def test_a_refused_snooze_stays_in_triage_with_its_filters(tenant: Tenant, membe
     assert ">Who set this?</textarea>" in shown
     fold = shown[shown.index("data-snooze") :].split("</details>")[0]
     fields = re.findall(r"<(?:input|button)[^>]*>", fold)
-    assert len(fields) == 8
+    assert len(fields) == 6 + 2 * ("In 3 hours" in fold)
     assert all('form="decide"' in field for field in fields)  # what is typed is sent with it
     assert "Choose a day after today." in shown
     assert "data-param" in shown

@@ -83,7 +83,7 @@ def test_one_keyboard_leads_through_three_kinds_and_back(
     expect(page.locator(BAR)).to_contain_text("Merged.")
     page.goto(f"{INBOX}?q={subject}&item=reviews:{review}")
     press(page, "s")
-    page.get_by_role("button", name="In 3 hours").click()
+    page.get_by_role("button", name="Tomorrow").click()
     expect(page.locator(BAR)).to_contain_text("Snoozed until")
     press(page, "u")
     expect(page.get_by_text("The last step is undone.")).to_be_visible()

@@ -60,7 +60,7 @@ def tour_step(context: dict[str, Any]) -> Shown | None:
 
 @register.simple_tag
 def snoozes() -> dict[str, Any]:
-    """Return the choices of a snooze, with the days that they mean today."""
+    """Return the choices of a snooze, with the moments that they mean now."""
     return snooze_choices()
 
 
