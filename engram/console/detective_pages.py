@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -29,6 +30,7 @@ RUN_DAYS = 30
 RUNS_A_PAGE = 25
 PERIODS = {"30": "30 days", "90": "90 days", "365": "a year", "all": "all time"}
 DEFAULT_PERIOD = "365"
+_ODD = ("failed", "capped")  # what became of a language model's reading
 
 
 @require_safe
@@ -62,6 +64,7 @@ def detective(request: HttpRequest) -> HttpResponse:
             "run_days": RUN_DAYS,
             "page": page,
             "rows": [_row(run) for run in page.rows],
+            "alike": _alike(page.rows),
             "tier": tier,
             "is_capped": tier.is_on and tier.spent_usd >= tier.cap_usd,
             "share_spent": min(tier.spent_usd / tier.cap_usd, 1.0) if tier.cap_usd else 1.0,
@@ -108,6 +111,16 @@ def _record_words(record: AgentRecord | None) -> str:
         return "reported by hand"
     kept = f", {record.kept} kept without a card" if record.kept else ""
     return f"{record.judged} pairs judged{kept}; its word weighs {record.record.weight:.2f}"
+
+
+def _alike(rows: Sequence[DetectionRun]) -> dict[str, str]:
+    """Return what all runs of a page have alike, which needs no column."""
+    are_done = all(
+        run.status == "done" and not run.error and run.narrative not in _ODD for run in rows
+    )
+    found = {"state": "done" if are_done else ""}
+    found["readers"] = "" if any(run.model for run in rows) else "rules only"
+    return {name: said for name, said in found.items() if said}
 
 
 def _row(run: DetectionRun) -> dict[str, Any]:

@@ -129,6 +129,22 @@ def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) ->
     assert client.get(PAGE, {"cursor": "nonsense"}).status_code == 200
 
 
+def test_what_all_runs_have_alike_needs_no_column(tenant: Tenant, member: Member) -> None:
+    client = member("reader")
+    run(tenant, 1)
+    html = get_page(client)
+    assert "state <strong>done</strong>" in html
+    assert "readers <strong>rules only</strong>" in html
+    assert ">State</th>" not in html
+    assert ">Language model</th>" not in html
+    run(tenant, 2, status="failed", model="some-model")
+    html = get_page(client)
+    assert "All on this page" not in html
+    assert ">State</th>" in html
+    assert ">Language model</th>" in html
+    assert html.count("rules only") == 1
+
+
 def test_what_went_wrong_is_text(tenant: Tenant, member: Member) -> None:
     run(tenant, 1, status="failed", error="<b>TimeoutError</b>", narrative="failed")
     html = get_page(member("reader"))
