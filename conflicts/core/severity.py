@@ -18,7 +18,7 @@ _GRAVE: Final = re.compile(
     # security and access
     r"secrets?|passwords?|passphrases?|credentials?|tokens?|(?:api|ssh|private|signing) keys?|"
     r"security|mfa|2fa|pins?|badges?|vaults?|permissions?|privileg\w+|encrypt\w*|certificates?|"
-    r"firewalls?|vulnerabilit\w+|root|sudo|ssh|log-?ins?|authenticat\w+|authori[sz]\w+|audit\w*|"
+    r"firewalls?|vulnerabilit\w+|root|sudo|ssh|log-?ins?(?! (?:page|screen|form|button)s?\b)|authenticat\w+|authori[sz]\w+|audit\w*|"
     r"admin(?:istrator)? rights|"
     # running systems and data
     r"prod(?:uction)?|back-?ups?|restor(?:e|es|ed|ing)|delet\w+|eras(?:e|es|ed|ing|ure)|"
@@ -56,6 +56,9 @@ _SLIGHT: Final = re.compile(
     r")\b",
     re.IGNORECASE,
 )
+_LOOKS: Final = re.compile(
+    r"\b(?:colou?r(?:s|ed)?|backgrounds?|fonts?|logos?|icons?|themes?)\b", re.IGNORECASE
+)
 
 
 def severity_of(facts: Sequence[Fact]) -> Severity:
@@ -68,8 +71,13 @@ def severity_of(facts: Sequence[Fact]) -> Severity:
 
 
 def severity_by_words(facts: Sequence[Fact]) -> Severity | None:
-    """Return the severity that a constraint or a word of the lists tells; None without either."""
-    if any(fact.kind == "constraint" or _GRAVE.search(fact.content) for fact in facts):
+    """Return the severity that a constraint or a word of the lists tells.
+
+    None without either, and for the looks of something grave: the colour of a logo on invoices.
+    """
+    if any(fact.kind == "constraint" for fact in facts):
         return "high"
+    if any(_GRAVE.search(fact.content) for fact in facts):
+        return None if all(_LOOKS.search(fact.content) for fact in facts) else "high"
     is_slight = bool(facts) and all(_SLIGHT.search(fact.content) for fact in facts)
     return "low" if is_slight else None

@@ -21,6 +21,7 @@ from conflicts.core.facts import Fact, Finding, Severity
 from conflicts.core.severity import severity_by_words
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("severity.npz")
+HIGH_LEAD: Final = 0.1  # of the score of "high" over the others: what is not clear is no alarm
 LEVELS: Final[tuple[Severity, ...]] = ("low", "medium", "high")
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,12 @@ def rate(facts: Sequence[Fact], vectors: Sequence[Floats], weights: Weights) -> 
     if (told := severity_by_words(facts)) is not None:
         return told
     vector = middle_of(vectors)
-    return None if vector is None else LEVELS[int(weights.scores(vector).argmax())]
+    if vector is None:
+        return None
+    low, medium, high = weights.scores(vector)
+    if high >= max(low, medium):
+        return "high" if high >= max(low, medium) + HIGH_LEAD else "medium"
+    return "low" if low > medium else "medium"
 
 
 def middle_of(vectors: Sequence[Floats]) -> Floats | None:

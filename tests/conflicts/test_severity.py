@@ -95,6 +95,13 @@ def test_severity_is_what_a_person_would_say(
     assert severity_of(facts[::-1]) == severity
 
 
+def test_the_looks_of_something_grave_are_not_grave() -> None:
+    for thing in ("The logo on our invoices", "The background of the password form"):
+        assert severity_of([fact(f"{thing} is {colour}.") for colour in ("blue", "red")]) != "high"
+    assert severity_of([fact("The login page is blue."), fact("The login page is red.")]) != "high"
+    assert severity_of([fact("Invoices are blue."), fact("Invoices have a logo.")]) == "high"
+
+
 def test_a_constraint_is_always_grave() -> None:
     tea, shelf = (fact(text) for text in LOW[9])
     assert severity_of([tea, replace(shelf, kind="constraint")]) == "high"
