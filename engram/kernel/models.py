@@ -44,9 +44,9 @@ class Role(models.TextChoices):
 class Provenance(models.TextChoices):
     """The class of source of a statement, most trusted first."""
 
-    USER_STATED = "user_stated", "User stated"
-    EPISODE_SUMMARY = "episode_summary", "Episode summary"
-    ASSISTANT_DERIVED = "assistant_derived", "Assistant derived"
+    USER_STATED = "user_stated", "Stated by a user"
+    EPISODE_SUMMARY = "episode_summary", "Session summary"
+    ASSISTANT_DERIVED = "assistant_derived", "Derived by an assistant"
 
     @property
     def trust(self) -> int:

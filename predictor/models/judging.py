@@ -28,7 +28,7 @@ class JudgeKind(models.TextChoices):
 
     AGENT = "agent", "The agent of the session"
     MODEL = "model", "A language model"
-    OFFLINE = "offline", "Embeddings and shared words"
+    OFFLINE = "offline", "The offline judge"
 
 
 class Judgement(WorkspaceModel, Lease):

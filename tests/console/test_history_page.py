@@ -154,7 +154,7 @@ def test_an_event_names_nothing_of_another_workspace(tenant: Tenant, neighbour: 
 def test_codes_of_events_are_labelled(tenant: Tenant) -> None:
     cases = [
         ("review.opened", {"kind": "supersede"}, {"Kind": "Replace a more trusted memory"}),
-        ("session.judged", {"kind": "offline"}, {"Kind": "Embeddings and shared words"}),
+        ("session.judged", {"kind": "offline"}, {"Kind": "The offline judge"}),
         ("conflict.opened", {"kind": "stale"}, {"Kind": "Stale"}),
         ("comparison.recorded", {"phase": "warming"}, {"Phase": WORDED["phase"]["warming"]}),
         ("training.finished", {"reason": "first"}, {"Reason": "enough judged to begin"}),

@@ -119,11 +119,8 @@ def percent(share: float) -> str:
 @register.filter
 def provenance_words(provenance: str) -> str:
     """Return who asserted a memory, in words."""
-    return {
-        Provenance.USER_STATED: "stated by a user",
-        Provenance.EPISODE_SUMMARY: "session summary",
-        Provenance.ASSISTANT_DERIVED: "derived by an assistant",
-    }.get(Provenance(provenance), provenance)
+    words = str(Provenance(provenance).label)
+    return words[:1].lower() + words[1:]
 
 
 @register.filter
