@@ -18,7 +18,8 @@ _GRAVE: Final = re.compile(
     # security and access
     r"secrets?|passwords?|passphrases?|credentials?|tokens?|(?:api|ssh|private|signing) keys?|"
     r"security|mfa|2fa|pins?|badges?|vaults?|permissions?|privileg\w+|encrypt\w*|certificates?|"
-    r"firewalls?|vulnerabilit\w+|root|sudo|ssh|log-?ins?(?! (?:page|screen|form|button)s?\b)|authenticat\w+|authori[sz]\w+|audit\w*|"
+    r"firewalls?|vulnerabilit\w+|root|sudo|ssh|log-?ins?(?! (?:page|screen|form|button)s?\b)|"
+    r"authenticat\w+|authori[sz]\w+|audit\w*|"
     r"admin(?:istrator)? rights|"
     # running systems and data
     r"prod(?:uction)?|back-?ups?|restor(?:e|es|ed|ing)|delet\w+|eras(?:e|es|ed|ing|ure)|"

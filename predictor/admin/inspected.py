@@ -44,10 +44,10 @@ EVIDENCE = (
     ("Phase", "phase", ""),
     ("Baseline's weight", "alpha", ".2f"),
     ("Mean margin", "mean_margin", "+.3f"),
-    ("Standard errors by which it lies above 0", "z", "+.2f"),
+    ("Standard errors above 0", "z", "+.2f"),
     ("Sessions compared, after weighing", "n_eff", ".1f"),
-    ("Won by bets of 1 that it is above .01", "wealth", ".1f"),
-    ("Sum that detects a fall of it", "drift_sum", ".2f"),
+    ("Evidence that it is above .01 (e-value)", "wealth", ".1f"),
+    ("Evidence that it has fallen (CUSUM)", "drift_sum", ".2f"),
     ("Success rate", "success_rate", ".2f"),
     ("Baseline’s weight by the source document’s rule", "literal_alpha", ".2f"),
 )

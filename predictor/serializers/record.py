@@ -11,8 +11,7 @@ from engram.kernel.labels import figure
 from memories.models import CandidateSource, DraftSide, State
 from memories.serializers.session import RankedSerializer
 from predictor.core.comparison import NOT_DRAFTED
-from predictor.models import Comparison, ComparisonOutcome, JudgeKind, Judgement, JudgeStatus
-from predictor.models.comparison import WINNERS
+from predictor.models import Comparison, JudgeKind, Judgement, JudgeStatus
 from predictor.serializers.comparison import ComparisonSerializer
 from predictor.serializers.training import TrainingSerializer
 from predictor.services.status.records import InspectedMemory, SessionRecord
@@ -275,19 +274,24 @@ def present_evidence(comparison: Comparison) -> Any:
 
 
 def describe_effect(comparison: Comparison) -> str:
-    """Return a sentence on whether a comparison changed the evidence, and why."""
+    """Return a sentence on whether a comparison counts as evidence, and why."""
     if not comparison.is_evidence:
-        return f"It moved nothing: {comparison.void_reason or 'void'}."
+        return f"It counts for nothing: {comparison.void_reason or 'void'}."
     if comparison.drafted_margin is None:
         why = comparison.drafted_void_reason or NOT_DRAFTED
-        return f"It moved the success rate, and no influence: {why}."
-    sample = "out of sample" if comparison.is_out_of_sample else "seen in training before"
-    words = (
-        f"{WINNERS[ComparisonOutcome(comparison.outcome)]},"
-        f" margin {figure(comparison.drafted_margin, '+.3f')} of a list that both drafted"
+        return f"It counts for the success rate, and for no influence: {why}."
+    margin = comparison.drafted_margin
+    worth = (
+        f"{figure(abs(margin), '.3f')} {'more' if margin > 0 else 'less'} than"
+        if margin
+        else "as much as"
     )
+    known = "" if comparison.is_out_of_sample else ", in a session that it had learned from"
     reset = " It was a drift reset: influence is lost." if comparison.is_drift_reset else ""
-    return f"It moved the evidence ({words}; {sample}).{reset}"
+    return (
+        "It counts as evidence. Of this list both chose in turn, and what the learned ranking chose"
+        f" was worth {worth} what the baseline chose{known}.{reset}"
+    )
 
 
 def _flat(one: InspectedMemory) -> dict[str, Any]:

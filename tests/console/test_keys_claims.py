@@ -136,7 +136,7 @@ def test_the_admin_makes_and_shows_such_keys(tenant: Tenant, member: Any) -> Non
     assert client.post(f"{path}add/", form | flags).status_code == 200
     assert stored(tenant, "k") == HOST
     assert (
-        "episode summary, passes on what users say, may pin, as penny"
+        "session summary, passes on what users say, may pin, as penny"
         in client.get(path).content.decode()
     )
     wrong = client.post(f"{path}add/", {"name": "r", "role": "reader", "may_relay": "on"})

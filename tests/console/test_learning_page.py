@@ -390,7 +390,7 @@ def test_the_exact_figures_stand_behind_the_plain_reason(tenant: Tenant, member:
     assert "better by 0.30" in plain
     assert "chance can hardly explain it" in plain
     assert "7.3 (a say is earned from 30 on)" in details
-    for internal in ("bets", "Standard errors", "nDCG"):
+    for internal in ("e-value", "Standard errors", "nDCG"):
         assert internal not in plain
         assert internal in details
 

@@ -211,4 +211,4 @@ def test_every_place_of_a_drafted_list_is_stored_with_its_side(tenant: Tenant) -
     assert [one["drafted_by"] for one in given] == sides
     audit = tenant.reader.get("predictor/audit/s1").json()
     assert audit["session"]["is_drafted"] is True
-    assert audit["moved"].startswith("It moved the evidence (")
+    assert audit["moved"].startswith("It counts as evidence.")

@@ -197,8 +197,9 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
     assert second.startswith(' class="entry worth-high"')
     assert "3 text hits" in second
     assert "learned ranking: no place" in second
-    moved = "predictor, margin +0.300 of a list that both drafted; seen in training before"
-    assert f"It moved the evidence ({moved})." in html
+    assert (
+        "was worth 0.300 more than what the baseline chose, in a session that it had learned from."
+    ) in html
     assert made.evidence["reason"] in html
 
 

@@ -389,7 +389,7 @@ def test_a_comparison_shows_both_lists_and_what_it_did(tenant: Tenant) -> None:
     assert one["relevance"] == one["raw"] is not None
     assert told["judgement"]["missing_topics"] == ["how refunds are booked"]
     assert told["judgement"]["reasoning"] == "The third note decided it."
-    assert told["moved"].startswith("It moved the evidence (baseline, margin −0.200 of a list")
+    assert "was worth 0.200 less than what the baseline chose" in told["moved"]
     assert told["drafted_margin"] == -0.2
     assert (told["evidence_before"]["drift_sum"], told["evidence_after"]["drift_sum"]) == (0.0, 0.1)
     oldest = tenant.reader.get(f"predictor/comparisons/{first.pk}").json()

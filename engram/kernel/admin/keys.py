@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
+from django.utils.functional import lazy
 from unfold.decorators import action, display
 from unfold.widgets import (
     UnfoldAdminSelectWidget,
@@ -22,6 +23,11 @@ from engram.kernel.refusals import InvalidError
 from engram.kernel.staff import RoleAdmin, figure_column, moment_column
 
 
+def _zone_in_words() -> str:
+    """Return in which zone times are typed."""
+    return f"In {timezone.get_current_timezone_name()}. Empty: never."
+
+
 class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
     """What a new key may do, and until when."""
 
@@ -31,7 +37,11 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
             "name", "role", "provenance_ceiling", "may_relay", "may_pin", "agent", "expires_at",
         ]  # fmt: skip
         widgets = {"role": UnfoldAdminSelectWidget}
-        labels = {"may_relay": "May pass on what users say", "may_pin": "May pin"}
+        labels = {
+            "may_relay": "May pass on what users say",
+            "may_pin": "May pin",
+            "expires_at": "Expires",
+        }
         help_texts = {
             "name": "What lists and the history call it, such as the agent that uses it.",
             "role": Role.in_words(),
@@ -40,6 +50,7 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
             "sessions. Reviewers and admins always may.",
             "agent": "The name under which it writes, always. Empty: the name that each call "
             "claims.",
+            "expires_at": lazy(_zone_in_words, str)(),
         }
 
     provenance_ceiling = forms.ChoiceField(
@@ -48,8 +59,8 @@ class KeyForm(forms.ModelForm):  # type: ignore[type-arg]
         required=False,
         widget=UnfoldAdminSelectWidget,
         help_text="The most trusted source that its calls may name for a statement; what goes"
-        " beyond waits for a person. By role: assistant derived; of reviewers and admins user"
-        " stated.",
+        " beyond waits for a person. By role: derived by an assistant; of reviewers and admins"
+        " stated by a user.",
     )
 
     def clean(self) -> dict[str, Any]:
