@@ -190,3 +190,26 @@ def test_a_card_of_a_vanished_sentence_shows_what_the_note_said(
     html = page(member("reviewer"))
     assert "What the memory leaned on was removed, and nothing stands in its place." in html
     assert "<del>The licence review is an open blocker for the release.</del>" in html
+
+
+def test_the_page_of_a_memory_shows_what_it_leans_on_and_leads_to_its_card(
+    tenant: Tenant, member: Member
+) -> None:
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, MEMORY)
+    check(tenant)
+    client = member("reader")
+    html = page(client, f"/console/memories/{memory_id}/")
+    assert "The licence review is an open blocker for the release." in html
+    assert "in doubt" not in html
+    put(tenant, AFTER)
+    check(tenant)
+    shown = page(client, f"/console/memories/{memory_id}/")
+    assert 'class="chip warn">drifted</span>' in shown  # nobody is asked before a recall
+    recall(tenant)
+    [row] = errors(tenant.reader)
+    shown = page(client, f"/console/memories/{memory_id}/")
+    assert shown.count(f"?item=drift:{row['id']}") == 2
+    tenant.reviewer.post("memories/forget", {"ids": [memory_id], "confirm": True})
+    hidden = page(member("reviewer"), f"/console/memories/{memory_id}/")
+    assert ">drifted<" not in hidden

@@ -26,6 +26,7 @@ from memories.models import Kind, Memory, ReviewStatus, SessionCandidate, State,
 from memories.serializers.memory import present_answers
 from memories.services.associations.draw import draw
 from memories.services.disputes import disputes_of
+from memories.services.drift.find import leanings_of
 from memories.services.gate.suggestions import in_status
 from memories.services.lifecycle import attached
 from memories.services.lifecycle.take_back import revisions_to_take_back
@@ -80,7 +81,7 @@ def memory_page(
         "given": _given(found, until),
         "recalls": last_recalls(found, until),
         "uses": times_of_use([found.pk])[found.pk],
-        "note_links": links_of_memory(found),
+        **_notes(found),
         "drawing": draw(found, now),
         "may_act": may_act and then is None,
         "may_change": may_act and then is None and state in CHANGEABLE,
@@ -121,6 +122,17 @@ def _given(found: Memory, until: datetime | None) -> Sequence[tuple[SessionCandi
         (row, bars_of_candidate(row))
         for row in plain.order_by("-created_at", "-pk")[:SESSIONS_SHOWN]
     ]
+
+
+def _notes(found: Memory) -> dict[str, Any]:
+    """Return the notes that a memory links, with what it leans on in each."""
+    leanings = leanings_of(found) if found.forgotten_at is None else {}
+    links = links_of_memory(found)
+    noted = [leanings.get(link.note_id) if link.note_id else None for link in links]
+    return {
+        "note_links": list(zip(links, noted, strict=True)),
+        "doubts": [one.error for one in leanings.values() if one.is_drifted and one.error],
+    }
 
 
 def _related(found: Memory, now: datetime) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import NamedTuple
 from uuid import UUID
 
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
@@ -10,7 +11,7 @@ from django.db.models.functions import Coalesce
 from django.db.models.lookups import GreaterThanOrEqual
 
 from memories.core.drift.pointers import PROMOTED
-from memories.models import ErrorType, MemoryTag, Note, NoteSupport, PredictionError
+from memories.models import ErrorType, Memory, MemoryTag, Note, NoteSupport, PredictionError
 from memories.models.drift import OF_NOTES, RETRIEVALS_NEEDED
 
 _COUNT = "queries__len"
@@ -21,17 +22,50 @@ def all_errors() -> QuerySet[PredictionError]:
     return PredictionError.objects.select_related("memory").order_by("-detected_at", "-pk")
 
 
+class Leaning(NamedTuple):
+    """What a memory leans on in a note: the sentence that covers most of it, "" if none is known.
+
+    `is_drifted`: the note no longer carries the memory; `error` is the open, listed error about
+    that, None while no recall has reported it.
+    """
+
+    heading: str
+    text: str
+    is_drifted: bool
+    error: UUID | None
+
+
+def leanings_of(memory: Memory) -> dict[UUID, Leaning]:
+    """Return what a memory leans on, by the note."""
+    found = NoteSupport.objects.filter(memory=memory).order_by().annotate(
+        error=_open_error(),
+        is_now=Q(is_drifted=True, checked_version=F("note__version")),
+        sentence=F("support__sentences__0"),
+    )  # fmt: skip
+    return {
+        note: Leaning((said or {}).get("heading", ""), (said or {}).get("text", ""), is_now, error)
+        for note, said, is_now, error in found.values_list("note", "sentence", "is_now", "error")
+    }
+
+
 def drifted_from(note: Note) -> dict[UUID, UUID | None]:
     """Return the memories that the present version of a note no longer carries.
 
     Each with the open, listed error about it; None while no recall has reported it.
     """
     found = NoteSupport.objects.filter(note=note, is_drifted=True, checked_version=note.version)
+    return dict(found.order_by().annotate(error=_open_error()).values_list("memory", "error"))
+
+
+def _open_error() -> Subquery:
+    """Return the open, listed error about a support's memory and note."""
     errors = PredictionError.objects.filter(
-        error_type=ErrorType.MEMORY_DRIFT, memory=OuterRef("memory"), note=note, resolved_at=None
+        error_type=ErrorType.MEMORY_DRIFT,
+        memory=OuterRef("memory"),
+        note=OuterRef("note"),
+        resolved_at=None,
     )
-    error = Subquery(confirmed(errors).order_by().values("pk")[:1])
-    return dict(found.order_by().annotate(error=error).values_list("memory", "error"))
+    return Subquery(confirmed(errors).order_by().values("pk")[:1])
 
 
 def confirmed(errors: QuerySet[PredictionError]) -> QuerySet[PredictionError]:
