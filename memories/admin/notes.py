@@ -106,7 +106,7 @@ class NoteAdmin(RoleAdmin):
         passages = read_passages(note, page.rows, model, timezone.now())
         context = {
             **self.admin_site.each_context(request),
-            "title": "Note",
+            "title": note.title or note.path,
             "opts": self.opts,
             "note": note,
             "tags": [row.tag for row in note.tags.all()],

@@ -132,7 +132,7 @@ class SessionAdmin(RoleAdmin):
         ]
         context = {
             **self.admin_site.each_context(request),
-            "title": "Session",
+            "title": f"Session {session.session_key}",
             "opts": self.opts,
             "session": session,
             "report": _report_of(session, {row.memory_id: content for row, content in rows}),
