@@ -94,15 +94,23 @@ def _reason(evidence: dict[str, Any]) -> str:
 
 
 def judgement_detail(record: SessionRecord) -> dict[str, Any]:
-    """Return the judge's relevance of each memory, in the order of the prompt."""
+    """Return the judge's relevance of each memory, the most relevant first.
+
+    What nobody may see yet, or is unknown, comes last: its place tells nothing of it.
+    """
     judged = record.judgement.memory_ids if record.judgement is not None else []
     (members,) = _members(record, judged)
     raw = record.judgement.raw if record.judgement is not None and not record.withheld else {}
     return {
-        "members": members,
+        "members": sorted(members, key=lambda one: -_shown_relevance(one)),
         "raw": json.dumps(raw, indent=2, ensure_ascii=False) if raw else "",
         **_judge_context(record),
     }
+
+
+def _shown_relevance(member: Member) -> float:
+    """Return the relevance that the page shows, -1 for none."""
+    return member.memory["relevance"] if member.memory and member.word else -1.0
 
 
 def _by_worth(record: SessionRecord, ids: Sequence[UUID]) -> tuple[list[UUID], list[UUID]]:

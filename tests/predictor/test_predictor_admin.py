@@ -310,6 +310,10 @@ def test_a_judgement_shows_what_was_said_of_each_memory(tenant: Tenant, member: 
     row = html.partition(link)[2].partition("</tr>")[0]
     assert re.findall(r"\b0\.\d\d\b", row) == ["0.62", "0.41"]
     assert "matched once" in row
+    table = html.partition("Memory by memory")[2].partition("</table>")[0]
+    shown = [float(one) for one in re.findall(r'<td><span class="num">([\d.]+)<', table)]
+    assert len(set(shown)) > 2
+    assert shown == sorted(shown, reverse=True)
 
 
 def test_pages_say_what_was_forgotten_or_erased(tenant: Tenant, member: Member) -> None:
