@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import Case, Exists, IntegerField, OuterRef, QuerySet, Value, When
+from django.db.models import Case, IntegerField, QuerySet, Value, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -25,9 +25,9 @@ from conflicts.admin.filters import (
     RuleFilter,
     VerdictFilter,
 )
-from conflicts.models import Conflict, ConflictMember
+from conflicts.models import Conflict
 from conflicts.services.cards import queue, show
-from conflicts.services.cards.naming import WITHHELD
+from conflicts.services.cards.naming import name_cards
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
@@ -66,22 +66,23 @@ class ConflictAdmin(RoleAdmin):
 
     opened_at = moment_column("created_at", "opened")
 
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Conflict]:
-        """Annotate the cards whose question may not be shown."""
-        forgotten = ConflictMember.objects.filter(conflict=OuterRef("pk")).exclude(
-            memory__forgotten_at=None
-        )
-        found: QuerySet[Conflict] = super().get_queryset(request)
-        return found.annotate(is_withheld=Exists(forgotten))
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
+        """Return a change list that names all cards of a page by one query."""
+        plain = super().get_changelist(request, **kwargs)
+
+        class CardList(plain):  # type: ignore[misc,valid-type]
+            def get_results(self, request: HttpRequest) -> None:
+                super().get_results(request)
+                names = name_cards(self.result_list)
+                for card in self.result_list:
+                    card.heading = names[card.pk].heading
+
+        return CardList
 
     @display(description="question")  # not sortable: the order would reveal withheld texts
-    def shown(self, card: Conflict) -> str:
-        """Return the question, unless it may quote something forgotten."""
-        return format_html('<span class="eg-cell">{}</span>', self.name_of(card))
-
-    def name_of(self, row: Any) -> str:
-        """Return the question, unless it may quote something forgotten."""
-        return WITHHELD if row.is_withheld else str(row.question)
+    def shown(self, card: Any) -> str:
+        """Return the heading, which quotes nothing forgotten."""
+        return format_html('<span class="eg-cell">{}</span>', card.heading)
 
     @display(
         description="status",
@@ -183,6 +184,6 @@ class ConflictAdmin(RoleAdmin):
 
 
 def _names(cards: Sequence[Conflict]) -> list[str]:
-    """Return the cards' questions, with a placeholder where they may quote a forgotten memory."""
-    hidden = queue.withheld([card.pk for card in cards])
-    return [WITHHELD if card.pk in hidden else card.question for card in cards]
+    """Return the cards' headings, with a placeholder where one might quote a forgotten memory."""
+    names = name_cards(cards)
+    return [names[card.pk].heading for card in cards]

@@ -99,13 +99,22 @@ def head_of(older: str, newer: str) -> str:
     text = _line(newer)
     start, end = found.at
     rest = text[end:]
+    either = _either(found.older, found.newer)
     if len(text) + len(found.older) > MAX_HEADING_CHARS and (stop := _REST.search(rest)):
         rest = rest[: stop.start()]
-    heading = f"{text[:start]}{found.older} or {found.newer}{rest.rstrip(' .!?;:,')}?"
+    heading = f"{text[:start]}{either}{rest.rstrip(' .!?;:,')}?"
     heading = heading[:1].upper() + heading[1:]
     if len(heading) > MAX_HEADING_CHARS:
-        heading = f"{text[:start]}{found.older} or {found.newer}?"
+        heading = f"{text[:start]}{either}?"
     return heading if len(heading) <= MAX_HEADING_CHARS else ""
+
+
+def _either(older: str, newer: str) -> str:
+    """Return both values, with a unit of both said once: "28 or 30 days"."""
+    one, other = older.split(), newer.split()
+    if len(one) > 1 and one[1:] == other[1:]:
+        return f"{one[0]} or {newer}"
+    return f"{older} or {newer}"
 
 
 def _line(text: str) -> str:

@@ -34,7 +34,25 @@ NAMED = [
         "The largest upload to the archive is 25 MB.",
         "The archive takes uploads up to 50 MB.",
         ("25 MB", "50 MB"),
-        "The archive takes uploads up to 25 MB or 50 MB?",
+        "The archive takes uploads up to 25 or 50 MB?",
+    ),
+    (
+        "Partners may send 1,000 requests per minute to the public booking API.",
+        "The public booking API allows 5,000 requests per minute.",
+        ("1,000 requests per minute", "5,000 requests per minute"),
+        "The public booking API allows 1,000 or 5,000 requests per minute?",
+    ),
+    (
+        "Invoices are due after 28 days.",
+        "Customers pay their invoices within 30 days.",
+        ("28 days", "30 days"),
+        "Customers pay their invoices within 28 or 30 days?",
+    ),
+    (
+        "The retry waits for 1 second.",
+        "Before a retry the worker sleeps 30 seconds.",
+        ("1 second", "30 seconds"),
+        "Before a retry the worker sleeps 1 second or 30 seconds?",
     ),
     (
         "The audit begins on 3 March.",

@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conflicts.core.questions import ask_ambiguity
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.services.verdicts import bulk
 from conflicts.services.verdicts.resolve import resolve
@@ -245,6 +246,20 @@ def test_filters_narrow_the_list(tenant: Tenant, member: Member, query: str, fou
         n for n, c in {"mine": mine, "other": other, "gone": gone}.items() if c.question in html
     }
     assert shown == ({"mine", "other"} if found == "both" else {found} - {""})
+
+
+def test_the_list_and_the_pages_of_its_deeds_say_the_heading_of_a_card(
+    tenant: Tenant, member: Member
+) -> None:
+    old, new, card = disagree(tenant.workspace)
+    with in_workspace(tenant.workspace):
+        Conflict.objects.update(question=ask_ambiguity(new.content, old.content))
+    client = member("reviewer")
+    listed = client.get(LIST).content.decode()
+    deed = confirmation_page(client, "dismiss", [card])
+    for html in (listed, deed):
+        assert "1000 or 5000 requests per second" in html
+        assert "rather than" not in html
 
 
 def test_severity_sorts_by_urgency(tenant: Tenant, member: Member) -> None:
