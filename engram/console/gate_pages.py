@@ -14,18 +14,27 @@ from django.views.decorators.http import require_safe
 
 from conflicts.core.wording import word_diff
 from engram.console.inbox.source import InboxFilter
-from engram.console.inbox.suggestions import SuggestionSource
-from engram.kernel.literals import row_id
+from engram.console.inbox.suggestions import (
+    SuggestionSource,
+    answers_to,
+    by_age,
+    label_of,
+    preview_merges,
+)
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import RefusalError
-from memories.models import Merge, MergeSuggestion
-from memories.services.gate import answer_suggestion
+from memories.models import Merge, MergeSuggestion, Relation
 from memories.services.gate.audit import audit, sample
 from memories.services.gate.metrics import GateMetrics, measure_gate
 
 WEEKS, YEAR = 12, 52
 SHOWN = 10
+MERGED = "Merged. Both texts are kept; a split takes them apart."
+SAID = {
+    "reject": "Kept apart: the gate will not ask about these two again.",
+    "contradict": "Kept apart: a card asks which of the two holds.",
+}
 
 
 @require_safe
@@ -66,14 +75,17 @@ def _has_decided(metrics: GateMetrics) -> bool:
 
 
 def _show_suggestions(row: MergeSuggestion) -> dict[str, Any]:
-    older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
+    older, newer = by_age(row)
     difference = word_diff(older.content, newer.content)
-    of_older, of_newer = answer_suggestion.preview_merge(row)
+    of_older, of_newer = preview_merges(row)
     return {
         "row": row,
+        "label": label_of(row),
+        "is_different": row.relation == Relation.DIFFERENT,
+        "answers": answers_to(row),
         "members": [
-            {"memory": older, "spans": difference.before, "stays": True, "merging": of_older},
-            {"memory": newer, "spans": difference.after, "stays": False, "merging": of_newer},
+            {"number": 1, "memory": older, "spans": difference.before, "merging": of_older},
+            {"number": 2, "memory": newer, "spans": difference.after, "merging": of_newer},
         ],
     }
 
@@ -91,27 +103,14 @@ def _show_merges(row: Merge) -> dict[str, Any]:
 
 @member_page()
 def answer(request: HttpRequest, suggestion_id: UUID) -> HttpResponse:
-    """Accept or reject a suggestion."""
+    """Answer a suggestion as its card in the inbox does."""
     if request.method == "POST":
         staff = staff_of(request)
-        keep = request.POST.get("keep", "")
+        given = request.POST.get("answer", "")
+        by: dict[str, Any] = {"actor": staff.actor, "now": timezone.now()}
         try:
-            if request.POST.get("answer") == "reject":
-                answer_suggestion.reject(
-                    staff.workspace, suggestion_id, actor=staff.actor, now=timezone.now()
-                )
-                messages.success(
-                    request, "Kept apart: the gate will not ask about these two again."
-                )
-            else:
-                answer_suggestion.accept(
-                    staff.workspace,
-                    suggestion_id,
-                    keep=row_id(keep),
-                    actor=staff.actor,
-                    now=timezone.now(),
-                )
-                messages.success(request, "Merged. Both texts are kept; a split takes them apart.")
+            SuggestionSource().act(staff.workspace, suggestion_id, given, note="", **by)
+            messages.success(request, SAID.get(given, MERGED))
         except RefusalError as error:
             messages.warning(request, getattr(error, "message", error.detail))
     return redirect("console:gate")

@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from conflicts.models import Conflict
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Observation, Relation
 from tests.conftest import Tenant
@@ -66,10 +67,9 @@ def test_figures_of_a_year_stand_in_for_weeks_without_decisions(
 def test_answers_have_the_keys_of_the_triage_page(tenant: Tenant, member: Member) -> None:
     furnish(tenant)
     html = shown(member("reviewer"))
-    keys = re.findall(r'<button name="(\w+)" value="([\w-]+)"[^>]*data-key="(\d)"', html)
-    told = [(name, key) if name == "keep" else (value, key) for name, value, key in keys]
-    assert told == [
-        ("accept", "1"), ("reject", "2"), ("keep", "3"),
+    keys = re.findall(r'<button name="answer" value="([\w-]+)"[^>]*data-key="(\d)"', html)
+    assert keys == [
+        ("accept", "1"), ("reject", "2"), ("keep-2", "3"), ("contradict", "4"),
         ("right", "1"), ("wrong", "2"),
     ]  # fmt: skip
     assert "data-help" in html
@@ -82,7 +82,8 @@ def test_suggestions_and_merges_stand_with_their_differences(
     furnish(tenant)
     html = shown(member("reader"))
     assert html.count('<mark class="new"> at 14:00 UTC</mark>') == 2
-    assert "Same: merge" not in html  # a reader looks on
+    assert "The same: merge" not in html  # a reader looks on
+    assert "The same: merge" in shown(member("reviewer"))
     assert "unknown until somebody judges" in html
 
 
@@ -91,9 +92,8 @@ def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(tenant: Tenant, membe
     client = member("reviewer")
     with in_workspace(tenant.workspace):
         suggestion, merge = MergeSuggestion.objects.get(), Merge.objects.get()
-        newer = suggestion.other_id
     answered = client.post(
-        f"/console/gate/suggestions/{suggestion.pk}/", {"keep": str(newer)}, follow=True
+        f"/console/gate/suggestions/{suggestion.pk}/", {"answer": "keep-2"}, follow=True
     )
     assert "Merged. Both texts are kept" in answered.content.decode()
     judged = client.post(f"/console/gate/merges/{merge.pk}/", {"answer": "wrong"}, follow=True)
@@ -135,7 +135,9 @@ def test_answers_about_another_workspace_change_nothing(
     furnish(neighbour)
     with in_workspace(neighbour.workspace):
         foreign = (MergeSuggestion if kind == "suggestions" else Merge).objects.get().pk
-    answered = member("reviewer").post(f"{PAGE}{kind}/{foreign}/", {"answer": "x"}, follow=True)
+    answered = member("reviewer").post(
+        f"{PAGE}{kind}/{foreign}/", {"answer": "accept"}, follow=True
+    )
     assert "There is no such merge" in answered.content.decode()
     with in_workspace(neighbour.workspace):
         assert MergeSuggestion.objects.get().status == "open"
@@ -173,7 +175,7 @@ def test_what_is_called_different_is_kept_apart_by_the_first_key(
 
     def answers() -> list[tuple[str, str]]:
         buttons = re.findall(
-            r'<button name="answer" value="(accept|reject)"([^>]*)>', shown(client)
+            r'<button name="answer" value="(accept|reject)"([^>]*) title="', shown(client)
         )
         return [(name, re.sub(r"\s+", " ", rest).strip()) for name, rest in buttons]
 
@@ -186,3 +188,41 @@ def test_what_is_called_different_is_kept_apart_by_the_first_key(
     wanted = r'name="action" value="(\w+)" class="verdict (\w+)-tone" data-key="(\d)"'
     found = re.findall(wanted, inbox)
     assert found[:2] == [("reject", "keep", "1"), ("accept", "calm", "2")]
+
+
+@pytest.mark.parametrize("relation", [Relation.REFINES, Relation.DIFFERENT])
+def test_the_inbox_says_of_a_pair_what_the_gate_says_of_it(
+    tenant: Tenant, member: Member, relation: str
+) -> None:
+    """The pill, the answers with their keys, and the keys in the help are the same words."""
+    furnish(tenant)
+    with in_workspace(tenant.workspace):
+        MergeSuggestion.objects.update(relation=relation)
+    client = member("reviewer")
+    gate = shown(client)
+    inbox = client.get("/console/inbox/?source=suggestions").content.decode()
+    pill = (
+        rf'class="chip {"warn" if relation == "different" else "accent"}">Comparison: {relation}<'
+    )
+    assert re.search(pill, gate)
+    assert re.search(pill, inbox)
+    assert ("the first answer keeps them apart" in inbox) == (relation == "different")
+    answer = r'<button name="answer"[^>]*data-key="(\d)"[^>]*>(?:<svg.*?</svg> )?([^<]+) <kbd'
+    answers = re.findall(answer, gate[: gate.index('id="audit-title"')], re.DOTALL)
+    card = r'data-key="(\d)">\s*<kbd[^>]*>\d</kbd>\s*<span class="what">([^<]+)<'
+    assert answers == re.findall(card, inbox)
+    help_of = inbox[inbox.index('id="help"') :]
+    assert answers == re.findall(r"<dt><kbd>(\d)</kbd></dt><dd>([^<]+)</dd>", help_of)
+    assert [key for key, _ in answers] == ["1", "2", "3", "4"]
+
+
+def test_a_pair_can_be_called_contradictory_on_the_page(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
+    with in_workspace(tenant.workspace):
+        suggestion = MergeSuggestion.objects.get()
+    path = f"{PAGE}suggestions/{suggestion.pk}/"
+    html = member("reviewer").post(path, {"answer": "contradict"}, follow=True).content.decode()
+    assert "Kept apart: a card asks which of the two holds." in html
+    with in_workspace(tenant.workspace):
+        assert MergeSuggestion.objects.get().status == "rejected"
+        assert Conflict.objects.get().members.count() == 2

@@ -77,9 +77,21 @@ def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) 
         "The ticked memories stay; the others are superseded by the newest of them.",
         "All stay active. This is remembered as no contradiction.",
         "1000 requests per second and 5000 requests per second are retired."
-        " Your answer below, if you give one, replaces them.",
+        " An answer, if one is given with it, replaces them.",
         "Nothing changes. The detector was wrong and does not ask again.",
     ]
+
+
+def test_what_a_reader_reads_of_the_answers_asks_for_nothing(
+    tenant: Tenant, member: Member
+) -> None:
+    disagree(tenant.workspace)
+    html = page(member("reader"))
+    said = " An answer, if one is given with it, replaces them."
+    assert said in html
+    assert "<textarea" not in html
+    assert "<dt><kbd>1</kbd></dt>" not in html  # no key answers
+    assert not re.search(r"\b[Yy]our answer", html[html.index('class="verdicts"') :])
 
 
 def test_answers_name_what_stays_where_no_values_differ(tenant: Tenant, member: Member) -> None:

@@ -174,7 +174,7 @@ def _sentence(verdict: Verdict, plan: Consequences, called: dict[UUID, _Called])
         gone = [m.id for m in plan.retired]
         parts.append(f"{_describe(gone, called)} {_is_or_are(gone)} retired.")
     if verdict == Verdict.NONE_VALID:
-        parts.append("Your answer below, if you give one, replaces them.")
+        parts.append("An answer, if one is given with it, replaces them.")
     return " ".join(parts) + _aside([m.id for m in plan.aside], called)
 
 

@@ -86,23 +86,21 @@ class SuggestionSource(Source):
                 " say the same?",
             )
             for row in rows
-            for older, newer in [_by_age(row)]
+            for older, newer in [by_age(row)]
         }
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return both wordings with their difference, and the wording that a merge would keep."""
-        older, newer = _by_age(row)
+        older, newer = by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
         difference = word_diff(older.content, newer.content) if is_shown else None
-        of_older, of_newer = _preview(row)
+        of_older, of_newer = preview_merges(row)
         conflicts = shared_conflicts(older.pk, newer.pk)
         title, settled = _explain_closed(row, conflicts, now)
-        is_open_question = row.relation == Relation.DIFFERENT
         return {
             "suggestion": row,
-            "label": "Near, but no rule decides"
-            if is_open_question
-            else row.get_relation_display(),
+            "label": label_of(row),
+            "is_different": row.relation == Relation.DIFFERENT,
             "difference": difference,
             "conflicts": conflicts,
             "settled_title": title,
@@ -126,37 +124,7 @@ class SuggestionSource(Source):
         """Return the answers, while both memories are unchanged."""
         if not in_status(SuggestionStatus.OPEN, now).filter(pk=row.pk).exists():
             return ()
-        of_older, of_newer = _preview(row)
-        kept, best, other, rest, keep_rest = (
-            ("#2", of_newer, "#1", of_older, "keep-1")
-            if of_newer.is_default
-            else ("#1", of_older, "#2", of_newer, "keep-2")
-        )
-        united = "One memory from now on, under the id of #1; it says what"
-        # Where claim comparison finds no common claim, a merge is not what is expected.
-        is_alike = row.relation != Relation.DIFFERENT
-        merge = Action(
-            1 if is_alike else 2, "accept",
-            f"{'The same: merge' if is_alike else 'Merge them anyway'}, in the words of {kept}",
-            f"{united} {kept} says. {_loss(best)}",
-            "keep" if is_alike else "calm",
-        )  # fmt: skip
-        apart = Action(
-            2 if is_alike else 1, "reject", "Keep apart",
-            "Nothing changes. The gate neither merges nor suggests these two again.",
-            "drop" if is_alike else "keep",
-        )  # fmt: skip
-        return (
-            *((merge, apart) if is_alike else (apart, merge)),
-            Action(
-                3, keep_rest, f"Merge, in the words of {other}",
-                f"{united} {other} says. {_loss(rest)}",
-            ),
-            Action(
-                4, "contradict", "They contradict each other",
-                "They are kept apart, and a card asks which of them holds.", "drop",
-            ),
-        )  # fmt: skip
+        return answers_to(row)
 
     def act(
         self,
@@ -180,7 +148,7 @@ class SuggestionSource(Source):
         keep = None
         row = self.rows().filter(pk=item_id).first()
         if row is not None and action != "accept":
-            keep = _by_age(row)[action == "keep-2"].pk
+            keep = by_age(row)[action == "keep-2"].pk
         answer_suggestion.accept(workspace, item_id, keep=keep, actor=actor, now=now)
 
     def _contradict(
@@ -215,6 +183,46 @@ class SuggestionSource(Source):
         split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
 
 
+def label_of(row: MergeSuggestion) -> str:
+    """Return in a few words what claim comparison says of the two."""
+    return f"Comparison: {row.get_relation_display().lower()}"
+
+
+def answers_to(row: MergeSuggestion) -> tuple[Action, ...]:
+    """Return the answers to a suggestion, on every page; #1 is the older of the two."""
+    of_older, of_newer = preview_merges(row)
+    kept, best, other, rest, keep_rest = (
+        ("#2", of_newer, "#1", of_older, "keep-1")
+        if of_newer.is_default
+        else ("#1", of_older, "#2", of_newer, "keep-2")
+    )
+    united = "One memory from now on, under the id of #1; it says what"
+    # Where claim comparison finds no common claim, a merge is not what is expected.
+    is_alike = row.relation != Relation.DIFFERENT
+    merge = Action(
+        1 if is_alike else 2, "accept",
+        f"{'The same: merge' if is_alike else 'Merge anyway'}, in the words of {kept}",
+        f"{united} {kept} says. {_loss(best)}",
+        "keep" if is_alike else "calm",
+    )  # fmt: skip
+    apart = Action(
+        2 if is_alike else 1, "reject", "Keep apart",
+        "Nothing changes. The gate neither merges nor suggests these two again.",
+        "drop" if is_alike else "keep",
+    )  # fmt: skip
+    return (
+        *((merge, apart) if is_alike else (apart, merge)),
+        Action(
+            3, keep_rest, f"Merge, in the words of {other}",
+            f"{united} {other} says. {_loss(rest)}",
+        ),
+        Action(
+            4, "contradict", "They contradict each other",
+            "They are kept apart, and a card asks which of them holds.", "drop",
+        ),
+    )  # fmt: skip
+
+
 def _explain_closed(
     row: MergeSuggestion, conflicts: Sequence[UUID], now: datetime
 ) -> tuple[str, str]:
@@ -229,7 +237,9 @@ def _explain_closed(
     return "Withdrawn", WITHDRAWN
 
 
-def _preview(row: Any) -> tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview]:
+def preview_merges(
+    row: Any,
+) -> tuple[answer_suggestion.MergePreview, answer_suggestion.MergePreview]:
     """Return the claims that a merge in either wording would lose; compare them once."""
     if not hasattr(row, "foreseen"):
         row.foreseen = answer_suggestion.preview_merge(row)
@@ -246,7 +256,7 @@ def _loss(merging: answer_suggestion.MergePreview) -> str:
     return f"Both texts are kept; the wording drops {claims} of the other."
 
 
-def _by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
+def by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
     older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
     return older, newer
 
