@@ -40,8 +40,9 @@ document.addEventListener("DOMContentLoaded", () => {
     });
   }
   mark();
-  const tab = document.querySelector(".section [aria-current]");
-  if (tab) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
+  for (const tab of document.querySelectorAll(":is(.section, .tabs) > [aria-current]")) {
+    tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
+  }
   for (const select of document.querySelectorAll("select[data-submits]")) {
     select.addEventListener("change", () => select.form.requestSubmit());
   }

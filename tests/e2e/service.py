@@ -8,6 +8,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -108,12 +109,17 @@ def wait_for(live: ClientConnection, type_: str) -> dict[str, Any]:
     raise AssertionError(f"no {type_} within {PATIENCE_SECONDS} s")
 
 
-def contradict(service: Service, subject: str) -> tuple[str, str, str]:
+LIMITS = tuple(f"rate limit is {limit} requests per second" for limit in (1000, 5000))
+
+
+def contradict(
+    service: Service, subject: str, said: Sequence[str] = LIMITS
+) -> tuple[str, str, str]:
     """Commit two memories that disagree; return their ids and the card's."""
     known = {card["id"] for card in service.open_cards()}
     ids = []
-    for limit in (1000, 5000):
-        content = f"The {subject} rate limit is {limit} requests per second."
+    for words in said:
+        content = f"The {subject} {words}."
         _, answer = service.call("agent", "memories", {"content": content, "scope": subject})
         ids.append(answer["memory"]["id"])
     new: list[str] = []

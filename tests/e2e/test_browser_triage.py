@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FloatRect, Locator, Page, expect
 
 from tests.e2e.browser import NARROW, WIDE, press, width_over
 from tests.e2e.conftest import Visit
@@ -97,6 +97,29 @@ def test_snooze_says_the_days_and_no_two_are_the_same(
     expect(page.locator("form.toast")).to_contain_text(f"Snoozed until {words}.")
 
 
+def box_of(one: Locator) -> FloatRect:
+    box = one.bounding_box()
+    assert box is not None
+    return box
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_on_phones_both_statements_are_read_before_anything_is_scrolled(
+    service: Service, visit: Visit, width: int
+) -> None:
+    said = [f"of house {width} opens at {time} on weekdays" for time in ("9:30", "10:00")]
+    _, _, card = contradict(service, "canteen", said)
+    person = visit(viewport={"width": width, "height": 780}, has_touch=True)
+    page = person.sign_in(f"{TRIAGE}?card={card}")
+    bar = [box_of(page.get_by_role("button", name=f"Keep {time}")) for time in ("9:30", "10:00")]
+    says = [box_of(one) for one in page.locator(".statement .says").all()]
+    assert len(says) == 2
+    assert max(box["y"] + box["height"] for box in says) <= min(box["y"] for box in bar)
+    tabs = [box_of(tab)["y"] for tab in page.locator(".pagehead .tabs a").all()]
+    assert len(set(tabs)) == 1
+    assert (width_over(page), person.complaints) == (0, [])
+
+
 def test_narrow_screens_keep_yes_and_no_in_reach_and_fold_the_filters(
     service: Service, visit: Visit, subject: str
 ) -> None:
@@ -105,6 +128,7 @@ def test_narrow_screens_keep_yes_and_no_in_reach_and_fold_the_filters(
     page = person.sign_in(f"{TRIAGE}?card={card}")
     for name in (KEEP_NEW, KEEP_OLD):
         expect(page.get_by_role("button", name=name)).to_be_in_viewport(ratio=1)
+        expect(page.locator(".effects dt", has_text=name)).to_be_visible()
     expect(page.get_by_label("Scope")).to_be_hidden()
     page.get_by_label("Filters").check()
     expect(page.get_by_label("Scope")).to_be_visible()
