@@ -117,6 +117,9 @@ def test_on_phones_both_statements_are_read_before_anything_is_scrolled(
     assert max(box["y"] + box["height"] for box in says) <= min(box["y"] for box in bar)
     tabs = [box_of(tab)["y"] for tab in page.locator(".pagehead .tabs a").all()]
     assert len(set(tabs)) == 1
+    page.goto(LIST)
+    tabs = [box_of(tab)["y"] for tab in page.locator(".pagehead .tabs a").all()]
+    assert len(set(tabs)) == 1
     assert (width_over(page), person.complaints) == (0, [])
 
 
