@@ -60,10 +60,10 @@ def rate(facts: Sequence[Fact], vectors: Sequence[Floats], weights: Weights) -> 
     vector = middle_of(vectors)
     if vector is None:
         return None
-    low, medium, high = weights.scores(vector)
-    if high >= max(low, medium):
-        return "high" if high >= max(low, medium) + HIGH_LEAD else "medium"
-    return "low" if low > medium else "medium"
+    scores = weights.scores(vector)
+    best = LEVELS[int(scores.argmax())]
+    is_unclear = best == "high" and scores[-1] < scores[:-1].max() + HIGH_LEAD
+    return "medium" if is_unclear else best
 
 
 def middle_of(vectors: Sequence[Floats]) -> Floats | None:

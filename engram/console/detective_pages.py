@@ -115,12 +115,12 @@ def _record_words(record: AgentRecord | None) -> str:
 
 def _alike(rows: Sequence[DetectionRun]) -> dict[str, str]:
     """Return what all runs of a page have alike, which needs no column."""
-    are_done = all(
-        run.status == "done" and not run.error and run.narrative not in _ODD for run in rows
-    )
-    found = {"state": "done" if are_done else ""}
-    found["readers"] = "" if any(run.model for run in rows) else "rules only"
-    return {name: said for name, said in found.items() if said}
+    alike = {}
+    if all(run.status == "done" and not run.error and run.narrative not in _ODD for run in rows):
+        alike["state"] = "done"
+    if not any(run.model for run in rows):
+        alike["readers"] = "rules only"
+    return alike
 
 
 def _row(run: DetectionRun) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from memories.core.drift.support import (
     Scored,
     Sentence,
     Support,
-    digest_of,
     heading_digest,
+    standing,
     titles_of,
 )
 from memories.core.note_anchors import names_of_anchor, names_of_heading
@@ -52,8 +52,7 @@ def renamed_to(heading: str, support: Support, present: Sequence[Statement]) -> 
 
 def _new_names(before: Sentence, support: Support, present: Sequence[Statement]) -> list[str]:
     """Return the new headings above a supporting statement; none: no section was renamed."""
-    digest = digest_of(before.statement)
-    same = [statement for statement in present if digest_of(statement) == digest][:_MOST]
+    same = standing(before, present)[:_MOST]
     names = {title for statement in present for title in titles_of(statement.heading)}
     for now in same:
         if _is_renamed(before, now, support, names):

@@ -170,6 +170,12 @@ def digest_of(statement: Statement) -> str:
     return _digest(statement.text)
 
 
+def standing(sentence: Sentence, present: Iterable[Statement]) -> list[Statement]:
+    """Return the statements of a note that have the text of a supporting one, under any heading."""
+    digest = digest_of(sentence.statement)
+    return [statement for statement in present if digest_of(statement) == digest]
+
+
 def heading_digest(title: str) -> str:
     """Return what recognises a heading, whatever its formatting."""
     return _digest(title)

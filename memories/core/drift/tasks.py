@@ -14,7 +14,7 @@ from typing import Final
 from memories.core.claims import ClaimComparison
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import Scored, Sentence, Support, digest_of
+from memories.core.drift.support import Scored, Sentence, Support, standing
 from memories.core.drift.task_boxes import Task
 from memories.core.lexicon import concept_of
 from memories.core.spelling import normalise
@@ -63,8 +63,7 @@ def changed_task(text: str, support: Support, present: Sequence[Scored]) -> Chan
     for sentence in support.sentences:
         if sentence.task != said or not said or not _is_about(text, sentence):
             continue
-        digest = digest_of(sentence.statement)
-        now = [one.statement for one in present if digest_of(one.statement) == digest]
+        now = standing(sentence, (one.statement for one in present))
         if now and all(one.task not in (said, "") for one in now):
             return ChangedTask(sentence.statement, now[0])
     return None

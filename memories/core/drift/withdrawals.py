@@ -39,8 +39,9 @@ _OF_PAGE: Final = re.compile(
     rf"[ \t]{_ENDED_ALONE}\b",
     re.IGNORECASE,
 )
+_STATUS_NAMES: Final = ("status", "state", "lifecycle")
 _STATUS: Final = re.compile(
-    rf"(?:status|state|lifecycle)[ \t]*(?::{{1,2}}|=)[ \t]*{_ENDED_ALONE}{_REST}",
+    rf"(?:{'|'.join(_STATUS_NAMES)})[ \t]*(?::{{1,2}}|=)[ \t]*{_ENDED_ALONE}{_REST}",
     re.IGNORECASE,
 )
 _IN_TITLE: Final = re.compile(
@@ -52,7 +53,6 @@ _IN_TEXT: Final = re.compile(rf"\b{_ENDED_ALONE}\b", re.IGNORECASE)
 _CALLOUT: Final = re.compile(r"\[![\w-]{1,30}\][+-]?[ \t]*")
 _FIELD: Final = re.compile(r"[A-Za-z][\w ./-]{0,30}(?::{1,2}|\|)[ \t]*\S")
 _STATUS_TITLES: Final = frozenset(["status", "state"])
-_STATUS_NAMES: Final = ("status", "state", "lifecycle")
 _FLAGS: Final = (
     "deprecated", "obsolete", "outdated", "superseded", "superseded_by", "superseded-by",
     "replaced_by", "replaced-by",

@@ -137,8 +137,7 @@ def holds_on(described: Described, turn: Turn) -> bool:
     statement = described.statement
     correction = correction_of(statement)
     said = [statement.text] if correction is None else [statement.corrects, correction.value]
-    is_standing = any(cues.STANDING.match(normalise(text)) is not None for text in said)
-    is_standing = is_standing and not has["history"]
+    is_standing = not has["history"] and any(cues.STANDING.match(normalise(one)) for one in said)
     return is_standing or (statement.kind == "prose" and any(map(is_lasting, said)))
 
 

@@ -69,8 +69,9 @@ def _behind(plain: str) -> Request | None:
     first = max(len(plain) - TAIL_CHARS, 0)
     for boundary in BOUNDARY.finditer(plain, first):
         found = request_at(plain, boundary.end()) if boundary.start() else None
-        is_back = found is not None and (found.is_bare or found.is_thing) and not found.points_on
-        if found is not None and is_back:
+        if found is None or found.points_on:
+            continue
+        if found.is_bare or found.is_thing:
             end = len(plain[: boundary.start()].rstrip(CLOSING[:-2]))
             if says_why(plain[:end]):
                 return found
