@@ -44,9 +44,17 @@ def test_a_memory_tells_its_counters_and_what_the_janitor_took(
     age(tenant.workspace)
     memory = remember(tenant.workspace, SUBJECTS[0])
     run(tenant.workspace, actor=SYSTEM, now=NOW)
-    html = member("reader").get(f"/console/memories/{memory.pk}/").content.decode()
-    for said in ("Injected into sessions", "Matched by prompts", "1×, last 4 May 2026", "× 0.90"):
-        assert said in html
+    page = f"/console/memories/{memory.pk}/"
+    counters = ("Given to sessions", "Matched by prompts")
+    client = member("reader")
+    unused = client.get(page).content.decode()
+    assert all(said in unused for said in ("1×, last 4 May 2026", "× 0.90"))
+    assert not any(said in unused for said in counters)  # no column of zeros
+
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=memory.pk).update(injected_count=3, hit_count=1)
+    used = client.get(page).content.decode()
+    assert all(said in used for said in (*counters, "3×"))
 
 
 def test_sources_are_linked_and_forgotten_ones_withheld(tenant: Tenant, member: Member) -> None:
