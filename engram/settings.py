@@ -90,10 +90,15 @@ def _is_on(variable: str) -> bool:
     return value == "1"
 
 
+def _names(variable: str) -> list[str]:
+    """Return what a variable lists, separated by commas."""
+    named = [name.strip() for name in os.environ.get(variable, "").split(",")]
+    return [name for name in named if name]
+
+
 def _networks(variable: str) -> list[str]:
     """Return the addresses and networks that a variable lists; a mistyped one is none."""
-    named = [name.strip() for name in os.environ.get(variable, "").split(",")]
-    networks = [name for name in named if name]
+    networks = _names(variable)
     for name in networks:
         try:
             ip_network(name)
@@ -377,6 +382,8 @@ def _own_prices() -> dict[str, tuple[float, float]]:
 
 ENGRAM_LLM: dict[str, Any] = {
     "model": os.environ.get("ENGRAM_MODEL", "gpt-4o-mini"),
+    # Further ones that a workspace may choose.
+    "models": tuple(_names("ENGRAM_MODELS")),
     "base_url": os.environ.get("OPENAI_BASE_URL") or None,
     "api_key": os.environ.get("OPENAI_API_KEY") or None,
     "timeout_seconds": _seconds("ENGRAM_MODEL_TIMEOUT_SECONDS", 30),

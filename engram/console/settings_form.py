@@ -32,8 +32,9 @@ SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
         "Language models",
         "What a language model may read, where one is configured, and what it may cost.",
         (
-            "narrative_daily_usd", "narrative_enabled", "answers_by_model", "extraction_enabled",
-            "extraction_by_model", "judge_by_model", "judge_two_orders", "story_budget_tokens",
+            "language_model", "narrative_daily_usd", "narrative_enabled", "answers_by_model",
+            "extraction_enabled", "extraction_by_model", "judge_by_model", "judge_two_orders",
+            "story_budget_tokens",
         ),
     ),
     (
@@ -76,6 +77,7 @@ SECTIONS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
     ),
 )  # fmt: skip
 CHOICES: Final[Mapping[str, str]] = {
+    "": "The installation's own",
     "merge": "Merge what says the same",
     "suggest": "Ask a person about each",
     "off": "Off",
@@ -92,6 +94,7 @@ LABELS: Final[Mapping[str, str]] = {
     "muted_rules": "Rules that open no cards",
     "undecided_cards_per_key": "Undecided conflicts and signals of one key",
     "judgements_per_hour": "Pairs that one key may judge in an hour",
+    "language_model": "Model that reads and judges",
     "narrative_daily_usd": "Spend a day, in US dollars",
     "narrative_enabled": "A language model reads the story",
     "answers_by_model": "A language model writes down answers",
@@ -244,7 +247,9 @@ def _field_of(one: Mapping[str, Any]) -> forms.Field:
     kind = limits.get("type")
     if "one_of" in limits:
         choices = [(value, CHOICES.get(value, value)) for value in limits["one_of"]]
-        return forms.ChoiceField(choices=choices, **shared | {"required": True})
+        return forms.ChoiceField(
+            choices=choices, **shared | {"required": "" not in limits["one_of"]}
+        )
     if kind == "boolean":
         return forms.BooleanField(**shared)
     if kind in {"integer", "number"}:

@@ -15,6 +15,8 @@ HELP: Final[Mapping[str, str]] = {
     "proposals in the inbox.",
     "judgements_per_hour": "An agent may say how two memories relate. A key that said it so often "
     "is refused until the first time lies an hour back.",
+    "language_model": "One of those that the operator offers; where none but the installation's is "
+    "offered, there is no other to choose.",
     "gate_policy": "Whether a new statement that says the same as a memory becomes part of it.",
     "weight_user_stated": "How much a memory counts in the order of a recall when a user said it.",
     "weight_episode_summary": "How much a session's summary counts in the order of a recall.",

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal
 from zoneinfo import available_timezones
 
+from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 # Keys of the database of time zones that name no place.
@@ -15,6 +16,12 @@ _NO_PLACES = {"Factory", "localtime"}
 def known_zones() -> frozenset[str]:
     """Return the names of time zones; read from the disk once, which takes up to a second."""
     return frozenset(available_timezones()) - _NO_PLACES
+
+
+def offered_models() -> tuple[str, ...]:
+    """Return the language models that a workspace may choose, the installation's own first."""
+    options = settings.ENGRAM_LLM
+    return tuple(dict.fromkeys(name for name in (options["model"], *options["models"]) if name))
 
 
 class WorkspaceSettings(BaseModel):
@@ -121,6 +128,12 @@ class WorkspaceSettings(BaseModel):
         max_length=100,
         description="Rules, or tiers (rules, narrative), whose findings open no cards. People "
         "fill it by accepting proposals in the inbox.",
+    )
+    language_model: str = Field(
+        "",
+        max_length=100,
+        description="Language model that reads this workspace's memories and transcripts, one of "
+        "those that the installation offers; empty: the installation's own.",
     )
     narrative_enabled: bool = Field(
         True, description="Whether a language model reads the story, when one is configured."
@@ -272,6 +285,14 @@ class WorkspaceSettings(BaseModel):
     def _is_known(cls, name: str) -> str:
         if name not in known_zones():
             raise ValueError("not a time zone name such as Europe/Berlin")
+        return name
+
+    @field_validator("language_model")
+    @classmethod
+    def _is_offered(cls, name: str) -> str:
+        if name and name not in offered_models():
+            offered = ", ".join(f"“{one}”" for one in offered_models()) or "none"
+            raise ValueError(f"no language model that this installation offers: {offered}")
         return name
 
     def provenance_weight(self, provenance: str) -> float:

@@ -1,10 +1,11 @@
 """Ask a language model for schema-checked JSON, by OpenAI's chat protocol.
 
-`settings.ENGRAM_LLM` names it: ``model``, ``base_url``, ``api_key``, ``timeout_seconds`` of one
-attempt, ``total_seconds`` of a whole question, ``prices`` (US dollars per million tokens in and
-out, by model) and ``default_price`` of models that are not listed. Nothing here uses the database,
-so that no connection and no lock is held while a model answers; `kernel/spend.py` keeps the day's
-account. Errors contain kinds and numbers, never a key or a text.
+`settings.ENGRAM_LLM` names it: ``model`` and the ``models`` that a workspace may choose instead,
+``base_url``, ``api_key``, ``timeout_seconds`` of an attempt, ``total_seconds`` of a whole question,
+``prices`` (US dollars per million tokens in and out, by model) and ``default_price`` of models that
+are not listed. Nothing here uses the database, so that no connection and no lock is held while a
+model answers; `kernel/spend.py` keeps the day's account. Errors contain kinds and numbers, never a
+key or a text.
 
 openai's client speaks the protocol; its own retries are off, because each attempt is charged for
 what it used, and all of them share one time limit with the repair of an answer that does not fit.
@@ -23,6 +24,7 @@ from typing import Any, Final, Generic, TypeGuard, TypeVar
 from django.conf import settings
 from pydantic import BaseModel
 
+from engram.kernel.configuration import offered_models
 from engram.kernel.endpoint import Endpoint, endpoint, never_sent, retry_after
 from engram.kernel.llm_reading import UnfitError, read_answer
 
@@ -66,11 +68,12 @@ class Usage:
 
 
 class ModelError(Exception):
-    """There is no usable answer; `usage` is what the attempts used."""
+    """There is no usable answer; `usage` and `cost_usd` are what the attempts used."""
 
     def __init__(self, message: str, usage: Usage = Usage()):
         super().__init__(message)
         self.usage = usage
+        self.cost_usd = 0.0  # set by `ask`, which knows the model
 
 
 class UnavailableError(ModelError):
@@ -108,11 +111,12 @@ class ModelAnswer(Generic[T]):
     cost_usd: float
 
 
-def model_name() -> str:
-    """Return the name of the configured model, or ""."""
+def model_name(chosen: str = "") -> str:
+    """Return the name of the configured model, or ""; `chosen` instead, where it is offered."""
     options = settings.ENGRAM_LLM
-    has_endpoint = bool(options.get("base_url") or options.get("api_key"))
-    return str(options["model"] or "") if has_endpoint else ""
+    if not options["model"] or not (options.get("base_url") or options.get("api_key")):
+        return ""
+    return chosen if chosen in offered_models() else str(options["model"])
 
 
 def estimate_tokens(text: str) -> int:
@@ -129,7 +133,7 @@ def cost_usd(usage: Usage, model: str) -> float:
     return (usage.input_tokens * price_in + usage.output_tokens * price_out) / 1_000_000
 
 
-def highest_cost_usd(messages: Sequence[ChatMessage], max_output_tokens: int) -> float:
+def highest_cost_usd(messages: Sequence[ChatMessage], max_output_tokens: int, model: str) -> float:
     """Return the cost to reserve for a question: the first attempt and its repair at full length.
 
     Attempts that fail after the endpoint has read them may cost more; they are then accounted by an
@@ -137,18 +141,19 @@ def highest_cost_usd(messages: Sequence[ChatMessage], max_output_tokens: int) ->
     """
     sent = _estimate_input(messages)
     both = Usage(2 * sent + max_output_tokens + REPAIR_QUOTE_CHARS, 2 * max_output_tokens)
-    return cost_usd(both, model_name())
+    return cost_usd(both, model)
 
 
 def ask(
     messages: Sequence[ChatMessage],
     shape: type[T],
     *,
+    model: str,
     escape: Callable[[str], str],
     max_output_tokens: int = 2048,
     sleep: Callable[[float], object] = time.sleep,
 ) -> ModelAnswer[T]:
-    """Ask for JSON of a pydantic model; repair an answer that does not fit once.
+    """Ask `model` (of `model_name`) for JSON of a pydantic model; repair a misfit answer once.
 
     For the repair the answer is sent back with the errors; `escape` escapes memory texts in it.
 
@@ -157,17 +162,19 @@ def ask(
     ModelError
         `UnavailableError`, `RejectedError`, `RefusedError` or `MalformedError`.
     """
-    model = model_name()
     if not model:
         raise RejectedError("no model is configured")
     question = _Question(endpoint(), model, shape, max_output_tokens, sleep)
     try:
         value = _answer(question, messages, escape)
-    except ModelError:
+    except ModelError as error:
+        error.cost_usd = cost_usd(error.usage, model)
         raise
     except Exception as odd:  # noqa: BLE001  an unexpected response counts as an outage
         what = f"{model} answered oddly: {type(odd).__name__}"
-        raise UnavailableError(what, question.used) from None
+        outage = UnavailableError(what, question.used)
+        outage.cost_usd = cost_usd(question.used, model)
+        raise outage from None
     return ModelAnswer(value, model, question.used, cost_usd(question.used, model))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from engram.kernel.actors import Actor
-from engram.kernel.configuration import WorkspaceSettings, valid_settings
+from engram.kernel.configuration import WorkspaceSettings, offered_models, valid_settings
 from engram.kernel.history import record
 from engram.kernel.known_names import refuse_unknown_names
 from engram.kernel.models import Workspace
@@ -30,6 +30,7 @@ def describe_settings(workspace: Workspace) -> dict[str, Any]:
     """Return every setting with its value, default, meaning and range."""
     values = workspace.config.model_dump()
     properties = WorkspaceSettings.model_json_schema()["properties"]
+    properties["language_model"]["enum"] = ["", *offered_models()]
     defaults = WorkspaceSettings.model_validate({}).model_dump()
     return {
         "workspace": workspace.slug,

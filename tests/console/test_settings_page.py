@@ -11,11 +11,12 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from conflicts.services.detection.narrative import narrative_state
 from engram.console.settings_help import HELP
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Event, Workspace
 from engram.kernel.tenancy import in_workspace
-from tests.conftest import Tenant
+from tests.conftest import NOW, Tenant
 
 Member = Callable[[str], Client]
 PAGE = "/console/settings/"
@@ -188,3 +189,37 @@ def test_a_stored_value_that_is_not_valid_any_more_gives_way_to_its_default(
     assert "Saved: 1 setting changed." in answer.content.decode()
     assert stored(tenant)["gate_policy"] == "suggest"
     assert Workspace.objects.get(pk=tenant.workspace.pk).config.gate_threshold == 0.6
+
+
+def test_a_model_is_chosen_of_those_that_the_installation_offers(
+    tenant: Tenant, member: Member, settings: Any
+) -> None:
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"model": "own", "models": ("large", "own")}
+    client = member("admin")
+    html = page(client)
+    choices = re.search(r'<select name="language_model"[^>]*>(.*?)</select>', html, re.S)
+    assert choices is not None
+    assert re.findall(r'value="([^"]*)"', choices[1]) == ["", "own", "large"]
+    assert client.post(PAGE, fields_of(html) | {"language_model": "large"}).status_code == 302
+    assert stored(tenant) == {"language_model": "large"}
+
+    refused = client.post(PAGE, fields_of(page(client)) | {"language_model": "gpt-other"})
+    assert refused.status_code == 422
+    asked = tenant.admin.patch("workspace/settings", {"language_model": "gpt-other"})
+    assert asked.status_code == 422
+    assert "“own”, “large”" in asked.json()["detail"]
+    assert stored(tenant) == {"language_model": "large"}
+
+
+def test_a_model_that_is_no_longer_offered_gives_way_to_the_own_one(
+    tenant: Tenant, member: Member, settings: Any
+) -> None:
+    offering = settings.ENGRAM_LLM | {"model": "own", "base_url": "http://localhost:1"}
+    Workspace.objects.filter(pk=tenant.workspace.pk).update(settings={"language_model": "large"})
+    client, found = member("admin"), []
+    for offered in (("large",), ()):
+        settings.ENGRAM_LLM = offering | {"models": offered}
+        workspace = Workspace.objects.get(pk=tenant.workspace.pk)
+        found.append(narrative_state(workspace, now=NOW).model)
+        assert f"Configured: <strong>{found[-1]}</strong>" in page(client)
+    assert found == ["large", "own"]

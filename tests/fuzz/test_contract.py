@@ -40,6 +40,7 @@ ONLY_THE_CLOCK_OR_THE_STORE_CAN_TELL = {
     "keep": "members of the card",
     "kinds": "a list of words in one query parameter",
     "label": "or unsure",
+    "language_model": "one that the installation offers",
     "limit": "written without a fraction: 8.0 is an integer to JSON Schema",
     "memory_ids": "stored memories, two at least",
     "metadata": "bounded in bytes",

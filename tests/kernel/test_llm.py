@@ -6,7 +6,6 @@ import json
 import socket
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
-from functools import partial
 from typing import Any
 
 import pytest
@@ -29,7 +28,10 @@ from memories.core.quoting import escape
 from tests.homes import PATIENCE_SECONDS
 from tests.model_server import Answer, ModelServer, completion
 
-ask = partial(llm.ask, escape=escape)
+
+def ask(*asked: Any, **options: Any) -> llm.ModelAnswer[Any]:
+    return llm.ask(*asked, **{"model": model_name(), "escape": escape} | options)
+
 
 MESSAGES = [
     {"role": "system", "content": "Count."},
@@ -390,7 +392,7 @@ def test_what_is_reserved_covers_an_answer_and_its_repair(server):
     answer = ask(MESSAGES, Counted, max_output_tokens=50)
 
     assert answer.usage.calls == 2
-    assert answer.cost_usd < highest_cost_usd(MESSAGES, 50)
+    assert answer.cost_usd < highest_cost_usd(MESSAGES, 50, model_name())
 
 
 def test_without_a_key_or_an_address_there_is_no_model(settings):

@@ -11,7 +11,9 @@ import pytest
 from django.test import Client
 
 from engram.kernel import spend
+from engram.kernel.actors import SYSTEM
 from engram.kernel.llm import Usage
+from engram.kernel.services import change_settings
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
 from memories.services.lifecycle.forget import forget, restore
@@ -100,6 +102,19 @@ def test_what_a_place_adds_cancels_out(tenant: Tenant, ended: Session, model: Mo
     assert first == second[::-1] == contents(tenant, judgement.memory_ids)
     found = relevance(tenant)
     assert found == {says: pytest.approx(true / 2 + 0.35) for says, true in TRUE.items()}
+
+
+def test_the_model_that_the_workspace_chose_is_asked_and_priced(
+    tenant: Tenant, ended: Session, model: ModelServer, settings: Any
+) -> None:
+    prices = settings.ENGRAM_LLM["prices"] | {"large": (3.0, 3.0)}
+    settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"models": ("large",), "prices": prices}
+    change_settings(tenant.workspace, {"language_model": "large"}, actor=SYSTEM, now=NOW)
+    judge_all(tenant)
+    judgement = judgement_of(tenant)
+    assert {request.body["model"] for request in model.requests} == {"large"}
+    assert judgement.model == "large"
+    assert judgement.cost_usd == pytest.approx((200 + 40) * 3 / 1e6)
 
 
 def test_what_the_first_places_add_is_halved(

@@ -143,7 +143,11 @@ def _ask(
     """
     prompt: Sequence[ChatMessage] = messages([one.statement for one in asked])
     most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_STATEMENT * len(asked)
-    highest, cap = llm.highest_cost_usd(prompt, most), workspace.config.narrative_daily_usd
+    model, cap = (
+        llm.model_name(workspace.config.language_model),
+        workspace.config.narrative_daily_usd,
+    )
+    highest = llm.highest_cost_usd(prompt, most, model)
     if highest > cap:
         raise BeyondCapError(highest, cap)
     reserved = spend.reserve(workspace, highest, now=now)
@@ -153,10 +157,10 @@ def _ask(
     try:
         charge(usage, cost_usd)
         release_connection()
-        answer = llm.ask(prompt, IndexReading, escape=escape, max_output_tokens=most)
+        answer = llm.ask(prompt, IndexReading, model=model, escape=escape, max_output_tokens=most)
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
-        usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
+        usage, cost_usd = error.usage, error.cost_usd
         raise
     finally:
         spend.settle(workspace, reserved, usage=usage, cost_usd=cost_usd)

@@ -118,7 +118,8 @@ def ask_model(
         When the highest cost exceeds a whole day's cap.
     """
     prompts = [messages(reading) for reading in readings]
-    highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS) for one in prompts]
+    model = llm.model_name(workspace.config.language_model)
+    highest = [llm.highest_cost_usd(one, MAX_OUTPUT_TOKENS, model) for one in prompts]
     cap = workspace.config.narrative_daily_usd
     if sum(highest) > cap:
         raise BeyondCapError(sum(highest), cap)
@@ -131,7 +132,7 @@ def ask_model(
     try:
         charge(Usage(), reserved.usd)
         shapes = [reading_of(len(reading.facts)) for reading in readings]
-        for i, answer in _answers(prompts, shapes, sent, renew=renew):
+        for i, answer in _answers(model, prompts, shapes, sent, renew=renew):
             answered.add(i)
             if not isinstance(answer, UnavailableError | RejectedError):
                 run.read.add(i)
@@ -148,6 +149,7 @@ def ask_model(
 
 
 def _answers(
+    model: str,
     prompts: Sequence[Sequence[ChatMessage]],
     shapes: Sequence[type[NarrativeReading]],
     sent: set[int],
@@ -168,7 +170,7 @@ def _answers(
             while queued and len(calls) < CALLS_AT_ONCE:
                 i = queued.pop()
                 sent.add(i)
-                calls[pool.submit(_ask, prompts[i], shapes[i])] = i
+                calls[pool.submit(_ask, model, prompts[i], shapes[i])] = i
             release_connection()
             done, _ = wait(calls, timeout=BEAT_SECONDS, return_when=FIRST_COMPLETED)
             renew()
@@ -184,11 +186,13 @@ def _answers(
 
 
 def _ask(
-    prompt: Sequence[ChatMessage], shape: type[NarrativeReading]
+    model: str, prompt: Sequence[ChatMessage], shape: type[NarrativeReading]
 ) -> ModelAnswer[NarrativeReading] | ModelError:
     """Ask about one batch; runs in a thread without a workspace or database connection."""
     try:
-        return llm.ask(prompt, shape, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS)
+        return llm.ask(
+            prompt, shape, model=model, escape=escape, max_output_tokens=MAX_OUTPUT_TOKENS
+        )
     except ModelError as error:
         return error
 
@@ -203,7 +207,7 @@ def _add_answer(
     """Add an answer's usage and cost to a run, and its findings about the facts that it read."""
     run.usage += answer.usage
     if isinstance(answer, ModelError):
-        run.cost_usd += llm.cost_usd(answer.usage, llm.model_name())
+        run.cost_usd += answer.cost_usd
         run.errors.append(answer)
         return
     run.cost_usd += answer.cost_usd

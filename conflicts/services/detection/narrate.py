@@ -105,7 +105,7 @@ def _narrate_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Dete
         run = DetectionRun.objects.create(
             reason=backlog.REASONS[awaits],
             trigger_count=len(due),
-            model=llm.model_name(),
+            model=llm.model_name(workspace.config.language_model),
             prompt_version=_PROMPTS[awaits],
             narrative=Narrative.WAITING,
             lag_seconds=max((now - min(d.since for d in due)).total_seconds(), 0.0),

@@ -62,7 +62,7 @@ def narrative_state(workspace: Workspace, *, now: datetime) -> NarrativeState:
     return NarrativeState(
         is_on=is_on(workspace),
         why_off=_why_off(workspace),
-        model=llm.model_name(),
+        model=llm.model_name(workspace.config.language_model),
         spent_usd=spent_usd,
         cap_usd=workspace.config.narrative_daily_usd,
         waiting=waiting,

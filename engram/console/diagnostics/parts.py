@@ -169,7 +169,7 @@ def provider(workspace: Workspace, *, now: datetime) -> Domain:
         "embedding_model": workspace.embedding_model,
         "embedding_is_local": embedding.has_token_states(workspace.embedding_model),
         "embedding_failures_last_hour": failed.get("embedding", 0),
-        "language_model": llm.model_name() or None,
+        "language_model": llm.model_name(workspace.config.language_model) or None,
         "language_model_failures_last_hour": asked,
         "spent_today_usd": spend.cost_usd if spend else 0.0,
         "daily_cap_usd": workspace.config.narrative_daily_usd,

@@ -82,7 +82,7 @@ class ModelReader:
                 self._add(answer.reading.usage, answer.reading.cost_usd)
                 found.append(answer.scores)
         except ModelError as error:
-            self._add(error.usage, llm.cost_usd(error.usage, llm.model_name()))
+            self._add(error.usage, error.cost_usd)
             self.failed.append(str(error))
             return None
         finally:

@@ -182,16 +182,20 @@ def _ask(
 
     Raise `CappedError` when the day's cap has no room for the call.
     """
-    reserved = spend.reserve(workspace, llm.highest_cost_usd(prompt, OUTPUT_TOKENS), now=now)
+    model = llm.model_name(workspace.config.language_model)
+    highest = llm.highest_cost_usd(prompt, OUTPUT_TOKENS, model)
+    reserved = spend.reserve(workspace, highest, now=now)
     if reserved is None:
         raise CappedError
     usage, cost_usd = Usage(), reserved.usd
     try:
         release_connection()
-        answer = llm.ask(prompt, TranscriptFacts, escape=escape, max_output_tokens=OUTPUT_TOKENS)
+        answer = llm.ask(
+            prompt, TranscriptFacts, model=model, escape=escape, max_output_tokens=OUTPUT_TOKENS
+        )
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
-        usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
+        usage, cost_usd = error.usage, error.cost_usd
         raise
     finally:
         spend.settle(workspace, reserved, usage=usage, cost_usd=cost_usd)

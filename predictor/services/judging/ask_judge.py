@@ -79,8 +79,7 @@ def _ask_again(
     except CappedError:
         return first.scores, Orders((first.reading,), ONE_FOR_BUDGET)
     except ModelError as error:
-        cost_usd = llm.cost_usd(error.usage, llm.model_name())
-        failed = Reading(None, None, error.usage, cost_usd)
+        failed = Reading(None, None, error.usage, error.cost_usd)
         rest = getattr(error, "retry_after_seconds", None) or 0.0
         return first.scores, Orders((first.reading, failed), str(error)[:300], rest)
     reading = replace(second.reading, relevance=reverse(second.scores.relevance))
@@ -106,16 +105,23 @@ def ask_once(
     """
     messages = build_messages(contents, transcript)
     most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_NOTE * len(contents)
-    highest = llm.highest_cost_usd(messages, most)
+    model = llm.model_name(workspace.config.language_model)
+    highest = llm.highest_cost_usd(messages, most, model)
     reserved = spend.reserve(workspace, highest, now=now, share=share)
     if reserved is None:
         raise CappedError
     usage, cost_usd = Usage(), reserved.usd
     try:
-        answer = llm.ask(messages, shape_for(len(contents)), escape=escape, max_output_tokens=most)
+        answer = llm.ask(
+            messages,
+            shape_for(len(contents)),
+            model=model,
+            escape=escape,
+            max_output_tokens=most,
+        )
         usage, cost_usd = answer.usage, answer.cost_usd
     except ModelError as error:
-        usage, cost_usd = error.usage, llm.cost_usd(error.usage, llm.model_name())
+        usage, cost_usd = error.usage, error.cost_usd
         raise
     finally:
         spend.settle(workspace, reserved, usage=usage, cost_usd=cost_usd)

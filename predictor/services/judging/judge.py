@@ -14,7 +14,7 @@ from time import monotonic
 from traceback import format_tb
 from uuid import UUID
 
-from engram.kernel import llm, telemetry
+from engram.kernel import telemetry
 from engram.kernel.collisions import retry_on_collision
 from engram.kernel.lease import renewing
 from engram.kernel.llm import ModelError, UnavailableError, Usage
@@ -154,8 +154,7 @@ def _ask(
         if rest:
             due.note_rest(judgement, clock() + rest)
         offline = judge_offline(workspace, pool, note=_describe_error(error))
-        cost_usd = llm.cost_usd(error.usage, llm.model_name())
-        return replace(offline, usage=error.usage, cost_usd=cost_usd)
+        return replace(offline, usage=error.usage, cost_usd=error.cost_usd)
     if verdict.orders and (seconds := verdict.orders.retry_after_seconds):
         due.note_rest(judgement, clock() + timedelta(seconds=seconds))
     return verdict
@@ -169,7 +168,7 @@ def _put_off(judgement: Judgement, error: Exception, *, now: datetime) -> None:
         asked_seconds=getattr(error, "retry_after_seconds", None),
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
-        cost_usd=llm.cost_usd(usage, llm.model_name()),
+        cost_usd=error.cost_usd if isinstance(error, ModelError) else 0.0,
         now=now,
     )
 
