@@ -1,8 +1,10 @@
-"""Words of the calendar: months, weekdays, seasons, festivals."""
+"""Words of the calendar: months, weekdays, seasons, festivals; and those for parts of a day."""
 
 from __future__ import annotations
 
 from typing import Final
+
+from memories.core.function_words import words_of
 
 # In order, each with its other spellings behind it.
 MONTH_SPELLINGS: Final = (
@@ -24,6 +26,12 @@ FESTIVALS: Final = (
     "easter", "christmas", "advent", "lent", "pentecost", "whitsun", "ramadan", "eid", "diwali",
     "hanukkah", "passover", "purim", "carnival", "thanksgiving", "halloween", "midsummer",
 )  # fmt: skip
+# Also the days that are named from the present one.
+TIMES_OF_DAY: Final = words_of(
+    "morning mornings noon midday afternoon afternoons evening evenings night nights midnight"
+    " daytime overnight am pm today tonight tomorrow yesterday weekday weekdays weekend"
+    " weekends"
+)
 
 # As parts of patterns, to be read without regard to case.
 MONTH_PATTERN: Final = rf"(?:{'|'.join(month[:3] for month in MONTHS)})[a-z]*\.?"

@@ -2,13 +2,15 @@
 
 An entity is a run of capitalised words ("Battle of Sullivan's Island"), an identifier ("eu-west-1",
 "docs/infra.md", "v2.3", "billing-gw"), a quoted title, or what the text begins with, up to its
-first mark of punctuation ("Mercury runs on Postgres." begins with "Mercury"). Two spellings are one
-entity when their keys are equal: case, accents, possessives, a leading article and forms of address
-("Mr Halvorsen") do not matter. Rules know no meaning, so a key may be an ordinary word at the start
-of a sentence; who uses the keys weighs them by rarity (`memories.core.associations`).
+first mark of punctuation ("Mercury runs on Postgres." begins with "Mercury"). Words that only say
+when, how often or in which time zone are none ("Nightly", "UTC", "02:15"), but may be part of one
+("Daily Mail"). Two spellings are one entity when their keys are equal: case, accents, possessives,
+a leading article and forms of address ("Mr Halvorsen") do not matter. Rules know no meaning, so a
+key may be an ordinary word at the start of a sentence; who uses the keys weighs them by rarity
+(`memories.core.associations`).
 
 Keys are stored: a change of what is found needs a migration that marks all memories to be read
-again (see 0038_entities_again).
+again (see 0046_entities_without_times).
 """
 
 from __future__ import annotations
@@ -18,9 +20,11 @@ import unicodedata
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
+from memories.core.calendar_words import MONTH_SPELLINGS, TIMES_OF_DAY, WEEKDAY_SPELLINGS
 from memories.core.function_words import words_of
+from memories.core.number_words import FREQUENCIES, FREQUENCY_WORDS
 from memories.core.text import STOP_WORDS
+from memories.core.time_zones import ABBREVIATED_ZONES
 
 KEY_MAX_CHARS = 64
 NAME_MAX_WORDS = 6
@@ -33,6 +37,7 @@ _SUBJECT_WORDS = 3  # a name that begins later is no subject
 _CALENDAR = frozenset(
     word for spellings in (*MONTH_SPELLINGS, *WEEKDAY_SPELLINGS) for word in spellings.split()
 )
+_WHEN = _CALENDAR | TIMES_OF_DAY | FREQUENCIES.keys() | FREQUENCY_WORDS | ABBREVIATED_ZONES
 _JOINING = words_of(  # within a name, between capitalised words
     "of the de da do dos das du di del della der den ter van von zu y e al el la le les bin bint"
     " ibn binti"
@@ -190,13 +195,15 @@ def _without_ends(name: Sequence[str]) -> list[str]:
 
 def _is_naming(word: str) -> bool:
     lower = word.casefold()
-    return not (lower in _CALENDAR or lower in _NO_NAME | _ADDRESS or lower.isdigit())
+    return not (lower in _WHEN or lower in _NO_NAME | _ADDRESS or lower.isdigit())
 
 
 def _is_identifier(word: str) -> bool:
-    """Return True for "s3", "eu-west-1", "a/b", "x@y", "billing-gw", not for "long-term"."""
-    has_digit = any(c.isdigit() for c in word) and any(c.isalpha() for c in word)
-    is_marked = has_digit or any(c in "_/@:" for c in word) or "." in word[1:-1]
+    """Return True for "s3", "eu-west-1", "a/b", "billing-gw", not for "long-term" and "2:15"."""
+    has_letter = any(map(str.isalpha, word))
+    is_marked = "." in word[1:-1] or not {"_", "/", "@"}.isdisjoint(word)
+    # Numbers with a colon are times of day and ratios.
+    is_marked = is_marked or (has_letter and (":" in word or any(map(str.isdigit, word))))
     return is_marked or ("-" in word and _is_system(_fold_word(word).split("-")))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from memories.core.function_words import words_of
+
 MAGNITUDES = {
     "thousand": 1e3, "mio": 1e6, "million": 1e6, "bn": 1e9, "billion": 1e9, "hundred": 1e2,
     "dozen": 12.0, "trillion": 1e12,
@@ -20,6 +22,12 @@ FREQUENCIES: dict[str, float] = {
     "quarterly": 1 / 7889238, "yearly": 1 / 31556952, "annually": 1 / 31556952,
     "annual": 1 / 31556952,
 }  # fmt: skip
+# Without a value, or with one that depends on what they stand before.
+FREQUENCY_WORDS = words_of(
+    "every always never often sometimes usually rarely seldom occasionally frequently regularly"
+    " continuously biannually semiannually biennially biennial biannual semiannual bimonthly"
+    " semimonthly semiweekly everyday twice thrice"
+)
 ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,

@@ -15,6 +15,11 @@ _ZONE: Final = re.compile(
     r"time|local\stime|CES?T|[ECMP][SD]?T)\b(?!\s?[+-])"
 )
 _WORD: Final = re.compile(r"\w[\w'’-]{0,40}")
+# Not those that are words or other names as well, such as "WEST", "CT" and "MSK".
+ABBREVIATED_ZONES: Final = words_of(
+    "utc gmt bst cet cest eet eest ist jst kst hkt aest aedt nzst nzdt est edt cst cdt mst mdt"
+    " pst pdt akst akdt"
+)
 _UNIVERSAL: Final = frozenset({"utc", "gmt"})
 # Where the clock is that of Greenwich for half of the year.
 _NEAR_UNIVERSAL: Final = words_of("london lisbon dublin british irish western icelandic iceland")

@@ -89,6 +89,21 @@ def test_ordinary_words_are_no_entities(text: str) -> None:
     assert [key for key, begins in entities(text).items() if not begins] == []
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("Nightly backups of db-main start at 02:15 UTC.", {"db-main"}),
+        ("Every export of Beacon runs weekly, from 9:30 to 10:00 CET.", {"beacon"}),
+        ("Tonight the mix is 1:1000, as always.", set()),
+        ("Yesterday we read the Daily Mail.", {"daily mail"}),
+        ("Berlin Time is what Night Owl shows at 7:42 EST.", {"berlin time", "night owl"}),
+        ("The proxy listens on 10.0.0.4:8080 and db:5432.", {"10.0.0.4:8080", "db:5432"}),
+    ],
+)
+def test_times_zones_and_frequencies_are_no_entities_alone(text: str, named: set[str]) -> None:
+    assert {key for key in entities(f"So, {text}") if key != "so"} == named
+
+
 def test_a_start_of_few_words_is_what_the_text_is_about() -> None:
     assert entities("list of harbours. Oslo is one.")["list of harbours"] is True
 
