@@ -21,6 +21,11 @@ class Sparkline:
         """Return the largest known value; 0 without any."""
         return max((value for value in self.values if value is not None), default=0)
 
+    @property
+    def is_single(self) -> bool:
+        """Return whether one value alone is known, which is no course."""
+        return sum(value is not None for value in self.values) == 1
+
 
 def sparkline(values: Sequence[float | None]) -> Sparkline:
     """Draw values; the area is filled only where all of them are known."""

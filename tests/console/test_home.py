@@ -141,6 +141,30 @@ def test_sparklines_span_the_box_and_leave_the_unknown_open() -> None:
     assert (sparkline([None]).line, sparkline([None]).peak) == ("", 0)
 
 
+def test_a_single_known_value_is_told_and_not_drawn_as_a_dot(
+    tenant: Tenant, member: Member
+) -> None:
+    assert sparkline([None, 2.0, None]).is_single
+    assert not any(sparkline(values).is_single for values in ([None], [1.0, None, 2.0], [0, 0]))
+    with in_workspace(tenant.workspace):
+        DetectionRun.objects.create(reason="commit", created_at=timezone.now(), lag_seconds=4)
+    client = member("reader")
+    tile = _tile(client.get("/").content.decode(), "figure-lag")
+    assert "one hour measured so far" in tile
+    assert "<svg" not in tile
+    earlier = timezone.now() - timedelta(hours=3)
+    with in_workspace(tenant.workspace):
+        DetectionRun.objects.create(reason="commit", created_at=earlier, lag_seconds=2)
+    drawn = _tile(client.get("/console/numbers/").content.decode(), "figure-lag")
+    assert "<svg" in drawn
+    assert "so far" not in drawn
+
+
+def _tile(html: str, name: str) -> str:
+    start = html.index(f'id="{name}"')
+    return html[start : html.index("</a>", start)]
+
+
 def test_recalls_are_counted_by_day_and_before_they_are_counted(tenant: Tenant) -> None:
     with in_workspace(tenant.workspace):
         RecallDay.objects.create(workspace=tenant.workspace, day=NOW.date(), recalls=3)

@@ -20,6 +20,7 @@ from conflicts.core.snoozes import moments_to_put_off
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
 from engram.console import feed
+from engram.console.templatetags.console import unbroken_choice
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
@@ -622,6 +623,30 @@ def test_a_tag_is_no_other_wording(tenant: Tenant, member: Member) -> None:
     said = {"content": "The API allowed 1000 requests per second at first."}
     assert tenant.admin.patch(f"memories/{old.pk}", said).status_code == 200
     assert "reworded since" in page(reviewer, url)
+
+
+@pytest.mark.parametrize(
+    ("heading", "shown"),
+    [
+        ("Booked within 28 or 30 days?", "Booked within 28~or~30~days?"),
+        ("It allows 1,000 or 5,000 requests?", "It allows 1,000~or~5,000 requests?"),
+        ("Stand-up starts at 9:30 or 10:00?", "Stand-up starts at 9:30~or~10:00?"),
+        ("Open from 8:00 to 18:00 or 7:00 to 21:00?", "Open from 8:00 to 18:00~or~7:00~to 21:00?"),
+        ("Sent on Monday or Tuesday, v2 or later?", "Sent on Monday or Tuesday, v2 or later?"),
+    ],
+)
+def test_no_line_breaks_within_numbers_to_choose_from(heading: str, shown: str) -> None:
+    assert unbroken_choice(heading).replace("\u00a0", "~") == shown
+
+
+def test_cards_and_lists_show_their_headings_unbroken(tenant: Tenant, member: Member) -> None:
+    old = remember(tenant.workspace, "Ferries are paid within 28 days.", 1)
+    new = remember(tenant.workspace, "Ferries are paid within 30 days.", 2)
+    whole = ask_ambiguity(new.content, old.content)
+    card = ask(tenant.workspace, [old, new], yes=new, question=whole, rule="ambiguity.number")
+    client = member("reviewer")
+    for address in (f"/console/conflicts/{card.pk}/", "/console/conflicts/"):
+        assert "within 28\u00a0or\u00a030\u00a0days?" in page(client, address)
 
 
 def test_lists_say_the_heading_of_a_card_and_not_its_whole_question(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 from typing import Any
 
@@ -25,6 +26,15 @@ from memories.core import shares
 from memories.models import Provenance
 
 register = template.Library()
+
+# Numbers, times or dates between which a heading asks, with a unit: "28 or 30 days".
+_NUMBERS_TO_CHOOSE = re.compile(r"(?<!\S)\d[\d.,:]{0,9} or \d[\d.,:]{0,9}(?: (?=[a-z]{1,4}\b))?")
+
+
+@register.filter
+def unbroken_choice(heading: str) -> str:
+    """Return a heading with no line break within the numbers to choose from."""
+    return _NUMBERS_TO_CHOOSE.sub(lambda found: found[0].replace(" ", "\u00a0"), heading)
 
 
 @register.simple_tag
