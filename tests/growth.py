@@ -50,8 +50,13 @@ def growth(make: Callable[[int], T], work: Callable[[T], object], length: int) -
     length : the shorter length.
 
     Measured is the processor time of this thread, the least of several repetitions, so that a busy
-    machine makes no difference. It is repeated only while the growth looks too large.
+    machine makes no difference. It is repeated only while the growth looks too large; where even
+    the longer length takes no time that can be measured well, the shorter one is not measured.
     """
+    quick = MOST_GROWTH * LEAST_SECONDS
+    long = _seconds(partial(work, make(FACTOR * length)), quick)
+    if long < quick:
+        return long / LEAST_SECONDS
     short = long = float("inf")
     for _ in range(ATTEMPTS):
         short = min(short, _seconds(partial(work, make(length)), CUT_SECONDS))

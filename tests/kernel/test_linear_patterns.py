@@ -26,7 +26,7 @@ from tests.growth import FACTOR, MOST_GROWTH, growth
 
 PACKAGES = ("memories", "conflicts", "predictor", "engram")
 ROOT = Path(__file__).resolve().parents[2]
-LENGTH = 1000
+LENGTH = 500
 # Runs of one class of characters, and of mixes that tokens and sentences are made of.
 CHARACTERS = " \n\t.aA1,-'\"()[]_/:;!?#@+=*<%é世\u200b\x00"
 MIXES = ("a ", "A ", "1 ", "a. ", "a.", "1.", "a,", "a, ", "1,", "111,", "a-", "a_", "a/", "a:",

@@ -54,17 +54,17 @@ REPORTING = re.compile(
     r"(?<!\bi )(?<!\bwe )\b(?:says|said|wrote|writes|reads|asks|asked|told)(?: \w{1,20}){0,3}: ",
     re.IGNORECASE,
 )
-# At the beginning or the end of a sentence: its speaker declares that it holds from then on.
+# At the beginning or the end of a statement: its speaker declares that it holds from then on.
 _STANDING = (
     r"(?:from (?:now|today|tomorrow|this day|here|next \w{3,9}) on(?:wards?)?|going forward"
     r"|henceforth|in (?:the )?future|until further notice"
     r"|(?:for|in) (?:all|every|each|any) future \w{3,20})"
 )
-STANDING = re.compile(
-    rf"(?:(?:and|so|but|ok|okay|also|please|yes|right|well),? ){{0,2}}{_STANDING}\b"
-    rf"|.{{1,500}}\b{_STANDING}[.!]*$",
+STANDING_FIRST = re.compile(
+    rf"(?:(?:and|so|but|ok|okay|also|please|yes|right|well),? ){{0,2}}{_STANDING}\b",
     re.IGNORECASE,
 )
+STANDING_LAST = re.compile(rf"\b{_STANDING}[.!]*$", re.IGNORECASE)
 # What has to be so; "I need" and "you have to" say what somebody wants at the moment.
 OBLIGED = re.compile(
     r"(?<!\bi )(?<!\byou )\b(?:must|has to|have to|needs?(?= (?:to\b|an?\b|\w{2,20}$))|is required"

@@ -137,8 +137,13 @@ def holds_on(described: Described, turn: Turn) -> bool:
     statement = described.statement
     correction = correction_of(statement)
     said = [statement.text] if correction is None else [statement.corrects, correction.value]
-    is_standing = not has["history"] and any(cues.STANDING.match(normalise(one)) for one in said)
+    is_standing = not has["history"] and any(map(_is_standing, said))
     return is_standing or (statement.kind == "prose" and any(map(is_lasting, said)))
+
+
+def _is_standing(text: str) -> bool:
+    plain = normalise(text)
+    return bool(cues.STANDING_FIRST.match(plain) or cues.STANDING_LAST.search(plain))
 
 
 def explain_low_worth(described: Described, turn: Turn) -> Reason:

@@ -2916,6 +2916,7 @@ class WorkspaceSettingsReplayCreateSettings(t.TypedDict):
     detection_enabled: t.NotRequired[bool]
     detection_min_confidence: t.NotRequired[float]
     muted_rules: t.NotRequired[list[str]]
+    language_model: t.NotRequired[str]
     narrative_enabled: t.NotRequired[bool]
     answers_by_model: t.NotRequired[bool]
     extraction_enabled: t.NotRequired[bool]
