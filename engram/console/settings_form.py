@@ -137,7 +137,7 @@ LABELS: Final[Mapping[str, str]] = {
     "retention_session_days": "Days sessions are kept",
     "retention_transcript_days": "Days transcripts are kept",
     "retention_recall_days": "Days the counts of recalls are kept",
-    "recalls_kept": "Keep what recalls asked",
+    "recalls_kept": "Keep what recalls and prompts said",
     "retention_query_days": "Days past recalls are kept",
 }
 _NAMES: Final = re.compile(rf"\b(?:{'|'.join(sorted(LABELS, key=len, reverse=True))})\b")

@@ -27,8 +27,8 @@ HELP: Final[Mapping[str, str]] = {
     "predictor_mode": "While it collects, it learns and is compared as when it is on, and says "
     "what it would have gained. In both, some sessions are given a list that the baseline and it "
     "choose in turn, by coin.",
-    "retention_transcript_days": "Counted from a session's end; what extraction quoted or refused "
-    "of the transcript goes with it. Empty: as long as the session.",
+    "retention_transcript_days": "Counted from a session's end; its prompts, and what extraction "
+    "quoted or refused of the transcript, go with it. Empty: as long as the session.",
     "retention_session_days": "Counted from a session's end; what was learned from it goes with "
     "it. Empty: for good.",
     "retention_recall_days": "How many memories were recalled on a day, and which were recalled "

@@ -249,8 +249,8 @@ class WorkspaceSettings(BaseModel):
         None,
         ge=1,
         le=36_500,
-        description="Days after a session's end for which its transcript is kept, with what "
-        "extraction quoted or refused of it; null: as long as the session.",
+        description="Days after a session's end for which its transcript and prompts are kept, "
+        "with what extraction quoted or refused of it; null: as long as the session.",
     )
     retention_session_days: int | None = Field(
         None,
@@ -270,7 +270,8 @@ class WorkspaceSettings(BaseModel):
     recalls_kept: bool = Field(
         True,
         description="Whether the query of each recall and context is kept, with the memories that "
-        "it returned and their factors: pages and the API then show why a memory was recalled.",
+        "it returned and their factors: pages and the API then show why a memory was recalled. "
+        "And whether the prompts of sessions are kept, as long as their transcripts.",
     )
     retention_query_days: int | None = Field(
         30,

@@ -19,13 +19,14 @@ from unfold.decorators import action, display
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, figure_column, moment_column
-from memories.models import Session, SessionCandidate, State
+from memories.models import Session, SessionCandidate, SessionPrompt, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
 from memories.services.sessions.withheld import may_quote_hidden
 
 TRANSCRIPT_SHOWN = 20_000  # characters, the last ones
+PROMPTS_SHOWN = 100
 
 
 class SessionStateFilter(admin.SimpleListFilter):
@@ -46,7 +47,7 @@ class SessionStateFilter(admin.SimpleListFilter):
 
 @admin.register(Session)
 class SessionAdmin(RoleAdmin):
-    """Sessions with their records; reviewers, who judge the judge, also read transcripts."""
+    """Sessions with their records; reviewers, who judge the judge, also read what was said."""
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
     actions = ["delete_sessions"]
@@ -143,6 +144,9 @@ class SessionAdmin(RoleAdmin):
         if context["sees_transcript"] and not context["is_withheld"]:
             context["transcript"] = _end_of_transcript(session)
             context["shown_chars"] = TRANSCRIPT_SHOWN
+            context["prompts"] = _last_prompts(
+                session, {row.memory_id: content for row, content in rows}
+            )
         return TemplateResponse(request, "admin/memories/session/detail.html", context)
 
 
@@ -164,6 +168,20 @@ def _end_of_transcript(session: Session) -> str:
         Right("transcript", TRANSCRIPT_SHOWN), flat=True
     )
     return str(ending[0])
+
+
+def _last_prompts(
+    session: Session, contents: Mapping[UUID, str | None]
+) -> list[tuple[SessionPrompt, list[tuple[UUID, str]]]]:
+    """Return the last prompts that are kept, each with the memories that it matched.
+
+    Memories that are no longer recalled are left out, and those beyond what a session records.
+    """
+    last = session.prompts.order_by("-number")[:PROMPTS_SHOWN]
+    return [
+        (one, [(pk, text) for pk in one.memory_ids if (text := contents.get(pk)) is not None])
+        for one in reversed(last)
+    ]
 
 
 def _report_of(session: Session, contents: Mapping[UUID, str | None]) -> dict[str, Any] | None:

@@ -49,6 +49,7 @@ from memories.models.record import (
 from memories.models.report import ReportItem, ReportKind, SessionReport
 from memories.models.review import Review, ReviewKind, ReviewStatus
 from memories.models.session import CandidateSource, DraftSide, Session, SessionCandidate
+from memories.models.session_prompt import SessionPrompt
 
 __all__ = [
     "Ask",
@@ -105,6 +106,7 @@ __all__ = [
     "Revision",
     "Session",
     "SessionCandidate",
+    "SessionPrompt",
     "SessionReport",
     "State",
     "SuggestionStatus",

@@ -66,10 +66,10 @@ def test_reviewers_read_the_end_of_a_transcript(
     html = member("reviewer").get(page).content.decode()
     assert "&lt;b&gt;The end.&lt;/b&gt;" in html
     assert "The beginning" not in html
-    assert f"the last 20000 of {len(said)} characters" in html
+    assert f"of the transcript the last 20000 of {len(said)} characters" in html
     for role in ("reader", "agent"):
         html = member(role).get(page).content.decode()
-        assert "Transcripts are shown to the role reviewer." in html
+        assert "Prompts and transcripts are shown to the role reviewer." in html
         assert "The end." not in html
 
 

@@ -18,7 +18,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
-from memories.models import Session
+from memories.models import Session, SessionPrompt
 from memories.services.recall.erase_past import delete_past
 from memories.services.retention import due
 from memories.services.sessions.erase import delete_session
@@ -74,6 +74,7 @@ def delete_transcripts(workspace: Workspace, since: datetime, now: datetime) -> 
             erase_extracted_of(row.session_key)
         ids = [row.pk for row in rows]
         Session.objects.filter(pk__in=ids).update(transcript="", transcript_digest="")
+        SessionPrompt.objects.filter(session__in=ids).delete()
         if ids:
             transcripts_erased.send(Session, session_ids=ids, now=now)
         _record(workspace, "transcripts", len(ids), since, now)

@@ -13,14 +13,14 @@ from typing import Any, Final
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.due import waiting_since
 from engram.kernel.models import Workspace
 from engram.kernel.services import settings_with
 from engram.kernel.tenancy import in_workspace
-from memories.models import CoRecall, PastRecall, RecallDay, RecallRecord, Session
+from memories.models import CoRecall, PastRecall, RecallDay, RecallRecord, Session, SessionPrompt
 
 # The settings, by what they limit.
 SETTINGS: Final = {
@@ -85,8 +85,9 @@ def is_older(oldest: datetime | None, config: WorkspaceSettings, now: datetime) 
 
 
 def old_transcripts(since: datetime) -> QuerySet[Session]:
-    """Return the sessions that ended before, with a transcript."""
-    return old_sessions(since).exclude(transcript="")
+    """Return the sessions that ended before, with a transcript or prompts."""
+    prompts = SessionPrompt.objects.filter(session=OuterRef("pk"))
+    return old_sessions(since).filter(~Q(transcript="") | Exists(prompts))
 
 
 def old_sessions(since: datetime) -> QuerySet[Session]:

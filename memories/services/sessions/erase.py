@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -14,7 +14,7 @@ from engram.kernel.idempotency import forget_answers_about
 from engram.kernel.models import StageError, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
-from memories.models import Memory, Observation, Session
+from memories.models import Memory, Observation, Session, SessionPrompt
 from memories.services.locks import lock
 from memories.services.pieces import may_quote
 from memories.services.sessions.access import lock_session
@@ -93,14 +93,16 @@ def plain_pieces(normalised: str) -> list[str]:
 
 
 def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list[UUID]:
-    """Erase every transcript and context that quotes one of these texts.
+    """Erase every transcript, context and prompt that quotes one of these texts.
 
     Return the sessions whose context was erased: rankers learn from contexts.
 
     Reads only rows that contain a piece of one of the texts. Digests are erased too, because the
     text of a short one can be guessed.
     """
-    near = may_quote(pieces_of(texts), *_TEXTS)
+    pieces = pieces_of(texts)
+    _erase_prompts(quoted_in, pieces)
+    near = may_quote(pieces, *_TEXTS)
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
     quoting = [
         (row.pk, [name for name in _TEXTS if quoted_in(getattr(row, name))])
@@ -116,3 +118,10 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list
             changes["context_embedding"] = None
         Session.objects.filter(pk=pk).update(prompt_digests=[], **changes)
     return [pk for pk, names in quoting if "context" in names]
+
+
+def _erase_prompts(quoted_in: Callable[[Any], bool], pieces: Sequence[str]) -> None:
+    rows = SessionPrompt.objects.filter(may_quote(pieces, "text")).order_by("pk")
+    near = rows.only("pk", "text").iterator(chunk_size=200)
+    quoting = [row.pk for row in near if quoted_in(row.text)]
+    SessionPrompt.objects.filter(pk__in=quoting).delete()

@@ -12,6 +12,7 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.collisions import retry_on_collision
+from engram.kernel.credentials import without_credentials
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.planning import writing
@@ -53,6 +54,10 @@ _COUNT = """
     ORDER BY id
     ON CONFLICT (session_id, memory_id) DO UPDATE SET fts_hit_count = known.fts_hit_count + 1
     RETURNING memory_id, source, was_injected, fts_hit_count
+"""
+_KEEP = """
+    INSERT INTO memories_sessionprompt (workspace_id, session_id, number, text, memory_ids, at)
+    VALUES (%(workspace)s, %(session)s, %(prompts)s, %(text)s, %(ids)s::uuid[], %(now)s)
 """
 _PROMPTED = """
     UPDATE memories_session
@@ -104,6 +109,8 @@ def prompt(
         if is_new:
             records |= _count(session, matched, records, now)
             _note_prompt(session, digest, now)
+            if workspace.config.recalls_kept:
+                _keep_prompt(session, text, matched.keys(), now)
             record(
                 "session.prompted",
                 of=("session", session.id),
@@ -178,5 +185,21 @@ def _note_prompt(session: Session, digest: str, now: datetime) -> None:
                 "digests": session.prompt_digests,
                 "now": now,
                 "session": session.id,
+            },
+        )
+
+
+def _keep_prompt(session: Session, text: str, ids: Collection[UUID], now: datetime) -> None:
+    """Keep what was said, without credentials, and what it matched."""
+    with binary_cursor(prepares=True) as cursor:
+        cursor.execute(
+            _KEEP,
+            {
+                "workspace": current_workspace_id(),
+                "session": session.id,
+                "prompts": session.prompt_count,
+                "text": without_credentials(text)[0],
+                "ids": pack_ids(ids),
+                "now": now,
             },
         )
