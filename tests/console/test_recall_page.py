@@ -23,7 +23,7 @@ PAGE = "/console/recall/"
 ASKED = "At which floors does the lift stop?"
 
 
-def test_results_are_those_of_the_api_with_their_factors(tenant: Tenant, member: Member) -> None:
+def test_results_are_those_of_the_api_and_steps_add_up(tenant: Tenant, member: Member) -> None:
     for text in (LIFT, TEA, CRATES):
         commit(tenant, text)
     body = {"query": ASKED, "min_score": None, "explain": True, "record": False}
@@ -34,11 +34,26 @@ def test_results_are_those_of_the_api_with_their_factors(tenant: Tenant, member:
     assert listed == [one["memory"]["id"] for one in found]
     assert f"score {found[0]['score']:.3f}" in results
     first = results.split('class="place')[1]
-    for name, value in (("Words", "text"), ("Meaning", "vector"), ("Match", "fused"),
-                        ("× Freshness", "freshness"), ("× Diversity", "diversity")):  # fmt: skip
-        told = f'<span class="num">{found[0]["explain"][value]:.2f}</span>'
-        bar = first[first.index(f'<span class="name">{name}</span>') :]
-        assert told in bar[: bar.index("</li>")], name
+    steps = re.findall(r'<th scope="row">(.*?) <span.*?<td class="num">(.*?)</td>', first)
+    assert [name for name, _ in steps][:2] == ["Words", "Meaning"]
+    assert {"Match", "Freshness", "Diversity", "Score"} <= {name for name, _ in steps}
+    changes = [float(told.replace("−", "-")) for _, told in steps if "=" not in told]
+    assert f"{sum(changes):.3f}" == f"{found[0]['score']:.3f}"
+
+
+def test_options_are_folded_until_one_is_set(tenant: Tenant, member: Member) -> None:
+    commit(tenant, LIFT)
+    client = member("reader")
+    folded, unfolded = '<details class="options">', '<details class="options" open>'
+    for query in ({}, {"query": ASKED}, {"query": ASKED, "k": "10", "scope": " ", "kind": ""}):
+        assert folded in shown(client, PAGE, **query)
+    for option in ({"k": "3"}, {"scope": "house"}, {"graph": "no"}, {"expected": "lift"}):
+        page = shown(client, PAGE, query=ASKED, **option)
+        assert unfolded in page
+        assert "(1 set)" in page
+    assert unfolded in shown(client, PAGE, 422, query=ASKED, k="0")
+    form = shown(client, PAGE)
+    assert form.index('name="query"') < form.index(" Recall</button>") < form.index('name="k"')
 
 
 def test_a_try_is_not_counted(tenant: Tenant, member: Member) -> None:
@@ -140,7 +155,7 @@ def test_a_memory_tells_its_last_recalls_with_their_factors(tenant: Tenant, memb
     assert "session <bdi>s 1</bdi>" in panel
     assert "scope house" in panel
     assert "without links" in panel
-    assert '<span class="name">× Freshness</span>' in panel
+    assert '<th scope="row">Freshness' in panel
     [again] = re.findall(r'href="(/console/recall/\?[^"]+)"', panel)
     tried = shown(client, unescape(again))
     assert "It is among the results" in tried

@@ -1,4 +1,4 @@
-"""Try a recall: its results with their factors, and why a memory is or is not among them."""
+"""Try a recall: its results with the steps to their scores, and why a memory is not among them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engram.console.memories.factors import Bar, bars_of
 from engram.console.memories.forms import DayForm
+from engram.console.memories.steps import Step, steps_of
 from engram.kernel.literals import row_id
 from engram.kernel.pages import member_page, staff_of
 from memories.api.memories import visible_to
@@ -30,6 +30,7 @@ from memories.services.recall.recall import RecallAnswer, recall
 from memories.services.recall.why_not import WhyNot, why_not
 
 _ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+K: Final = 10  # results, unless the address says how many
 CANDIDATES: Final = 6  # memories offered where several hold the words
 CUTS: Final[dict[str, tuple[str, MinScore]]] = {
     "": ("What is relevant", AUTO),
@@ -41,13 +42,13 @@ EXPECTED_MAX_CHARS: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class ShownResult:
-    """One result: the memory, its place and scores, its factors, and its open conflicts."""
+    """One result: the memory, its place, its score with the steps to it, its open conflicts."""
 
     memory: Memory
     rank: int
     score: float
     relevance: float
-    bars: Sequence[Bar]
+    steps: Sequence[Step]
     conflicts: Sequence[UUID]
 
 
@@ -69,13 +70,23 @@ class RecallForm(DayForm):
     expected = forms.CharField(max_length=EXPECTED_MAX_CHARS, required=False, label="Expected")
 
     @property
+    def chosen(self) -> list[str]:
+        """Return which options the address sets, beside the query."""
+        usual = {"k": str(K)}
+        return [
+            name
+            for name in self.fields
+            if name != "query" and self.data.get(name, "").strip() not in {"", usual.get(name)}
+        ]
+
+    @property
     def wanted(self) -> Query:
         """Return the recall of a valid form; it is not recorded."""
         fields, switch = self.cleaned_data, {"yes": True, "no": False}
         then: datetime | None = fields["as_of"]
         return Query(
             text=fields["query"],
-            k=fields["k"] or 10,
+            k=fields["k"] or K,
             scope=fields["scope"].strip("/"),
             project=fields["project"],
             kinds=(fields["kind"],) if fields["kind"] else (),
@@ -92,7 +103,7 @@ class RecallForm(DayForm):
 def playground(request: HttpRequest) -> HttpResponse:
     """Answer the recall that the address names, and explain it; nothing is recorded."""
     form = RecallForm(request.GET)
-    context: dict[str, Any] = {"form": form, "typed": request.GET}
+    context: dict[str, Any] = {"form": form, "typed": request.GET, "chosen": form.chosen}
     is_valid = form.is_valid()
     if is_valid and form.cleaned_data["query"]:
         query, now = form.wanted, timezone.now()
@@ -107,7 +118,7 @@ def _show(answer: RecallAnswer) -> list[ShownResult]:
     conflicts = disputes_of([found.memory.pk for found in answer.results])
     return [
         ShownResult(
-            found.memory, rank, found.score, found.relevance, bars_of(found.explain),
+            found.memory, rank, found.score, found.relevance, steps_of(found.explain, found.score),
             conflicts.get(found.memory.pk, ()),
         )
         for rank, found in enumerate(answer.results, start=1)
@@ -125,7 +136,7 @@ def _explain_expected(
         return {"meant": meant[:CANDIDATES], "is_unknown": not meant}
     # Why-not explains a recall of the present; so does the page, and says so.
     found = why_not(staff_of(request).workspace, meant[0], replace(query, as_of=None), now=now)
-    return {"why": found, "why_bars": _bars_of(found)}
+    return {"why": found, "why_steps": _steps_of(found)}
 
 
 def _find_expected(request: HttpRequest, expected: str) -> list[Memory]:
@@ -141,5 +152,7 @@ def _find_expected(request: HttpRequest, expected: str) -> list[Memory]:
     return list(newest[: CANDIDATES + 1])
 
 
-def _bars_of(found: WhyNot) -> list[Bar]:
-    return bars_of(found.explain) if found.explain else []
+def _steps_of(found: WhyNot) -> list[Step]:
+    if found.explain is None or found.score is None:
+        return []
+    return steps_of(found.explain, found.score)

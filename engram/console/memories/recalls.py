@@ -11,7 +11,7 @@ from uuid import UUID
 
 from django.utils import timezone
 
-from engram.console.memories.factors import Bar, bars_of
+from engram.console.memories.steps import Step, steps_of
 from memories.models import Kind, Memory, PastRecall, PastResult, RecallOrigin
 from memories.services.recall.past_recalls import asked_in, results_of
 
@@ -29,7 +29,7 @@ class ShownRecall:
     by: str
     session: UUID | None
     filters: Sequence[str]
-    bars: Sequence[Bar]
+    steps: Sequence[Step]
     again: str
 
     @property
@@ -64,7 +64,7 @@ def last_recalls(memory: Memory, until: datetime | None = None) -> LastRecalls:
         shown.append(
             ShownRecall(
                 row, about.query, about.by, about.session, list(_filters(row.recall.asked)),
-                bars_of(row.factors), _again(row.recall, about.query, memory),
+                steps_of(row.factors, row.score), _again(row.recall, about.query, memory),
             )
         )  # fmt: skip
     return LastRecalls(shown, rows.order_by()[:COUNTED].count())
