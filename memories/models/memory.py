@@ -17,11 +17,11 @@ from engram.kernel.tenancy import WorkspaceManager, WorkspaceModel, WorkspaceQue
 
 
 class Kind(models.TextChoices):
-    """The kind of a statement."""
+    """The kind of a statement; the values are those of the API."""
 
-    SEMANTIC = "semantic", "Semantic"
-    EPISODIC = "episodic", "Episodic"
-    PROCEDURAL = "procedural", "Procedural"
+    SEMANTIC = "semantic", "Fact"
+    EPISODIC = "episodic", "Event"
+    PROCEDURAL = "procedural", "Procedure"
     DECISION = "decision", "Decision"
     CONSTRAINT = "constraint", "Constraint"
 

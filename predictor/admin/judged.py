@@ -13,6 +13,7 @@ from unfold.decorators import display
 from engram.kernel.staff import figure_column, format_moment, moment_column
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
+from predictor.core.offline_judge import version_in_words
 from predictor.models import Comparison, ComparisonOutcome, Judgement
 from predictor.models.comparison import LEARNED, WINNER_WORDS
 from predictor.services.status.records import SessionRecord, record_of
@@ -54,8 +55,8 @@ class JudgementAdmin(OfSessionAdmin):
     detail_template = "admin/predictor/judgement/detail.html"
 
     list_display = [
-        "session_key", "status_label", "kind", "version", "overall_figure", "confidence_figure",
-        "void_reason", "tries", "judged",
+        "session_key", "status_label", "kind", "judge_version", "overall_figure",
+        "confidence_figure", "void_reason", "tries", "judged",
     ]  # fmt: skip
     list_filter = ["status", "kind", "is_flat"]
     ordering = ["-due_at", "-id"]
@@ -78,6 +79,11 @@ class JudgementAdmin(OfSessionAdmin):
     def status_label(self, judgement: Judgement) -> str:
         """Return the status."""
         return str(judgement.get_status_display())
+
+    @display(description="judge's version", ordering="version")
+    def judge_version(self, judgement: Judgement) -> str:
+        """Return the version of the judge, whose name is beside it."""
+        return version_in_words(judgement.version)
 
     def title_of(self, row: Judgement) -> str:
         """Return the session's key and when it was judged or became due."""

@@ -37,7 +37,8 @@ from memories.core.topic_words import stems
 from predictor.core.judging import JudgeScores, cut_note
 from predictor.core.talk import Talk
 
-OFFLINE_VERSION: Final = "offline-3"
+OFFLINE: Final = "offline-"
+OFFLINE_VERSION: Final = f"{OFFLINE}3"
 MEAN_WEIGHT: Final = 0.55
 OWN_WEIGHT: Final = 0.35
 SHARE_WEIGHT: Final = 0.1
@@ -227,3 +228,8 @@ def _original_words(topics: Sequence[str], text: str) -> Iterator[str]:
     for topic, words in forms.items():
         # Of two equally frequent words the lower-case one: it does not begin a sentence.
         yield max(words, key=lambda word: (words[word], word), default=topic)
+
+
+def version_in_words(version: str) -> str:
+    """Return a judge's version as pages write it beside its name: "3" of "offline-3"."""
+    return version.removeprefix(OFFLINE)

@@ -79,7 +79,7 @@ def test_filters_are_links_that_name_what_is_chosen(member: Member) -> None:
     html = member("admin").get(f"{MEMORIES}?q=boat&kind__exact=semantic").content.decode()
     chosen = re.findall(r"<summary[^>]*>(\w+): <strong>([^<]*)</strong>", html)
     assert dict(chosen) == {
-        "State": "Active", "Kind": "Semantic", "Provenance": "All", "Use": "All",
+        "State": "Active", "Kind": "Fact", "Provenance": "All", "Use": "All",
     }  # fmt: skip
     assert 'href="?kind__exact=semantic&amp;q=boat&amp;state=forgotten"' in html
 
@@ -140,7 +140,7 @@ def test_a_column_that_says_the_same_in_all_rows_stands_apart(
     shown, said = columns(client, "")
     assert shown >= {"memory", "scope"}
     assert not shown & {"state", "kind", "agent"}
-    assert "All on this page: state active kind Semantic" in said
+    assert "All on this page: state active kind Fact" in said
     assert "agent" not in said  # nobody says anything there
     place = ["action_checkbox", *admin.site._registry[Memory].list_display].index("place")
     remember(tenant.workspace, "The green boat is in the yard.", scope="quay")

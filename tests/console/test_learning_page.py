@@ -200,7 +200,7 @@ def test_the_linear_ranking_is_measured_where_its_scores_are_stored(
     assert gain is not None
     assert (gain.n, gain.mean) == (4, pytest.approx(np.mean(linear) - np.mean(baseline)))
     html = get_page(member("reader"))
-    row = html.partition("Linear part")[2].partition("</tr>")[0]
+    row = html.partition("Simple part")[2].partition("</tr>")[0]
     assert f"{np.mean(linear):.3f}" in row
     assert 'data-label="sessions">4<' in row
     told = tenant.reader.get("predictor/status").json()["scoreboard"]

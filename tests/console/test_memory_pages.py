@@ -146,7 +146,7 @@ def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
     alike = re.search(r'alike">(.*?)</p>', shown(client, LIST), re.DOTALL)
     assert alike is not None
     told = re.sub(r"<[^>]*>", "", alike[1])
-    assert "kind Semantic" in told
+    assert "kind Fact" in told
     assert "agent ada" in told
     assert headings(columns=["tags", "scope"]) == ["Scope", "Tags"]
     # One row has nothing to be compared with.
@@ -243,7 +243,7 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
     assert changes_in(page) == {
         2: {
             "Scope": "house → office",
-            "Kind": "Semantic → Decision",
+            "Kind": "Fact → Decision",
             "Confidence": "0.7 → 0.25",
             "Tags": "building, old → new, night",
             "Expiry": "never → 31 May 2199, 10:00",

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from engram.console.settings_form import LABELS
+from memories.models import Kind
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 TAG = re.compile(r"\{%[^%]*%\}|\{\{[^}]*\}\}|<[^>]*>")
@@ -30,3 +31,21 @@ def test_pages_about_learning_call_the_learned_ranking_so(template: Path) -> Non
 
 def test_settings_name_which_model_they_are_about() -> None:
     assert [label for label in LABELS.values() if BARE.search(label)] == []
+
+
+# What only those know who built it; titles and help may say it.
+OF_THE_MECHANISM = re.compile(
+    r"\b(?:cosine|ridge|closed form|linear part|semantic|offline-\d)\b", re.IGNORECASE
+)
+SHOWN = sorted(TEMPLATES.rglob("*.html"))
+
+
+@pytest.mark.parametrize("template", SHOWN, ids=lambda path: str(path.relative_to(TEMPLATES)))
+def test_pages_need_no_knowledge_of_the_mechanism(template: Path) -> None:
+    assert OF_THE_MECHANISM.findall(words_of(template)) == []
+
+
+def test_kinds_of_memories_are_plain_words() -> None:
+    assert [str(label) for label in Kind.labels] == [
+        "Fact", "Event", "Procedure", "Decision", "Constraint",
+    ]  # fmt: skip

@@ -14,6 +14,7 @@ from engram.kernel.labels import figure
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
 from predictor.core.gates import failure_words, gate_words
+from predictor.core.offline_judge import version_in_words
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
 from predictor.models.comparison import LEARNED, WINNER_WORDS
 from predictor.services.status.unused import REASONS
@@ -59,6 +60,12 @@ GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
 def thousands(number: int) -> str:
     """Return a number with its thousands set apart."""
     return f"{number:,}"
+
+
+@register.filter
+def judge_version(version: str) -> str:
+    """Return a judge's version as pages write it."""
+    return version_in_words(version)
 
 
 @register.filter
