@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memories', '0046_entities_without_times'),
+        ('memories', '0047_session_prompts'),
     ]
 
     operations = [
