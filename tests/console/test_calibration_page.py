@@ -20,6 +20,7 @@ from tests.predictor.calibration_world import judged_world, stored
 
 Member = Callable[[str], Client]
 PAGE = "/console/learning/calibration/"
+SIZE = {"size": "30"}
 
 
 def get_page(client: Client) -> str:
@@ -48,21 +49,36 @@ def test_an_empty_page_says_when_a_sample_comes(tenant: Tenant, member: Member) 
     assert "Nobody has rated yet." in html
     assert "After fifty scored sessions a sample is drawn by itself" in html
     assert "Draw a sample" not in html  # a reader may not
-    assert "Draw a sample to rate" in get_page(member("reviewer"))
+    assert "Draw a sample</button>" in get_page(member("reviewer"))
 
 
 def test_a_reviewer_draws_a_sample_by_a_button(tenant: Tenant, member: Member) -> None:
     judged_world(tenant)
     client = member("reviewer")
-    answer = client.post(PAGE, follow=True)
+    answer = client.post(PAGE, SIZE, follow=True)
     assert answer.redirect_chain == [(PAGE, 302)]
     html = " ".join(answer.content.decode().split())
     assert "A sample is drawn." in html
     assert len(stored(tenant)) == 30
     assert "Rate 30 memories" in html
-    again = client.post(PAGE, follow=True).content.decode()
+    again = client.post(PAGE, SIZE, follow=True).content.decode()
     assert "Nothing more is drawn: a sample still waits." in again
     assert len(stored(tenant)) == 30
+
+
+def test_one_chooses_how_many_are_drawn(tenant: Tenant, member: Member) -> None:
+    judged_world(tenant)
+    client = member("reviewer")
+    html = get_page(client)
+    offered = re.findall(r'<option value="(\d+)"( selected)?', html)
+    assert offered == [("20", ""), ("30", " selected"), ("50", "")]
+    assert "A sample adds up to as many questions as chosen" in html
+    for size in ("", "0", "21", "5000", "-20", "20 "):
+        refused = client.post(PAGE, {"size": size}, follow=True).content.decode()
+        assert "Choose how many memories to draw." in refused
+    assert stored(tenant) == {}
+    client.post(PAGE, {"size": "20"})
+    assert len(stored(tenant)) == 20
 
 
 def drawn_after(client: Client) -> str:
@@ -73,19 +89,20 @@ def drawn_after(client: Client) -> str:
 def test_another_sample_is_drawn_while_ratings_wait(tenant: Tenant, member: Member) -> None:
     judged_world(tenant, 10)
     client = member("reviewer")
-    client.post(PAGE)
+    client.post(PAGE, SIZE)
     first = stored(tenant)
-    assert "Draw another sample to rate" in get_page(client)
+    assert "Draw another sample</button>" in get_page(client)
     on_screen = client.get("/console/inbox/?source=calibration").content.decode()
     shown = next(pk for pk in first if f'data-card="{pk}"' in on_screen)
     after = drawn_after(client)
-    html = client.post(PAGE, {"after": after}, follow=True).content.decode()
+    html = client.post(PAGE, {**SIZE, "after": after}, follow=True).content.decode()
     assert "A sample is drawn." in html
     both = stored(tenant)
     assert len(both) == 60
     assert len({(one.session_id, one.memory_id) for one in both.values()}) == 60
     assert "Rate 60 memories" in " ".join(html.split())
-    again = client.post(PAGE, {"after": after}, follow=True).content.decode()  # pressed twice
+    # Pressed twice.
+    again = client.post(PAGE, {**SIZE, "after": after}, follow=True).content.decode()
     assert "Nothing more is drawn" in again
     assert stored(tenant).keys() == both.keys()
     still = client.get("/console/inbox/?source=calibration").content.decode()
@@ -95,16 +112,16 @@ def test_another_sample_is_drawn_while_ratings_wait(tenant: Tenant, member: Memb
 def test_no_more_wait_than_one_draw_may_add_to(tenant: Tenant, member: Member) -> None:
     judged_world(tenant, 12)
     client = member("reviewer")
-    client.post(PAGE)
+    client.post(PAGE, SIZE)
     for _ in range(2):
-        client.post(PAGE, {"after": drawn_after(client)})
+        client.post(PAGE, {**SIZE, "after": drawn_after(client)})
     assert len(stored(tenant)) == 90
     with in_workspace(tenant.workspace):
         after = CalibrationSample.objects.values_list("drawn_at", flat=True)[0]
     html = get_page(client)
     assert "Draw another" not in html
-    assert "Another sample can be drawn once at most 70 wait." in html
-    client.post(PAGE, {"after": after.isoformat()})
+    assert "Another sample can be drawn once at most 80 wait." in html
+    client.post(PAGE, {**SIZE, "after": after.isoformat()})
     assert len(stored(tenant)) == 90
 
 
@@ -112,13 +129,13 @@ def test_no_more_wait_than_one_draw_may_add_to(tenant: Tenant, member: Member) -
 def test_what_names_no_draw_draws_nothing_more(tenant: Tenant, member: Member, after: str) -> None:
     judged_world(tenant, 10)
     client = member("reviewer")
-    client.post(PAGE)
-    assert client.post(PAGE, {"after": after}).status_code in {302, 400, 422}
+    client.post(PAGE, SIZE)
+    assert client.post(PAGE, {**SIZE, "after": after}).status_code in {302, 400, 422}
     assert len(stored(tenant)) == 30
 
 
 def test_nothing_left_to_draw_is_said(tenant: Tenant, member: Member) -> None:
-    answer = member("reviewer").post(PAGE, follow=True)
+    answer = member("reviewer").post(PAGE, SIZE, follow=True)
     assert "Nothing is left to ask about" in answer.content.decode()
 
 
@@ -128,7 +145,7 @@ def test_readers_see_the_agreement_and_draw_nothing(
 ) -> None:
     judged_world(tenant)
     client = member(role)
-    assert client.post(PAGE).status_code == 403
+    assert client.post(PAGE, SIZE).status_code == 403
     assert stored(tenant) == {}
     draw(tenant)
     assert "Rate 20 memories" not in get_page(client)

@@ -73,7 +73,7 @@ def test_a_sample_is_drawn_and_rated_and_stands_on_one_scale(
     held(service)
     person = visit()
     page = person.sign_in(CALIBRATION)
-    page.get_by_role("button", name="Draw a sample to rate").click()
+    page.get_by_role("button", name="Draw a sample").click()
     expect(page.get_by_text("A sample is drawn.")).to_be_visible()
     page.get_by_role("link", name=re.compile(r"Rate \d+ memories")).click()
     card = page.locator("[data-card]")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime
+from typing import Final
 
 import numpy as np
 from django.contrib import messages
@@ -23,6 +24,7 @@ from predictor.services.calibration import calibrate
 from predictor.services.calibration.report import JudgeReport, calibration_of
 
 SHOWN = 20
+SIZES: Final = (calibrate.SAMPLE_MIN, calibrate.SAMPLE_SIZE, calibrate.SAMPLE_MAX)  # by hand
 STEPS = [(place, *band[1:3]) for place, band in enumerate(BANDS.values(), 1)]
 
 
@@ -55,19 +57,28 @@ def calibration(request: HttpRequest) -> HttpResponse:
             "rows": [(row, texts.get(row.memory_id)) for row in rows],
             "steps": STEPS,
             "may_rate": has_role(request, Role.REVIEWER),
-            "may_draw": found.waiting <= calibrate.WAITING_MAX - calibrate.SAMPLE_SIZE,
+            "may_draw": bool(sizes := _sizes(found.waiting)),
+            "sizes": sizes,
             "sample_size": calibrate.SAMPLE_SIZE,
-            "most_waiting": calibrate.WAITING_MAX - calibrate.SAMPLE_SIZE,
+            "most_waiting": calibrate.WAITING_MAX - SIZES[0],
         },
     )
 
 
+def _sizes(waiting: int) -> list[int]:
+    """Return how many may be drawn while so many wait."""
+    return [size for size in SIZES if waiting + size <= calibrate.WAITING_MAX]
+
+
 def _draw(request: HttpRequest) -> HttpResponse:
     staff = staff_of(request)
+    if (size := request.POST.get("size", "")) not in map(str, SIZES):
+        messages.warning(request, "Choose how many memories to draw.")
+        return redirect("console:calibration")
     try:
         is_drawn = calibrate.sample(
             staff.workspace,
-            calibrate.SAMPLE_SIZE,
+            int(size),
             rng=np.random.default_rng(),
             actor=staff.actor,
             now=timezone.now(),
