@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -17,7 +17,8 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import WITHHELD, CardNames, name_cards
-from engram.console.feed_groups import joined_from, line_of, newest_lines
+from engram.console.feed_groups import WITH_TEXT, joined_from, line_of, newest_lines
+from engram.console.inbox.addresses import address_of
 from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
 from memories.models import Memory
@@ -27,6 +28,21 @@ CATCH_UP_ROWS = 500
 OVERLAP = timedelta(seconds=60)
 # Sequence numbers are assigned before commit: how far back late events are searched.
 OVERLAP_ROWS = 10_000
+# The pages of what events speak of: of one type, else of a family; "" for none.
+PAGES: Final = {
+    "memory": "console:memory",
+    "memory.erased": "",
+    "conflict": "console:conflict",
+    "note.created": "console:note",
+    "note.changed": "console:note",
+    "merge.suggested": "console:memory",
+    "merge.audited": "console:memory",
+    "session": "admin:memories_session_change",
+    "session.deleted": "",
+    "training": "admin:predictor_training_change",
+    "comparison": "admin:predictor_comparison_change",
+    "janitor": "admin:memories_janitorrun_change",
+}
 
 
 def as_message(event: Event) -> dict[str, Any]:
@@ -162,16 +178,15 @@ def _display(
         found = {**found, "words": words, "glyph": glyph_for(kind)}
         if line := line_of(kind, data, data.get("actor", "")):
             found |= {"joins": line, "joined_from": joined_from(kind)}
-        if url := _link(kind, data["object"]):
+        is_told = found.get("text") or kind.partition(".")[0] not in WITH_TEXT
+        if is_told and (url := _link(kind, data)):
             found["url"] = url
     return found
 
 
-def _link(kind: str, object_id: str) -> str:
-    if kind.startswith("conflict."):
-        return reverse("console:conflict", args=[object_id])
-    if kind.startswith("memory."):
-        return reverse("console:memory", args=[object_id])
-    if kind in {"note.created", "note.changed"}:
-        return reverse("console:note", args=[object_id])
-    return ""
+def _link(kind: str, data: Mapping[str, Any]) -> str:
+    """Return the page of what an event speaks of; "" where it has none for all who see the feed."""
+    if kind.startswith("review."):
+        return address_of({}, item=f"reviews:{data['review']}") if "review" in data else ""
+    page = PAGES[kind] if kind in PAGES else PAGES.get(kind.partition(".")[0], "")
+    return reverse(page, args=[data["object"]]) if page else ""

@@ -60,7 +60,13 @@ function row({ type, seq, at, data }) {
   const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
   glyph.append(drawIcon(data.glyph?.[0] ?? "events"));
   const told = element("div", "told");
-  told.append(element("strong", "", data.words));
+  const words = element("strong", "", data.url && !data.text ? undefined : data.words);
+  if (data.url && !data.text) {
+    const link = element("a", "", data.words);
+    link.href = data.url;
+    words.append(link);
+  }
+  told.append(words);
   if (data.scope) told.append(" ", element("span", "chip scope", data.scope));
   // `agent` is who wrote the memory, which is who did it only where it was committed.
   const by = (type === "memory.committed" && data.agent) || data.actor;

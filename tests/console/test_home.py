@@ -28,7 +28,7 @@ from engram.kernel.history import record
 from engram.kernel.models import Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import GRAIN, PAUSE, note_visit
-from memories.models import Memory, RecallDay
+from memories.models import JanitorRun, Memory, RecallDay
 from predictor.models import PredictorState, Training, TrainingLease
 from predictor.services.status.progress import training_progress
 from tests.conftest import NOW, Tenant
@@ -316,6 +316,27 @@ def feed_in(html: str) -> list[tuple[str, str]]:
     ]
     told = [(found[1], found[2] or "1") for found in words if found]
     return [one for one in told if one[0] != "Key issued"]  # the keys of the tenant
+
+
+def test_events_without_a_text_lead_to_what_they_speak_of(tenant: Tenant, member: Member) -> None:
+    memory = uuid4()
+    with in_workspace(tenant.workspace):
+        run = JanitorRun.objects.create(started_at=NOW)
+        review = uuid4()
+        for kind, of, data in (
+            ("review.opened", ("memory", memory), {"review": str(review), "kind": "forget"}),
+            ("janitor.ran", ("janitor_run", run.pk), {}),
+            ("session.deleted", ("session", uuid4()), {}),
+        ):
+            record(kind, of=of, actor=SYSTEM, now=NOW, data=data)
+    client = member("reviewer")
+    html = client.get("/").content.decode()
+    item = f"/console/inbox/?item=reviews%3A{review}"
+    assert f'<strong><a href="{item}">Review opened</a></strong>' in html
+    page = f"/admin/memories/janitorrun/{run.pk}/change/"
+    assert f'<strong><a href="{page}">Janitor ran</a></strong>' in html
+    assert client.get(page).status_code == 200
+    assert "<strong>Session deleted</strong>" in html
 
 
 def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member) -> None:
