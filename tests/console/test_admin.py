@@ -322,12 +322,19 @@ def test_revoking_asks_first(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     with in_workspace(tenant.workspace):
         key = ApiKey.objects.get(name="acme reader")
+    page = f"/admin/kernel/apikey/{key.pk}/change/"
+    offer = '<button name="action" value="revoke">'
+    shown = client.get(page).content.decode()
+    assert offer in shown
+    assert f'name="_selected_action" value="{key.pk}"' in shown
     assert (
-        "Revoke 1 keys?" in act(client, KEYS, "revoke", [key.pk], confirmed=False).content.decode()
+        "Revoke 1 key?" in act(client, KEYS, "revoke", [key.pk], confirmed=False).content.decode()
     )
     assert tenant.reader.get("memories").status_code == 200
     act(client, KEYS, "revoke", [key.pk], confirmed=True)
     assert tenant.reader.get("memories").status_code == 401
+    assert offer not in client.get(page).content.decode()
+    assert member("reviewer").get(page).status_code == 403
 
 
 @pytest.mark.parametrize("role", ["reader", "agent", "reviewer"])

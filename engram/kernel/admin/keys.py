@@ -200,10 +200,10 @@ class ApiKeyAdmin(RoleAdmin):
         return self.confirm(
             request,
             rows.filter(revoked_at=None),
-            question="Revoke {n} keys?",
+            question="Revoke {n:key}?",
             consequence="Whoever uses them is refused from the next request on. This cannot be "
             "undone; a new key can be made at any time.",
             button="Revoke",
-            done="{n} keys revoked.",
+            done="{n:key} revoked.",
             work=work,
         )
