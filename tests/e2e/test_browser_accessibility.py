@@ -1,7 +1,7 @@
 """Every page of the demo by axe-core, in three widths, light and dark; none overflows or complains.
 
 The pages are found by following links, one for each route. What unfolds in a page is open, and the
-help of its keys is looked at as well.
+help of its keys is looked at as well. A further walk is without scripts.
 """
 
 from __future__ import annotations
@@ -82,7 +82,17 @@ async (scheme) => {
   for (const one of document.getAnimations()) if (one instanceof CSSTransition) one.finish();
 }
 """
+# What can be pressed but does nothing where no script listens to it.
+_DEAD = """
+() => [...document.querySelectorAll("button, [role=button], a:not([href])")]
+  .filter((one) => one.checkVisibility({ visibilityProperty: true }) && !one.disabled
+    && one.getBoundingClientRect().width > 1
+    && !(one.form && ["submit", "reset"].includes(one.type))
+    && !one.hasAttribute("popovertarget") && !one.hasAttribute("command"))
+  .map((one) => `does nothing: ${one.outerHTML.slice(0, 120)}`)
+"""
 LEAST_PAGES = 60
+LEAST_CHARS = 100  # of a page's main part
 LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 # Further widths at which nothing overflows, by that of a walk.
 BETWEEN = {1440: [1180, 1024], 1280: [900, 768], 390: [700, 360]}
@@ -197,6 +207,29 @@ def test_no_page_has_a_violation(
     for address in furnished.unlinked:
         page.goto(address)
         found += [f"{address}: {violation}" for violation in look(page, address)]
+    assert not found, "\n".join(found)
+    assert linked >= LEAST_PAGES
+
+
+def test_no_page_needs_scripts_to_be_read_and_none_shows_what_does_nothing(
+    furnished: Furnished, visit: Visit
+) -> None:
+    person = visit(viewport=WIDE, java_script_enabled=False)
+    page = person.sign_in("/")
+    found: list[str] = []
+    linked = 0
+    for address in walk(page, furnished.url):
+        linked += 1
+        for scheme, viewport in zip((*SCHEMES, SCHEMES[0]), (WIDE, LAPTOP, PHONE), strict=True):
+            page.emulate_media(color_scheme=scheme)
+            page.set_viewport_size(viewport)
+            if (over := width_over(page)) > 0:
+                found.append(f"{address}: {over} px too wide for {viewport['width']}")
+            found += [f"{address}: {dead}" for dead in page.evaluate(_DEAD)]
+        if page.locator("h1").count() != 1:
+            found.append(f"{address}: {page.locator('h1').count()} headings of the page")
+        if len(page.locator("main").inner_text()) < LEAST_CHARS:
+            found.append(f"{address}: says nothing")
     assert not found, "\n".join(found)
     assert linked >= LEAST_PAGES
 
