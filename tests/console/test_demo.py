@@ -11,7 +11,8 @@ from django.db.models import Avg
 from django.test import Client
 from django.utils import timezone
 
-from conflicts.models import Conflict, DetectionDue, DetectionRun
+from conflicts.core.muting import MIN_DECIDED
+from conflicts.models import Conflict, DetectionDue, DetectionRun, Muting
 from conflicts.services import due as detection_due
 from conflicts.services.detection.detect import detect_due
 from engram.console.demo.loading import load
@@ -20,10 +21,12 @@ from engram.console.demo.story import ReviseStep, read_story
 from engram.console.overview import overview
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Event, Role, Workspace
+from engram.kernel.models import Event, Job, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
     Derivation,
+    ExtractedQuote,
+    ExtractionRefusal,
     JanitorRun,
     Memory,
     MemoryTokens,
@@ -41,6 +44,7 @@ from memories.models import (
 )
 from memories.services.index import reembed
 from predictor.models import CalibrationItem, Comparison, Judgement, Training
+from predictor.services.calibration.report import calibration_of
 from predictor.services.judging import due as judging_due
 from predictor.services.judging.judge import judge_due
 from predictor.services.training import turn
@@ -134,16 +138,57 @@ def test_people_have_answered_and_put_off_conflicts_of_the_story(demo: Workspace
     with in_workspace(demo):
         kinds = set(Conflict.objects.filter(status="open").values_list("kind", flat=True))
         answered = Conflict.objects.exclude(status="open")
-        verdicts = dict(answered.values_list("question", "decisions__verdict"))
+        verdicts = Counter(answered.values_list("decisions__verdict", flat=True))
         snoozed = Conflict.objects.get(status="snoozed")
         assert kinds == {"ambiguity", "reversal", "stale"}
-        assert sorted(map(str, verdicts.values())) == ["None", "both_valid", "dismiss", "no", "yes"]
+        assert verdicts.keys() == {None, "both_valid", "dismiss", "no", "yes"}
+        assert verdicts[None] == 1  # of the snoozed one
         assert snoozed.snoozed_until is not None
         assert snoozed.snoozed_until > NOW
         retired = [row for row in Memory.objects.all() if row.state(NOW) == State.RETIRED]
         assert [row.content for row in retired] == ["The ticket kiosk at Quay 3 closes at 22:00."]
+        muting = Muting.objects.get()
+        assert (muting.rule, muting.status) == ("ambiguity.number", "pending")
+        assert muting.confirmed < muting.decided / 4
+        assert muting.decided >= MIN_DECIDED
     quality = caller(demo, Role.READER).get("conflicts/quality").json()
     assert quality
+
+
+def test_people_have_rated_what_the_judge_said_and_more_waits(demo: Workspace) -> None:
+    with in_workspace(demo):
+        found = calibration_of(now=NOW)
+        raters = set(CalibrationItem.objects.exclude(labelled_at=None).values_list("labelled_by"))
+        assert found.report.n >= 30
+        assert 0.6 < found.report.agreement < 1
+        assert found.report.agreement_interval.low < found.report.agreement
+        assert sum(len(judge.months) > 2 for judge in found.judges) >= 1
+        assert (found.unsure, found.relabelled) == (1, 1)
+        assert found.waiting >= 20
+        assert raters <= {("ines",), ("aylin",), ("mira",)}
+
+
+def test_statements_of_a_session_were_kept_and_refused(demo: Workspace) -> None:
+    with in_workspace(demo):
+        refused = ExtractionRefusal.objects.filter(session_key="island-1")
+        kept = Memory.objects.filter(tags__tag="extracted")
+        assert refused.filter(is_borderline=True, decision="undecided").count() == 3
+        assert len(set(refused.values_list("reason", flat=True))) >= 3
+        assert {quote.memory_id for quote in ExtractedQuote.objects.all()} == {
+            memory.pk for memory in kept
+        }
+        assert Job.objects.get().status == "done"
+
+
+def test_the_detective_has_read_within_seconds_in_most_hours_of_the_last_day(
+    demo: Workspace,
+) -> None:
+    with in_workspace(demo):
+        shown = overview(demo, NOW).detection
+        known = [lag for lag in shown.lag.values if lag is not None]
+        assert len(known) > 16
+        assert 0 < max(known) < 60
+        assert 0 < (shown.lag_median or 0) < 20
 
 
 def test_the_janitor_has_run_and_agents_said_what_was_missing(demo: Workspace) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import Any
 
+import pytest
 from django.db.models import Sum
 
-from conflicts.models import Conflict
+from conflicts.models import Conflict, DetectionRun
 from conflicts.services.detection.detect import detect_due
 from engram.console.demo.sessions import (
     BETWEEN_PROMPTS,
@@ -23,9 +24,10 @@ from engram.console.demo.story import (
     read_all_steps,
     read_story,
 )
+from engram.kernel.models import Job
 from engram.kernel.tenancy import in_workspace
-from memories.models import JanitorRun, Memory, ReportItem, Revision, Session
-from predictor.models import Comparison, Judgement
+from memories.models import ExtractionRefusal, JanitorRun, Memory, ReportItem, Revision, Session
+from predictor.models import CalibrationItem, Comparison, Judgement
 from tests.conftest import NOW, Tenant
 
 DOG = "Biscuit is the dog of the office."
@@ -113,6 +115,8 @@ def test_answers_of_the_story_are_questions_with_a_change_and_a_dispute(tenant: 
 
 
 def test_people_and_the_janitor_act_in_the_story(tenant: Tenant) -> None:
+    tenant.workspace.settings = {"detection_enabled": False}  # as in a recording
+    tenant.workspace.save()
     play_steps(
         tenant,
         commit(9, "The boathouse closes at 18:00.", label="early"),
@@ -140,9 +144,39 @@ def test_people_and_the_janitor_act_in_the_story(tenant: Tenant) -> None:
         late = Memory.objects.get(content__contains="19:00")
         assert (late.state(NOW), late.retired_at) == ("retired", NOW - timedelta(days=6))
         assert Conflict.objects.get(status="snoozed").snoozed_until == NOW + timedelta(days=4)
+        lag = DetectionRun.objects.get().lag_seconds  # due since the first of the two commits
+        assert lag == pytest.approx(24 * 3600)
         assert JanitorRun.objects.get().started_at == NOW - timedelta(days=2)
         said = ReportItem.objects.get()
         assert (said.kind, said.text) == ("missing", "Who has the keys: asked Ines, she has.")
+
+
+def test_people_rate_what_a_sample_asks_about_and_a_session_is_extracted(tenant: Tenant) -> None:
+    talk = f"{TALK}User: The night boat to Westhaven usually waits for the last train.\n"
+    rated = {"do": "rate", "session": "dogs", "by": "ines"}
+    play_steps(
+        tenant,
+        commit(9, DOG, label="dog"),
+        commit(9, "Biscuit sleeps under the desk at noon.", label="desk"),
+        commit(9, "Invoices are sent on the first of a month.", label="invoices"),
+        {
+            "do": "session", "days_ago": 4, "key": "dogs", "agent": "forge",
+            "context": "Who is the dog of the office?", "prompts": PROMPTS,
+            "transcript": talk, "is_extracted": True,
+        },
+        {"do": "sample", "days_ago": 3, "by": "aylin", "size": 2},
+        {**rated, "days_ago": 2, "ratings": {"dog": 1.0, "desk": 0.5, "invoices": None}},
+        {**rated, "days_ago": 1, "ratings": {"dog": 0.75, "desk": 0.75, "invoices": 0.0}},
+    )  # fmt: skip
+    with in_workspace(tenant.workspace):
+        items = list(CalibrationItem.objects.all())
+        assert len(items) == 2  # the third was not asked about
+        assert {item.labelled_by for item in items} == {"ines"}
+        assert {item.labelled_at for item in items} == {NOW - timedelta(days=1)}
+        assert all(item.is_relabelled for item in items)
+        job = Job.objects.get()
+        assert (job.status, job.finished_at) == ("done", ENDED)
+        assert ExtractionRefusal.objects.exists() or job.result["kept"]
 
 
 def members_of_cards(tenant: Tenant) -> list[set[str]]:

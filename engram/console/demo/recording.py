@@ -61,8 +61,8 @@ def fingerprint() -> dict[str, Any]:
 def record_story(advance: Advance = lambda steps: None) -> bytes:
     """Play the story in a scratch workspace; return its rows, compressed.
 
-    The detective reads all of it at the end, as it would read an import: read step by step, the
-    cards would have waited for months.
+    What no step of the story has the detective read, it reads at the end, as it would read an
+    import: read step by step, the cards would have waited for months.
     """
     with seeded_ids(), scratch_workspace(**PATIENT, detection_enabled=False) as workspace:
         workspace.created_at = BEGAN

@@ -18,6 +18,8 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session
+from memories.services.extraction.queue import queue_of_session
+from memories.services.extraction.run import extract_turn
 from memories.services.sessions.end import end_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.prompts import prompt
@@ -44,6 +46,7 @@ class SessionStep(DemoStep):
     feedback: dict[str, float] = {}
     transcript: str = ""
     missing: tuple[str, ...] = ()  # what the agent had to find out, as it says at the end
+    is_extracted: bool = False  # into memories, and statements that were refused
 
 
 def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: datetime) -> None:
@@ -57,6 +60,9 @@ def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: da
         workspace, step.key, step.transcript, actor=agent, now=ended_at,
         report=Report(missing=step.missing),
     )  # fmt: skip
+    if step.is_extracted:
+        queue_of_session(workspace, step.key, actor=agent, now=ended_at)
+        extract_turn(workspace.pk, clock=lambda: ended_at, seconds=0, may_ask=False)
     judged_at = ended_at + JUDGED_AFTER
     judge_due(workspace, clock=lambda: judged_at)
     rng = np.random.default_rng([SEED, *step.key.encode()])

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter
 
 from engram.console.demo.notes import NOTES, NoteStep, write_note
+from engram.console.demo.ratings import RATINGS, RateStep, RatingStep, SampleStep, rate
 from engram.console.demo.sessions import SESSIONS, SessionStep, hold_session
 from engram.console.demo.steps import DemoStep, Labels, person
 from engram.console.demo.verdicts import VERDICTS, VerdictStep, take
@@ -29,7 +30,7 @@ from memories.services.lifecycle.revise import revise
 from memories.services.recall.recall import Query, recall
 
 STORY = Path(__file__).with_name("story.jsonl")
-FILES = (STORY, NOTES, SESSIONS, VERDICTS)
+FILES = (STORY, NOTES, SESSIONS, VERDICTS, RATINGS)
 # The story's agents may commit users' statements and pin memories.
 PASSES_ON = Claims(Provenance.USER_STATED, may_pin=True)
 PAUSE = timedelta(minutes=7)  # between steps of one day
@@ -95,7 +96,10 @@ class RecallStep(DemoStep):
     scope: str = ""
 
 
-AnyStep = CommitStep | ReviseStep | ForgetStep | RecallStep | NoteStep | SessionStep | VerdictStep
+AnyStep = (
+    CommitStep | ReviseStep | ForgetStep | RecallStep
+    | NoteStep | SessionStep | VerdictStep | RatingStep
+)  # fmt: skip
 STEP: TypeAdapter[AnyStep] = TypeAdapter(Annotated[AnyStep, Field(discriminator="do")])
 
 
@@ -105,7 +109,7 @@ def read_story(path: Path = STORY) -> list[AnyStep]:
 
 
 def read_all_steps() -> list[AnyStep]:
-    """Read the shipped story with its notes, sessions and verdicts, in time order."""
+    """Read the shipped story with its notes, sessions, verdicts and ratings, in time order."""
     steps = [step for path in FILES for step in read_story(path)]
     return sorted(steps, key=lambda step: -step.days_ago)
 
@@ -167,6 +171,8 @@ def _take(
         write_note(workspace, step, at)
     elif isinstance(step, VerdictStep):
         take(workspace, step, labels, at)
+    elif isinstance(step, SampleStep | RateStep):
+        rate(workspace, step, labels, at)
     else:
         _act(workspace, step, labels, at)
 

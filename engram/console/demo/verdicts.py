@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Literal
 from uuid import UUID
 
+from django.db.models import Max
 from pydantic import Field
 
 from conflicts.models import Conflict
@@ -22,13 +23,17 @@ from engram.console.demo.steps import DemoStep, Labels, person
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory, Observation
 from memories.services.janitor import run as janitor
 
 VERDICTS = Path(__file__).with_name("verdicts.jsonl")
 
 
 class DetectStep(DemoStep):
-    """The detective reads some memories; the rest of the story it reads at the end."""
+    """The detective reads memories that were due since their commits, as a worker does.
+
+    The rest of the story it reads at the end.
+    """
 
     do: Literal["detect"]
     of: tuple[str, ...]
@@ -66,8 +71,7 @@ def take(workspace: Workspace, step: VerdictStep, labels: Labels, at: datetime) 
     """Take a step at its time."""
     match step:
         case DetectStep():
-            for label in step.of:
-                due.queue_memories(workspace, labels[label], now=at)
+            _queue_since_commit(workspace, [labels[label] for label in step.of])
             detect_due(workspace, clock=lambda: at)
         case DecideStep():
             card = _card_of(workspace, step.of, labels)
@@ -80,6 +84,14 @@ def take(workspace: Workspace, step: VerdictStep, labels: Labels, at: datetime) 
             snooze(workspace, card, until=until, actor=person(step.by), now=at)
         case JanitorStep():
             janitor.run(workspace, actor=SYSTEM, now=at)
+
+
+def _queue_since_commit(workspace: Workspace, memory_ids: list[UUID]) -> None:
+    """Queue memories as due since each was last committed, by the story's clock."""
+    with in_workspace(workspace):
+        said = Observation.objects.filter(memory__in=memory_ids).order_by()
+        for memory_id, since in said.values_list("memory").annotate(Max("created_at")):
+            due.note_written(Memory, memory_ids=[memory_id], now=since)
 
 
 def _card_of(workspace: Workspace, of: tuple[str, ...], labels: Labels) -> UUID:
