@@ -3,6 +3,7 @@
 PYTHON := .venv/bin/python
 PEERS_PYTHON := .venv-peers/bin/python
 BENCH_SIZE ?= toy
+BENCH_PROCESSES ?= 1
 TEST_PROCESSES ?= 2
 
 export OMP_NUM_THREADS := 1
@@ -38,10 +39,9 @@ check: dev-venv ## formatting, lint, types, imports, dependencies, migrations, d
 	  $(PYTHON) manage.py check --deploy --fail-level WARNING
 
 bench: bench-venv ## run every benchmark (BENCH_SIZE=toy or full)
-	@for script in benchmarks/*.py; do \
-	  echo "== $$script ($(BENCH_SIZE))"; \
-	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$script" || exit 1; \
-	done
+	@printf '%s\n' benchmarks/*.py | xargs -n 1 -P $(BENCH_PROCESSES) sh -c ' \
+	  echo "== $$0 ($(BENCH_SIZE))"; \
+	  BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PYTHON) "$$0" || { echo "$$0 failed"; exit 255; }'
 
 peers: peers-venv ## compare with other stores of memories (BENCH_SIZE=full DATA=FOLDER)
 	@BENCH_SIZE=$(BENCH_SIZE) PYTHONPATH=. $(PEERS_PYTHON) benchmarks/peers.py \

@@ -77,6 +77,10 @@ class Api:
         if answer.status != status:
             raise SystemExit(f"{path}: {answer.status} {received.decode()}")
 
+    def reconnect(self) -> None:
+        """Begin a new connection: the server closes one that was idle for some seconds."""
+        self._connection.close()
+
     def recall(self, text: str) -> None:
         """Recall by a query."""
         self._send("memories/recall", {"query": text}, 200)
@@ -117,6 +121,7 @@ def measure_paths(
         rows |= {"embedding of a question": embedding, "plain SQL: search": floor}
         rows |= {"recall, floor": compare(rows["recall"], embedding, floor)}
         if statements:
+            api.reconnect()
             rows["commit"] = over_http(api.commit, statements)
             rng = random.Random(size)
             rows["commit of much alike"] = over_http(api.commit, (sentence(rng) for _ in count()))

@@ -9,18 +9,19 @@ from contextlib import contextmanager
 from django.db import connection
 from django.test.utils import setup_test_environment, teardown_test_environment
 
+from tests.template_database import use_template
+
 IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
 
 
 @contextmanager
 def own_database() -> Iterator[None]:
-    """Create and migrate a database, use it within the block, drop it.
+    """Create a database by copying a migrated one, use it within the block, drop it.
 
-    BENCH_TEMPLATE names a migrated database of the same server to copy: migrations take longer than
-    a benchmark of toy size.
+    Migrations take longer than a benchmark of toy size; tests and benchmarks share what they made.
     """
     setup_test_environment(debug=False)
-    connection.settings_dict["TEST"]["TEMPLATE"] = os.environ.get("BENCH_TEMPLATE")
+    use_template()
     before = connection.settings_dict["NAME"]
     connection.creation.create_test_db(verbosity=0, autoclobber=True, serialize=False)
     try:

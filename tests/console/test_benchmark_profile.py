@@ -65,7 +65,6 @@ def run_toy(name: str) -> dict[str, dict[str, Any]]:
         env=os.environ
         | {
             "BENCH_SIZE": "toy",
-            "BENCH_TEMPLATE": test["TEMPLATE"],
             "ENGRAM_TEST_DATABASE": f"{test['NAME']}_bench",
             "PYTHONPATH": ".",
         },
