@@ -94,7 +94,7 @@ LABELS: Final[Mapping[str, str]] = {
     "muted_rules": "Rules that open no cards",
     "undecided_cards_per_key": "Undecided conflicts and signals of one key",
     "judgements_per_hour": "Pairs that one key may judge in an hour",
-    "language_model": "Model that reads and judges",
+    "language_model": "Language model that reads and judges",
     "narrative_daily_usd": "Spend a day, in US dollars",
     "narrative_enabled": "A language model reads the story",
     "answers_by_model": "A language model writes down answers",

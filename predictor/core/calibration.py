@@ -57,6 +57,11 @@ class CalibrationReport:
         """Return whether the mean absolute difference exceeds 0.2."""
         return self.mae is not None and self.mae > FLAG_ERROR + 1e-9
 
+    @property
+    def is_certain(self) -> bool:
+        """Return whether the whole interval of that difference exceeds 0.2."""
+        return self.mae is not None and self.interval.low > FLAG_ERROR
+
 
 @dataclass(frozen=True, slots=True)
 class CalibrationCandidate(Generic[Id]):

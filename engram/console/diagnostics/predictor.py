@@ -137,7 +137,8 @@ def predictor(
     is_starting = not signs.is_worker_alive and heartbeat.are_starting(processes, now)
     sentence = _describe(signs, state, lease, config.predictor_mode, drafted.says)
     if calibration.is_flagged and calibration.report.n >= ENOUGH_RATED:
-        sentence += " People and the judge are far apart."
+        are = "are" if calibration.report.is_certain else "may be"
+        sentence += f" People and the judge {are} far apart."
     if is_starting:
         sentence = STARTING_WORDS
     health = score(signs)
