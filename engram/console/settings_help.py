@@ -17,6 +17,12 @@ HELP: Final[Mapping[str, str]] = {
     "is refused until the first time lies an hour back.",
     "language_model": "One of those that the operator offers; where none but the installation's is "
     "offered, there is no other to choose.",
+    "gate_threshold": "How near in meaning two statements must be to be compared claim by claim "
+    "(the cosine of their embeddings).",
+    "context_min_cosine": "A context leaves out passages of notes that are less near in meaning to "
+    "the task (the cosine of their embeddings).",
+    "forget_min_relevance": "How near in meaning a memory must be to the query by which it is "
+    "forgotten (the cosine of their embeddings).",
     "gate_policy": "Whether a new statement that says the same as a memory becomes part of it.",
     "weight_user_stated": "How much a memory counts in the order of a recall when a user said it.",
     "weight_episode_summary": "How much a session's summary counts in the order of a recall.",

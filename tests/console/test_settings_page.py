@@ -59,7 +59,7 @@ def test_every_setting_has_one_field_with_its_meaning(tenant: Tenant, member: Me
     html = page(member("admin"))
     for name in WorkspaceSettings.model_fields:
         assert len(re.findall(rf'<(?:input|select|textarea)[^>]* name="{name}"', f" {html}")) == 1
-    assert "Cosine above which two memories are compared claim by claim." in html
+    assert "How near in meaning two statements must be to be compared claim by claim" in html
     assert "0.3 to 1.0; default" in html
     assert "1 to 36,500, or empty; default" in html
     helps = re.findall(r'_helptext">([^<]*)<', html)

@@ -79,7 +79,7 @@ def test_a_try_of_a_recall_shows_factors_and_what_is_missing(
     page.get_by_role("searchbox", name="Query").fill(f"When does the {subject} ferry leave?")
     page.keyboard.press("Enter")
     expect(page.get_by_role("heading", name="It is among the results")).to_be_visible()
-    expect(page.locator(".results .bars").first).to_contain_text("Meaning")
+    expect(page.locator(".results .steps").first).to_contain_text("Meaning")
     page.get_by_label("Scope").fill("elsewhere")
     page.get_by_role("button", name="Recall").click()
     expect(page.get_by_role("heading", name="Why it is not among the results")).to_be_visible()
