@@ -27,6 +27,7 @@ from memories.core.clauses import is_participle
 from memories.core.details import are_harmless
 from memories.core.function_words import DIRECTED, MEANINGFUL_PREPOSITIONS
 from memories.core.lexicon import SYMMETRIC, is_product
+from memories.core.spelling import bare_words
 from memories.core.unread import NEGATION
 from memories.core.word_order import RUNNING, difference_of_claims
 
@@ -157,7 +158,9 @@ def _why_unsure(case: Case) -> str:
 def _other_places(case: Case) -> str:
     """Return how word order or owners differ in two claims whose words agree, else ""."""
     if _order_differs(case) or _possessors_differ(case) or _roles_differ(case):
-        return "the same words in another order"
+        is_reordered = sorted(bare_words(case.a.text)) == sorted(bare_words(case.b.text))
+        words = "the same words" if is_reordered else "words that both have"
+        return f"{words} in another order"
     return "of another person" if _persons_differ(case) else ""
 
 

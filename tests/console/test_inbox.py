@@ -33,6 +33,7 @@ from engram.kernel.queries import names_read
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MergeSuggestion, Review
 from memories.services.gate import answer_suggestion
+from memories.services.gate.metrics import measure_gate
 from tests.conftest import Tenant, issue_agent
 from tests.console.cards import QUESTION, ask, disagree, remember, state
 from tests.shown import shows_number
@@ -149,6 +150,29 @@ def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone
     with in_workspace(tenant.workspace):
         memory = Memory.objects.get(pk=newer)
         assert state(tenant.workspace, memory) == "active"
+        assert [row.status for row in MergeSuggestion.objects.all()] == ["open"]
+        gate = measure_gate(since=timezone.now() - timedelta(days=7), now=timezone.now())
+        assert (gate.splits, gate.judged_wrong) == (0, 0)  # the gate had merged nothing
+    assert client.get(f"{INBOX}counts/").json()["suggestions"] == 1
+    act(client, "suggestions", suggestion, "keep-2")  # it can be answered again
+    assert content(tenant, older) == FINER
+
+
+def test_an_undone_merge_of_what_was_reworded_since_stays_apart(
+    tenant: Tenant, member: Member
+) -> None:
+    older, _, suggestion = suggest(tenant)
+    client = member("reviewer")
+    act(client, "suggestions", suggestion, "keep-2")
+    tenant.admin.patch(f"memories/{older}", {"content": f"{FINER} So Ana says."})
+    undo(client, "suggestions", suggestion)
+    with in_workspace(tenant.workspace):
+        rows = MergeSuggestion.objects.order_by("created_at")
+        assert [(row.status, row.detected_by) for row in rows] == [
+            ("accepted", "gate"), ("rejected", "split"),
+        ]  # fmt: skip
+    html = page(client, f"{INBOX}?item=suggestions:{suggestion}")
+    assert "and that was undone since." in html
 
 
 def test_saying_that_two_contradict_opens_a_card_and_keeps_them_apart(

@@ -167,7 +167,7 @@ class SuggestionSource(Source):
         if row is not None and row.status == SuggestionStatus.REJECTED:
             return Done("Kept apart.", "The two are suggested again.")
         if row is not None and row.status == SuggestionStatus.ACCEPTED:
-            undo = "Both are memories of their own again; the gate keeps them apart from now on."
+            undo = "Both are memories of their own again, and suggested again."
             return Done("Merged.", undo if _merge_in_force(row) else "")
         return None
 
@@ -180,7 +180,14 @@ class SuggestionSource(Source):
         merge = _merge_in_force(row)
         if merge is None or merge.observation_id is None:
             raise StaleError("This merge was taken apart already.", cause=MERGE_SPLIT)
-        split(workspace, merge.memory_id, merge.observation_id, actor=actor, now=now)
+        split(
+            workspace,
+            merge.memory_id,
+            merge.observation_id,
+            asks_again=row.pk,
+            actor=actor,
+            now=now,
+        )
 
 
 def label_of(row: MergeSuggestion) -> str:
@@ -229,6 +236,8 @@ def _explain_closed(
     """Return why the suggestion is closed: a heading and a sentence."""
     by = f" by {row.decided_by}" if row.decided_by else ""
     if row.status == SuggestionStatus.ACCEPTED:
+        if _merge_in_force(row) is None:
+            return "Taken apart again", f"The two were merged{by}, and that was undone since."
         return "Merged", f"The two were merged{by}."
     if row.status == SuggestionStatus.REJECTED:
         return "Kept apart", f"The two were kept apart{by}."

@@ -22,7 +22,7 @@ from memories.models import (
     SuggestionStatus,
 )
 from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_CLOSED
-from memories.services.gate.suggestions import demand_unchanged
+from memories.services.gate.suggestions import demand_unchanged, note_reopened
 from memories.services.index.statement_hashes import forgotten_memory
 from memories.services.locks import lock
 from memories.services.review.ask import fingerprint_of, lock_with_memory, subject_of
@@ -45,9 +45,7 @@ def reopen_suggestion(
             suggestion.decided_at, suggestion.decided_by = None, ""
             suggestion.save(update_fields=["status", "decided_at", "decided_by"])
             demand_unchanged(suggestion, now)
-            data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
-            of = ("memory", suggestion.memory_id)
-            record("merge.reopened", of=of, actor=actor, now=now, data=data)
+            note_reopened(suggestion, actor=actor, now=now)
             return suggestion
     except IntegrityError:
         raise StaleError("The two are suggested again already.", cause=ALREADY_SUGGESTED) from None

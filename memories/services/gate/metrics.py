@@ -70,14 +70,15 @@ def measure_gate(*, since: datetime, now: datetime) -> GateMetrics:
 
     A commit is *triggered* when a live neighbour was near enough to be compared. A new memory is
     *redundant* when the gate found a probable duplicate and no person rejected it. The false-merge
-    rate is the share of wrong or split merges among those judged or split.
+    rate is the share of wrong or split merges among those of the gate that were judged or split.
     """
     commits = _commits(since)
     redundant = _redundant(since)
     recalls = list(RecallDay.objects.filter(day__gte=since.astimezone(UTC).date()).order_by("day"))
     weeks = _weeks(since, now, commits, redundant, recalls)
     totals = {name: sum(getattr(week, name) for week in weeks) for name in _SUMMED}
-    merges = Merge.objects.filter(created_at__gte=since).aggregate(
+    # What a person merged by accepting a suggestion says nothing about the gate.
+    merges = Merge.objects.filter(created_at__gte=since, absorbed=None).aggregate(
         splits=Count("pk", filter=~Q(split_at=None)),
         judged=Count("pk", filter=~Q(is_correct=None) | ~Q(split_at=None)),
         wrong=Count("pk", filter=Q(is_correct=False) | ~Q(split_at=None)),

@@ -32,7 +32,7 @@ from memories.services.gate.split_checks import (
     step_of,
     undone_by,
 )
-from memories.services.gate.suggestions import pair_of, wordings_of
+from memories.services.gate.suggestions import pair_of, reopen_accepted, wordings_of
 from memories.services.index.search_index import WordIndex, reindex_vectors
 from memories.services.index.statement_hashes import live_twins, lock_statements
 from memories.services.lifecycle.attached import Links
@@ -57,9 +57,19 @@ class Split:
 
 
 def split(
-    workspace: Workspace, memory_id: UUID, observation_id: UUID, *, actor: Actor, now: datetime
+    workspace: Workspace,
+    memory_id: UUID,
+    observation_id: UUID,
+    *,
+    asks_again: UUID | None = None,
+    actor: Actor,
+    now: datetime,
 ) -> Split:
-    """Undo the merge of one observed statement into a memory."""
+    """Undo the merge of one observed statement into a memory; the gate keeps the two apart then.
+
+    With `asks_again`, the id of the suggestion that was accepted, the two are suggested again
+    instead, unless one was reworded or hidden since.
+    """
     with before_writing(workspace):
         merge = merge_of(memory_id, observation_id)
         before = undone_by(merge, merge.memory).fields["content"]
@@ -68,7 +78,9 @@ def split(
     try:
         with in_workspace(workspace):
             lock_statements([content_hash(text) for text in texts])
-            return _split(workspace, memory_id, observation_id, vectors, actor=actor, now=now)
+            return _split(
+                workspace, memory_id, observation_id, vectors, asks_again, actor=actor, now=now
+            )
     except IntegrityError:
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
@@ -86,6 +98,7 @@ def _split(
     memory_id: UUID,
     observation_id: UUID,
     vectors: VectorsByText,
+    asks_again: UUID | None,
     *,
     actor: Actor,
     now: datetime,
@@ -93,7 +106,8 @@ def _split(
     """Split in one transaction.
 
     1. Lock both memories. 2. Restore the survivor's fields. 3. Restore or create the merged memory.
-    4. Record that the two are kept apart. 5. Write the word index and send signals last.
+    4. Record that the two are kept apart, or suggest them again. 5. Write the word index and send
+    signals last.
     """
     absorbed_id = merge_of(memory_id, observation_id).absorbed_id
     locked = {m.id: m for m in lock([memory_id, *([absorbed_id] if absorbed_id else [])])}
@@ -112,7 +126,8 @@ def _split(
     Observation.objects.filter(pk=statement.pk).update(memory=memory)
     merge.split_at = now
     merge.save(update_fields=["split_at"])
-    _keep_apart(survivor, memory, merge, actor=actor, now=now)
+    if asks_again is None or not reopen_accepted(asks_again, actor=actor, now=now):
+        _keep_apart(survivor, memory, merge, actor=actor, now=now)
     _record_split(merge, survivor, memory, undone, actor=actor, now=now)
     words.write()
     memories_written.send(

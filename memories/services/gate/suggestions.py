@@ -178,6 +178,36 @@ def demand_unchanged(suggestion: MergeSuggestion, now: datetime) -> None:
         )
 
 
+def reopen_accepted(suggestion_id: UUID, *, actor: Actor, now: datetime) -> bool:
+    """Open an accepted suggestion again whose merge was undone, in the caller's transaction.
+
+    Return False, and leave it, where it is not accepted, or a member was hidden or reworded.
+    """
+    accepted = MergeSuggestion.objects.filter(pk=suggestion_id, status=SuggestionStatus.ACCEPTED)
+    suggestion = accepted.select_for_update().first()
+    if suggestion is None:
+        return False
+    was = {name: getattr(suggestion, name) for name in ("status", "decided_at", "decided_by")}
+    rows = MergeSuggestion.objects.filter(pk=suggestion_id)
+    rows.update(status=SuggestionStatus.OPEN, decided_at=None, decided_by="")
+    if (
+        not in_status(SuggestionStatus.OPEN, now, with_disputed=True)
+        .filter(pk=suggestion_id)
+        .exists()
+    ):
+        rows.update(**was)
+        return False
+    note_reopened(suggestion, actor=actor, now=now)
+    return True
+
+
+def note_reopened(suggestion: MergeSuggestion, *, actor: Actor, now: datetime) -> None:
+    """Record that a suggestion asks again."""
+    data = {"suggestion": str(suggestion.id), "other": str(suggestion.other_id)}
+    of = ("memory", suggestion.memory_id)
+    record("merge.reopened", of=of, actor=actor, now=now, data=data)
+
+
 def wordings_of(a: str, b: str) -> str:
     """Return the key of two wordings by their content hashes, independent of order."""
     return ":".join(sorted((a, b)))
