@@ -40,6 +40,15 @@ def printable(text: str) -> str:
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
+def letter_of(number: int) -> str:
+    """Return what pages call the first, second … of several: A to Z, AA to AZ, and so on.
+
+    The keys that answer are numbers: a thing named 1 would be taken for what key 1 chooses.
+    """
+    rest, place = divmod(number - 1, 26)
+    return (letter_of(rest) if rest else "") + chr(ord("A") + place)
+
+
 def figure(value: float, shape: str) -> str:
     """Return a number in a format, with a minus sign instead of a hyphen."""
     return format(value, shape).replace("-", "−")

@@ -1,28 +1,40 @@
 // Swagger's page from the installed package, over our own OpenAPI document.
 const place = document.getElementById("api");
 
-// The button that opens an operation holds its path: as a text, for no link may be in a button.
-const PlainPaths = () => ({
+// Swagger's parts without its own main, which would stand in the page's; and paths as texts: the
+// button that opens an operation holds its path, and no link may be in a button.
+const WithinPage = () => ({
   wrapComponents: {
     DeepLink: (Link, system) => (shown) => {
       const { createElement } = system.React;
       const isOperation = shown.path.includes("/");
       return isOperation ? createElement("span", null, shown.text) : createElement(Link, shown);
     },
+    BaseLayout: (Layout, system) => (shown) => {
+      const { createElement } = system.React;
+      if (system.specSelectors.loadingStatus() !== "success") return createElement(Layout, shown);
+      const part = (name) => createElement(system.getComponent(name, true));
+      return createElement(
+        "div", { className: "swagger-ui" },
+        createElement(system.getComponent("SvgAssets")),
+        part("errors"),
+        createElement("div", { className: "scheme-container" }, part("AuthorizeBtnContainer")),
+        part("operations"),
+        part("Models"),
+      );
+    },
   },
 });
 
 // What readers by ear and by keyboard miss in Swagger's markup.
 function mend() {
-  for (const part of place.querySelectorAll("main:not([role])")) {
-    part.setAttribute("role", "group"); // the page's own main is around it
-    part.setAttribute("aria-label", "Operations");
-  }
   for (const sample of place.querySelectorAll("pre.microlight:not([tabindex])")) {
     sample.tabIndex = 0; // long ones scroll
   }
-  for (const choice of place.querySelectorAll("[data-param-name] select:not([aria-label])")) {
-    choice.setAttribute("aria-label", choice.closest("[data-param-name]").dataset.paramName);
+  for (const table of place.querySelectorAll("table[role=region]")) table.removeAttribute("role");
+  for (const choice of place.querySelectorAll("select:not([aria-label])")) {
+    const parameter = choice.closest("[data-param-name]");
+    choice.setAttribute("aria-label", parameter ? parameter.dataset.paramName : "Example");
   }
 }
 
@@ -34,7 +46,7 @@ window.SwaggerUIBundle({
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   persistAuthorization: false,
-  plugins: [PlainPaths],
+  plugins: [WithinPage],
   tryItOutEnabled: false,
   validatorUrl: null,
 });

@@ -136,11 +136,11 @@ def test_a_suggestion_shows_the_words_and_who_survives_and_merging_can_be_undone
     effects = re.findall(r'class="effect">([^<]*)<', html)
     # The user's word keeps its wording, as in the gate.
     assert effects[0] == (
-        "One memory from now on, under the id of #1; it says what #1 says."
+        "One memory from now on, under the id of A; it says what A says."
         " Both texts are kept; the wording drops 1 claim of the other."
     )
     assert effects[2] == (
-        "One memory from now on, under the id of #1; it says what #2 says. Both texts are kept."
+        "One memory from now on, under the id of A; it says what B says. Both texts are kept."
     )
     act(client, "suggestions", suggestion, "keep-2")
     assert content(tenant, older) == FINER
@@ -658,7 +658,7 @@ def test_a_page_compares_the_two_of_a_suggestion_once(
 
     monkeypatch.setattr(answer_suggestion, "_choose_wording", counted)
     html = page(member("reviewer"))
-    assert "The same: merge, in the words of #1" in html
+    assert "The same: merge, in the words of A" in html
     keys = re.findall(r'name="action" value="([\w-]+)"[^>]*data-key="(\d)"', html)
     # Each answer once: the better wording is the first's, the other one has its own.
     assert keys == [("accept", "1"), ("reject", "2"), ("keep-2", "3"), ("contradict", "4")]

@@ -126,8 +126,8 @@ def test_effects_name_numbers_only_where_no_day_tells_statements_apart(
     late = remember(tenant.workspace, "The API rate limit is 950 requests per second.", 20)
     ask(tenant.workspace, [old, noon, late], yes=old)
     effects = re.findall(r'class="effect">([^<]*)<', page(member("reviewer")))
-    assert effects[0] == "The statement of 1 Jan stays. #2 and #3 are superseded by it."
-    assert effects[4].startswith("#1, #2, #3 are retired.")
+    assert effects[0] == "The statement of 1 Jan stays. B and C are superseded by it."
+    assert effects[4].startswith("A, B, C are retired.")
 
 
 def test_yes_supersedes_the_other_and_offers_undo(tenant: Tenant, member: Member) -> None:
@@ -543,7 +543,7 @@ def test_readers_are_offered_no_undo_in_the_list(tenant: Tenant, member: Member)
 def test_the_card_draws_its_arc_and_says_who_found_it(tenant: Tenant, member: Member) -> None:
     disagree(tenant.workspace)
     html = page(member("reviewer"))
-    assert "Memory 1, 1 January 2026: says otherwise; Memory 2, 20 January 2026: says yes" in html
+    assert "Memory A, 1 January 2026: says otherwise; Memory B, 20 January 2026: says yes" in html
     assert "<dd>The rules</dd>" in html
     effects = re.findall(r'class="member-effect (\w+)" data-if="(\w+)"', html)
     assert ("superseded", "yes") in effects

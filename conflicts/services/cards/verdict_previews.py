@@ -16,6 +16,7 @@ from conflicts.services.cards.consequences import (
     why_unclear,
 )
 from conflicts.services.cards.naming import CardNames, day_of
+from engram.kernel.labels import letter_of
 from engram.kernel.refusals import InvalidError
 
 # Verdict, label and tone, in the order of the keys 1 to 6. The first two name their sides, if any.
@@ -54,7 +55,7 @@ class _Called(NamedTuple):
     @property
     def as_successor(self) -> str:
         """Return the member in the middle of a sentence."""
-        return self.value or (f"that of {self.day}" if self.day else f"#{self.number}")
+        return self.value or (f"that of {self.day}" if self.day else letter_of(self.number))
 
 
 def outcomes(
@@ -187,7 +188,7 @@ def _describe(ids: Collection[UUID], called: dict[UUID, _Called]) -> str:
         words = [one.day for one in ordered]
         begins = "The statement of " if len(words) == 1 else "The statements of "
     if not all(words):
-        words, begins = [f"#{one.number}" for one in ordered], ""
+        words, begins = [letter_of(one.number) for one in ordered], ""
     return begins + (" and " if len(words) < 3 else ", ").join(words)
 
 

@@ -30,9 +30,9 @@ from memories.services.review.sources import forgotten_sources
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
 QUOTED = 140
 EFFECTS = {
-    ReviewKind.SUPERSEDE: "The new statement is committed in the name of the requester; #1 is"
+    ReviewKind.SUPERSEDE: "The new statement is committed in the name of the requester; A is"
     " superseded by it.",
-    ReviewKind.REPLACE: "#1 is superseded by the memory whose wording is shown.",
+    ReviewKind.REPLACE: "A is superseded by the memory whose wording is shown.",
     ReviewKind.REVISE: "The memory is changed in the requester's name; its former wording stays"
     " in its history.",
     ReviewKind.FORGET: "The memory is forgotten in the requester's name. It can be brought back.",

@@ -196,14 +196,14 @@ def label_of(row: MergeSuggestion) -> str:
 
 
 def answers_to(row: MergeSuggestion) -> tuple[Action, ...]:
-    """Return the answers to a suggestion, on every page; #1 is the older of the two."""
+    """Return the answers to a suggestion, on every page; A is the older of the two."""
     of_older, of_newer = preview_merges(row)
     kept, best, other, rest, keep_rest = (
-        ("#2", of_newer, "#1", of_older, "keep-1")
+        ("B", of_newer, "A", of_older, "keep-1")
         if of_newer.is_default
-        else ("#1", of_older, "#2", of_newer, "keep-2")
+        else ("A", of_older, "B", of_newer, "keep-2")
     )
-    united = "One memory from now on, under the id of #1; it says what"
+    united = "One memory from now on, under the id of A; it says what"
     # Where claim comparison finds no common claim, a merge is not what is expected.
     is_alike = row.relation != Relation.DIFFERENT
     merge = Action(

@@ -20,7 +20,7 @@ from engram.console.inbox.queue import count_waiting
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
-from engram.kernel.labels import Count, duration_words, span_words
+from engram.kernel.labels import Count, duration_words, letter_of, span_words
 from engram.kernel.models import Event
 from memories.core import shares
 from memories.models import Provenance
@@ -29,6 +29,9 @@ register = template.Library()
 
 # Numbers, times or dates between which a heading asks, with a unit: "28 or 30 days".
 _NUMBERS_TO_CHOOSE = re.compile(r"(?<!\S)\d[\d.,:]{0,9} or \d[\d.,:]{0,9}(?: (?=[a-z]{1,4}\b))?")
+
+
+register.filter("letter", letter_of)
 
 
 @register.filter
