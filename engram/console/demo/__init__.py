@@ -43,7 +43,9 @@ def ensure_demo(now: datetime | None = None) -> Path:
         raise ImproperlyConfigured("a production has no demo: ENGRAM_ENV=production")
     moment = now or timezone.now()
     # Its sessions show what a learned ranker does: there it may gain influence.
-    defaults = {"name": "Harbour team", "settings": {"predictor_mode": "on"}}
+    # The story is of half a year: by the usual thirty days its past recalls would be deleted.
+    kept = {"predictor_mode": "on", "retention_query_days": 365}
+    defaults = {"name": "Harbour team", "settings": kept}
     workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults=defaults)
     load(workspace, moment)
     path = demo_file()
