@@ -48,7 +48,7 @@ EVIDENCE = (
     ("Sessions compared, after weighing", "n_eff", ".1f"),
     ("Evidence that it is above .01 (e-value)", "wealth", ".1f"),
     ("Evidence that it has fallen (CUSUM)", "drift_sum", ".2f"),
-    ("Success rate", "success_rate", ".2f"),
+    ("Success rate", "success_rate", ".0%"),
     ("Baseline’s weight by the source document’s rule", "literal_alpha", ".2f"),
 )
 

@@ -113,7 +113,7 @@ class ComparisonAdmin(OfSessionAdmin):
     predictor_figure = figure_column("predictor_ndcg", "learned")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
     alpha_figure = figure_column("alpha", "weight", ".2f")
-    rate_figure = figure_column("success_rate", "success", ".2f")
+    rate_figure = figure_column("success_rate", "success", ".0%")
     compared = moment_column("created_at", "compared")
 
     @display(
