@@ -26,8 +26,8 @@ from tests.shown import shows_number
 
 Member = Callable[[str], Client]
 PAGE, REPLAY = "/console/detective/", "/console/replay/"
-NO_MODEL = {"model": "gpt-4o-mini", "base_url": None, "api_key": None}
-MODEL = {"model": "gpt-4o-mini", "base_url": None, "api_key": "sk-local"}
+NO_MODEL = {"model": "gpt-4o-mini", "models": (), "base_url": None, "api_key": None}
+MODEL = NO_MODEL | {"api_key": "sk-local"}
 ASKED = {
     "gate_policy": "merge", "gate_threshold": "0.6", "detection_min_confidence": "0.8",
     "days": "30", "do": "replay",
