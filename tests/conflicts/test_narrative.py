@@ -968,7 +968,7 @@ def test_a_run_that_breaks_off_says_what_it_cost(
     commit_both(tenant)
     detect.detect_due(tenant.workspace, clock=timezone.now)
 
-    def answers(told: Any, shapes: Any, sent: set[int], *, renew: Any) -> Iterator[Any]:
+    def answers(model: str, told: Any, shapes: Any, sent: set[int], *, renew: Any) -> Iterator[Any]:
         sent.add(0)
         for error in lost:
             raise error
