@@ -41,7 +41,8 @@ _GRAVE: Final = re.compile(
     # danger
     r"safe|safety|unsafe|danger\w*|hazard\w*|emergenc\w+|alarms?|fire|evacuat\w+|toxic|poison\w*|"
     r"acids?|explosi\w+|kilns?|furnaces?|high voltage|radiation|chlorine|asbestos|"
-    r"car seats?|seat ?belts?|helmets?|life ?(?:jackets?|rafts?|boats?|buoys?)|harness(?:es)?|brakes?|ladders?|guns?"
+    r"car seats?|seat ?belts?|helmets?|life ?(?:jackets?|rafts?|boats?|buoys?)|harness(?:es)?|"
+    r"brakes?|ladders?|guns?"
     r")\b",
     re.IGNORECASE,
 )
