@@ -131,12 +131,13 @@ class SessionAdmin(RoleAdmin):
             (row, None if row.memory.state(now) != State.ACTIVE else row.memory.content)
             for row in records
         ]
+        contents = {row.memory_id: content for row, content in rows}
         context = {
             **self.admin_site.each_context(request),
             "title": f"Session {session.session_key}",
             "opts": self.opts,
             "session": session,
-            "report": _report_of(session, {row.memory_id: content for row, content in rows}),
+            "report": _report_of(session, contents),
             "tables": _split(rows),
             "sees_transcript": has_role(request, Role.REVIEWER),
             "is_withheld": Session.objects.filter(may_quote_hidden(), pk=session.pk).exists(),
@@ -144,9 +145,7 @@ class SessionAdmin(RoleAdmin):
         if context["sees_transcript"] and not context["is_withheld"]:
             context["transcript"] = _end_of_transcript(session)
             context["shown_chars"] = TRANSCRIPT_SHOWN
-            context["prompts"] = _last_prompts(
-                session, {row.memory_id: content for row, content in rows}
-            )
+            context["prompts"] = _last_prompts(session, contents)
         return TemplateResponse(request, "admin/memories/session/detail.html", context)
 
 

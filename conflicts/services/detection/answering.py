@@ -143,11 +143,8 @@ def _ask(
     """
     prompt: Sequence[ChatMessage] = messages([one.statement for one in asked])
     most = BASE_OUTPUT_TOKENS + OUTPUT_TOKENS_A_STATEMENT * len(asked)
-    model, cap = (
-        llm.model_name(workspace.config.language_model),
-        workspace.config.narrative_daily_usd,
-    )
-    highest = llm.highest_cost_usd(prompt, most, model)
+    model = llm.model_name(workspace.config.language_model)
+    highest, cap = llm.highest_cost_usd(prompt, most, model), workspace.config.narrative_daily_usd
     if highest > cap:
         raise BeyondCapError(highest, cap)
     reserved = spend.reserve(workspace, highest, now=now)

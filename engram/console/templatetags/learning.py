@@ -22,6 +22,7 @@ from predictor.services.training.due import WHY
 
 register = template.Library()
 register.filter("of_five", of_five)
+register.filter("judge_version", version_in_words)
 
 FEW = 5  # an interval over fewer sessions says too little
 STEP = 10
@@ -60,12 +61,6 @@ GLYPHS = {"promoted": "promoted", "rejected": "refused", "failed": "failed"}
 def thousands(number: int) -> str:
     """Return a number with its thousands set apart."""
     return f"{number:,}"
-
-
-@register.filter
-def judge_version(version: str) -> str:
-    """Return a judge's version as pages write it."""
-    return version_in_words(version)
 
 
 @register.filter
