@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -16,7 +16,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import INVISIBLE
 from memories.models import Memory, Observation, Session, SessionPrompt
 from memories.services.locks import lock
-from memories.services.pieces import may_quote
+from memories.services.pieces import delete_quoting, may_quote
 from memories.services.sessions.access import lock_session
 from memories.services.sessions.erase_extracted import erase_extracted_of
 from memories.services.sessions.reported import erase_reasons_of
@@ -101,7 +101,7 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list
     text of a short one can be guessed.
     """
     pieces = pieces_of(texts)
-    _erase_prompts(quoted_in, pieces)
+    delete_quoting(SessionPrompt, ["text"], quoted_in, pieces)
     near = may_quote(pieces, *_TEXTS)
     rows = Session.objects.filter(near).order_by("pk").only("pk", *_TEXTS)
     quoting = [
@@ -118,10 +118,3 @@ def erase_quotes(quoted_in: Callable[[Any], bool], texts: Iterable[str]) -> list
             changes["context_embedding"] = None
         Session.objects.filter(pk=pk).update(prompt_digests=[], **changes)
     return [pk for pk, names in quoting if "context" in names]
-
-
-def _erase_prompts(quoted_in: Callable[[Any], bool], pieces: Sequence[str]) -> None:
-    rows = SessionPrompt.objects.filter(may_quote(pieces, "text")).order_by("pk")
-    near = rows.only("pk", "text").iterator(chunk_size=200)
-    quoting = [row.pk for row in near if quoted_in(row.text)]
-    SessionPrompt.objects.filter(pk__in=quoting).delete()

@@ -11,7 +11,7 @@ from django.db.models.functions import Cast
 
 from engram.kernel.models import Job
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
-from memories.services.pieces import may_quote
+from memories.services.pieces import delete_quoting, may_quote
 
 Quotes = Callable[[Any], bool]
 
@@ -29,11 +29,8 @@ def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
     near = _near(waiting, ["transcript"], pieces)
     quoting = [row.pk for row in near.iterator(chunk_size=20) if quoted_in(row.transcript)]
     Extraction.objects.filter(pk__in=quoting).update(transcript="")
-    texts = ["text", "fact", "before", "after"]
-    for model, names in ((ExtractionRefusal, texts), (ExtractedQuote, ["text"])):
-        rows: QuerySet[Any] = _near(model.objects.all(), names, pieces).only("pk", *names)
-        found = [row.pk for row in rows.iterator() if quoted_in([getattr(row, n) for n in names])]
-        model.objects.filter(pk__in=found).delete()
+    delete_quoting(ExtractionRefusal, ["text", "fact", "before", "after"], quoted_in, pieces)
+    delete_quoting(ExtractedQuote, ["text"], quoted_in, pieces)
     results = Job.objects.alias(written=Cast("result", CharField()))
     near_results = _near(results, ["written"], pieces).values_list("pk", flat=True)
     _erase_entries(list(near_results), quoted_in)
