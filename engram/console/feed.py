@@ -43,6 +43,12 @@ PAGES: Final = {
     "comparison": "admin:predictor_comparison_change",
     "janitor": "admin:memories_janitorrun_change",
 }
+# Those of events that speak of no one object, for all members.
+OVERVIEWS: Final = {
+    "calibration": "console:calibration",
+    "digest": "console:digest",
+    "predictor": "console:learning",
+}
 
 
 def as_message(event: Event) -> dict[str, Any]:
@@ -188,5 +194,8 @@ def _link(kind: str, data: Mapping[str, Any]) -> str:
     """Return the page of what an event speaks of; "" where it has none for all who see the feed."""
     if kind.startswith("review."):
         return address_of({}, item=f"reviews:{data['review']}") if "review" in data else ""
-    page = PAGES[kind] if kind in PAGES else PAGES.get(kind.partition(".")[0], "")
+    family = kind.partition(".")[0]
+    if family in OVERVIEWS:
+        return reverse(OVERVIEWS[family])
+    page = PAGES[kind] if kind in PAGES else PAGES.get(family, "")
     return reverse(page, args=[data["object"]]) if page else ""
