@@ -17,13 +17,31 @@ from memories.core.numerals import has_half, magnitude_at, number_at
 from memories.core.tokeniser import Token
 from memories.core.units import CURRENCIES, TIME_SECONDS, unit_of
 
+# Adjectives of size and age: "larger than 10 MB" is a bound as "more than 10 MB" is. Those of speed
+# are not: what is faster than a second takes less, what is faster than 80 km/h runs at more.
+_GREATER = (
+    "larger|bigger|greater|higher|longer|taller|wider|deeper|thicker|heavier|older|warmer|hotter"
+)
+_SMALLER = "smaller|lower|shorter|narrower|thinner|lighter|younger|cooler|colder|cheaper"
+
+
+def _than(comparatives: str, before: str = "") -> str:
+    """Return the phrases "larger than", or with "no " before "no larger than"."""
+    return "|".join(f"{before}{word} than" for word in comparatives.split("|"))
+
+
+_STRICT_PHRASES: dict[Bound, str] = {
+    "most": f"less than|fewer than|under|below|<|{_than(_SMALLER)}",
+    "least": f"more than|over|above|>|{_than(_GREATER)}",
+}
 _BOUND_PHRASES: dict[Bound, str] = {
-    "most": "at most|up to|no more than|not more than|no longer than|not longer than|within"
-    "|within the last|within the past|within the next|less than|fewer than|under|below|at maximum"
-    "|a maximum of|maximum of|not over|not exceed|no higher than|shorter than|capped at|limited to"
-    "|max|maximum|<|<=|\u2264",
-    "least": "at least|no less than|no fewer than|not less than|more than|over|above|longer than"
-    "|a minimum of|minimum of|at minimum|no earlier than|greater than|min|minimum|>|>=|\u2265",
+    "most": "at most|up to|no more than|not more than|within|within the last|within the past"
+    "|within the next|at maximum|a maximum of|maximum of|not over|not exceed|capped at|limited to"
+    f"|max|maximum|<=|\u2264|{_than(_GREATER, 'no ')}|{_than(_GREATER, 'not ')}"
+    f"|{_STRICT_PHRASES['most']}",
+    "least": "at least|no less than|no fewer than|not less than|a minimum of|minimum of|at minimum"
+    f"|no earlier than|min|minimum|>=|\u2265|{_than(_SMALLER, 'no ')}|{_than(_SMALLER, 'not ')}"
+    f"|{_STRICT_PHRASES['least']}",
     "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",
 }
 _AFTERWARDS: dict[str, Bound] = {
@@ -36,11 +54,9 @@ _BOUNDS = {
     for phrase in phrases.split("|")
 }
 # Bounds that exclude the number itself.
-_STRICT_PHRASES = (
-    "less than|fewer than|under|below|shorter than|more than|over|above|"
-    "longer than|greater than|<|>"
+_STRICT = frozenset(
+    tuple(phrase.split()) for phrases in _STRICT_PHRASES.values() for phrase in phrases.split("|")
 )
-_STRICT = frozenset(tuple(phrase.split()) for phrase in _STRICT_PHRASES.split("|"))
 _SIGNS = frozenset(["minus", "negative"])
 _BOUND_HEADS = frozenset(phrase[0] for phrase in _BOUNDS)
 _RISES = frozenset(["went", "goes", "go", "gone", "rose", "moved", "came", "bumped", "scaled"])

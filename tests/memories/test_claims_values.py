@@ -276,3 +276,30 @@ def test_halves_count_and_long_numbers_are_exact(a: str, b: str, relation: str) 
 )
 def test_spelled_numbers_measure_or_name(a: str, b: str, relation: str) -> None:
     assert (compare(a, b).relation, compare(b, a).relation) == (relation, relation)
+
+
+@pytest.mark.parametrize(
+    ("plain", "adjective"),
+    [
+        ("Children under 12 travel free.", "Children younger than 12 travel free."),
+        ("Guests over 65 get a discount.", "Guests older than 65 get a discount."),
+        ("Parcels over 30 kg go by truck.", "Parcels heavier than 30 kg go by truck."),
+        ("Rooms below 20 m² have one fan.", "Rooms smaller than 20 m² have one fan."),
+        ("Files of at most 10 MB are kept.", "Files no larger than 10 MB are kept."),
+        ("Pumps of at least 3 bar are kept.", "Pumps no smaller than 3 bar are kept."),
+    ],
+)
+def test_a_bound_may_be_said_with_an_adjective_of_size_or_age(plain: str, adjective: str) -> None:
+    assert compare(plain, adjective).relation == "same"
+    assert compare(adjective, plain).relation == "same"
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [
+        ("Children under 12 travel free.", "Children younger than 14 travel free."),
+        ("Guests older than 65 get a discount.", "Guests younger than 65 get a discount."),
+    ],
+)
+def test_bounds_said_with_adjectives_contradict_each_other(stored: str, incoming: str) -> None:
+    assert compare(stored, incoming).relation == "contradicts"
