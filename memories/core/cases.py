@@ -288,3 +288,10 @@ def role_changes(
         for pair in pairs
         if pair.a.kind in ("word", "name") and pair.a.weight == 1 and not pair.a.is_verb
     )
+
+
+def positions(case: Case, pairs: Sequence[TermPair]) -> list[tuple[int, int]]:
+    """Return the positions of the two terms of each pair in their claims."""
+    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
+    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
+    return [(at_a[id(pair.a)], at_b[id(pair.b)]) for pair in pairs]

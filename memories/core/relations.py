@@ -7,8 +7,6 @@ can judge are `different`: precision is preferred to recall.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from memories.core import one_value
 from memories.core.agreements import agreement
 from memories.core.alignment import TermPair
@@ -21,6 +19,7 @@ from memories.core.cases import (
     is_agent_slot,
     names,
     on_topic,
+    positions,
 )
 from memories.core.claim_types import Claim, Term
 from memories.core.contradictions.registry import RULES
@@ -136,14 +135,7 @@ def _find_substitution(case: Case) -> str:
     pairs = case.found.same
     if any((p.a.region, p.a.prep) != (p.b.region, p.b.prep) for p in pairs) or len(pairs) < 3:
         return ""
-    follows = [b for _, b in sorted(_positions(case, pairs))]
+    follows = [b for _, b in sorted(positions(case, pairs))]
     if follows != sorted(follows):
         return ""
     return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
-
-
-def _positions(case: Case, pairs: Sequence[TermPair]) -> list[tuple[int, int]]:
-    """Return the positions of the two terms of each pair in their claims."""
-    at_a = {id(term): index for index, term in enumerate(case.a.terms)}
-    at_b = {id(term): index for index, term in enumerate(case.b.terms)}
-    return [(at_a[id(pair.a)], at_b[id(pair.b)]) for pair in pairs]

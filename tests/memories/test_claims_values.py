@@ -303,3 +303,33 @@ def test_a_bound_may_be_said_with_an_adjective_of_size_or_age(plain: str, adject
 )
 def test_bounds_said_with_adjectives_contradict_each_other(stored: str, incoming: str) -> None:
     assert compare(stored, incoming).relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Logs are kept for 30 days in production.", "Logs are kept for 7 days in staging."),
+        ("The timeout is 30 s in production.", "The timeout is 5 s in staging."),
+        ("Orders use Postgres in production.", "Orders use MySQL in staging."),
+        ("The pool opens at 8:00 in summer.", "The pool opens at 10:00 in winter."),
+        ("The price is 20 euros on Mondays.", "The price is 30 euros on Fridays."),
+        ("The pool closes at 18:00 on weekdays.", "The pool closes at 16:00 on weekends."),
+        ("The shop opens at 9 on Saturdays.", "The shop opens at 11 on Sundays."),
+    ],
+)
+def test_two_values_of_two_places_or_days_may_both_hold(one: str, other: str) -> None:
+    assert compare(one, other).relation == "different"
+    assert compare(other, one).relation == "different"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The job runs in production.", "The job runs in staging."),
+        ("Logs are kept for 30 days in production.", "Logs are kept for 7 days in production."),
+        ("The meeting is on Tuesday at 10.", "The meeting is on Wednesday at 11."),
+        ("The shop opens at 9 on Saturdays.", "The shop opens at 11 on Saturdays."),
+    ],
+)
+def test_one_place_or_one_moved_date_is_a_contradiction(one: str, other: str) -> None:
+    assert compare(one, other).relation == "contradicts"

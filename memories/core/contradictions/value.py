@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from memories.core import dates
 from memories.core.alignment import TermPair
@@ -14,8 +15,12 @@ from memories.core.cases import (
     different,
     is_exact,
     is_one_slot,
+    positions,
 )
 from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE
+
+_LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
+_RECURRING: Final = ("s", "weekend", "weekday")
 
 
 def find(case: Case) -> CaseReading | None:
@@ -46,8 +51,8 @@ def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return why two different values may both be true, "" when they cannot."""
     if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
         return "but one side denies the other value"
-    if len({_measure(pair) for pair in clashes}) > 1 and any(_is_day(pair) for pair in clashes):
-        return "but of another time"
+    if len(clashes) > 1 and (limits := _limits_of(case, clashes)):
+        return limits
     if not is_one_slot(case) or case.parity_differs or case.found.opposed:
         return "but something else differs too"
     if _may_both_hold(case, clashes):
@@ -64,6 +69,33 @@ def _measure(pair: TermPair) -> str:
 def _is_day(pair: TermPair) -> bool:
     """Return True for a month, day or year; next to another value it identifies one of many."""
     return pair.a.kind == "date" and ":" not in pair.a.key and not pair.a.key.isalpha()
+
+
+def _limits_of(case: Case, clashes: Sequence[TermPair]) -> str:
+    """Return how one clash says when or where the value of another holds, "" if none does.
+
+    As in "5 s in staging" and "at 9 on Saturdays". "On Tuesday at 10" is one date.
+    """
+    if len({_measure(pair) for pair in clashes}) > 1 and any(map(_is_day, clashes)):
+        return "but of another time"
+    placed = [pair for pair in clashes if pair.a.prep == pair.b.prep and pair.a.prep in _LIMITING]
+    if any(pair.a.kind in ("word", "name") for pair in placed):
+        return "but each of its own place or time"
+    if any(_recurs(pair) and _is_behind_all(case, pair, clashes) for pair in placed):
+        return "but each on its own days"
+    return ""
+
+
+def _recurs(pair: TermPair) -> bool:
+    """Return whether both sides name days that come every week ("on Saturdays")."""
+    texts = (pair.a.text.lower(), pair.b.text.lower())
+    return _is_weekday(pair) and all(text.endswith(_RECURRING) for text in texts)
+
+
+def _is_behind_all(case: Case, pair: TermPair, clashes: Sequence[TermPair]) -> bool:
+    """Return whether a pair of terms comes last of all clashes on both sides."""
+    (last, *others) = positions(case, [pair, *(one for one in clashes if one is not pair)])
+    return all(last[0] > at_a and last[1] > at_b for at_a, at_b in others)
 
 
 def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
