@@ -264,6 +264,35 @@ encode | decode
 upload | download
 expand | collapse
 sitting sit~ | standing stand
+clockwise | counterclockwise anticlockwise
+inwards inward | outwards outward
+upwards upward | downwards downward
+forwards | backwards
+upstairs | downstairs
+domestic | foreign
+urban | rural
+male | female
+digital | analog analogue
+acidic | alkaline
+edible | poisonous toxic inedible
+portable | stationary
+soluble | insoluble
+solid | liquid
+sterile | contaminated
+waterproof | leaky permeable
+furnished | unfurnished
+rigid | flexible
+sharp~ | blunt dull
+rough~ | smooth
+noisy~ | quiet silent
+sturdy~ | fragile
+tight~ | loose
+wild | tame
+upper | lower
+perishable | nonperishable
+caseinsensitive | casesensitive
+paved | unpaved
+reversible | irreversible
 """
 
 # Nouns with one value at a time: "status", "default", "deadline".

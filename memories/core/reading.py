@@ -36,6 +36,8 @@ _PAST_AUXILIARIES = frozenset(["was", "were", "did"])
 _PRESENT = frozenset(["is", "are", "do", "does", "must", "may", "can", "should", "shall"])
 _LINKS = DETERMINERS | PREPOSITIONS
 _MAX_KEPT = 1000  # characters
+# Past forms that are the present of a plural as well.
+_ALSO_PRESENT = frozenset(["cost", "cut", "hit", "let", "put", "read", "set", "shut", "split"])
 _HYPHENATED = re.compile(r"\b[A-Za-z]\w*(?:-\w+)+\b")
 _OF_USER = re.compile(
     r"^\W{0,3}(?:the\s)?user\s(?:(?:has|just|also)\s){0,2}(?:said|says|told|stated|mentioned|"
@@ -179,6 +181,8 @@ def _is_past(clause: Clause) -> bool:
     if clause.verb < 0 or clause.is_passive:
         return False
     lower = clause.tokens[clause.verb].lower
+    if lower in _ALSO_PRESENT and clause.verb and clause.tokens[clause.verb - 1].lower[-1:] == "s":
+        return False  # of a plural: "tickets cost 5 euros"
     is_past_form = lower.endswith("ed") or lower in IRREGULAR_PAST
     return is_past_form and clause.aux < 0
 

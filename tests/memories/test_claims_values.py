@@ -333,3 +333,8 @@ def test_two_values_of_two_places_or_days_may_both_hold(one: str, other: str) ->
 )
 def test_one_place_or_one_moved_date_is_a_contradiction(one: str, other: str) -> None:
     assert compare(one, other).relation == "contradicts"
+
+
+def test_the_present_of_a_plural_is_no_past() -> None:
+    assert compare("Tickets cost 5 euros.", "A ticket costs 5 euros.").relation == "same"
+    assert compare("Tickets cost 5 euros.", "A ticket costs 7 euros.").relation == "contradicts"
