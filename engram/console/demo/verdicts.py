@@ -1,4 +1,4 @@
-"""What people and the janitor did in the demo's story: conflicts read, decided and put off.
+"""What people and the janitor did in the demo's story: conflicts decided, merges judged.
 
 They stand in a file of their own, with the memories that they are about: the evaluation of recall
 plays the story without them.
@@ -23,7 +23,8 @@ from engram.console.demo.steps import DemoStep, Labels, person
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Observation
+from memories.models import Memory, Merge, Observation
+from memories.services.gate.audit import audit
 from memories.services.janitor import run as janitor
 
 VERDICTS = Path(__file__).with_name("verdicts.jsonl")
@@ -58,13 +59,22 @@ class SnoozeStep(DemoStep):
     for_days: float = Field(gt=0)
 
 
+class AuditStep(DemoStep):
+    """A person judges the gate's merge of a statement into the memory that already said it."""
+
+    do: Literal["audit"]
+    of: str
+    by: str
+    is_correct: bool
+
+
 class JanitorStep(DemoStep):
     """The janitor runs, as it does every week."""
 
     do: Literal["janitor"]
 
 
-VerdictStep = DetectStep | DecideStep | SnoozeStep | JanitorStep
+VerdictStep = DetectStep | DecideStep | SnoozeStep | AuditStep | JanitorStep
 
 
 def take(workspace: Workspace, step: VerdictStep, labels: Labels, at: datetime) -> None:
@@ -82,6 +92,10 @@ def take(workspace: Workspace, step: VerdictStep, labels: Labels, at: datetime) 
             until = at + timedelta(days=step.for_days)
             card = _card_of(workspace, step.of, labels)
             snooze(workspace, card, until=until, actor=person(step.by), now=at)
+        case AuditStep():
+            with in_workspace(workspace):
+                merge = Merge.objects.get(memory=labels[step.of])
+            audit(workspace, merge.pk, is_correct=step.is_correct, actor=person(step.by), now=at)
         case JanitorStep():
             janitor.run(workspace, actor=SYSTEM, now=at)
 
