@@ -280,7 +280,6 @@ soluble | insoluble
 solid | liquid
 sterile | contaminated
 waterproof | leaky permeable
-furnished | unfurnished
 rigid | flexible
 sharp~ | blunt dull
 rough~ | smooth
@@ -289,10 +288,7 @@ sturdy~ | fragile
 tight~ | loose
 wild | tame
 upper | lower
-perishable | nonperishable
-caseinsensitive | casesensitive
 paved | unpaved
-reversible | irreversible
 """
 
 # Nouns with one value at a time: "status", "default", "deadline".

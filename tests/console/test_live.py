@@ -29,7 +29,7 @@ from engram.kernel.history import record
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories.services.lifecycle import forget
-from tests.conftest import Tenant, build_tenant
+from tests.conftest import NOW, Tenant, build_tenant
 from tests.console.cards import OLD, QUESTION, disagree, remember
 from tests.console.sockets import Socket
 
@@ -617,3 +617,13 @@ async def test_client_that_has_gone_is_no_error() -> None:
 def test_a_quiet_stream_is_no_dead_server() -> None:
     (host,) = settings.CHANNEL_LAYERS["default"]["CONFIG"]["hosts"]
     assert host["socket_timeout"] > RedisChannelLayer.brpop_timeout
+
+
+@pytest.mark.parametrize("kind", ["calibration.drawn", "digest.daily", "predictor.reset"])
+def test_lines_of_no_one_object_lead_to_a_page_that_readers_may_open(
+    kind: str, tenant: Tenant, member: Callable[[str], Client]
+) -> None:
+    with in_workspace(tenant.workspace):
+        record(kind, of=("workspace", tenant.workspace.id), actor=SYSTEM, now=NOW, data={})
+        told = next(line for line in feed.latest(9) if line["type"] == kind)
+    assert member("reader").get(told["data"]["url"]).status_code == 200

@@ -106,7 +106,8 @@ def test_words_of_one_stem_but_another_meaning_stay_apart(a: str, b: str) -> Non
 
 @pytest.mark.parametrize(
     ("a", "b"), [("signed", "unsigned"), ("enabled", "disabled"), ("open", "closed"),
-                 ("sync", "asynchronous"), ("always", "never"), ("legal", "illegal")]
+                 ("sync", "asynchronous"), ("always", "never"), ("legal", "illegal"),
+                 ("clockwise", "anticlockwise"), ("inwards", "outward"), ("sharp", "blunt")]
 )  # fmt: skip
 def test_antonyms(a: str, b: str) -> None:
     assert concept_of(b) in opposites_of(concept_of(a))
