@@ -248,7 +248,7 @@ heavy~ | light
 young~ | old
 happy~ | sad unhappy
 cheap~ | expensive
-loud~ | quiet silent
+loud~ noisy | quiet silent
 many~ | few
 more~ | less fewer
 better~ | worse
@@ -283,7 +283,6 @@ waterproof | leaky permeable
 rigid | flexible
 sharp~ | blunt dull
 rough~ | smooth
-noisy~ | quiet silent
 sturdy~ | fragile
 tight~ | loose
 wild | tame

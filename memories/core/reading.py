@@ -25,7 +25,7 @@ from memories.core.spelling import collapse, normalise
 from memories.core.terms import read_terms
 from memories.core.tokeniser import Token, count_pieces, sentences, tokenise
 from memories.core.transitions import TransitionSpan, change_in
-from memories.core.vocabulary import IRREGULAR_PAST
+from memories.core.vocabulary import IRREGULAR_PAST, is_plural
 
 # Most words and signs of a text that the rules read. Prose of 8,000 characters, the greatest length
 # of a memory, has about 1,700; a text with more is a table, a log or a dump.
@@ -181,8 +181,8 @@ def _is_past(clause: Clause) -> bool:
     if clause.verb < 0 or clause.is_passive:
         return False
     lower = clause.tokens[clause.verb].lower
-    if lower in _ALSO_PRESENT and clause.verb and clause.tokens[clause.verb - 1].lower[-1:] == "s":
-        return False  # of a plural: "tickets cost 5 euros"
+    if lower in _ALSO_PRESENT and clause.verb and is_plural(clause.tokens[clause.verb - 1].lower):
+        return False  # "tickets cost 5 euros"
     is_past_form = lower.endswith("ed") or lower in IRREGULAR_PAST
     return is_past_form and clause.aux < 0
 

@@ -261,8 +261,12 @@ def is_verb_form(lower: str) -> bool:
     """Return True for a verb form that may begin a note ("Move", "Moved"), not for its noun."""
     if lower in IRREGULAR_PAST or lower.endswith("ed"):
         return True
-    is_plural = lower.endswith("s") and not lower.endswith("ss")
-    return not is_plural and lower not in _IRREGULAR
+    return not is_plural(lower) and lower not in _IRREGULAR
+
+
+def is_plural(lower: str) -> bool:
+    """Return whether a word ends as a plural does ("tickets", but not "boss")."""
+    return lower.endswith("s") and not lower.endswith("ss")
 
 
 def lemma(lower: str) -> str:

@@ -94,7 +94,7 @@ def _recurs(pair: TermPair) -> bool:
 
 def _is_behind_all(case: Case, pair: TermPair, clashes: Sequence[TermPair]) -> bool:
     """Return whether a pair of terms comes last of all clashes on both sides."""
-    (last, *others) = positions(case, [pair, *(one for one in clashes if one is not pair)])
+    last, *others = positions(case, [pair, *(one for one in clashes if one is not pair)])
     return all(last[0] > at_a and last[1] > at_b for at_a, at_b in others)
 
 
