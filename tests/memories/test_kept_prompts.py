@@ -54,7 +54,7 @@ def test_reviewers_read_prompts_with_what_they_matched(
     html = member("reviewer").get(page_of(tenant)).content.decode()
     assert "Who walks &lt;b&gt;Biscuit&lt;/b&gt; the office dog today?" in html
     said, _, rest = html.partition('id="prompts-title"')[2].partition("And the weather?")
-    assert f'href="/admin/memories/memory/{dog}/change/"' in said
+    assert f'href="/console/memories/{dog}/"' in said
     assert "matched nothing" in rest
     assert "neighbours" not in html
     read = member("reader").get(page_of(tenant)).content.decode()
