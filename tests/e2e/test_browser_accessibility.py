@@ -63,6 +63,35 @@ _AXE = """
   .then((found) => found.map(
     (one) => `${one.id}: ${one.help}: ${one.nodes[0].html.slice(0, 200)}`))
 """
+# Marks what differs in what its contrast hangs on: text, and the backgrounds that it stands before.
+_MARK = """
+([part, mark]) => {
+  for (const one of document.querySelectorAll(`[${mark}]`)) one.removeAttribute(mark);
+  const behind = new Map([[null, ""]]);
+  const backgrounds = (one) => {
+    if (!behind.has(one)) {
+      const style = getComputedStyle(one);
+      const own = [style.backgroundColor, style.backgroundImage, style.opacity].join();
+      behind.set(one, `${own}|${backgrounds(one.parentElement)}`);
+    }
+    return behind.get(one);
+  };
+  const texts = (one) => [...one.childNodes].filter(
+    (child) => child.nodeType === Node.TEXT_NODE && child.data.trim());
+  const seen = new Set();
+  for (const one of document.querySelectorAll(`${part ?? "body"} *`)) {
+    const says = one.matches("input, select, textarea") || texts(one).length;
+    if (!says || !one.checkVisibility()) continue;
+    const isLink = one.localName === "a" && texts(one.parentElement).length > 0;
+    const { color, fontSize, fontWeight, textDecorationLine } = getComputedStyle(one);
+    const font = [isLink, color, fontSize, fontWeight, textDecorationLine].join();
+    const looks = `${font} ${backgrounds(one)}`;
+    if (!seen.has(looks)) one.setAttribute(mark, "");
+    seen.add(looks);
+  }
+  return seen.size;
+}
+"""
 # Lists and tabs that would have to be scrolled sideways; drawings and sources may be.
 _CUT = """
 () => [...document.querySelectorAll("table, .section")]
@@ -100,7 +129,10 @@ BETWEEN = {1440: [1280, 1180, 1024, 900, 768], 390: [700, 360]}
 DESKS = (1440, 1280)  # the widths at which no table or row of tabs is cut
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # The rules that ask for colours; what the others ask for is the same in both schemes.
-COLOURS: dict[str, Any] = {"runOnly": ["color-contrast", "link-in-text-block"]}
+COLOURS = ("color-contrast", "link-in-text-block")
+OF_COLOURS: dict[str, Any] = {"runOnly": COLOURS}
+OF_THE_REST: dict[str, Any] = {"rules": {rule: {"enabled": False} for rule in COLOURS}}
+MARK = "data-looks"
 HELP = "dialog#help"
 
 
@@ -165,18 +197,27 @@ def open_operations(page: Page) -> None:
 
 def look(page: Page) -> list[str]:
     """Return what axe-core finds on the open page, light and dark, the help of its keys as well."""
-    found: list[str] = []
     page.evaluate(AXE_SCRIPT)
+    found = violations(page)
     help_ = page.locator(HELP)
+    if help_.count():
+        help_.evaluate("help => help.showModal()")
+        found += [f"help: {one}" for one in violations(page, HELP)]
+        help_.evaluate("help => help.close()")
+    return found
+
+
+def violations(page: Page, part: str | None = None) -> list[str]:
+    """Return what axe-core finds in a part of a page: colours by what looks alike, in both."""
+    found = []
     for scheme in SCHEMES:
-        rules = {} if scheme == SCHEMES[0] else COLOURS
         page.emulate_media(color_scheme=scheme)
         page.evaluate(_SHOW, scheme)
-        found += [f"{scheme}: {one}" for one in page.evaluate(_AXE, [None, rules])]
-        if help_.count():
-            help_.evaluate("help => help.showModal()")
-            found += [f"{scheme}: help: {one}" for one in page.evaluate(_AXE, [HELP, rules])]
-            help_.evaluate("help => help.close()")
+        if scheme == SCHEMES[0]:
+            found += page.evaluate(_AXE, [part, OF_THE_REST])
+        if page.evaluate(_MARK, [part, MARK]):
+            coloured = page.evaluate(_AXE, [f"[{MARK}]", OF_COLOURS])
+            found += [f"{scheme}: {one}" for one in coloured]
     return found
 
 

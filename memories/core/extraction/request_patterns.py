@@ -119,7 +119,7 @@ CLAUSE: Final = re.compile(
     r"|(?P<bear>(?:keep|bear) (?P<thing>(?:the|my|our) (?:[\w'-]{1,20} ){0,2}[\w'-]{1,20})"
     rf" {_MIND})"
     r"|(?P<note>(?:note|noted|noting|(?:make|making|take|taking|keep|keeping) (?:an? |some )?"
-    r"(?:mental )?notes?|(?:leave|write|make) yourself an? (?:\w{2,12} )?note)"
+    r"(?:mental )?notes?|add a note(?= that )|(?:leave|write|make) yourself an? (?:\w{2,12} )?note)"
     r"(?: of)?)"
     # Of things, too: they ask to remember where a clause stands behind "this:" or "the fact that".
     r"|(?P<hold>(?:hold|hang)(?:ing)? on ?to|keep(?:ing)? (?:hold|track) of"
@@ -202,6 +202,7 @@ HEAD: Final = re.compile(
     r"(?= ?[,:\u2013\u2014]| -))"
     r"|for (?:the|your|our|my) (?:records?|notes|memory|reference|files)(?= ?[,:]| )"
     r"|for (?:future|later) reference(?= ?[,:])|before i forget(?= ?[,:])"
+    r"|(?:for next time|n\.?b\.?|nota bene)(?= ?:)"
     r"|let (?:the record (?:show|state|reflect)"
     r"|it be (?:noted|recorded|remembered|on (?:the )?(?:record|file)))(?: that)?(?= )"
     r"|(?:i|we)(?: would|'d)? (?:want|need|like) (?:this|that|it) (?:to be )?"
