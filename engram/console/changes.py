@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
+from urllib.parse import urlencode
 
 from django.db.models import Count as Counted
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.urls import reverse
 
 from engram.kernel.actors import Actor
@@ -56,23 +57,32 @@ def changes_since(seen_at: datetime | None, actor: Actor, now: datetime) -> Chan
     if seen_at is None:
         return Changes(None, is_cut=False, told=())
     since = max(seen_at, now - LONGEST)
-    own = Q(actor_kind=actor.kind, actor_id=actor.id)
     counted = dict(
-        Event.objects.filter(type__in=list(NOUNS), at__gt=since)
-        .exclude(own)
-        .exclude(
-            type="drift.found",
-            data__has_key="error_type",
-            data__error_type__in=list(OF_NOTES),
-        )
+        by_others(Event.objects.filter(type__in=list(NOUNS)), actor.id, since)
         .order_by()
         .values_list("type")
         .annotate(n=Counted("pk"))
     )
     history = reverse("admin:kernel_event_changelist")
     told = tuple(
-        Change(f"{Count(counted[kind]):{noun}}", f"{history}?q={kind}")
+        Change(
+            f"{Count(counted[kind]):{noun}}",
+            f"{history}?{urlencode({'happened': kind, 'since': since.isoformat()})}",
+        )
         for kind, noun in NOUNS.items()
         if counted.get(kind)
     )
     return Changes(since, is_cut=since > seen_at, told=told)
+
+
+def by_others(events: QuerySet[Event], user_id: str, since: datetime) -> QuerySet[Event]:
+    """Return what anybody but a person did since a moment, without drift of notes alone."""
+    return (
+        events.filter(at__gt=since)
+        .exclude(Q(actor_kind="user", actor_id=user_id))
+        .exclude(
+            type="drift.found",
+            data__has_key="error_type",
+            data__error_type__in=list(OF_NOTES),
+        )
+    )

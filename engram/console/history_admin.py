@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
@@ -16,40 +16,13 @@ from django.utils.html import format_html, format_html_join
 from engram.console.event_fields import as_stored, fields_of, kind_in_words
 from engram.console.event_objects import PAGES
 from engram.console.feed import card_texts, memory_texts, names_of
+from engram.console.history_filters import ActorFilter, HappenedFilter, KindFilter, SinceFilter
 from engram.console.wording import WORDS, words_for
 from engram.kernel.literals import row_id
 from engram.kernel.models import Event
 from engram.kernel.staff import UNBROKEN, ReadOnlyAdmin, format_moment
 
-_ACTORS = {"key": "Agents", "user": "People", "system": "Engram itself"}
 _GONE = {"note.deleted", "memory.erased", "session.deleted"}
-
-
-class _WordedFilter(admin.AllValuesFieldListFilter):
-    """Filter by the values that there are, in words."""
-
-    in_words: Callable[[str], str]  # what the page calls a value
-
-    def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        """Yield the choices, each in words."""
-        for choice in super().choices(changelist):
-            yield {**choice, "display": self.in_words(str(choice["display"]))}
-
-
-class KindFilter(_WordedFilter):
-    """Filter by the kind of object, in words."""
-
-    in_words = staticmethod(kind_in_words)
-
-
-def _actor_in_words(kind: str) -> str:
-    return _ACTORS.get(kind, kind)
-
-
-class ActorFilter(_WordedFilter):
-    """Filter by the kind of actor, in words."""
-
-    in_words = staticmethod(_actor_in_words)
 
 
 @admin.register(Event)
@@ -58,7 +31,9 @@ class EventAdmin(ReadOnlyAdmin):
 
     list_display = ["event_time", "happened", "about", "by"]
     list_display_links = ["event_time"]
-    list_filter = [("actor_kind", ActorFilter), ("object_type", KindFilter)]
+    list_filter = [
+        HappenedFilter, SinceFilter, ("actor_kind", ActorFilter), ("object_type", KindFilter),
+    ]  # fmt: skip
     search_fields = ["object_id"]
     empty_text = (
         "Everything that happens to memories, conflicts, settings and members is told here, with"

@@ -190,6 +190,19 @@ def test_an_open_breaker_is_unhealthy_until_it_closes(tenant: Tenant, neighbour:
     assert found["fields"]["disabled_until"] is not None
 
 
+def test_one_slow_ranking_among_few_is_no_sign_of_slowness(tenant: Tenant) -> None:
+    alive("worker")
+    put_state(tenant, phase="active", success_rate=0.5)
+    telemetry.observe("predictor_score", 0.3, tenant.workspace)
+    for _ in range(8):
+        telemetry.observe("predictor_score", 0.004, tenant.workspace)
+    latency.write("web@here/1")
+    found = predictor_of(tenant)
+    assert found["fields"]["p95_ms"] > found["fields"]["timeout_ms"]
+    assert found["score"] == 0.9
+    assert "timeout" not in found["says"]
+
+
 def test_scoring_slower_than_the_timeout_costs_a_fifth(tenant: Tenant, neighbour: Tenant) -> None:
     alive("worker")
     put_state(tenant, phase="active", success_rate=0.5)

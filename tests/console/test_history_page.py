@@ -7,6 +7,7 @@ from collections.abc import Callable
 from html import unescape
 from typing import Any
 
+from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -16,8 +17,9 @@ from conflicts.models import Conflict
 from engram.console.event_fields import LABELLED, WORDED, fields_of
 from engram.console.event_objects import FORGOTTEN, GONE
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Event, Workspace
+from engram.kernel.models import Event, Membership, Workspace
 from engram.kernel.tenancy import in_workspace
+from engram.kernel.visits import PAUSE
 from memories.models import JanitorRun
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
@@ -185,3 +187,39 @@ def test_history_is_found_by_the_words_of_what_happened(tenant: Tenant, member: 
     html = client.get(LIST).content.decode()
     assert "Actor kind" not in html
     assert "Object type" not in html
+
+
+def test_what_home_counts_since_the_last_visit_is_what_the_list_shows(
+    tenant: Tenant, neighbour: Tenant, member: Member
+) -> None:
+    remember(tenant.workspace, "The boat house is painted green.")
+    client = member("reader")
+    client.get("/")
+    long_ago = timezone.now() - 2 * PAUSE
+    with in_workspace(tenant.workspace):
+        Event.objects.update(at=long_ago - PAUSE)
+    Membership.objects.filter(user__username="reader-person").update(seen_at=long_ago)
+    remember(tenant.workspace, "The slipway is closed in March.")
+    remember(neighbour.workspace, "The slipway is closed in April.")
+    home = client.get("/").content.decode()
+    link = re.search(r'<a href="([^"]+)">1 commit</a>', home)
+    assert link is not None
+    html = client.get(unescape(link[1])).content.decode()
+    assert "slipway is closed in March" in words_of(html)
+    assert "boat house" not in words_of(html)
+    assert "April" not in words_of(html)
+    assert "New memory" in html
+    assert "memory.committed" not in TAG.sub(" ", html)
+    reader = User.objects.get(username="reader-person")
+    with in_workspace(tenant.workspace):
+        Event.objects.update(actor_kind="user", actor_id=str(reader.pk))
+    assert "slipway" not in words_of(client.get(unescape(link[1])).content.decode())
+
+
+def test_a_moment_that_is_none_shows_the_whole_list(tenant: Tenant, member: Member) -> None:
+    remember(tenant.workspace, "The boat house is painted green.")
+    client = member("reader")
+    for said in ("yesterday", "2026-13-01", "9" * 400):
+        answer = client.get(LIST, {"since": said}, follow=True)
+        assert answer.status_code == 200
+        assert "boat house" in words_of(answer.content.decode())

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import unescape
+from urllib.parse import parse_qs, urlsplit
 from uuid import uuid4
 
 import pytest
@@ -252,7 +253,8 @@ def test_what_others_changed_since_is_told_and_own_work_is_not(
         record("memory.forgotten", of=("memory", "1"), actor=me, now=now)
         told = changes_since(since, me, now)
         assert [change.words for change in told.told] == ["2 commits", "1 conflict found"]
-        assert told.told[0].url == "/admin/kernel/event/?q=memory.committed"
+        listed = parse_qs(urlsplit(told.told[0].url).query)
+        assert listed == {"happened": ["memory.committed"], "since": [since.isoformat()]}
         stranger = Actor(kind="user", id="8", label="other", role=Role.REVIEWER)
         assert "1 memory forgotten" in [
             change.words for change in changes_since(since, stranger, now).told

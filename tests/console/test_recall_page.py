@@ -176,7 +176,7 @@ def test_a_query_that_states_a_forgotten_memory_is_on_no_page(
     panel = past(client, tea)
     assert "The query is withheld" in panel
     assert panel.count("Ask it again") == 1  # the query that is no wording of it
-    assert "The last recalls that returned it" in past(client, lift)
+    assert "The last queries that returned it" in past(client, lift)
 
 
 def test_a_page_asks_as_often_for_many_recalls_as_for_one(tenant: Tenant, member: Member) -> None:
@@ -194,4 +194,4 @@ def test_a_page_asks_as_often_for_many_recalls_as_for_one(tenant: Tenant, member
 
     past(client, lift)
     assert ask(1) == ask(20)
-    assert "The last recalls that returned it, of 21" in past(client, lift)
+    assert "The last queries that returned it, of 21" in past(client, lift)

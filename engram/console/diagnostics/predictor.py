@@ -34,6 +34,7 @@ BEHIND = 0.5  # serves, but is rarely better
 AHEAD = 0.8
 AHEAD_RATE = 0.4  # above this success rate it is ahead
 TOO_SLOW = 0.2
+ENOUGH_TIMED = 20  # rankings of the last hour before their p95 is more than the slowest one
 DRIFTING = 0.1
 ENOUGH_RATED = 10  # ratings by people before their distance from the judge is told as a fault
 DRIFT_WINDOWS = 4  # the newest; older ones do not describe the present judge
@@ -68,6 +69,12 @@ def score(signs: Signs) -> float:
     return round(min(max(health, 0.0), 1.0), 6)
 
 
+def _is_slow(speed: latency.Latency, timeout_ms: int) -> bool:
+    """Return whether p95 exceeds the timeout; of a few rankings it would be the first, unwarmed."""
+    is_over = speed.p95 is not None and speed.p95 * 1000 > timeout_ms
+    return is_over and speed.count >= ENOUGH_TIMED
+
+
 def predictor(
     workspace: Workspace,
     *,
@@ -89,7 +96,7 @@ def predictor(
         is_disabled=breaker.is_open(state, now),
         is_serving=state.phase in SERVING,
         success_rate=state.success_rate,
-        is_slow=speed.p95 is not None and speed.p95 * 1000 > config.score_timeout_ms,
+        is_slow=_is_slow(speed, config.score_timeout_ms),
         is_judge_drifting=is_drifting(drift),
     )
     calibration = calibration_of(now=now)
