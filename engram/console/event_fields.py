@@ -88,6 +88,7 @@ KINDS: Final = {
     "merge_suggestion": "duplicate",
     "extraction_refusal": "refused statement",
     "muting": "rule to mute",
+    "writer": "writer of memories",
 }
 
 

@@ -107,7 +107,7 @@ def test_the_timeline_tells_outcomes_by_shape_and_in_a_table(
     drawn = re.findall(r'<g class="(\w+)">', drawing[0])
     assert drawn == ["win", "loss", "tie", "void"] * 2  # oldest first
     assert drawing[0].count('class="hollow"') == 2
-    assert "s-3: void, flat" in drawing[0]
+    assert "s-3: void, the judge rated all memories alike" in drawing[0]
     tops = [float(y) for y in re.findall(r'class="bar" x="[\d.]+" y="([\d.]+)"', drawing[0])]
     assert tops[0] < 76 <= tops[1]  # up for a win, down for a loss
     assert re.search(r"Won of decided</span><span class=.value.>50 %<", html)

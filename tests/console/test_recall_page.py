@@ -70,6 +70,8 @@ def test_a_memory_that_is_missing_is_explained(tenant: Tenant, member: Member) -
     assert "Why it is not among the results" in page
     assert "It lies outside of the scope." in page
     assert "Its scope is" in page
+    assert f'<input type="hidden" name="expected" value="{tea}">' in page
+    assert f'<bdi>{TEA}</bdi> <button class="quiet" name="expected" value="">' in page
     page = shown(client, PAGE, query=ASKED, expected=f"/console/memories/{lift}/")
     assert "It is among the results" in page
     assert 'class="expected"' in page

@@ -294,7 +294,7 @@ def _shape(x: int, row: Comparison, largest: float) -> SafeString:
 def _told(row: Comparison) -> str:
     name = row.session.session_key
     if row.outcome == ComparisonOutcome.VOID:
-        return f"{name}: void, {row.void_reason}"
+        return f"{name}: void, {void_words(row.void_reason)}"
     model, base = row.predictor_ndcg or 0.0, row.baseline_ndcg or 0.0
     reset = "; influence was lost here" if row.is_drift_reset else ""
     figures = (
@@ -358,6 +358,6 @@ def _training_mark(
     drawn = format_html_join("", "{}", ((part,) for part in parts))
     return format_html(
         '<g class="{}"><title>{}</title>{}<text class="name" x="{}" y="{}">{}</text></g>',
-        row.status, f"{name}: {row.reason}", drawn, x, bottom + 18,
+        row.status, f"{name}: {why_trained(row.reason)}", drawn, x, bottom + 18,
         name if was else "✕",
     )  # fmt: skip

@@ -17,6 +17,7 @@ from django.utils import timezone
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminCheckboxSelectMultipleWidget, UnfoldAdminTextInputWidget
 
+from engram.console.event_fields import kind_in_words
 from engram.console.models import WebhookEndpoint
 from engram.console.webhooks import endpoints
 from engram.console.webhooks.addresses import URL_MAX_CHARS
@@ -43,7 +44,7 @@ def kinds_by_family() -> Iterator[tuple[str, list[tuple[str, str]]]]:
         return FIRST.index(family) if family in FIRST else len(FIRST)
 
     for family, kinds in groupby(sorted(KINDS, key=place_of), family_of):
-        title = family.replace("_", " ").capitalize()
+        title = kind_in_words(family).capitalize()
         yield title, [(kind, WORDS.get(kind, kind)) for kind in kinds]
 
 
