@@ -47,6 +47,7 @@ PAGES: Final = {
 OVERVIEWS: Final = {
     "calibration": "console:calibration",
     "digest": "console:digest",
+    "muting": "console:detective",
     "predictor": "console:learning",
 }
 

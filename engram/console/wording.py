@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conflicts.core.titles import title_of
 from conflicts.services.cards.naming import DECIDED, CardNames, say_kept
 from memories.models.drift import OF_NOTES
 
@@ -187,6 +188,8 @@ def words_for(event_type: str, data: Mapping[str, Any], names: CardNames | None 
         return OUTCOMES.get(str(data.get("outcome")), words)
     if event_type == DECIDED:
         return _decision_words(words, data, names)
+    if event_type.startswith("muting.") and data.get("rule"):
+        return f"{words}: {title_of(str(data['rule'])).lower()}"
     if event_type == "conflict.assigned":
         assignee = data.get("assignee")
         return f"{words} to {assignee}" if assignee else "Conflict unassigned"

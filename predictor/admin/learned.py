@@ -122,7 +122,7 @@ class ModelVersionAdmin(DetailedAdmin):
     detail_template = "admin/predictor/modelversion/detail.html"
 
     list_display = [
-        "name", "origin", "parameters", "embedding_model", "is_kept", "made", "promoted",
+        "name", "origin", "parameters", "embedding_model", "weights", "made", "promoted",
     ]  # fmt: skip
     list_filter = ["origin"]
     empty_text = "Every training that passes its gates adds a version here."
@@ -147,10 +147,10 @@ class ModelVersionAdmin(DetailedAdmin):
         """Return the version's number, as all pages write it."""
         return f"v{version.number}"
 
-    @display(description="weights kept", boolean=True)
-    def is_kept(self, version: Any) -> bool:
-        """Return whether the weights are kept."""
-        return bool(version.has_weights)
+    @display(description="weights")
+    def weights(self, version: Any) -> str:
+        """Return whether the weights are kept: of the model that serves, and of a few before."""
+        return "kept" if version.has_weights else "–"
 
     def title_of(self, row: ModelVersion) -> str:
         """Return the version's name and when it was made."""

@@ -122,6 +122,6 @@ def _name(index: int, month: MonthShare) -> SafeString:
     is_first = index == 0 or month.start.month == 1
     return format_html(
         '<text class="name" x="{}" y="{}">{}</text><text class="name" x="{}" y="{}">{}</text>',
-        x, HEIGHT + 28, f"{month.start:%b}" + (f" {month.start:%y}" if is_first else ""),
+        x, HEIGHT + 28, f"{month.start:%b}" + (f" {month.start:%Y}" if is_first else ""),
         x, HEIGHT + 44, f"n={month.n}",
     )  # fmt: skip
