@@ -124,14 +124,17 @@ def test_detective_has_read_everything_and_finds_nothing_new(demo: Workspace) ->
         assert run.trigger_count == Memory.objects.recallable(NOW).count()
         assert (run.created_at, run.status) == (NOW, "done")
         assert run.lag_seconds == 0  # the story is not said to be months late
-        assert run.opened == Conflict.objects.filter(status="open").count() > 0
+        waiting = Conflict.objects.filter(status="open")
+        at_the_end = waiting.filter(created_at=NOW).count()
+        assert run.opened == at_the_end > 0
+        assert waiting.count() == at_the_end + 2  # found when the story told them
         assert DetectionDue.objects.count() == 0
     later = NOW + timedelta(minutes=5)
     assert detection_due.queue_memories(demo, None, now=later) == run.trigger_count
     (again,) = detect_due(demo, clock=lambda: later)
     assert (again.status, again.opened, again.joined) == ("done", 0, 0)
     with in_workspace(demo):
-        assert Conflict.objects.filter(status="open").count() == run.opened
+        assert Conflict.objects.filter(status="open").count() == run.opened + 2
 
 
 def test_people_have_answered_and_put_off_conflicts_of_the_story(demo: Workspace) -> None:
