@@ -11,6 +11,7 @@ from django.http import HttpRequest
 from conflicts.models import Conflict
 from conflicts.services.verdicts.bulk import AT_ONCE
 from conflicts.services.verdicts.bulk_undo import ChangedCard
+from engram.kernel.last_decision import forget_last
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.pages import staff_of
 
@@ -27,6 +28,7 @@ def keep_done(
     # A verdict and a snooze raise the version by one; an assignment leaves it.
     step = 0 if verb == "assign" else 1
     name = uuid4().hex
+    forget_last(request)
     request.session[SLOT] = {
         "name": name,
         "workspace": str(staff_of(request).workspace.pk),

@@ -25,6 +25,7 @@ from conflicts.services.cards.naming import name_cards, say_kept
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
+from engram.kernel.last_decision import keep_last
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import (
@@ -214,6 +215,12 @@ def decide(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         return _show_refusal(request, card, error.detail, 409)
     except RefusalError as error:
         return _show_refusal(request, card, getattr(error, "message", error.detail), 422)
+    return _go_on(request, card)
+
+
+def _go_on(request: HttpRequest, card: Conflict) -> HttpResponse:
+    """Keep the card as what was decided last, and go where the form leads, to its undo."""
+    keep_last(request, "conflicts", card.pk, timezone.now())
     return redirect(name_done(return_address(request, _permalink(card)), str(card.pk)))
 
 
@@ -308,7 +315,7 @@ def snooze_card(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
         )
     except RefusalError as error:
         return _show_refusal(request, card, error.detail, 409)
-    return redirect(name_done(return_address(request, _permalink(card)), str(card.pk)))
+    return _go_on(request, card)
 
 
 @form_target("console:conflict")

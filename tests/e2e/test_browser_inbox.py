@@ -144,6 +144,8 @@ def test_what_memories_were_worth_is_said_by_keyboard_and_the_judge_comes_after(
     expect(card).to_have_attribute("data-key", third)
     other_day = visit().sign_in(f"{INBOX}?source=calibration")
     assert shown(other_day) == third
+    press(page, "j")
+    expect(bar).to_have_count(0)
     press(page, "u")
     expect(page.get_by_text("The last step is undone.")).to_be_visible()
     expect(card).to_have_attribute("data-key", second)

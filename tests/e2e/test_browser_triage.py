@@ -52,6 +52,37 @@ def test_answers_name_the_values_and_the_message_moves_nothing(
     assert person.complaints == []
 
 
+def test_the_key_undoes_the_last_decision_after_one_went_on_or_says_that_there_is_none(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    card = contradict(service, f"{subject}one")[2]
+    for name in ("two", "three"):
+        contradict(service, f"{subject}{name}")
+    person = visit()
+    page = person.sign_in(f"{TRIAGE}?q={subject}&card={card}")
+    shown, toast = page.locator("[data-card]"), page.locator(".toast")
+    press(page, "u")
+    expect(toast).to_contain_text("Nothing to undo: you have decided nothing in this visit.")
+    press(page, "6")
+    expect(page.locator("form.toast")).to_be_visible()
+    second = str(shown.get_attribute("data-card"))
+    press(page, "j")
+    expect(shown).not_to_have_attribute("data-card", second)
+    expect(toast).to_have_count(0)
+    press(page, "u")
+    expect(toast).to_contain_text("the question is open again")
+    expect(shown).to_have_attribute("data-card", card)
+    assert status(service, card) == "open"
+    before = top_of(page, ".decision")
+    press(page, "u")
+    expect(toast).to_have_count(1)
+    expect(toast).to_contain_text("your last decision of this visit was undone already")
+    assert top_of(page, ".decision") == before
+    toast.get_by_role("button", name="Hide this").click()
+    expect(toast).to_be_hidden()
+    assert person.complaints == []
+
+
 def test_five_asks_for_the_answer_and_enter_gives_it(
     service: Service, visit: Visit, subject: str
 ) -> None:

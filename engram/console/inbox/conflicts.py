@@ -82,7 +82,8 @@ class ConflictSource(Source):
         words = show.describe_decision(card)
         if not words:
             return None
-        return Done(words, "Every memory returns to what it was, and it is asked again.")
+        by = card.decisions.values_list("decided_by", flat=True).get(undone_at=None)
+        return Done(words, "Every memory returns to what it was, and it is asked again.", by)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Undo the decision in force, or end a snooze."""

@@ -208,14 +208,15 @@ class DriftSource(Source):
             return None
         count = answered_together(row).count()
         of, waits = ("", "It waits") if count < 2 else (f": {count} memories", "They wait")
+        by = row.resolved_by
         words = {
-            Resolution.STILL_TRUE: Done(f"Still true{of}.", f"{waits} again."),
-            Resolution.DISMISSED: Done(f"Dismissed{of}.", f"{waits} again."),
-            Resolution.UPDATED: Done("Updated. The former wording is in its history."),
+            Resolution.STILL_TRUE: Done(f"Still true{of}.", f"{waits} again.", by),
+            Resolution.DISMISSED: Done(f"Dismissed{of}.", f"{waits} again.", by),
+            Resolution.UPDATED: Done("Updated. The former wording is in its history.", by=by),
         }
         if row.resolution == Resolution.MEMORY_FORGOTTEN and row.memory.forgotten_at is not None:
             back = "The memory is" if count < 2 else "The memories are"
-            return Done(f"Forgotten{of}.", f"{back} brought back.")
+            return Done(f"Forgotten{of}.", f"{back} brought back.", by)
         return words.get(Resolution(row.resolution))
 
     def undo(

@@ -18,15 +18,17 @@ from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from conflicts.forms import SnoozeForm
-from conflicts.services.cards.show import local_time, newest_seq
+from conflicts.services.cards.show import newest_seq
 from engram.console.inbox import queue
 from engram.console.inbox.addresses import address_of
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.groups import ONE, PAGE, Looked, Steps, group_context
-from engram.console.inbox.put_off import put_off, put_off_until, take_up
+from engram.console.inbox.last import toast_of
+from engram.console.inbox.put_off import find_put_off, put_off, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.reservations import reserve
-from engram.console.inbox.source import Done, InboxEntry, InboxFilter, Source
+from engram.console.inbox.source import InboxEntry, InboxFilter, Source
+from engram.kernel.last_decision import keep_last
 from engram.kernel.pages import View, has_role, member_page, name_done, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
 
@@ -101,7 +103,7 @@ def _inbox(
         "opens": " ".join(sorted({e for s in sources for e in s.announced_by})),
         "settles": " ".join(sorted({e for s in sources for e in s.settled_by})),
         "seq": newest_seq(),
-        "done": _last_decision(request, here.get("done", ""), sources),
+        "done": toast_of(request, here.get("done", ""), sources),
         "chosen": chosen,
         **more,
     }
@@ -147,7 +149,7 @@ def _item_context(
         "may_decide": has_role(request, source.acts),
         "actions": actions,
         "reserved_by": _reserve(request, source, row, now) if actions else "",
-        "put_off_until": put_off_until(mark.source, mark.id, now),
+        "put_off": find_put_off(mark.source, mark.id, now),
         "steps": Steps(
             place.total,
             place.position,
@@ -185,32 +187,6 @@ def _item_in_address(text: str, sources: list[Source], wanted: InboxFilter) -> C
     if row is None:
         return None
     return Chosen(source, row, source.as_entries([row], wanted, timezone.now())[0])
-
-
-def _last_decision(request: HttpRequest, item: str, sources: list[Source]) -> dict[str, Any] | None:
-    """Return the last decision about an item, for the undo bar."""
-    named = named_item(item)
-    source = next((s for s in sources if named and s.name == named[0]), None)
-    if named is None or source is None:
-        return None
-    now = timezone.now()
-    until = None if source.has_own_snooze else put_off_until(*named, now)
-    done = (
-        Done(f"Snoozed until {local_time(until)}.", "It waits again.")
-        if until
-        else source.find_decision(named[1], now)
-    )
-    if done is None:
-        return None
-    kept = {name: value for name, value in request.GET.items() if name not in {"item", "done"}}
-    back = urlencode(kept | {"item": f"{source.name}:{named[1]}"})
-    return {
-        "source": source,
-        "id": named[1],
-        "words": done.words,
-        "undo": done.undo if has_role(request, source.acts) else "",
-        "back": f"{reverse('console:inbox')}?{back}",
-    }
 
 
 @member_page()
@@ -265,7 +241,7 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     staff = staff_of(request)
     now = timezone.now()
     try:
-        if not source.has_own_snooze and put_off_until(source.name, item, now):
+        if not source.has_own_snooze and find_put_off(source.name, item, now):
             take_up(staff.workspace, source.name, item, actor=staff.actor, now=now)
             told = None
         else:
@@ -312,6 +288,7 @@ def _status_of(error: RefusalError) -> int:
 
 
 def _add_decision(request: HttpRequest, source: Source, item: UUID) -> str:
-    """Return an address with the answered item, so that the next page offers to undo it."""
+    """Keep the answered item, and return an address with it, so that the next page undoes it."""
+    keep_last(request, source.name, item, timezone.now())
     back = return_address(request, reverse("console:inbox"))
     return name_done(back, f"{source.name}:{item}")

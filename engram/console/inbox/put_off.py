@@ -41,7 +41,6 @@ def take_up(workspace: Workspace, source: str, item: UUID, *, actor: Actor, now:
         record("inbox.taken_up", of=("inbox", item), actor=actor, now=now, data={"source": source})
 
 
-def put_off_until(source: str, item: UUID, now: datetime) -> datetime | None:
-    """Return the end of an item's snooze, None without one."""
-    rows = PutOff.objects.filter(source=source, item=item, until__gt=now)
-    return rows.values_list("until", flat=True).first()
+def find_put_off(source: str, item: UUID, now: datetime) -> PutOff | None:
+    """Return an item's snooze, None without one."""
+    return PutOff.objects.filter(source=source, item=item, until__gt=now).first()

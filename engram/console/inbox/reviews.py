@@ -141,15 +141,16 @@ class ReviewSource(Source):
             return None
         forgets = row.kind in FORGETS
         if row.status == ReviewStatus.REJECTED:
-            return Done("Kept." if forgets else "Rejected.", "The request waits again.")
+            words = "Kept." if forgets else "Rejected."
+            return Done(words, "The request waits again.", row.decided_by)
         if row.status != ReviewStatus.ACCEPTED:
             return None
         if not forgets:
-            return Done("Accepted: done as asked.")
+            return Done("Accepted: done as asked.", by=row.decided_by)
         is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
         words, what = ("Forgotten too.", "summary") if is_flag else ("Forgotten.", "memory")
         is_gone = row.memory is not None and row.memory.forgotten_at is not None
-        return Done(words, f"The {what} is brought back.") if is_gone else Done(words)
+        return Done(words, f"The {what} is brought back." if is_gone else "", row.decided_by)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Reopen a rejected request, or restore the forgotten memory."""

@@ -99,10 +99,14 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The decision about an item; `undo` says what undoing it does, "" if not possible."""
+    """The decision about an item, and who made it, "" if that is not recorded.
+
+    `undo` says what undoing it does, "" if not possible.
+    """
 
     words: str
     undo: str = ""
+    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

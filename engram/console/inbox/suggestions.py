@@ -165,10 +165,10 @@ class SuggestionSource(Source):
         """Return the decision: merged or kept apart."""
         row = MergeSuggestion.objects.filter(pk=item_id).first()
         if row is not None and row.status == SuggestionStatus.REJECTED:
-            return Done("Kept apart.", "The two are suggested again.")
+            return Done("Kept apart.", "The two are suggested again.", row.decided_by)
         if row is not None and row.status == SuggestionStatus.ACCEPTED:
             undo = "Both are memories of their own again, and suggested again."
-            return Done("Merged.", undo if _merge_in_force(row) else "")
+            return Done("Merged.", undo if _merge_in_force(row) else "", row.decided_by)
         return None
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:

@@ -16,6 +16,7 @@ from conflicts.core.titles import title_of
 from conflicts.forms import snooze_choices
 from conflicts.services.cards.naming import CardNames
 from engram.console.icons import PATHS
+from engram.console.inbox.last import LastUndo, undo_of_last
 from engram.console.inbox.queue import count_waiting
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
@@ -69,6 +70,12 @@ def waiting(context: dict[str, Any]) -> str:
 def tour_step(context: dict[str, Any]) -> Shown | None:
     """Return the step of the tour at which the person is."""
     return current_step(context["request"])
+
+
+@register.simple_tag(takes_context=True)
+def undo_last(context: dict[str, Any], place: str) -> LastUndo:
+    """Return how this page undoes the person's last decision, where it shows no toast of it."""
+    return undo_of_last(context["request"], place, context.get("filters", {}))
 
 
 @register.simple_tag

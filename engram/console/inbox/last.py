@@ -1,0 +1,93 @@
+"""What was decided last, with the way to undo it: in a toast, and by key on the pages after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from urllib.parse import urlencode
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+
+from conflicts.services.cards.show import local_time
+from engram.console.inbox.addresses import address_of
+from engram.console.inbox.forms import named_item
+from engram.console.inbox.put_off import find_put_off
+from engram.console.inbox.registry import source_named
+from engram.console.inbox.source import Done, Source
+from engram.kernel.last_decision import last_kept
+from engram.kernel.pages import has_role, staff_of
+
+NOTHING = "Nothing to undo: you have decided nothing in this visit."
+GONE = (
+    "Nothing to undo: your last decision of this visit was undone already, or what it was about"
+    " has changed since."
+)
+ELSEWHERE = "This is not undone here."
+
+
+@dataclass(frozen=True, slots=True)
+class LastUndo:
+    """Where undoing the last decision is sent, and what it leads to; else why it is not undone."""
+
+    url: str = ""
+    back: str = ""
+    why_not: str = ""
+
+
+def decided(source: Source, item: UUID, now: datetime) -> Done | None:
+    """Return the decision about an item, or its snooze; None without one."""
+    row = None if source.has_own_snooze else find_put_off(source.name, item, now)
+    if row is None:
+        return source.find_decision(item, now)
+    return Done(f"Snoozed until {local_time(row.until)}.", "It waits again.", row.by)
+
+
+def toast_of(request: HttpRequest, item: str, sources: Sequence[Source]) -> dict[str, Any] | None:
+    """Return what was decided about the item that an address names, for the toast."""
+    named = named_item(item)
+    source = next((s for s in sources if named and s.name == named[0]), None)
+    if named is None or source is None:
+        return None
+    done = decided(source, named[1], timezone.now())
+    if done is None:
+        return None
+    kept = {name: value for name, value in request.GET.items() if name not in {"item", "done"}}
+    back = urlencode(kept | {"item": f"{source.name}:{named[1]}"})
+    return {
+        "source": source,
+        "id": named[1],
+        "words": done.words,
+        "undo": done.undo if has_role(request, source.acts) else "",
+        "back": f"{reverse('console:inbox')}?{back}",
+    }
+
+
+def undo_of_last(request: HttpRequest, place: str, filters: Mapping[str, str]) -> LastUndo:
+    """Return how a page undoes the person's last decision of this visit.
+
+    `place` is the page: `inbox`, `triage`, or `conflict` for the page of one card.
+    """
+    now = timezone.now()
+    actor = staff_of(request).actor
+    last = last_kept(request, now)
+    source = source_named(last.source, actor.role) if last else None
+    if last is None or source is None or not has_role(request, source.acts):
+        return LastUndo(why_not=NOTHING)
+    done = decided(source, last.item, now)
+    if done is None or done.by not in {"", actor.label}:
+        return LastUndo(why_not=GONE)
+    if not done.undo:
+        return LastUndo(why_not=f"{done.words} {ELSEWHERE}")
+    if source.name == "conflicts" and place != "inbox":
+        url, card = reverse("console:conflict-undo", args=[last.item]), str(last.item)
+        if place == "conflict":
+            return LastUndo(url, reverse("console:conflict", args=[last.item]))
+        return LastUndo(url, f"{reverse('console:triage')}?{urlencode({**filters, 'card': card})}")
+    kept = filters if place == "inbox" else {}
+    url = reverse("console:inbox-undo", args=[source.name, last.item])
+    return LastUndo(url, address_of(kept, f"{source.name}:{last.item}"))
