@@ -68,6 +68,23 @@ def test_triage_shows_the_question_the_story_and_what_differs(
     assert "[removed: 1000]  [added: 5000]  requests" in told  # not by colour alone
 
 
+def test_statements_have_one_name_everywhere_on_a_card(tenant: Tenant, member: Member) -> None:
+    said = [
+        remember(tenant.workspace, f"The API rate limit is {limit} requests per second.", day)
+        for day, limit in ((1, 800), (20, 900), (25, 950))
+    ]
+    ask(tenant.workspace, said, yes=said[0])
+    html = page(member("reviewer"))
+    assert "From A to C, word by word" in html
+    assert ">From A to B</h3>" in html
+    assert ">From B to C</h3>" in html
+    words = " ".join(re.sub(r"<[^>]+>", "", html).split())
+    for letter in "ABC":
+        assert f"Memory {letter}" in words
+        assert f"Keep memory {letter}" in words
+    assert re.findall(r"#\d|[Mm]emory \d", words) == []
+
+
 def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) -> None:
     disagree(tenant.workspace)
     html = page(member("reviewer"))
