@@ -23,6 +23,7 @@ TITLES: Final[Mapping[str, str]] = {
     "ambiguity.opposites": "Opposite words",
     "ambiguity.negation": "One negates the other",
     "ambiguity.one-at-a-time": "Two, where only one can hold",
+    "ambiguity.restricted": "One restricts what the other says of all",
     "ambiguity.moved-away": "One says that it moved elsewhere",
     "ambiguity.owner": "Different owners or deciders",
     "ambiguity.other-words.number": "Different numbers, in other words",

@@ -19,7 +19,7 @@ Relation = Literal["same", "refines", "contradicts", "different"]
 # The ways in which two claims contradict each other.
 Contradiction = Literal[
     "number", "version", "date", "time", "label", "choice", "denial", "direction", "roles",
-    "opposites", "negation", "one-at-a-time", "moved-away", "owner",
+    "opposites", "negation", "one-at-a-time", "moved-away", "owner", "restricted",
 ]  # fmt: skip
 
 # Prepositions whose phrase limits what a statement applies to.

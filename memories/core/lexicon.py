@@ -82,6 +82,7 @@ EXCLUSIVE_SUBJECT = _concepts(meanings.EXCLUSIVE_SUBJECT)
 INCLUSIVE = _concepts(meanings.INCLUSIVE)
 CLOSING = _concepts(meanings.CLOSING)
 DENYING = _concepts("forbid exclude refuse disallow abolish")  # negate what they are said of
+REFUSING = DENYING | _concepts("reject block decline fail")  # what lies over a limit
 SYMMETRIC = _concepts(meanings.SYMMETRIC)
 _LIKE_VERBS: dict[str, frozenset[str]] = {}
 for _line in meanings.INTERCHANGEABLE.strip().splitlines():

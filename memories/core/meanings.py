@@ -205,6 +205,11 @@ agree | disagree
 possible | impossible
 legal | illegal
 necessary | unnecessary
+onsite | online remote remotely virtual virtually
+active | suspended
+inclusive | exclusive
+written | oral
+direct | indirect
 keep | delete discard
 add | remove delete
 install | uninstall

@@ -38,9 +38,11 @@ _BOUND_PHRASES: dict[Bound, str] = {
     "most": "at most|up to|no more than|not more than|within|within the last|within the past"
     "|within the next|at maximum|a maximum of|maximum of|not over|not exceed|capped at|limited to"
     f"|max|maximum|<=|\u2264|{_than(_GREATER, 'no ')}|{_than(_GREATER, 'not ')}"
+    f"|{_than(_GREATER, 'not be ')}|not be more than"
     f"|{_STRICT_PHRASES['most']}",
     "least": "at least|no less than|no fewer than|not less than|a minimum of|minimum of|at minimum"
     f"|no earlier than|min|minimum|>=|\u2265|{_than(_SMALLER, 'no ')}|{_than(_SMALLER, 'not ')}"
+    f"|{_than(_SMALLER, 'not be ')}|not be less than|not be fewer than"
     f"|{_STRICT_PHRASES['least']}",
     "about": "about|around|approximately|approx|roughly|circa|ca|nearly|almost|some|~",
 }
@@ -113,7 +115,7 @@ def bound_at(tokens: Sequence[Token], index: int) -> tuple[int, Bound, bool] | N
     """
     if tokens[index].lower not in _BOUND_HEADS:
         return None
-    for length in (3, 2, 1):
+    for length in (4, 3, 2, 1):
         words = tuple(token.lower for token in tokens[index : index + length])
         bound = _BOUNDS.get(words)
         risen = words == ("up", "to") and index and tokens[index - 1].lower in _RISES
@@ -356,6 +358,10 @@ def _every(tokens: Sequence[Token], index: int) -> tuple[int, Quantity] | None:
     if tokens[index + 1].lower in TIME_SECONDS and not is_turn:  # "every second hour" is a turn
         seconds = TIME_SECONDS[tokens[index + 1].lower]
         return index + 2, Quantity(1 / seconds, "count/s", between(tokens, index, index + 2))
+    if tokens[index + 1].lower == "half" and index + 2 < len(tokens):  # "every half hour"
+        seconds = TIME_SECONDS.get(tokens[index + 2].lower, 0.0)
+        text = between(tokens, index, index + 3)
+        return (index + 3, Quantity(2 / seconds, "count/s", text)) if seconds else None
     number = number_at(tokens, index + 1)
     if turn and (is_turn or number is None):
         number = (index + 2, turn)

@@ -23,6 +23,7 @@ from memories.core.contradictions import (
     one_at_a_time,
     opposites,
     owner,
+    restricted,
     value,
 )
 
@@ -137,6 +138,13 @@ RULES: Final[dict[Contradiction, Rule]] = {
         "Two statements name different people or teams as the one who owns, decides or pays.",
         "The platform team owns the ingress.",
         "The network team owns the ingress.",
+    ),
+    "restricted": _rule(
+        "restricted",
+        restricted,
+        "One statement says of all what the other one restricts to a few.",
+        "Only admins can delete projects.",
+        "Anyone can delete projects.",
     ),
 }
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 from conflicts.core.apart import is_observed
 from conflicts.core.dates import explain_dates, stated_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from memories.core.calendar_words import WEEKDAYS, WORKDAYS
 from memories.core.lexicon import CLOSING
 
 RULE: Final = Rule(
@@ -19,6 +21,9 @@ RULE: Final = Rule(
         "The annex bins are emptied on Thursdays.",
     ),
 )
+_DAYS_OF: Final = {"weekday": WORKDAYS, "weekend": WEEKDAYS[5:]}
+_DAYS: Final = (*(f"{day}s" for day in WEEKDAYS), "weekdays", "weekends")
+_RECURRING: Final = re.compile(rf"\bon\s(?:{'|'.join(_DAYS)})\b", re.IGNORECASE)
 MIN_COSINE: Final = 0.65
 STRENGTH: Final = 0.70
 
@@ -27,9 +32,11 @@ def find(pair: FactPair) -> Clash | None:
     """Compare the weekdays, then the dates, that the texts give."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b) or _tells_of_closing(pair):
         return None
+    if _each_has_its_days(pair):
+        return None
     for dimension in ("weekday", "day"):
         mine, theirs = stated_dates(pair.a, dimension), stated_dates(pair.b, dimension)
-        if len(mine) == 1 and theirs and mine.isdisjoint(theirs) and len(theirs) <= 2:
+        if len(mine) == 1 and 0 < len(theirs) <= 2 and _days(mine).isdisjoint(_days(theirs)):
             left, right = min(mine), min(theirs)
             if dimension == "weekday" or _day(left) != _day(right):
                 reason = explain_dates(pair.a, left, pair.b, right)
@@ -37,9 +44,22 @@ def find(pair: FactPair) -> Clash | None:
     return None
 
 
+def _each_has_its_days(pair: FactPair) -> bool:
+    """Return whether one text says how much on some days, the other what is so on other days."""
+    amounts = [any(claim.quantities for claim in fact.reading.claims) for fact in (pair.a, pair.b)]
+    return amounts[0] != amounts[1] and all(
+        _RECURRING.search(fact.fact.content) for fact in (pair.a, pair.b)
+    )
+
+
 def _tells_of_closing(pair: FactPair) -> bool:
     """Return whether a text says when something is closed: it may be closed on two days."""
     return not CLOSING.isdisjoint(pair.a.stems | pair.b.stems)
+
+
+def _days(dates: set[str]) -> set[str]:
+    """Return dates with the days of "weekdays" and "weekends" each."""
+    return dates.union(*(_DAYS_OF.get(date, ()) for date in dates))
 
 
 def _day(date: str) -> str:

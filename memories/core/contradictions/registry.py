@@ -18,6 +18,7 @@ from memories.core.contradictions import (
     one_at_a_time,
     opposites,
     owner,
+    restricted,
     value,
 )
 
@@ -30,4 +31,5 @@ RULES: Final[tuple[Callable[[Case], CaseReading | None], ...]] = (
     one_at_a_time.find,
     moved_away.find,
     owner.find,
+    restricted.find,
 )

@@ -17,7 +17,8 @@ from memories.core.cases import (
     is_one_slot,
     positions,
 )
-from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE
+from memories.core.claim_types import Claim
+from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE, REFUSING
 
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
 _RECURRING: Final = ("s", "weekend", "weekday")
@@ -49,8 +50,8 @@ def _difference(clash: TermPair) -> Contradiction:
 
 def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return why two different values may both be true, "" when they cannot."""
-    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
-        return "but one side denies the other value"
+    if turned := _turned_round(case, clashes):
+        return turned
     if len(clashes) > 1 and (limits := _limits_of(case, clashes)):
         return limits
     if not is_one_slot(case) or case.parity_differs or case.found.opposed:
@@ -60,6 +61,20 @@ def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return "but both can have happened"
     return ""
+
+
+def _turned_round(case: Case, clashes: Sequence[TermPair]) -> str:
+    """Return how one side says what does not hold, "" where both say what does."""
+    if any(pair.a.is_denied != pair.b.is_denied for pair in clashes):
+        return "but one side denies the other value"
+    if any(pair.a.quantity for pair in clashes) and _refuses(case.a) != _refuses(case.b):
+        return "but one says what is refused"
+    return ""
+
+
+def _refuses(claim: Claim) -> bool:
+    """Return whether a claim says what is not accepted: "uploads over 20 MB are rejected"."""
+    return not REFUSING.isdisjoint(term.key for term in claim.terms if term.is_verb)
 
 
 def _measure(pair: TermPair) -> str:

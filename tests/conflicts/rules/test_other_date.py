@@ -36,6 +36,8 @@ def test_another_day_is_found(statements: tuple[str, ...]) -> None:
             "Monday's soup in the annex is lentil.",
             "The annex has tomato soup on Tuesday.",
         ),
+        ("The annex is open on weekdays.", "The annex is open from Monday to Friday."),
+        ("Parking is free on Sundays.", "Parking costs 3 euros on weekdays."),
     ],
 )
 def test_the_same_day_and_two_named_days_are_not(statements: tuple[str, ...]) -> None:

@@ -119,6 +119,7 @@ class AsyncConflicts:
             "ambiguity.other-words.time",
             "ambiguity.other-words.way",
             "ambiguity.owner",
+            "ambiguity.restricted",
             "ambiguity.roles",
             "ambiguity.time",
             "ambiguity.two-answers",

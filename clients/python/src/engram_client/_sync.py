@@ -119,6 +119,7 @@ class Conflicts:
             "ambiguity.other-words.time",
             "ambiguity.other-words.way",
             "ambiguity.owner",
+            "ambiguity.restricted",
             "ambiguity.roles",
             "ambiguity.time",
             "ambiguity.two-answers",

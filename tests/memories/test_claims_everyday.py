@@ -1,0 +1,61 @@
+"""Everyday pairs: limits in other words, what is refused, opening hours, who alone may do it."""
+
+from __future__ import annotations
+
+import pytest
+
+from memories.core.claims import compare
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [
+        ("Only admins can delete projects.", "Anyone can delete projects."),
+        ("Every employee may approve holidays.", "Only managers may approve holidays."),
+        ("Everyone has a key to the lab.", "Only Petra has a key to the lab."),
+        ("The library closes at 10 pm.", "The library is open until 11 pm."),
+        ("The market ends at 14:00.", "The market runs until 3 pm."),
+        ("The course is held in person.", "The course is held online."),
+        ("The bus leaves every 20 minutes.", "The bus leaves every half hour."),
+        ("The exam is written.", "The exam is oral."),
+        ("The limit is inclusive.", "The limit is exclusive."),
+    ],
+)
+def test_what_cannot_both_hold_contradicts(stored: str, incoming: str) -> None:
+    assert compare(stored, incoming).relation == "contradicts"
+    assert compare(incoming, stored).relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [
+        ("The library closes at 10 pm.", "The library is open until 22:00."),
+        (
+            "Passwords must not be shorter than 12 characters.",
+            "Passwords must have at least 12 characters.",
+        ),
+        ("Uploads over 20 MB are rejected.", "Uploads may be at most 20 MB."),
+        ("Only admins can delete projects.", "Nobody but admins can delete projects."),
+        ("The bus leaves every 30 minutes.", "The bus leaves every half hour."),
+    ],
+)
+def test_other_words_for_the_same_do_not_contradict(stored: str, incoming: str) -> None:
+    assert compare(stored, incoming).relation != "contradicts"
+    assert compare(incoming, stored).relation != "contradicts"
+
+
+@pytest.mark.parametrize(
+    ("stored", "incoming"),
+    [
+        ("The library opens at 10 am.", "The library is open until 11 pm."),
+        ("Only admins can delete projects.", "Anyone can read projects."),
+        ("Only admins can delete projects.", "Every admin can delete projects."),
+        ("Only Petra has a key to the safe.", "Everyone has a key to the lab."),
+        ("Everyone in the Porto office has a key.", "Only Petra has a key."),
+        ("Only Petra has a key to the lab.", "Not everyone has a key to the lab."),
+        ("The course is on-site in spring.", "The course is remote in winter."),
+    ],
+)
+def test_what_may_both_hold_does_not_contradict(stored: str, incoming: str) -> None:
+    assert compare(stored, incoming).relation != "contradicts"
+    assert compare(incoming, stored).relation != "contradicts"
