@@ -13,15 +13,17 @@ same vectors (`benchmarks/ground/floor.py`). Exits with 1 if a budget is missed.
 from __future__ import annotations
 
 import os
-import tempfile
 
-os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-budgets-")
+from tests.benchmark_home import make_benchmark_home
+
+os.environ["ENGRAM_HOME"] = make_benchmark_home("budgets")
 
 import argparse
 import json
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial

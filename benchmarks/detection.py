@@ -13,9 +13,10 @@ of commit, wake-up, detection and one read, beside whatever else the machine doe
 from __future__ import annotations
 
 import os
-import tempfile
 
-os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-detection-")
+from tests.benchmark_home import make_benchmark_home
+
+os.environ["ENGRAM_HOME"] = make_benchmark_home("detection")
 
 import http.client
 import json
@@ -46,7 +47,7 @@ Rows = dict[str, dict[str, float]]
 SIMILAR = [300, 600] if IS_FULL else [20]
 MEMORIES, CARDS = (10_000, 90) if IS_FULL else (200, 3)
 WARM = 5
-POLL_SECONDS, PATIENCE_SECONDS = 0.01, 60.0
+POLL_SECONDS, PATIENCE_SECONDS = 0.01, 60.0 if IS_FULL else 300.0
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _FORMS = (
     "The rate limit of the API is {} requests per second.",
@@ -87,7 +88,7 @@ def statements(number: int) -> tuple[str, str]:
 
 def processor_time() -> dict[str, float]:
     """Measure commit and detection by the processor time here and in the database."""
-    with own_database():
+    with own_database(is_migrated=not IS_FULL):  # in a copy of the prepared home it is
         workspace = Workspace.objects.create(slug="detection", name="Detection")
         load(corpus(), [workspace], MEMORIES)
         taken = sorted([in_one_process(workspace, i) for i in range(CARDS + WARM)][WARM:])

@@ -37,7 +37,7 @@ BASELINE_NOISE = 0.5
 KINDS = ("own noise", "like noise", "narrow", "broad")
 MARGINS = (-0.15, -0.1, 0.0, 0.12, 0.3)
 LIFTS = (0.0, 0.1, 0.2, 0.3)
-SESSIONS, LONG, FALL = 290, 990, 60
+SESSIONS, LONG, FALL = (290, 990, 60) if IS_FULL else (60, 90, 60)
 FORMER = GovernorRules("margins of all lists", is_drafted=False, slack=0.05, drift_limit=7.0)
 
 

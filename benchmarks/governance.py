@@ -56,7 +56,8 @@ from predictor.core.governance import (
 IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
 RUNS, HELD_RUNS = (2000, 10) if IS_FULL else (40, 1)
 COLD = 10  # sessions before the first training
-SESSIONS, LONG, BEFORE, AFTER = 290, 990, 90, 60
+SESSIONS, LONG, BEFORE, AFTER = (290, 990, 90, 60) if IS_FULL else (60, 90, 90, 60)
+HELD_SESSIONS = 290
 FALLEN = -0.15
 MEANS = (-0.15, -0.1, -0.05, 0.0, 0.05, 0.1, 0.12, 0.3)
 DEVIATIONS = (0.15, 0.25, 0.35) if IS_FULL else (0.25,)
@@ -359,7 +360,9 @@ def main() -> None:
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
     for stream in STREAMS:
         for mean, deviation in ((0.0, 0.25), (0.05, 0.35), (-0.15, 0.25)):
-            check_against_governor(draw_margins(mean, deviation, (HELD_RUNS, SESSIONS), 1, stream))
+            check_against_governor(
+                draw_margins(mean, deviation, (HELD_RUNS, HELD_SESSIONS), 1, stream)
+            )
     sets = [(rules.name, partial(run_rules, rules=rules)) for rules in RULES]
     result = [
         measure_rules(name, run, deviation, stream, runs)

@@ -12,14 +12,16 @@ Exits with 1 if a call failed.
 from __future__ import annotations
 
 import os
-import tempfile
 
-os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-load-")
+from tests.benchmark_home import make_benchmark_home
+
+os.environ["ENGRAM_HOME"] = make_benchmark_home("load")
 
 import json
 import random
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -36,12 +38,12 @@ from benchmarks.ground.tokens import issue_token
 from engram.kernel.models import Workspace
 
 MEMORIES, LINES = (10_000, 10_000) if IS_FULL else (200, 20)
-SECONDS, ALONE_SECONDS = (120, 60) if IS_FULL else (2, 2)
+SECONDS, ALONE_SECONDS = (120, 60) if IS_FULL else (1, 1)
 if given := os.environ.get("BENCH_SECONDS"):
     SECONDS = ALONE_SECONDS = int(given)
 if given := os.environ.get("BENCH_LINES"):
     LINES = int(given)
-CLIENTS, BESIDE_IMPORT = [8, 32], 8
+CLIENTS, BESIDE_IMPORT = ([8, 32], 8) if IS_FULL else ([2, 4], 2)
 
 
 class Load:
@@ -128,8 +130,10 @@ def main() -> None:
         run.run_for("warming up", BESIDE_IMPORT, SECONDS / 8)
         for clients in CLIENTS:
             run.run_for(f"{clients} clients", clients, SECONDS)
-        alone = run.run_for("8 clients, before an import", BESIDE_IMPORT, ALONE_SECONDS)
-        beside = run.run_beside_import("8 clients, beside an import", BESIDE_IMPORT)
+        alone = run.run_for(
+            f"{BESIDE_IMPORT} clients, before an import", BESIDE_IMPORT, ALONE_SECONDS
+        )
+        beside = run.run_beside_import(f"{BESIDE_IMPORT} clients, beside an import", BESIDE_IMPORT)
     p95 = [one.table().get("recall", {}).get("p95_ms", 0.0) for one in (alone, beside)]
     ratio = round(p95[1] / p95[0], 2) if all(p95) else None
     print(f"recall's p95 beside an import: {p95[1]} ms, {ratio} times that without")

@@ -18,10 +18,11 @@ written afterwards.
 from __future__ import annotations
 
 import os
-import tempfile
+
+from tests.benchmark_home import make_benchmark_home
 
 if __name__ == "__main__":  # tests import what is told
-    os.environ["ENGRAM_HOME"] = tempfile.mkdtemp(prefix="engram-sessions-")
+    os.environ["ENGRAM_HOME"] = make_benchmark_home("sessions")
 
 import argparse
 import json
@@ -52,7 +53,7 @@ FOLDER: Final = Path(__file__).parent / "sessions"
 WORLDS: Final = ("theatre", "station")
 HALF: Final = 0.5  # the relevance of what helps a task a little
 TOY_SESSIONS: Final = 3
-WAIT_SECONDS: Final = 60.0
+WAIT_SECONDS: Final = 60.0 if IS_FULL else 300.0
 TALK: Final = (
     "Let me look at what has to be done first and then go through it step by step.",
     "That took longer than it should have, mostly because of the walk back and forth.",

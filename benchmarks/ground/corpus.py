@@ -20,6 +20,7 @@ from uuid import UUID
 import numpy as np
 from django.db import connection, transaction
 
+from benchmarks.ground.database import IS_FULL
 from engram.kernel.embedding import embed, model_name
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -33,7 +34,7 @@ WORDS, SHORT_WORDS = 34, 15
 STEP = 20  # seconds from a memory to the next
 PART = 20_000  # memories that are held at once
 TOPIC_WORDS = 6
-VOCABULARY = 40_000
+VOCABULARY = 40_000 if IS_FULL else 2_000
 TOKENS, STOCK = 20, 2_000
 TABLES = (
     "memories_memory",
