@@ -255,7 +255,11 @@ def _field_of(one: Mapping[str, Any]) -> forms.Field:
     if kind in {"integer", "number"}:
         made = forms.IntegerField if kind == "integer" else forms.FloatField
         is_needed = not limits.get("or_null")
-        return made(min_value=low, max_value=high, **shared | {"required": is_needed})
+        messages = {"min_value": f"{low} is the least.", "max_value": f"{high} is the most."}
+        return made(
+            min_value=low, max_value=high, error_messages=messages,
+            **shared | {"required": is_needed},
+        )  # fmt: skip
     if kind == "array":
         return Lines(**shared)
     zones = forms.TextInput(attrs={"list": "zones"} if name == "time_zone" else {})

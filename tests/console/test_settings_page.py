@@ -103,11 +103,11 @@ def test_what_somebody_else_changed_meanwhile_stays(tenant: Tenant, member: Memb
 @pytest.mark.parametrize(
     ("name", "typed", "why"),
     [
-        ("gate_threshold", "7", "less than or equal to 1"),
+        ("gate_threshold", "7", "1.0 is the most."),
         ("gate_threshold", "much", "Enter a number"),
         ("gate_threshold", "nan", "Enter a number"),
         ("writes_per_minute", "", "This field is required"),
-        ("digest_hour", "24", "less than or equal to 23"),
+        ("digest_hour", "24", "23 is the most."),
         ("predictor_mode", "maybe", "Select a valid choice"),
         ("time_zone", "Mars/X", "not a time zone name such as Europe/Berlin"),
         ("muted_rules", "ambiguty.number", "the nearest is “ambiguity.number”"),
