@@ -199,40 +199,36 @@ BODIES: list[dict[str, str]] = [
 ]
 
 
+# What a route calls a row, and the kind of row that it asks for (of two none is there).
+ASKED = {
+    "item": "conflict",
+    "conflict_id": "conflict",
+    "question_id": "question",
+    "change_id": "change",
+    "note_id": "note",
+    "memory_id": "memory",
+    "suggestion_id": "",
+    "merge_id": "",
+}
+SOURCES = ("conflicts", "reviews", "suggestions", "calibration", "nothing")
+
+
 def console_paths(ids: dict[str, list[str]]) -> list[str]:
-    """Return the paths of all pages of the console, with rows of every kind."""
-    paths = []
+    """Return the paths of all pages of the console, with rows of the kind, of another and none."""
+    none = "7b8f3c1e-0000-4000-8000-000000000000"
+    paths = set()
     for route in ROUTES:
         if route.startswith("admin/"):
             continue
         path = f"/{route}".replace("<str:token>", "unknown").replace("<slug:name>", "stale-version")
-        rows = [
-            *ids["conflict"],
-            *ids["question"],
-            *ids["note"],
-            *ids["memory"],
-            *ids["change"],
-            "7b8f3c1e-0000-4000-8000-000000000000",
-        ]
-        named = [
-            path.replace("<slug:source>", source).replace(f"<uuid:{name}>", row)
-            for source in ("conflicts", "reviews", "suggestions", "calibration", "nothing")
-            for name in (
-                "item",
-                "conflict_id",
-                "question_id",
-                "change_id",
-                "suggestion_id",
-                "merge_id",
-                "note_id",
-                "memory_id",
-            )
-            for row in rows
-            if f"<uuid:{name}>" in path
-        ]
-        paths += named or [path]
+        found = {path.replace("<slug:source>", source) for source in SOURCES}
+        for name, kind in ASKED.items():
+            other = ids["note" if kind == "conflict" else "conflict"]
+            rows = [*ids.get(kind, []), *other, none]
+            found = {one.replace(f"<uuid:{name}>", row) for one in found for row in rows}
+        paths |= found
     assert not [path for path in paths if "<" in path]
-    return sorted(set(paths), key=lambda path: "out/" in path)  # signing out comes last
+    return sorted(paths, key=lambda path: ("out/" in path, path))  # signing out comes last
 
 
 @pytest.mark.parametrize("caller", CALLERS)
