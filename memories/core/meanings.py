@@ -183,6 +183,7 @@ signed | unsigned
 free | paid chargeable charged
 manual manually hand | automatic automatically automated
 locked lock | unlocked unlock
+armed arm | disarmed disarm
 visible show | hidden hide invisible
 strict | lenient loose
 single | multiple several

@@ -54,6 +54,8 @@ def test_other_words_for_the_same_do_not_contradict(stored: str, incoming: str) 
         ("Everyone in the Porto office has a key.", "Only Petra has a key."),
         ("Only Petra has a key to the lab.", "Not everyone has a key to the lab."),
         ("The course is on-site in spring.", "The course is remote in winter."),
+        ("The bakery opens at 6.", "The bakery is open until 18:00."),
+        ("The alarm is armed at 22:00.", "The alarm is disarmed at 6:00."),
     ],
 )
 def test_what_may_both_hold_does_not_contradict(stored: str, incoming: str) -> None:

@@ -8,6 +8,7 @@ from memories.core.function_words import OPPOSED_PREPOSITIONS
 from memories.core.lexicon import GRADED, OPPOSITES
 
 _SPANNING = frozenset(["until", "since"])
+_VALUES = frozenset(["date", "quantity"])
 _LASTING = frozenset(["for", "after", "up", "within", ""])
 
 
@@ -23,7 +24,7 @@ def find(case: Case) -> CaseReading | None:
         if any(pair.a.key in GRADED or pair.a.key not in OPPOSITES for pair in pairs):
             return different(*reasons, "and a negation")
         return None  # "not allowed" is "forbidden": left to agreement
-    if not is_one_slot(case) or case.is_additive or _until_differs(case):
+    if not is_one_slot(case) or case.is_additive or _until_differs(case) or _is_unmatched(case):
         return different(*reasons, "but something else differs too")
     return contradicts("opposites", *reasons, confidence=0.85 if is_exact(case) else 0.65)
 
@@ -38,6 +39,13 @@ def _until_differs(case: Case) -> bool:
         )
         for pair in case.found.same
     )
+
+
+def _is_unmatched(case: Case) -> bool:
+    """ "Opens at 6" is no contradiction of "closes at 18:00": their values are not compared."""
+    if any(pair.a.kind in _VALUES for pair in (*case.found.same, *case.found.clashes)):
+        return False
+    return all(any(term.kind in _VALUES for term in claim.terms) for claim in (case.a, case.b))
 
 
 def _opposed_prepositions(case: Case) -> list[TermPair]:
