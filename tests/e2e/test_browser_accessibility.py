@@ -1,6 +1,7 @@
 """Every page of the demo by axe-core, light and dark; none overflows or complains.
 
-Each has one heading of the first level, and cuts no table or row of tabs on a desk.
+Each has one heading of the first level, breaks no word in a chip, and cuts no table or row of tabs
+on a desk.
 
 The pages are found by following links, one for each route. What unfolds in a page is open, and the
 help of its keys is looked at as well. A further walk is without scripts.
@@ -91,6 +92,13 @@ _MARK = """
   }
   return seen.size;
 }
+"""
+# Chips of one word that stand on more than one line.
+_BROKEN = """
+() => [...document.querySelectorAll(".chip")]
+  .filter((chip) => chip.checkVisibility() && !/\\s/.test(chip.textContent.trim()))
+  .filter((chip) => chip.offsetHeight > 1.9 * parseFloat(getComputedStyle(chip).lineHeight))
+  .map((chip) => `broken: ${chip.textContent}`)
 """
 # Lists and tabs that would have to be scrolled sideways; drawings and sources may be.
 _CUT = """
@@ -249,6 +257,7 @@ def test_no_page_has_a_violation(
         found += [f"{address}: {violation}" for violation in look(page)]
         if (headings := page.locator("h1:visible").count()) != 1:
             found.append(f"{address}: {headings} headings of the first level")
+        found += [f"{address}: {broken}" for broken in page.evaluate(_BROKEN)]
         found += [f"{address}: {overflow}" for overflow in overflows(page, viewport)]
         found += [f"{address}: {complaint}" for complaint in person.complaints]
         person.complaints.clear()

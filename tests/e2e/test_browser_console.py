@@ -9,7 +9,7 @@ import signal
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.browser import LOWEST_CONTRAST, NARROW, press, width_over
+from tests.e2e.browser import NARROW, press, width_over
 from tests.e2e.conftest import Visit
 from tests.e2e.service import Service, contradict, status
 from tests.homes import eventually, processes_of
@@ -234,26 +234,6 @@ def test_narrow_screen_has_the_menu_and_the_verdicts(
     page.get_by_role("button", name="Both are valid").tap()
     expect(page.locator("[data-undo-bar]")).to_contain_text("both are valid")
     assert status(service, card) == "resolved"
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_have_contrast_and_nothing_is_refused_by_the_policy(
-    service: Service, visit: Visit, subject: str, scheme: str
-) -> None:
-    _, _, card = contradict(service, f"{subject}{scheme}")
-    person = visit(color_scheme=scheme)
-    page = person.sign_in("/")
-    for path in (
-        "/", TRIAGE, INBOX, "/console/conflicts/", f"/console/conflicts/{card}/", GATE,
-        f"/admin/conflicts/conflict/{card}/change/",
-    ):  # fmt: skip
-        page.goto(path)
-        ratio, where = page.evaluate(LOWEST_CONTRAST)
-        assert ratio >= 4.5, f"{path}: {ratio:.2f} at {where}"
-    for path in ("/admin/", "/admin/memories/memory/", "/admin/kernel/apikey/add/", "/api/docs/"):
-        page.goto(path)
-        page.wait_for_load_state("networkidle")
-    assert person.complaints == []
 
 
 def test_chosen_theme_is_remembered_and_shared_with_the_admin(

@@ -28,15 +28,6 @@ LOOKS = """
 }
 """
 
-# Chips of one word that stand on more than one line.
-BROKEN_WORDS = """
-() => [...document.querySelectorAll(".chip")]
-  .filter((chip) => chip.checkVisibility() && !/\\s/.test(chip.textContent.trim()))
-  .filter((chip) => chip.offsetHeight > 1.9 * parseFloat(getComputedStyle(chip).lineHeight))
-  .map((chip) => chip.textContent)
-"""
-
-
 # What stays at the bottom of the window while the page below it is scrolled.
 FLOATING = """
 () => [...document.querySelectorAll("#main *")]
@@ -50,14 +41,6 @@ FLOATING = """
 def entries(page: Page) -> Locator:
     """Return the links of the places of a wide screen."""
     return page.locator(".side .nav a")
-
-
-def tabs(page: Page) -> list[str]:
-    """Return the addresses of the tabs of the page's place; its own where it has none."""
-    found: list[str] = page.locator(".section a").evaluate_all(
-        "links => links.map(link => link.getAttribute('href'))"
-    )
-    return found or [page.evaluate("location.pathname")]
 
 
 def test_name_theme_and_sign_out_are_in_sight_without_scrolling(
@@ -90,28 +73,6 @@ def test_console_and_admin_are_one_product(service: Service, visit: Visit) -> No
     assert page.evaluate(fonts) == "Inter"
     page.goto("/")
     assert page.evaluate(fonts) == "Inter"
-
-
-@pytest.mark.parametrize("viewport", [WIDE, PHONE], ids=["wide", "phone"])
-def test_every_tab_opens_fits_and_complains_of_nothing(
-    service: Service, visit: Visit, subject: str, viewport: dict[str, int]
-) -> None:
-    contradict(service, f"{subject}{viewport['width']}")
-    person = visit(viewport=viewport)
-    page = person.sign_in("/")
-    links = entries(page).evaluate_all("links => links.map(link => link.getAttribute('href'))")
-    seen = []
-    for link in links:
-        page.goto(link)
-        for tab in tabs(page):
-            answer = page.goto(tab)
-            assert answer is not None
-            assert (tab, answer.status, width_over(page)) == (tab, 200, 0)
-            page.wait_for_load_state("networkidle")
-            assert (tab, page.evaluate(BROKEN_WORDS)) == (tab, [])
-            seen.append(tab)
-    assert len(seen) > 25
-    assert person.complaints == []
 
 
 def test_the_menu_of_a_phone_leads_to_a_tab(service: Service, visit: Visit) -> None:
