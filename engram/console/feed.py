@@ -37,6 +37,7 @@ PAGES: Final = {
     "note.changed": "console:note",
     "merge.suggested": "console:memory",
     "merge.audited": "console:memory",
+    "merge.audit_undone": "console:memory",
     "session": "admin:memories_session_change",
     "session.deleted": "",
     "training": "admin:predictor_training_change",

@@ -30,6 +30,7 @@ WORDS: Final[dict[str, str]] = {
     "merge.rejected": "Memories kept apart",
     "merge.reopened": "Merge suggested again",
     "merge.audited": "Merge judged",
+    "merge.audit_undone": "Judgement of a merge undone",
     "review.reopened": "Review waits again",
     "inbox.put_off": "Snoozed",
     "inbox.taken_up": "Taken up again",

@@ -131,6 +131,12 @@ def without(step: MergeStep, later: Sequence[MergeStep], current: Fields) -> Und
     return Undone(fields, tuple(replayed), tuple(sorted(kept)))
 
 
+def with_again(step: MergeStep, later: Sequence[MergeStep], current: Fields) -> Undone:
+    """Merge a step again that `without` has undone: the same replay the other way round."""
+    merged = {name: value for name, value in step.after.items() if name != "folded"}
+    return without(MergeStep(merged, step.incoming, step.before), later, current)
+
+
 def _apply_changes(fields: dict[str, Any], recorded: Fields, found: Fields) -> set[str]:
     """Apply the changes by hand between two merges; return the fields that cannot be undone."""
     kept = set()

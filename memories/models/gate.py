@@ -24,9 +24,9 @@ class Relation(models.TextChoices):
 class Merge(WorkspaceModel):
     """One statement merged into a memory, with everything needed to split it.
 
-    `absorbed` is the memory that an accepted suggestion hid; a statement merged at commit never had
-    a row. `before` and `after` are the survivor's fields. An `after` with `folded` false means that
-    the merge changed no field (a witness).
+    `absorbed` is the memory that an accepted suggestion hid; a statement merged at commit has none,
+    unless it was split off and merged again. `before` and `after` are the survivor's fields. An
+    `after` with `folded` false means that the merge changed no field (a witness).
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)

@@ -77,7 +77,7 @@ def accept(
         with in_workspace(workspace):
             lock_statements(digests)
             locked = lock(list(texts))
-            _demand_no_conflict(*texts)
+            demand_no_conflict(*texts)
             suggestion = _lock_answerable(suggestion_id, SuggestionStatus.ACCEPTED, now)
             if suggestion.status == SuggestionStatus.OPEN:
                 _merge(workspace, suggestion, locked, vectors, keep=keep, actor=actor, now=now)
@@ -86,7 +86,7 @@ def accept(
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
-def _demand_no_conflict(one: UUID, other: UUID) -> None:
+def demand_no_conflict(one: UUID, other: UUID) -> None:
     """Raise `StaleError` if two locked memories are in one open conflict."""
     if conflicts := shared_conflicts(one, other):
         raise StaleError(
@@ -163,7 +163,7 @@ def _merge(
     is_reworded = merge_into(
         older, observation, judged, words=words, actor=actor, now=now, absorbed=newer
     )
-    _add_counters(older, newer)
+    add_counters(older, newer)
     contradicted = False
     if is_reworded:
         found = vectors.get(newer.id)
@@ -281,7 +281,8 @@ def _copy_observation(older: Memory, newer: Memory, now: datetime) -> Observatio
     )
 
 
-def _add_counters(older: Memory, newer: Memory) -> None:
+def add_counters(older: Memory, newer: Memory) -> None:
+    """Add the counters of a memory to those of the one that it was merged into."""
     for name in COUNTERS:
         setattr(older, name, getattr(older, name) + getattr(newer, name))
     recalled = [at for at in (older.last_recalled_at, newer.last_recalled_at) if at]

@@ -8,12 +8,14 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import NOTHING_TO_UNDO
 from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.models import Merge
 from memories.services.causes import MERGE_SPLIT
+from memories.services.gate.merge_again import merge_again
 from memories.services.gate.split import split
 
 
@@ -57,6 +59,34 @@ def audit(
             data = {"merge": str(merge.id), "correct": is_correct}
             record("merge.audited", of=("memory", merge.memory_id), actor=actor, now=now, data=data)
         return merge
+
+
+def take_back(workspace: Workspace, merge_id: UUID, *, actor: Actor, now: datetime) -> Merge:
+    """Undo the judgement of a merge, and the split with it if it made one: it waits again.
+
+    If the two cannot be merged again, because one has changed since, the judgement stays.
+    """
+    with before_writing(workspace):
+        merge = _demand_judged(Merge.objects.filter(pk=merge_id))
+    if merge.split_at is not None and merge.split_at == merge.audited_at:
+        merge_again(workspace, merge_id, actor=actor, now=now)
+    with in_workspace(workspace):
+        merge = _demand_judged(Merge.objects.filter(pk=merge_id).select_for_update(no_key=True))
+        data = {"merge": str(merge.id), "correct": merge.is_correct}
+        merge.is_correct, merge.audited_by, merge.audited_at = None, "", None
+        merge.save(update_fields=["is_correct", "audited_by", "audited_at"])
+        of = ("memory", merge.memory_id)
+        record("merge.audit_undone", of=of, actor=actor, now=now, data=data)
+        return merge
+
+
+def _demand_judged(merges: QuerySet[Merge]) -> Merge:
+    merge = merges.first()
+    if merge is None:
+        raise MissingError("There is no such merge.")
+    if merge.is_correct is None:
+        raise StaleError("There is no judgement to undo.", cause=NOTHING_TO_UNDO)
+    return merge
 
 
 def _demand_judgeable(merges: QuerySet[Merge], is_correct: bool) -> Merge:

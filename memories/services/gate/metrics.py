@@ -78,7 +78,8 @@ def measure_gate(*, since: datetime, now: datetime) -> GateMetrics:
     weeks = _weeks(since, now, commits, redundant, recalls)
     totals = {name: sum(getattr(week, name) for week in weeks) for name in _SUMMED}
     # What a person merged by accepting a suggestion says nothing about the gate.
-    merges = Merge.objects.filter(created_at__gte=since, absorbed=None).aggregate(
+    of_gate = Q(absorbed=None) | ~Q(observation__outcome="absorbed")
+    merges = Merge.objects.filter(of_gate, created_at__gte=since).aggregate(
         splits=Count("pk", filter=~Q(split_at=None)),
         judged=Count("pk", filter=~Q(is_correct=None) | ~Q(split_at=None)),
         wrong=Count("pk", filter=Q(is_correct=False) | ~Q(split_at=None)),

@@ -44,6 +44,8 @@ from memories.services.review.trust import by_persons
 from memories.signals import memories_written
 
 COUNTERS = ("recall_count", "injected_count", "hit_count", "used_count")
+SPLIT = "split"  # the reason of the survivor's revision
+KEPT = ("tags", "metadata", "source", "derived_from")  # what it keeps besides, for the undo
 VectorsByText = dict[str, np.ndarray]
 
 
@@ -74,7 +76,7 @@ def split(
         merge = merge_of(memory_id, observation_id)
         before = undone_by(merge, merge.memory).fields["content"]
         texts = sorted({before, statement_of(merge).content})
-    vectors = _embed(texts, workspace.embedding_model)
+    vectors = embed(texts, workspace.embedding_model)
     try:
         with in_workspace(workspace):
             lock_statements([content_hash(text) for text in texts])
@@ -85,7 +87,7 @@ def split(
         raise StaleError(AGAIN, cause=WRITTEN_MEANWHILE) from None
 
 
-def _embed(texts: Sequence[str], model: str) -> VectorsByText:
+def embed(texts: Sequence[str], model: str) -> VectorsByText:
     """Embed texts, outside a transaction; on failure return no vectors: they are embedded later."""
     try:
         return dict(zip(texts, embed_first_windows(list(texts), model), strict=True))
@@ -161,8 +163,9 @@ def _restore_survivor(
         row.before, row.after = dict(step.before), dict(step.after)
         row.save(update_fields=["before", "after"])
     if write_fields(
-        survivor, current, undone.fields, words=words, reason="split", actor=actor, now=now
-    ):
+        survivor, current, undone.fields,
+        words=words, reason=SPLIT, keeps=KEPT, actor=actor, now=now,
+    ):  # fmt: skip
         reindex_vectors(survivor, vectors.get(survivor.content), workspace.embedding_model)
     return undone
 
@@ -239,7 +242,7 @@ def _keep_apart(
         similarity=merge.similarity,
         relation=merge.relation,
         reasons=merge.reasons,
-        detected_by="split",
+        detected_by=SPLIT,
         status=SuggestionStatus.REJECTED,
         created_at=now,
         decided_at=now,

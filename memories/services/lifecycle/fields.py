@@ -25,21 +25,20 @@ def keep_revision(
     actor: Actor,
     now: datetime,
     answers: Sequence[Answer] | None = None,
-    tags: Sequence[str] | None = None,
+    replaced: Mapping[str, Any] | None = None,
 ) -> None:
     """Store the present wording as a revision before it is replaced.
 
-    `answers` are those that the memory has, if the caller has read them; `tags` are stored where
-    the change replaces them, so that it can be taken back.
+    `answers` are those that the memory has, if the caller has read them; `replaced` are further
+    fields that the change replaces, stored so that it can be taken back.
     """
-    replaced = {} if tags is None else {"tags": list(tags)}
     Revision.objects.create(
         memory=memory,
         number=memory.revision,
         content=memory.content,
         content_hash=memory.content_hash,
         fields=revision_fields(memory, answers_of(memory) if answers is None else answers)
-        | replaced,
+        | dict(replaced or {}),
         reason=reason,
         actor_label=actor.label,
         created_at=now,
@@ -134,12 +133,15 @@ def write_fields(
     reason: str,
     actor: Actor,
     now: datetime,
+    keeps: Collection[str] = (),
 ) -> bool:
     """Write the fields of a locked memory as a new revision; return whether its wording changed.
 
-    The caller writes the vectors, which were computed outside the transaction.
+    The revision also has the fields `keeps` as they were. The caller writes the vectors, which were
+    computed outside the transaction.
     """
-    keep_revision(memory, reason, actor=actor, now=now)
+    replaced = {name: before[name] for name in keeps}
+    keep_revision(memory, reason, replaced=replaced, actor=actor, now=now)
     memory.content = after["content"]
     memory.provenance = after["provenance"]
     memory.confidence = after["confidence"]

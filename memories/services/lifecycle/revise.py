@@ -154,7 +154,7 @@ def apply_revision(
         )
     answers: Sequence[Answer] = changes.get("answers", ())
     refuse_quotes(answers, forgotten_quotes(answers))
-    keep_revision(memory, "revise", tags=_replaced_tags(memory, changes), actor=actor, now=now)
+    keep_revision(memory, "revise", replaced=_replaced_tags(memory, changes), actor=actor, now=now)
     before, hash_before = memory.content, memory.content_hash
     for name, value in changes.items():
         if name in CHANGEABLE - {"tags", "answers"}:
@@ -203,10 +203,11 @@ def apply_revision(
     return memory
 
 
-def _replaced_tags(memory: Memory, changes: Mapping[str, Any]) -> list[str] | None:
+def _replaced_tags(memory: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
     if "tags" not in changes:
-        return None
-    return sorted(MemoryTag.objects.filter(memory=memory).values_list("tag", flat=True))
+        return {}
+    tags = MemoryTag.objects.filter(memory=memory)
+    return {"tags": sorted(tags.values_list("tag", flat=True))}
 
 
 def _answers_of_wording(memory: Memory, before: str, hash_before: str) -> tuple[Answer, ...]:

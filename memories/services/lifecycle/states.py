@@ -78,8 +78,11 @@ def hide(
     now: datetime,
     successor: Memory | None = None,
     because: dict[str, Any] | None = None,
+    since: datetime | None = None,
 ) -> list[Memory]:
     """Set the timestamp `stamp` of locked memories that lack it; return the newly hidden ones.
+
+    `since` is the time that it gets, where they count as hidden since before `now`.
 
     Memories absorbed into a forgotten one by an accepted merge are forgotten with it, because the
     survivor contains their text. Counters and confidence do not change.
@@ -89,7 +92,7 @@ def hide(
         memories += lock_absorbed(memories)
     stamped = [memory for memory in memories if getattr(memory, stamp) is None]
     for memory in stamped:
-        setattr(memory, stamp, now)
+        setattr(memory, stamp, since or now)
         if stamp == "superseded_at":
             memory.superseded_by = successor
         memory.updated_at = now
