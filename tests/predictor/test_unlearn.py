@@ -41,6 +41,8 @@ from tests.predictor.judged_sessions import begin, commit
 from tests.predictor.serving import configure, governor, make_request, promote
 from tests.predictor.test_train import LATER, due, run, served, trained
 
+pytestmark = pytest.mark.usefixtures("trainings_run_once")
+
 GONE = LATER + timedelta(hours=1)  # when something is erased
 THEN = LATER + timedelta(hours=2)
 
