@@ -148,6 +148,7 @@ def up(folder: Path, python: Python) -> Iterator[Up]:
     """Run everything in a home that an earlier release made, where root owned all of it."""
     with throw_away(folder / "home") as home:
         home.mkdir(mode=0o700)
+        prepare(home)
         for name in ("secret_key", "celerybeat-schedule"):
             (home / name).touch(mode=0o600)
         (home / "secret_key").write_text("made by an earlier release")
