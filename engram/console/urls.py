@@ -51,6 +51,7 @@ urlpatterns = [
     path("console/gate/", gate_pages.gate, name="gate"),
     path("console/gate/suggestions/<uuid:suggestion_id>/", gate_pages.answer, name="gate-answer"),
     path("console/gate/merges/<uuid:merge_id>/", gate_pages.judge, name="gate-judge"),
+    path("console/gate/<slug:source>/<uuid:item>/undo/", gate_pages.undo, name="gate-undo"),
     path("console/detective/", detective_pages.detective, name="detective"),
     path("console/detective/unmute/", detective_pages.unmute, name="unmute"),
     path("console/digest/", digest_pages.digest, name="digest"),

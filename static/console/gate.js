@@ -1,4 +1,5 @@
 import { listen } from "./keys.js";
+import { undo } from "./toasts.js";
 
 const NEXT = "engram-gate-next"; // which pair comes after the one just answered
 const pairs = [...document.querySelectorAll("[data-pair]")];
@@ -18,11 +19,12 @@ function step(by) {
 }
 
 listen(
-  { j: () => step(1), k: () => step(-1) },
+  { j: () => step(1), k: () => step(-1), u: undo },
   (key) => pairs[current()]?.querySelector(`[data-key="${key}"]`)?.click(),
 );
 
-// After an answer the page stays where it was: at the pair that comes next, with what was done.
+// After an answer the page stays where it was: at the pair that comes next. After an undo the
+// address names the pair that is back.
 
 for (const [at, pair] of pairs.entries()) {
   let isSent = false;
@@ -37,11 +39,9 @@ for (const [at, pair] of pairs.entries()) {
   });
 }
 
-const next = document.getElementById(sessionStorage.getItem(NEXT) ?? "");
+const next = document.getElementById(sessionStorage.getItem(NEXT) ?? location.hash.slice(1));
 sessionStorage.removeItem(NEXT);
 if (next?.matches("[data-pair]")) {
-  for (const notice of document.querySelectorAll(".main > .notice")) next.before(notice);
   next.focus({ preventScroll: true });
-  (next.previousElementSibling ?? next).scrollIntoView({ block: "nearest" });
   next.scrollIntoView({ block: "nearest" });
 }

@@ -36,6 +36,21 @@ def shown(client: Client) -> str:
     return client.get(PAGE).content.decode()
 
 
+def toast(html: str) -> str:
+    """Return the message of what was done, with its undo; it moves nothing on the page."""
+    found = re.search(r'<div class="toasts">(.*?)<template', html, re.DOTALL)
+    assert found is not None
+    assert 'class="notice good' not in html
+    return found[1]
+
+
+def press_undo(client: Client, html: str) -> str:
+    """Send the form that undoes what was done; return where it leads."""
+    address = re.search(r'action="([^"]+/undo/)"[^>]* data-undo-bar', toast(html))
+    assert address is not None, toast(html)
+    return str(client.post(address[1])["Location"])
+
+
 def test_an_empty_gate_teaches(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     furnish(neighbour)
     html = shown(member("reader"))
@@ -95,9 +110,9 @@ def test_a_reviewer_merges_a_suggestion_and_splits_a_merge(tenant: Tenant, membe
     answered = client.post(
         f"/console/gate/suggestions/{suggestion.pk}/", {"answer": "keep-2"}, follow=True
     )
-    assert "Merged. Both texts are kept" in answered.content.decode()
+    assert "Merged." in toast(answered.content.decode())
     judged = client.post(f"/console/gate/merges/{merge.pk}/", {"answer": "wrong"}, follow=True)
-    assert "Taken apart" in judged.content.decode()
+    assert "Taken apart" in toast(judged.content.decode())
     with in_workspace(tenant.workspace):
         kept = Memory.objects.recallable().values_list("content", "scope")
         assert sorted(kept) == [
@@ -222,7 +237,110 @@ def test_a_pair_can_be_called_contradictory_on_the_page(tenant: Tenant, member: 
         suggestion = MergeSuggestion.objects.get()
     path = f"{PAGE}suggestions/{suggestion.pk}/"
     html = member("reviewer").post(path, {"answer": "contradict"}, follow=True).content.decode()
-    assert "Kept apart: a card asks which of the two holds." in html
+    assert "Kept apart: a card asks which of the two holds." in toast(html)
     with in_workspace(tenant.workspace):
         assert MergeSuggestion.objects.get().status == "rejected"
         assert Conflict.objects.get().members.count() == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "live"),
+    [("right", "Noted: a right merge.", 3), ("wrong", "Taken apart: both are recalled again.", 4)],
+)
+def test_a_judgement_is_undone_from_the_page(
+    tenant: Tenant, member: Member, given: str, said: str, live: int
+) -> None:
+    furnish(tenant)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        merge = Merge.objects.get()
+    path = f"{PAGE}merges/{merge.pk}/"
+    done = client.post(path, {"answer": given}, follow=True).content.decode()
+    assert said in toast(done)
+    assert f'id="merge-{merge.pk}"' not in done
+    with in_workspace(tenant.workspace):
+        assert Memory.objects.recallable().count() == live
+    assert press_undo(client, done) == f"{PAGE}#merge-{merge.pk}"
+    after = shown(client)
+    assert "Undone: the pair waits again." in toast(after)
+    assert f'id="merge-{merge.pk}"' in after
+    with in_workspace(tenant.workspace):
+        merge.refresh_from_db()
+        assert (merge.is_correct, merge.split_at) == (None, None)
+        assert Memory.objects.recallable().count() == 3
+
+
+@pytest.mark.parametrize("given", ["accept", "reject", "contradict"])
+def test_an_answer_to_a_suggestion_is_undone_from_the_page(
+    tenant: Tenant, member: Member, given: str
+) -> None:
+    furnish(tenant)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        suggestion = MergeSuggestion.objects.get().pk
+    path = f"{PAGE}suggestions/{suggestion}/"
+    done = client.post(path, {"answer": given}, follow=True).content.decode()
+    assert f'id="suggestion-{suggestion}"' not in done
+    assert press_undo(client, done) == f"{PAGE}#suggestion-{suggestion}"
+    with in_workspace(tenant.workspace):
+        assert MergeSuggestion.objects.get(pk=suggestion).status == "open"
+
+
+def test_an_undo_that_is_not_possible_is_refused_kindly(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        merge = Merge.objects.get()
+    path = f"{PAGE}merges/{merge.pk}/"
+    done = client.post(path, {"answer": "wrong"}, follow=True).content.decode()
+    tenant.agent.post("memories", {"content": FINER, "scope": "infra/deploys"})
+    assert press_undo(client, done) == PAGE
+    html = shown(client)
+    assert "changed, hidden or committed again since; they stay apart." in toast(html)
+    assert 'class="toast warn"' in html
+
+
+def test_the_key_undoes_a_judgement_on_other_pages_too(tenant: Tenant, member: Member) -> None:
+    furnish(tenant)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        merge = Merge.objects.get().pk
+    client.post(f"{PAGE}merges/{merge}/", {"answer": "right"})
+    for path in ("/console/triage/", "/console/inbox/", PAGE):
+        html = client.get(path).content.decode()
+        taken = html[html.index("<template data-undo-last>") :]
+        assert f'action="{PAGE}merges/{merge}/undo/"' in taken[: taken.index("</template>")]
+
+
+@pytest.mark.parametrize("kind", ["suggestions", "merges"])
+def test_undoing_is_for_reviewers_of_the_workspace(
+    tenant: Tenant, neighbour: Tenant, member: Member, kind: str
+) -> None:
+    for home in (tenant, neighbour):
+        furnish(home)
+    model = MergeSuggestion if kind == "suggestions" else Merge
+    with in_workspace(neighbour.workspace):
+        foreign = model.objects.get().pk
+    with in_workspace(tenant.workspace):
+        own = model.objects.get().pk
+    name, answer = ("suggestions", "reject") if kind == "suggestions" else ("merges", "wrong")
+    reviewer, agent = member("reviewer"), member("agent")
+    reviewer.post(f"{PAGE}{name}/{own}/", {"answer": answer})
+    assert agent.post(f"{PAGE}{name}/{own}/undo/").status_code == 403
+    assert "data-undo-bar" not in agent.get(f"{PAGE}?done={name}:{own}").content.decode()
+    body = {"correct": False, "split": True}
+    verdict = f"gate/audit/{foreign}" if kind == "merges" else f"merge-suggestions/{foreign}/reject"
+    assert neighbour.reviewer.post(verdict, body if kind == "merges" else {}).status_code == 200
+    assert "data-undo-bar" not in reviewer.get(f"{PAGE}?done={name}:{foreign}").content.decode()
+    refused = reviewer.post(f"{PAGE}{name}/{foreign}/undo/", follow=True).content.decode()
+    assert "There is no such" in toast(refused)
+    with in_workspace(neighbour.workspace):
+        assert not neighbour_waits(model, foreign)
+    assert reviewer.post(f"{PAGE}calibration/{own}/undo/").status_code == 404
+    assert reviewer.get(f"{PAGE}{name}/{own}/undo/")["Location"] == PAGE
+
+
+def neighbour_waits(model: type[Merge | MergeSuggestion], pk: object) -> bool:
+    """Return whether what was answered waits again."""
+    row = model.objects.get(pk=pk)
+    return row.is_correct is None if isinstance(row, Merge) else row.status == "open"

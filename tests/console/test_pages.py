@@ -271,7 +271,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "dashboard", "api-docs", "numbers", "switch", "sign-out", "no-workspace", "triage",
         "questions", "question", "unmute", "notes", "note",
         "conflicts", "conflict", "conflict-resolve", "conflict-undo", "conflict-snooze",
-        "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge",
+        "conflict-assign", "conflict-comment", "gate", "gate-answer", "gate-judge", "gate-undo",
         "inbox", "inbox-act", "inbox-counts", "inbox-snooze", "inbox-undo", "detective", "replay",
         "start", "invitation", "problem", "problem-with-slash", "problems", "deletions",
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",

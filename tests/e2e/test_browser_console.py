@@ -96,14 +96,30 @@ def test_keyboard_answers_the_gate(service: Service, visit: Visit, subject: str)
     press(page, "Escape")
     second = suggestions.nth(1).get_attribute("id")
     waiting = merges.nth(0).get_attribute("id")  # the next one is to be judged too, in any order
+    first, toast = suggestions.nth(0).get_attribute("id"), page.locator(".toast")
+    top = page.locator(".gate-columns").evaluate("pairs => pairs.offsetTop")
     press(page, "2")
-    expect(page.get_by_text("Kept apart: the gate will not ask")).to_be_visible()
+    expect(toast).to_contain_text("Kept apart.")
     expect(suggestions).to_have_count(1)
     expect(page.locator(f"#{second}")).to_be_focused()
+    assert page.locator(".gate-columns").evaluate("pairs => pairs.offsetTop") == top
+    press(page, "u")
+    expect(toast).to_contain_text("Undone: the pair waits again.")
+    expect(page.locator(f"#{first}")).to_be_focused()
+    press(page, "2")
+    expect(page.locator(f"#{second}")).to_be_focused()
     press(page, "1")
-    expect(page.get_by_text("Merged. Both texts are kept")).to_be_visible()
+    expect(toast).to_contain_text("Merged.")
     expect(suggestions).to_have_count(0)
     expect(page.locator(f"#{waiting}")).to_be_focused()
+    for key, said in (("1", "Noted: a right merge."), ("2", "Taken apart: both are recalled")):
+        press(page, key)
+        expect(toast).to_contain_text(said)
+        expect(page.locator(f"#{waiting}")).to_have_count(0)
+        toast.get_by_role("button", name="Hide this").click()
+        press(page, "u")
+        expect(toast).to_contain_text("Undone: the pair waits again.")
+        expect(page.locator(f"#{waiting}")).to_be_focused()
     assert person.complaints == []
 
 

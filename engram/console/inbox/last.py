@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -16,10 +16,13 @@ from django.utils import timezone
 from conflicts.services.cards.show import local_time
 from engram.console.inbox.addresses import address_of
 from engram.console.inbox.forms import named_item
+from engram.console.inbox.judged_merges import JudgedMerges
 from engram.console.inbox.put_off import find_put_off
 from engram.console.inbox.registry import source_named
 from engram.console.inbox.source import Done, Source
+from engram.kernel.actors import Actor
 from engram.kernel.last_decision import last_kept
+from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 
 NOTHING = "Nothing to undo: you have decided nothing in this visit."
@@ -39,7 +42,34 @@ class LastUndo:
     why_not: str = ""
 
 
-def decided(source: Source, item: UUID, now: datetime) -> Done | None:
+class Undoable(Protocol):
+    """What is decided about and undone: a source of the inbox, or the judgements of merges."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def acts(self) -> Role: ...
+    @property
+    def has_own_snooze(self) -> bool: ...
+
+    def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
+        """Return the decision about an item, None without one."""
+
+    def undo(
+        self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime
+    ) -> str | None:
+        """Undo the decision; return what to tell about it besides."""
+
+
+def undoable_named(name: str, role: Role) -> Undoable | None:
+    """Return what has this name in addresses and in the session, if the role may act on it."""
+    found: Undoable | None = source_named(name, role)
+    if name == JudgedMerges.name:
+        found = JudgedMerges()
+    return found if found is not None and role.includes(found.acts) else None
+
+
+def decided(source: Undoable, item: UUID, now: datetime) -> Done | None:
     """Return the decision about an item, or its snooze; None without one."""
     row = None if source.has_own_snooze else find_put_off(source.name, item, now)
     if row is None:
@@ -59,8 +89,7 @@ def toast_of(request: HttpRequest, item: str, sources: Sequence[Source]) -> dict
     kept = {name: value for name, value in request.GET.items() if name not in {"item", "done"}}
     back = urlencode(kept | {"item": f"{source.name}:{named[1]}"})
     return {
-        "source": source,
-        "id": named[1],
+        "url": reverse("console:inbox-undo", args=[source.name, named[1]]),
         "words": done.words,
         "undo": done.undo if has_role(request, source.acts) else "",
         "back": f"{reverse('console:inbox')}?{back}",
@@ -70,24 +99,32 @@ def toast_of(request: HttpRequest, item: str, sources: Sequence[Source]) -> dict
 def undo_of_last(request: HttpRequest, place: str, filters: Mapping[str, str]) -> LastUndo:
     """Return how a page undoes the person's last decision of this visit.
 
-    `place` is the page: `inbox`, `triage`, or `conflict` for the page of one card.
+    `place` is the page: `inbox`, `triage`, `gate`, or `conflict` for the page of one card.
     """
     now = timezone.now()
     actor = staff_of(request).actor
     last = last_kept(request, now)
-    source = source_named(last.source, actor.role) if last else None
-    if last is None or source is None or not has_role(request, source.acts):
+    source = undoable_named(last.source, actor.role) if last else None
+    if last is None or source is None:
         return LastUndo(why_not=NOTHING)
     done = decided(source, last.item, now)
     if done is None or done.by not in {"", actor.label}:
         return LastUndo(why_not=GONE)
     if not done.undo:
         return LastUndo(why_not=f"{done.words} {ELSEWHERE}")
-    if source.name == "conflicts" and place != "inbox":
-        url, card = reverse("console:conflict-undo", args=[last.item]), str(last.item)
-        if place == "conflict":
-            return LastUndo(url, reverse("console:conflict", args=[last.item]))
-        return LastUndo(url, f"{reverse('console:triage')}?{urlencode({**filters, 'card': card})}")
-    kept = filters if place == "inbox" else {}
-    url = reverse("console:inbox-undo", args=[source.name, last.item])
-    return LastUndo(url, address_of(kept, f"{source.name}:{last.item}"))
+    return _sent_to(source, last.item, place, filters)
+
+
+def _sent_to(source: Undoable, item: UUID, place: str, filters: Mapping[str, str]) -> LastUndo:
+    """Return where undoing is sent from a page, and where that leads to."""
+    kind = source.name
+    if kind == JudgedMerges.name or (place, kind) == ("gate", "suggestions"):
+        return LastUndo(reverse("console:gate-undo", args=[kind, item]))
+    if kind != "conflicts" or place not in {"triage", "conflict"}:
+        kept = filters if place == "inbox" else {}
+        url = reverse("console:inbox-undo", args=[kind, item])
+        return LastUndo(url, address_of(kept, f"{kind}:{item}"))
+    url, back = reverse("console:conflict-undo", args=[item]), reverse("console:triage")
+    if place == "conflict":
+        return LastUndo(url, reverse("console:conflict", args=[item]))
+    return LastUndo(url, f"{back}?{urlencode({**filters, 'card': str(item)})}")

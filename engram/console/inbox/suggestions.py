@@ -165,7 +165,9 @@ class SuggestionSource(Source):
         """Return the decision: merged or kept apart."""
         row = MergeSuggestion.objects.filter(pk=item_id).first()
         if row is not None and row.status == SuggestionStatus.REJECTED:
-            return Done("Kept apart.", "The two are suggested again.", row.decided_by)
+            is_asked = bool(shared_conflicts(row.memory_id, row.other_id))
+            words = "Kept apart: a card asks which of the two holds." if is_asked else "Kept apart."
+            return Done(words, "The two are suggested again.", row.decided_by)
         if row is not None and row.status == SuggestionStatus.ACCEPTED:
             undo = "Both are memories of their own again, and suggested again."
             return Done("Merged.", undo if _merge_in_force(row) else "", row.decided_by)
