@@ -20,6 +20,7 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar, TypeVar
 from uuid import UUID
 
+import psycopg
 from django.db import Error, connections, models
 from django.db.models import F, Q, QuerySet, Value
 from django.db.models.functions import Coalesce, Least
@@ -174,10 +175,11 @@ def renewing(renewal: Renewal) -> Iterator[None]:
 def _renew_until(ended: threading.Event, renewal: Renewal) -> None:
     while not ended.wait(RENEW_SECONDS):
         try:
-            renewal()
+            try:
+                renewal()
+            finally:
+                connections.close_all()  # this thread's alone; the pool has it back
         except TakenOverError:
             return
-        except (Error, PoolTimeout) as error:  # the next one may reach it
+        except (Error, psycopg.Error, PoolTimeout) as error:  # the next one may reach it
             log.warning("a lease was not renewed: %s", type(error).__name__)
-        finally:
-            connections.close_all()  # this thread's alone; the pool has it back

@@ -51,6 +51,8 @@ _NO_PAGE = re.compile(r"/sign-out/|/logout/|^/api/v1/|^/static/|/jsi18n/|/histor
 API_DOCS = "/api/docs/"
 METHODS = ("get", "post", "put", "patch", "delete")
 _GUIDE = re.compile(r"/guides/[^/]+/")
+# The inbox is one route with a page for each kind of what waits.
+_KIND = re.compile(r"^/console/inbox/\?(?:.*&)?(?:item|source)=(\w+)")
 _ROW = re.compile(r"[0-9a-f]{8}-[0-9a-f-]{27}|[0-9a-f]{12,}|\b\d+\b")
 _LINKS = """
 () => [...document.querySelectorAll("a[href]")].map((link) => {
@@ -182,6 +184,7 @@ def walk(page: Page, url: str, *, all_guides: bool) -> Iterator[str]:
         address = waiting.pop(0)
         route = _ROW.sub("*", urlsplit(address).path)
         route = route if all_guides else _GUIDE.sub("/guides/*/", route)
+        route += kind[1] if (kind := _KIND.search(address)) else ""
         if route in seen:
             continue
         seen.add(route)

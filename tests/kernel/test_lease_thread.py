@@ -7,13 +7,14 @@ from threading import Event
 
 import pytest
 from django.db import DatabaseError, InterfaceError
+from psycopg.errors import ForeignKeyViolation
 from psycopg_pool import PoolTimeout
 
 from engram.kernel import lease
 from tests.homes import PATIENCE_SECONDS, eventually
 
 
-@pytest.mark.parametrize("error", [DatabaseError, InterfaceError, PoolTimeout])
+@pytest.mark.parametrize("error", [DatabaseError, InterfaceError, PoolTimeout, ForeignKeyViolation])
 def test_a_renewal_that_fails_is_followed_by_the_next(
     monkeypatch: pytest.MonkeyPatch, error: type[Exception]
 ) -> None:
@@ -28,6 +29,24 @@ def test_a_renewal_that_fails_is_followed_by_the_next(
         is_second.set()
 
     with lease.renewing(renew):
+        assert is_second.wait(timeout=PATIENCE_SECONDS)
+
+
+def test_a_connection_that_fails_when_it_is_closed_ends_no_renewal(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(lease, "RENEW_SECONDS", 0.01)
+    closed: list[int] = []
+    is_second = Event()
+
+    def close() -> None:
+        closed.append(1)
+        if len(closed) == 1:
+            raise ForeignKeyViolation("the workspace was deleted")
+        is_second.set()
+
+    monkeypatch.setattr(lease.connections, "close_all", close)
+    with lease.renewing(lambda: None):
         assert is_second.wait(timeout=PATIENCE_SECONDS)
 
 
