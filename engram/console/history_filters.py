@@ -54,15 +54,16 @@ class _LinkedFilter(admin.SimpleListFilter):
     """A filter that links set: it shows what it is set to, and offers to remove it."""
 
     parameter_name: str
+    in_words: Callable[[str], str]  # what the page calls a value
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Return the value of the address, in words; none without one."""
         chosen = request.GET.get(self.parameter_name, "")
         return [(chosen, self.in_words(chosen))] if chosen else []
 
-    def in_words(self, chosen: str) -> str:
-        """Return what the page calls a value."""
-        raise NotImplementedError
+
+def _type_in_words(kind: str) -> str:
+    return words_for(kind, {})
 
 
 class HappenedFilter(_LinkedFilter):
@@ -70,32 +71,11 @@ class HappenedFilter(_LinkedFilter):
 
     title = "what happened"
     parameter_name = "happened"
-
-    def in_words(self, chosen: str) -> str:
-        """Return what the page calls a type of events."""
-        return words_for(chosen, {})
+    in_words = staticmethod(_type_in_words)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Event]) -> QuerySet[Event]:
         """Keep the events of the type."""
         return queryset.filter(type=self.value()) if self.value() else queryset
-
-
-class SinceFilter(_LinkedFilter):
-    """Filter by what others did since a moment, as Home counts it."""
-
-    title = "by others, since"
-    parameter_name = "since"
-
-    def in_words(self, chosen: str) -> str:
-        """Return the moment in the reader's zone."""
-        return format_moment(_moment(chosen))
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[Event]) -> QuerySet[Event]:
-        """Keep what anybody but the reader did since then."""
-        chosen = self.value()
-        if not chosen:
-            return queryset
-        return by_others(queryset, staff_of(request).actor.id, _moment(chosen))
 
 
 def _moment(text: str) -> datetime:
@@ -105,3 +85,22 @@ def _moment(text: str) -> datetime:
     except ValueError as error:
         raise IncorrectLookupParameters(str(error)) from error
     return moment if timezone.is_aware(moment) else timezone.make_aware(moment)
+
+
+def _moment_in_words(text: str) -> str:
+    return format_moment(_moment(text))
+
+
+class SinceFilter(_LinkedFilter):
+    """Filter by what others did since a moment, as Home counts it."""
+
+    title = "by others, since"
+    parameter_name = "since"
+    in_words = staticmethod(_moment_in_words)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Event]) -> QuerySet[Event]:
+        """Keep what anybody but the reader did since then."""
+        chosen = self.value()
+        if not chosen:
+            return queryset
+        return by_others(queryset, staff_of(request).actor.id, _moment(chosen))

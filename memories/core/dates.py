@@ -53,6 +53,7 @@ _YEAR = re.compile(r"(?:19|20)\d\d")
 _ORDINAL_DAY = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)$")
 
 
+_RECURRING = ("s", "weekend", "weekday")
 OPEN = "~"  # ends a time of which the half of the day is not said
 # All words that a date can start with.
 OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | _HOURS.keys() | {
@@ -233,6 +234,11 @@ def dimension(iso: str) -> str:
     if "q" in iso:
         return "quarter"
     return "weekday" if iso.isalpha() else "day"
+
+
+def names_every_such_day(text: str) -> bool:
+    """Return whether the words for a day mean every one of them: "Saturdays", "the weekend"."""
+    return text.lower().endswith(_RECURRING)
 
 
 def agree(a: str, b: str) -> bool:

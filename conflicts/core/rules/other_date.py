@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from conflicts.core.apart import is_observed
 from conflicts.core.dates import explain_dates, stated_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from conflicts.core.statements import Statement
 from memories.core.calendar_words import WEEKDAYS, WORKDAYS
+from memories.core.dates import dimension, names_every_such_day
 from memories.core.lexicon import CLOSING
 
 RULE: Final = Rule(
@@ -22,8 +23,6 @@ RULE: Final = Rule(
     ),
 )
 _DAYS_OF: Final = {"weekday": WORKDAYS, "weekend": WEEKDAYS[5:]}
-_DAYS: Final = (*(f"{day}s" for day in WEEKDAYS), "weekdays", "weekends")
-_RECURRING: Final = re.compile(rf"\bon\s(?:{'|'.join(_DAYS)})\b", re.IGNORECASE)
 MIN_COSINE: Final = 0.65
 STRENGTH: Final = 0.70
 
@@ -34,11 +33,11 @@ def find(pair: FactPair) -> Clash | None:
         return None
     if _each_has_its_days(pair):
         return None
-    for dimension in ("weekday", "day"):
-        mine, theirs = stated_dates(pair.a, dimension), stated_dates(pair.b, dimension)
+    for unit in ("weekday", "day"):
+        mine, theirs = stated_dates(pair.a, unit), stated_dates(pair.b, unit)
         if len(mine) == 1 and 0 < len(theirs) <= 2 and _days(mine).isdisjoint(_days(theirs)):
             left, right = min(mine), min(theirs)
-            if dimension == "weekday" or _day(left) != _day(right):
+            if unit == "weekday" or _day(left) != _day(right):
                 reason = explain_dates(pair.a, left, pair.b, right)
                 return pair.clash(RULE, reason, strength=STRENGTH)
     return None
@@ -47,8 +46,18 @@ def find(pair: FactPair) -> Clash | None:
 def _each_has_its_days(pair: FactPair) -> bool:
     """Return whether one text says how much on some days, the other what is so on other days."""
     amounts = [any(claim.quantities for claim in fact.reading.claims) for fact in (pair.a, pair.b)]
-    return amounts[0] != amounts[1] and all(
-        _RECURRING.search(fact.fact.content) for fact in (pair.a, pair.b)
+    return amounts[0] != amounts[1] and _recurs(pair.a) and _recurs(pair.b)
+
+
+def _recurs(statement: Statement) -> bool:
+    """Return whether a text is about days of every week: "on Sundays"."""
+    terms = (term for claim in statement.reading.claims for term in claim.terms)
+    return any(
+        term.kind == "date"
+        and term.prep == "on"
+        and dimension(term.key) == "weekday"
+        and names_every_such_day(term.text)
+        for term in terms
     )
 
 

@@ -21,7 +21,6 @@ from memories.core.claim_types import Claim
 from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE, REFUSING
 
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
-_RECURRING: Final = ("s", "weekend", "weekday")
 
 
 def find(case: Case) -> CaseReading | None:
@@ -103,8 +102,8 @@ def _limits_of(case: Case, clashes: Sequence[TermPair]) -> str:
 
 def _recurs(pair: TermPair) -> bool:
     """Return whether both sides name days that come every week ("on Saturdays")."""
-    texts = (pair.a.text.lower(), pair.b.text.lower())
-    return _is_weekday(pair) and all(text.endswith(_RECURRING) for text in texts)
+    texts = (pair.a.text, pair.b.text)
+    return _is_weekday(pair) and all(map(dates.names_every_such_day, texts))
 
 
 def _is_behind_all(case: Case, pair: TermPair, clashes: Sequence[TermPair]) -> bool:
