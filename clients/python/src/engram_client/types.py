@@ -95,6 +95,7 @@ Events = t.Literal[
     "memory.superseded",
     "memory.suppressed",
     "memory.upheld",
+    "merge.audit_undone",
     "merge.audited",
     "merge.rejected",
     "merge.reopened",
