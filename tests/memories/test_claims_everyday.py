@@ -19,6 +19,8 @@ from memories.core.claims import compare
         ("The bus leaves every 20 minutes.", "The bus leaves every half hour."),
         ("The exam is written.", "The exam is oral."),
         ("The limit is inclusive.", "The limit is exclusive."),
+        ("The office has 30 desks.", "The office has 50 standing desks."),
+        ("Quay 1 has 3 benches.", "Quay 1 has 6 benches with a roof."),
     ],
 )
 def test_what_cannot_both_hold_contradicts(stored: str, incoming: str) -> None:
@@ -56,6 +58,9 @@ def test_other_words_for_the_same_do_not_contradict(stored: str, incoming: str) 
         ("The course is on-site in spring.", "The course is remote in winter."),
         ("The bakery opens at 6.", "The bakery is open until 18:00."),
         ("The alarm is armed at 22:00.", "The alarm is disarmed at 6:00."),
+        ("Quay 1 has 6 benches.", "Quay 1 has 2 benches with a roof."),
+        ("The shop rents 40 bicycles.", "The shop rents 6 bicycles without gears."),
+        ("The office has 30 desks.", "The office has 5 standing desks."),
     ],
 )
 def test_what_may_both_hold_does_not_contradict(stored: str, incoming: str) -> None:

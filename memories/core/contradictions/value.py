@@ -18,6 +18,7 @@ from memories.core.cases import (
     positions,
 )
 from memories.core.claim_types import Claim
+from memories.core.counted_parts import counts_a_part
 from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE, REFUSING
 
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
@@ -57,6 +58,8 @@ def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
         return "but something else differs too"
     if _may_both_hold(case, clashes):
         return "but both can hold"
+    if _counts_a_part(case, clashes):
+        return "but the lower number may count a part of them"
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return "but both can have happened"
     return ""
@@ -117,6 +120,14 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
     if all(pair.a.kind in ("word", "name") for pair in clashes):
         return not _excludes(case, clashes)
     return all(map(_is_weekday, clashes)) and bool(case.is_additive or case.shared & CLOSING)
+
+
+def _counts_a_part(case: Case, clashes: Sequence[TermPair]) -> bool:
+    """Return whether the only clash is of two counts, the lower one perhaps a part of the other."""
+    left, right = clashes[0].a.quantity, clashes[0].b.quantity
+    if len(clashes) > 1 or left is None or right is None:
+        return False
+    return counts_a_part(left, case.found.left_a, right, case.found.left_b)
 
 
 def _is_weekday(pair: TermPair) -> bool:
