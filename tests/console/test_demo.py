@@ -11,7 +11,6 @@ from django.db.models import Avg
 from django.test import Client
 from django.utils import timezone
 
-from conflicts.core.muting import MIN_DECIDED
 from conflicts.models import Conflict, DetectionDue, DetectionRun, Muting
 from conflicts.services import due as detection_due
 from conflicts.services.detection.detect import detect_due
@@ -149,13 +148,12 @@ def test_people_have_answered_and_put_off_conflicts_of_the_story(demo: Workspace
         assert snoozed.snoozed_until is not None
         assert snoozed.snoozed_until > NOW
         retired = [row for row in Memory.objects.all() if row.state(NOW) == State.RETIRED]
-        assert [row.content for row in retired] == ["The ticket kiosk at Quay 3 closes at 22:00."]
-        muting = Muting.objects.get()
-        assert (muting.rule, muting.status) == ("ambiguity.number", "pending")
-        assert muting.confirmed < muting.decided / 4
-        assert muting.decided >= MIN_DECIDED
+        assert len(retired) == verdicts["no"] > 2
+        assert "The ticket kiosk at Quay 3 closes at 22:00." in {row.content for row in retired}
+        assert not Muting.objects.exists()
     quality = caller(demo, Role.READER).get("conflicts/quality").json()
-    assert quality
+    assert quality["decided"] >= 30
+    assert 0.8 < quality["confirmed"]["share"] < 0.9
 
 
 def test_people_have_rated_what_the_judge_said_and_more_waits(demo: Workspace) -> None:

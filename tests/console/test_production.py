@@ -91,6 +91,25 @@ def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
     assert said.getvalue().endswith("There is no demo here.\n")
 
 
+def test_reviewers_of_the_story_are_members_who_cannot_sign_in() -> None:
+    somebody = User.objects.create_user("ines")
+    ensure_demo(NOW)
+    members = Membership.objects.exclude(user__username="demo").order_by("user__username")
+    assert [member.user.username for member in members] == ["aylin", "mira", "tomas"]
+    assert {(member.role, member.user.has_usable_password()) for member in members} == {
+        (Role.REVIEWER, False)
+    }
+    members[0].delete()
+    ensure_demo(NOW)  # who was removed stays away
+    assert [member.user.username for member in members.all()] == ["mira", "tomas"]
+    own = Workspace.objects.create(slug="own", name="Own")
+    Membership.objects.create(workspace=own, user=members.get(user__username="mira").user)
+    call_command("remove_demo", stdout=StringIO())
+    left = User.objects.order_by("username").values_list("username", flat=True)
+    assert list(left) == ["aylin", "ines", "mira"]
+    assert not Membership.objects.filter(user=somebody).exists()
+
+
 def test_others_who_are_called_demo_keep_their_ways_in() -> None:
     own = Workspace.objects.create(slug="own", name="Own")
     User.objects.create_user("demo")

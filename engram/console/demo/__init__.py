@@ -27,6 +27,7 @@ from engram.kernel.tenancy import in_workspace
 
 SLUG = "demo"
 USERNAME = "demo"
+COLLEAGUES = ("aylin", "ines", "mira", "tomas")  # reviewers of the story; they cannot sign in
 
 
 def demo_file() -> Path:
@@ -47,7 +48,8 @@ def ensure_demo(now: datetime | None = None) -> Path:
     kept = {"predictor_mode": "on", "retention_query_days": 365}
     defaults = {"name": "Harbour team", "settings": kept}
     workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults=defaults)
-    load(workspace, moment)
+    if load(workspace, moment):
+        _add_colleagues(workspace)
     path = demo_file()
     if not _is_valid(path):
         _write_privately(path, _credentials(workspace, moment))
@@ -67,7 +69,7 @@ def ways_in() -> list[str]:
 
 
 def shut_out(now: datetime) -> list[str]:
-    """Remove the demo's user, revoke its keys and delete their file; return what there was.
+    """Remove the demo's users, revoke its keys and delete their file; return what there was.
 
     What its workspace holds stays, and nobody but a superuser can enter it.
     """
@@ -76,6 +78,8 @@ def shut_out(now: datetime) -> list[str]:
         keys.revoke(key, actor=SYSTEM, now=now)
     if (user := _user()) is not None:
         user.delete()
+    for colleague in _colleagues():
+        colleague.delete()
     demo_file().unlink(missing_ok=True)
     return found
 
@@ -85,6 +89,25 @@ def _user() -> User | None:
     of_demo = Membership.objects.filter(user__username=USERNAME, workspace__slug=SLUG)
     membership = of_demo.select_related("user").first()
     return membership.user if membership else None
+
+
+def _add_colleagues(workspace: Workspace) -> None:
+    """Make members of the story's reviewers, to whom items can be assigned.
+
+    A user who has such a name already is somebody else, and stays outside.
+    """
+    for name in COLLEAGUES:
+        if User.objects.filter(username=name).exists():
+            continue
+        user = User.objects.create_user(name, is_staff=True)  # without a password
+        Membership.objects.create(workspace=workspace, user=user, role=Role.REVIEWER)
+
+
+def _colleagues() -> list[User]:
+    """Return the story's reviewers who still cannot sign in, and belong nowhere else."""
+    members = User.objects.filter(username__in=COLLEAGUES, memberships__workspace__slug=SLUG)
+    elsewhere = Membership.objects.exclude(workspace__slug=SLUG).values("user")
+    return [user for user in members.exclude(pk__in=elsewhere) if not user.has_usable_password()]
 
 
 def _keys() -> list[ApiKey]:
