@@ -42,6 +42,12 @@ function comment() {
   field?.scrollIntoView({ block: "center" });
 }
 
+document.querySelector("[data-comment]")?.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  event.preventDefault();
+  event.target.parentElement.querySelector("button").click();
+});
+
 // While the choices of a snooze are open, digits are theirs: nothing is decided by mistake.
 function verdict(key) {
   const fold = document.querySelector("[data-snooze][open]");

@@ -235,7 +235,7 @@ def test_what_is_typed_outlives_the_form_beside_it(
     expect(page.get_by_role("button", name="Unassign me")).to_be_visible()
     expect(note).to_have_value("because of the invoice")
     expect(talk).to_have_value("who knows more?")
-    page.get_by_role("button", name="Comment", exact=True).click()
+    talk.press("Control+Enter")
     expect(page.locator("ul.talk")).to_contain_text("who knows more?")
     expect(note).to_have_value("because of the invoice")
     expect(talk).to_have_value("")
