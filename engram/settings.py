@@ -515,6 +515,7 @@ LOGGING = {
         "line": {"format": "%(asctime)s %(levelname)-7s %(name)s %(message)s"},
         "bare": {"format": "%(message)s"},
     },
+    "filters": {"refusals": {"()": "engram.kernel.log_filters.WithoutTracesOfRefusals"}},
     "handlers": {
         "stderr": {"class": "logging.StreamHandler", "formatter": "line"},
         "events": {"class": "logging.StreamHandler", "formatter": "bare"},
@@ -523,6 +524,7 @@ LOGGING = {
     "loggers": {
         # JSON lines, made by engram/kernel/telemetry.py.
         "engram.events": {"handlers": ["events"], "propagate": False},
+        "django.request": {"filters": ["refusals"]},
     }
     | {
         name: {"level": "WARNING"}

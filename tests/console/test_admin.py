@@ -83,6 +83,15 @@ def test_staff_without_membership_sees_nothing(tenant: Tenant, path: str) -> Non
     assert client.get(path).status_code == 403
 
 
+def test_refusals_leave_no_trace_in_the_log(
+    tenant: Tenant, member: Member, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert member("reader").get(KEYS).status_code == 403
+    (told,) = [one for one in caplog.records if one.name == "django.request"]
+    assert KEYS in told.getMessage()
+    assert told.exc_info is None
+
+
 def test_accounts_are_for_superusers(tenant: Tenant, neighbour: Tenant, member: Member) -> None:
     client, path = member("admin"), "/admin/auth/user/"
     user = User.objects.get(username="admin-person")
