@@ -25,10 +25,11 @@ def load_examples() -> list[Call]:
 
 
 def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-    """Add the recorded requests and responses to the operations (a hook of the generator)."""
+    """Add the recorded calls and responses to the operations (a hook of the generator)."""
     for call in load_examples():
         method, _, path = call["operation"].partition(" ")
         operation = result["paths"][BASE + path][method.lower()]
+        _add_to_path(operation, call)
         if call["status"] < 400 and "body" in call:
             for media in operation["requestBody"]["content"].values():
                 _add(media, call, call["body"])
@@ -37,6 +38,14 @@ def add_examples(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
             for media in content.values():
                 _add(media, call, call["response"])
     return result
+
+
+def _add_to_path(operation: dict[str, Any], call: Call) -> None:
+    """Add the path of the first successful call; a query would narrow what is tried out."""
+    given = call.get("path", {}) if call["status"] < 400 else {}
+    for parameter in operation.get("parameters", []):
+        if parameter["in"] == "path" and parameter["name"] in given:
+            parameter.setdefault("example", given[parameter["name"]])
 
 
 def _add(media: dict[str, Any], call: Call, value: Any) -> None:

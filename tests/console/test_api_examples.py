@@ -84,6 +84,18 @@ def test_every_operation_has_examples(document: dict[str, Any]) -> None:
     assert bare == []
 
 
+def test_every_path_has_an_example(document: dict[str, Any]) -> None:
+    found = [
+        (name, parameter["name"], parameter.get("example"))
+        for name, operation in operations(document)
+        for parameter in operation.get("parameters", [])
+        if parameter["in"] == "path"
+    ]
+    assert len(found) > 40
+    assert [one for one in found if not one[2]] == []
+    assert ("DELETE /api/v1/notes/{note_path}", "note_path", "work/billing.md") in found
+
+
 def as_json_schema(shape: Any, *, is_closed: bool) -> Any:
     """Return a schema of OpenAPI 3.0 as one of JSON Schema; closed ones take no other names."""
     if isinstance(shape, list):
