@@ -58,6 +58,11 @@ def _doubt_about(case: Case, clashes: Sequence[TermPair]) -> str:
         return "but something else differs too"
     if _may_both_hold(case, clashes):
         return "but both can hold"
+    return _said_of_others(case, clashes)
+
+
+def _said_of_others(case: Case, clashes: Sequence[TermPair]) -> str:
+    """Return how the values are of different things or events, "" where nothing says so."""
     if _counts_a_part(case, clashes):
         return "but the lower number may count a part of them"
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):

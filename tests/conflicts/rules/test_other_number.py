@@ -47,5 +47,7 @@ def test_another_amount_is_found(statements: tuple[str, ...]) -> None:
         ("Quay 1 has 6 benches.", "At Quay 1 there are 2 benches with a roof."),
     ],
 )
-def test_a_measured_value_a_rounding_an_offset_and_a_part_are_not(statements: tuple[str, ...]) -> None:
+def test_a_measured_value_a_rounding_an_offset_and_a_part_are_not(
+    statements: tuple[str, ...],
+) -> None:
     assert rules_of(*statements, cosine=0.8) == []
