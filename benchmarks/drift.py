@@ -28,7 +28,7 @@ from memories.core.drift.calibration import Calibration
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.fitting import Labelled, fit
 from memories.core.drift.verdict import Estimate
-from memories.services.drift.reading import estimator
+from memories.services.drift.reading import Estimator
 
 OWN: Final = Path(__file__).parent / "drift"
 UNTOUCHED: Final = frozenset(
@@ -83,7 +83,7 @@ def main() -> None:
         path for path in sorted(OWN.glob("*.jsonl")) if path.stem not in UNTOUCHED
     ]
     model = model_name()
-    estimate = estimator(model)
+    estimate = Estimator(model)
     cases = {path.stem: read(path, model, estimate) for path in files}
     report: dict[str, Any] = {"embedding model": model, "left out": {}}
     lines = []

@@ -11,8 +11,9 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.parts import parts_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.substitution import substitution
+from memories.core.drift.substitution import other_phrase, substitution
 from memories.core.drift.support import Scored, support_of
+from memories.core.likelihood import Likelihood
 
 
 @pytest.mark.parametrize(
@@ -143,6 +144,9 @@ def test_details_and_known_limits_narrow_nothing(memory: str, old: str, new: str
         ("Alice is on call.", "Bob is on call.", "Alice vs Bob"),
         ("The queue is SQS.", "The queue was SQS.", "is vs was"),
         ("Alice owns the billing service.", "Alice owned the billing service.", "owns vs owned"),
+        ("The key of the store is with Priya.", "The key of the store is with Sven.",
+         "Priya vs Sven"),
+        ("The alarm is off by default.", "The alarm is on by default.", "off vs on"),
     ],
 )  # fmt: skip
 def test_an_edit_of_one_place_puts_another_value_or_degree_there(
@@ -162,6 +166,9 @@ def test_an_edit_of_one_place_puts_another_value_or_degree_there(
         ("Python 3.9 was the minimum, now 3.10.", "Python 3.9 is the minimum.",
          "Python 3.10 is the minimum."),
         ("Python has a minimum.", "Python 3.9 is the minimum.", "Python 3.10 is the minimum."),
+        # The memory knows of both names, or has none of them.
+        ("Priya, not Sven, has the key.", "The key is with Priya.", "The key is with Sven."),
+        ("The key is with somebody.", "The key is with Priya.", "The key is with Sven."),
         # Two places: a sentence that was written anew.
         ("All services use TLS 1.2.", "All services use TLS 1.2.", "Some machines use TLS 1.3."),
         ("Logs go to Loki.", "Logs go to Loki.", "Logs go to Loki and to disk."),
@@ -171,6 +178,55 @@ def test_other_edits_put_nothing_in_the_place_of_what_a_memory_says(
     memory: str, old: str, new: str
 ) -> None:
     assert substitution(memory, *_edit(memory, old, new)) == ""
+
+
+class Told:
+    """A model that says of two wordings and two phrases what it is told."""
+
+    def __init__(self, *, same: float = 0.1, contradicts: float = 0.1, near: float = 0.2) -> None:
+        rest = 1.0 - same - contradicts
+        self._found = Likelihood(contradicts, same, refines=0.0, different=rest, updates=0.0)
+        self._near = near
+
+    def __call__(self, before: str, after: str) -> Likelihood:
+        return self._found
+
+    def nearness(self, one: str, other: str) -> float:
+        return self._near
+
+
+CARD = "Suppliers are paid by bank transfer."
+PAID = ("We pay suppliers by bank transfer.", "We pay suppliers by credit card.")
+
+
+@pytest.mark.parametrize(
+    ("model", "found"),
+    [
+        (Told(), "bank transfer vs credit card"),
+        (Told(contradicts=0.8, near=0.9), "bank transfer vs credit card"),
+        (Told(same=0.6), ""),  # both wordings may well say the same
+        (Told(near=0.5), ""),  # both phrases may be names of one thing
+    ],
+)
+def test_words_of_a_memory_that_others_replaced(model: Told, found: str) -> None:
+    assert other_phrase(CARD, *_edit(CARD, *PAID)[:1], model) == found
+
+
+@pytest.mark.parametrize(
+    ("memory", "old", "new"),
+    [
+        ("Suppliers are paid in time.", *PAID),  # says nothing of the transfer
+        ("Suppliers are paid by bank transfer, never by credit card.", *PAID),
+        ("A GP signs the form.", "The form is signed by a GP.",
+         "The form is signed by a general practitioner."),
+        ("Bees are fed once a week.", "Feed the bees once a week.",
+         "Feed the bees weekly, in dry weather."),
+        (CARD, PAID[0], "All suppliers are paid by credit card now."),
+        (CARD, PAID[0], "We pay suppliers by bank transfer of course."),
+    ],
+)  # fmt: skip
+def test_other_edits_replace_no_words_of_a_memory(memory: str, old: str, new: str) -> None:
+    assert other_phrase(memory, *_edit(memory, old, new)[:1], Told()) == ""
 
 
 def test_an_order_turned_round_is_another_claim() -> None:

@@ -41,7 +41,7 @@ from engram.console.audit.gone import find_missing
 from engram.console.audit.mentions import Mention, find_removed, mentions_of
 from engram.console.audit.repeats import find_repeats
 from engram.kernel.embedding import model_name
-from memories.services.drift.reading import estimator
+from memories.services.drift.reading import Estimator
 
 MOST_STATEMENTS = 60_000
 
@@ -150,7 +150,7 @@ def _gone(audit: _Audit) -> list[Finding]:
         text = repository.earlier_text(commit.name, place) if commit else None
         return None if commit is None or text is None else (text, commit.at)
 
-    unsupported, left = find_unsupported(leanings, earlier, estimator(model), model)
+    unsupported, left = find_unsupported(leanings, earlier, Estimator(model), model)
     if left:
         reason = f"{several(left, 'statement')} with changed documents not checked: too many"
         audit.found.skipped.append(Skipped("links", reason))
@@ -201,7 +201,7 @@ def _compared(audit: _Audit, bar: Bar, kinds: Collection[Kind]) -> list[Finding]
 
     pairs = compare_near(groups, bar.update, set_total)
     model = model_name()
-    estimate = estimator(model)
+    estimate = Estimator(model)
     findings: list[Finding] = []
     if "contradiction" in kinds:
         findings += find_contradictions(pairs, _clock(audit, pairs), estimate, model)

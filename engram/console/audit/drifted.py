@@ -18,8 +18,9 @@ from engram.console.audit.findings import Finding, place_of
 from engram.console.audit.gone import linked_document
 from memories.core.drift.passages import Statement as Noted
 from memories.core.drift.pointers import is_pointer
+from memories.core.drift.substitution import Estimate
 from memories.core.drift.support import support_of
-from memories.core.drift.verdict import Estimate, has_drifted
+from memories.core.drift.verdict import has_drifted
 from memories.core.spelling import letters
 from memories.core.topic_words import stems
 from memories.services.drift.calibrations import calibration_of

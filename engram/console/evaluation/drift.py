@@ -19,10 +19,10 @@ from engram.console.evaluation.levels import DRIFT, levels_met
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.verdict import Estimate
+from memories.core.drift.substitution import Estimate
 from memories.core.metrics import wilson
 from memories.services.drift.calibrations import calibration_of, store_calibration
-from memories.services.drift.reading import estimator
+from memories.services.drift.reading import Estimator
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     is stored for the model.
     """
     model = model_name()
-    estimate = estimator(model)
+    estimate = Estimator(model)
     rows, pairs = read(path), []
     for row in rows:
         pairs.append(read_pair(row, model))

@@ -19,7 +19,7 @@ from memories.core.drift.evidence import Evidence, evidence_of, is_reworded, wei
 from memories.core.drift.fitting import Labelled, fit, with_bounds
 from memories.core.drift.passages import statements_of, without_links
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.verdict import Estimate
+from memories.core.drift.substitution import Estimate
 
 FOLDS: Final = 5
 LEAST: Final = 5  # of either label, with a changed support

@@ -9,15 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Protocol
 
 from memories.core.answer_values import compare_values
 from memories.core.drift.edits import Edit
 from memories.core.drift.parts import values_of, words_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, covered_by
+from memories.core.lexicon import concept_of, opposites_of
+from memories.core.likelihood import UNKNOWN, Likelihood
 from memories.core.vocabulary import IRREGULAR_PAST, lemma
 
+_PROBABLE: Final = 0.5  # likelihood from which both wordings may well say the same
+_EXCLUDED: Final = 0.7  # likelihood from which one wording rules the other out
+_NEAR: Final = 0.45  # cosine from which two phrases may be names of one thing
 _LEAST_KEPT: Final = 2  # words of the old statement
 _WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
 _LETTERS: Final = re.compile(r"\w+")
@@ -35,6 +40,18 @@ _PAST_OF_BE: Final = frozenset(["was", "were"])
 _HARDLY: Final = frozenset(["almost", "nearly", "partly", "partially", "mostly", "half"])
 
 
+class Estimate(Protocol):
+    """What an embedding model tells of two wordings."""
+
+    def __call__(self, before: str, after: str) -> Likelihood:
+        """Return how likely two statements say the same."""
+        ...
+
+    def nearness(self, one: str, other: str) -> float:
+        """Return the cosine of two phrases."""
+        ...
+
+
 class _Place(NamedTuple):
     """What stood in the only place that was edited, and what stands there now, as written."""
 
@@ -48,12 +65,40 @@ def substitution(text: str, edit: Edit, present: Sequence[Scored]) -> str:
         return ""
     if degree := _other_degree(place):
         return degree
-    if _is_past(place) or _is_other_name(text, edit.before.text, place):
+    is_other_word = _is_other_name(text, edit.before.text, place) or _is_opposite(text, place)
+    if _is_past(place) or is_other_word:
         return f"{place.old} vs {place.new}"
     if not _is_about(text, edit.before.statement, place):
         return ""
     is_other = _is_other_value(text, edit.before.shared, edit.after, place, present)
     return f"{place.old} vs {place.new}" if is_other else ""
+
+
+def other_phrase(text: str, edit: Edit, estimate: Estimate) -> str:
+    """Return which words of a memory an edit replaced by others, "" where it did more than that.
+
+    Phrases that may be names of one thing are left alone: "caretaker" and "janitor".
+    """
+    if edit.after is None or (place := _edited_place(edit.before.text, edit.after.text)) is None:
+        return ""
+    own, gone, come = (_lower(told) for told in (text, *place))
+    if not gone or not gone <= own or not come.isdisjoint(own):
+        return ""
+    if not (words_of(place.old) and words_of(place.new)) or compare_values(*place) == "same":
+        return ""
+    found = estimate(edit.before.text, edit.after.text)
+    if found is UNKNOWN or found.same + found.refines >= _PROBABLE or _is_short_for(*place):
+        return ""
+    is_excluded = found.contradicts + found.updates >= _EXCLUDED
+    is_other = is_excluded or estimate.nearness(*place) < _NEAR
+    return f"{place.old} vs {place.new}" if is_other else ""
+
+
+def _is_short_for(one: str, other: str) -> bool:
+    """Return whether one phrase is the initials of the other: "GP", "general practitioner"."""
+    words = [_LETTERS.findall(side.lower()) for side in (one, other)]
+    initials = ["".join(word[0] for word in side) for side in words]
+    return [initials[1]] == words[0] or [initials[0]] == words[1]
 
 
 def _edited_place(old: str, new: str) -> _Place | None:
@@ -101,16 +146,24 @@ def _is_of_past(word: str) -> bool:
 
 
 def _is_other_name(text: str, before: str, place: _Place) -> bool:
-    """Return whether the subject of a statement is a name, and another name now.
+    """Return whether a name that the memory has is another name now.
 
-    At the beginning of a sentence every word has a capital; a name is one without an article
-    before a verb of the third person, and the memory has it.
+    At the beginning of a sentence every word has a capital; there a name is one without an
+    article before a verb of the third person.
     """
-    if not before.startswith(place.old) or not _PERSON.fullmatch(place.old):
+    if not _PERSON.fullmatch(place.old) or not _PERSON.fullmatch(place.new):
         return False
-    if not _PERSON.fullmatch(place.new) or not _lower(place.old) <= _lower(text):
+    if not _lower(place.old) <= _lower(text) or _lower(place.new) <= _lower(text):
         return False
-    return before[len(place.old) :].split()[:1] in (["is"], ["has"])
+    is_first = before.startswith(place.old)
+    return not is_first or before[len(place.old) :].split()[:1] in (["is"], ["has"])
+
+
+def _is_opposite(text: str, place: _Place) -> bool:
+    """Return whether a word that the memory has became its opposite: "off" and "on"."""
+    old, new = place.old.lower(), place.new.lower()
+    is_said = old in _lower(text) and new not in _lower(text)
+    return is_said and concept_of(new) in opposites_of(concept_of(old))
 
 
 def _is_about(text: str, before: Statement, place: _Place) -> bool:

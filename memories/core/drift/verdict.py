@@ -9,7 +9,7 @@ only the first four count.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -35,16 +35,14 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.parts import values_of
 from memories.core.drift.passages import Statement, plain_of, without_links
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.substitution import substitution
+from memories.core.drift.substitution import Estimate, other_phrase, substitution
 from memories.core.drift.support import Scored, Support
 from memories.core.drift.tasks import changed_task, is_still_to_do
 from memories.core.drift.withdrawn import withdrawn_since
-from memories.core.likelihood import Likelihood
 from memories.core.typed_answers import typed_answers
 
-Estimate = Callable[[str, str], Likelihood]
-
 CERTAIN: Final = 0.95  # evidence of a contradiction that a rule found
+REPLACED: Final = 0.8  # evidence of words of the memory in the place of which others stand
 _NEAR: Final = 8  # statements whose claims are compared
 _LEAST_SIMILARITY: Final = 0.3
 _BEHIND_BEST: Final = 0.3
@@ -134,8 +132,8 @@ def has_drifted(
     text = without_links(memory)
     edits = _edits(text, support, present) if support else ()
     least = threshold if threshold is not None else (calibration or Calibration()).threshold
-    if found := _certain(text, near, support, edits, answers):
-        sentence, before, reasons = found
+    if certain := _certain(text, near, support, edits, answers):
+        sentence, before, reasons = certain
         return replace(quiet, is_drifted=least <= CERTAIN, evidence=CERTAIN, reasons=reasons,
                        sentence=sentence, before=before, is_certain=True)  # fmt: skip
     if calibration is None:
@@ -146,9 +144,22 @@ def has_drifted(
     is_carried = support.similarity >= CARRIED or carries_an_answer(support, answers)
     if not edits or not is_carried:
         return quiet
-    evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
-    weighed = _by_support(quiet, evidence, edits, calibration, answers)
-    return replace(weighed, is_drifted=weighed.evidence >= least)
+    if estimate and (replaced := _replaced_phrase(text, edits, estimate)):
+        edit, reason = replaced
+        found = replace(quiet, evidence=REPLACED, reasons=(reason,),
+                        sentence=edit.after, before=edit.before.statement)  # fmt: skip
+    else:
+        evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
+        found = _by_support(quiet, evidence, edits, calibration, answers)
+    return replace(found, is_drifted=found.evidence >= least)
+
+
+def _replaced_phrase(
+    text: str, edits: Iterable[Edit], estimate: Estimate
+) -> tuple[Edit, str] | None:
+    """Return the first edit that replaced words of the memory by others, and which."""
+    told = ((edit, other_phrase(text, edit, estimate)) for edit in edits)
+    return next((found for found in told if found[1]), None)
 
 
 def _edits(text: str, support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:

@@ -31,7 +31,7 @@ from memories.models import Memory, Note, NoteSupport, Resolution
 from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.due import lock_supports, select_due
 from memories.services.drift.move import may_link
-from memories.services.drift.reading import estimator, score_anew, score_statements
+from memories.services.drift.reading import Estimator, score_anew, score_statements
 from memories.services.drift.resolve import resolve_drift
 from memories.services.index.given_answers import answers_by_memory
 
@@ -203,7 +203,7 @@ def _compare_in(
     is_cut = len(statements) >= MAX_STATEMENTS
     present = score_statements(contents, statements, model)
     then = _scored_then(due, model)
-    estimate, calibration, words = estimator(model), calibration_of(model), NoteWords(statements)
+    estimate, calibration, words = Estimator(model), calibration_of(model), NoteWords(statements)
     checked = []
     for one, scored in zip(due, present, strict=True):
         support, version = _support(one, scored, then, known)

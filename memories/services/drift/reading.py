@@ -11,7 +11,6 @@ from memories.core.claims import compare, read
 from memories.core.drift.parts import words_of
 from memories.core.drift.passages import Statement, without_links
 from memories.core.drift.support import Scored, Support, covered, with_cosines
-from memories.core.drift.verdict import Estimate
 from memories.core.likelihood import MAX_ESTIMATED, UNKNOWN, Likelihood, likelihood_of
 from memories.services.index.tokens import incoming_states
 
@@ -57,16 +56,23 @@ def score_anew(supports: Sequence[tuple[str, Support]], model: str) -> list[Supp
     return found
 
 
-def estimator(model: str) -> Estimate:
-    """Return what estimates how likely two statements say the same, each pair once."""
-    known: dict[tuple[str, str], Likelihood] = {}
+class Estimator:
+    """What a model tells of two wordings; each pair of statements is read once."""
 
-    def estimate(before: str, after: str) -> Likelihood:
-        if (found := known.get((before, after))) is None:
-            found = known[before, after] = _estimate(before, after, model)
+    def __init__(self, model: str) -> None:
+        self._model = model
+        self._known: dict[tuple[str, str], Likelihood] = {}
+
+    def __call__(self, before: str, after: str) -> Likelihood:
+        """Return how likely two statements say the same."""
+        if (found := self._known.get((before, after))) is None:
+            found = self._known[before, after] = _estimate(before, after, self._model)
         return found
 
-    return estimate
+    def nearness(self, one: str, other: str) -> float:
+        """Return the cosine of two phrases."""
+        left, right = embed([one, other], self._model)
+        return float(left @ right)
 
 
 def _estimate(before: str, after: str, model: str) -> Likelihood:
