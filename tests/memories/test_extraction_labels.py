@@ -69,6 +69,17 @@ def test_who_speaks_once_before_the_users_label_is_not_the_user() -> None:
     ]  # fmt: skip
 
 
+def test_a_name_without_a_capital_opens_a_talk_with_an_assistant() -> None:
+    talk = "nadia: hi\nassistant: Hello.\nnadia: remember that ours run hot\nassistant: ok\n"
+    assert roles(talk) == ["user", "assistant", "user", "assistant"]
+    assert kept(talk) == ["Ours run hot"]
+    fields = talk.replace("nadia", "status")  # a field of a report, and words that open none
+    assert "user" not in roles(fields)
+    assert "user" not in roles(f"A call.\n{talk}")
+    assert roles(f"nadia: hi\nBo: hello\nnadia: {'the pump is hot. ' * 3}\n")[0] == "unknown"
+    assert roles(talk.replace("assistant", "User"))[0] != "user"
+
+
 def test_times_without_a_speaker_name_nobody() -> None:
     assert roles("2026-11-02 10:00 ERROR: disk\n2026-11-02 10:01 ERROR: disk\n") == ["unknown"]
     assert roles("10:00 Review: the pump\n11:00 Lunch: fish\n10:00 Review: ok\n")[0] != "assistant"

@@ -90,10 +90,15 @@ ASKED = [
     ("Lest you forget: Karim runs the night shift.", "Karim runs the night shift."),
     ("To make sure you remember it: Lea is vegan.", "Lea is vegan."),
     ("Something for you to remember: Bo owns staging.", "Bo owns staging."),
+    ("Make a mental note the door code changes in June.", "the door code changes in June."),
+    ("It'd be good if you didn't forget that I'm deaf.", "I'm deaf."),
 ]
 NOT_ASKED = [
     "Hold that thought, I need to take a call.",
     "Lock it in the shed.",
+    "Make a note the size of a stamp.",
+    "Take a note to the office.",
+    "Didn't forget that Ana is vegan, good.",
     "Don't let it slip that the shop is for sale.",
     "Don't let this go to waste: the soup is fresh.",
     "One thing you should know: Bo is ill.",

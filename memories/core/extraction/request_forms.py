@@ -12,6 +12,7 @@ from memories.core.extraction.request_clauses import (
     GOING_ON,
     READ_WORDS,
     is_clause,
+    says_something,
 )
 from memories.core.extraction.request_patterns import (
     CLAUSE,
@@ -40,7 +41,8 @@ _BENT: Final = (
     "remembered", "remembering", "memorised", "memorized", "memorising", "memorizing", "keeping",
     "kept",
     "noted", "noting", "making", "taking", "stored", "storing", "saved", "saving", "recorded",
-    "recording", "writing", "adding", "putting", "jotting", "holding", "hanging",
+    "recording", "writing", "adding", "putting", "jotting", "holding", "hanging", "didn't",
+    "did not",
 )  # fmt: skip
 _BACK: Final = ("that", "it")
 _ALONE: Final = ("that", "this")
@@ -239,6 +241,9 @@ def _start_of_fact(asked: _Asked) -> int | None:
     if found["note"] is not None:
         is_valid = found["note"].lower().endswith(" of") or asked.sep or "down" in asked.how
         is_valid = is_valid or (asked.is_told and not asked.is_polite)
+        # "Make a mental note the door code changes in June."
+        is_made = found["note"].lower().startswith(("make", "take"))
+        is_valid = is_valid or (is_made and says_something(asked.plain[asked.start : asked.end]))
     else:
         first = asked.words[0]
         says = first in PRONOUNS or not FINITE.isdisjoint(asked.words[:READ_WORDS])

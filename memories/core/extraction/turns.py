@@ -242,8 +242,12 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
     has_user = "user" in roles.values()
     opening = next((line.name for line in lines if line.end - line.start > 1), "")
     has_times = sum(line.is_stamped for line in lines) > 1
+    has_assistant = "assistant" in roles.values()
     for lower, own in seen.items():
-        if lower in roles or not any(line.name[:1].isupper() for line in own):
+        is_name = any(line.name[:1].isupper() for line in own)
+        if has_assistant and not has_user:
+            is_name = is_name or _opens_a_talk(own, opening)
+        if lower in roles or not is_name:
             continue
         if has_user:
             # "Draft:" and "Reason:" stand within a turn.
@@ -254,6 +258,11 @@ def _speakers(lines: list[_Line], agent: str) -> dict[str, Role]:
         if is_speaker:
             roles[lower] = "other" if has_user else "user"
     return roles
+
+
+def _opens_a_talk(own: Sequence[_Line], opening: str) -> bool:
+    """Return whether a label without a capital is a name: it comes first, and again: "nadia: …"."""
+    return own[0].name == opening and len(own) > 1 and names_somebody(opening)
 
 
 def _turns(transcript: str, marks: list[_Mark], speakers: Mapping[str, Role]) -> Iterator[Turn]:
