@@ -42,10 +42,13 @@ function comment() {
   field?.scrollIntoView({ block: "center" });
 }
 
-document.querySelector("[data-comment]")?.addEventListener("keydown", (event) => {
+// A comment and a text that is edited in place are sent by Ctrl+Enter.
+addEventListener("keydown", (event) => {
   if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey) || event.isComposing) return;
+  const button = event.target.closest("[data-sent]")?.querySelector("button");
+  if (!button) return;
   event.preventDefault();
-  event.target.parentElement.querySelector("button").click();
+  button.click();
 });
 
 // While the choices of a snooze are open, digits are theirs: nothing is decided by mistake.

@@ -51,7 +51,7 @@ def test_a_drift_card_is_answered_by_keys_and_its_text_is_edited_in_place(
     text = page.get_by_label("The memory from now on")
     expect(text).to_be_focused()
     text.fill(f"The {subject} review was resolved ([[{subject}]]).")
-    page.get_by_role("button", name="Save the new wording").click()
+    text.press("Control+Enter")
     expect(page.locator(BAR)).to_contain_text("Updated.")
     _, found = service.call("agent", f"prediction-errors/{error}")
     assert (found["resolution"], "was resolved" in found["memory"]["content"]) == ("updated", True)

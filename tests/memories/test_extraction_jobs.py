@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from unittest.mock import Mock
 from uuid import uuid4
@@ -79,6 +79,24 @@ def contents(tenant: Tenant) -> list[str]:
     """Return what the workspace remembers, the oldest first."""
     with in_workspace(tenant.workspace):
         return list(Memory.objects.order_by("created_at", "pk").values_list("content", flat=True))
+
+
+def test_a_long_transcript_tells_how_far_it_is_read(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float] = []
+    note = job_queue.note_progress
+
+    def listen(job: Job, progress: float, *, now: datetime) -> None:
+        told.append(progress)
+        note(job, progress, now=now)
+
+    monkeypatch.setattr(job_queue, "note_progress", listen)
+    queue(tenant.agent, TALK * 30)
+    assert work(tenant) == 1
+    assert told == sorted(told)
+    assert (told[0], told[-1]) == (0.1, 0.8)
+    assert 10 <= len(told) <= 20  # a row is written for each
 
 
 def test_a_job_is_queued_first_and_done_in_the_background(tenant: Tenant) -> None:

@@ -147,7 +147,7 @@ def _refuse_without_links(workspace: Workspace, group: str) -> None:
         )
         if not (has_any() or any(rows.exists() for rows in links)):
             raise InputError(
-                f"no memory of {group} has a link or names an entity: "
+                f"no memory{f' of {group}' if group else ''} has a link or names an entity: "
                 "recall with links would be recall without them"
             )
 

@@ -36,7 +36,15 @@ MAX_OF_EXCHANGE: Final = 3
 SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
 WORTH_FROM: Final = 0.45  # probability; chosen on sessions left out, see docs/tuning.md
+_DESCRIBED: Final = 0.5  # share of the work that is done once every statement is described
 BORDERLINE_FROM: Final = 0.25  # one in three of them is worth keeping, see docs/tuning.md
+
+
+Advance = Callable[[float], object]  # told the share that is done, 0..1
+
+
+def _unwatched(share: float) -> None:
+    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +93,7 @@ def extract(
     worth: Callable[[Mapping[str, float]], float] = worth_of,
     *,
     agent: str = "",
+    advance: Advance = _unwatched,
 ) -> Extraction:
     """Choose what is worth a memory by rules and by a model of grammar; linear in the length.
 
@@ -96,6 +105,8 @@ def extract(
         The probability (0..1) that a statement with such features is worth keeping.
     agent : str
         The name of the agent whose conversation it is, "" if it is not known.
+    advance : callable
+        Called with the share that is done, 0..1, after each statement; what it raises ends this.
 
     Returns
     -------
@@ -104,7 +115,7 @@ def extract(
         statement is refused with a reason.
     """
     turns = read_turns(transcript, agent)
-    candidates = list(facts_in(transcript, turns))
+    candidates = list(facts_in(transcript, turns, advance))
     statements = [one.described.statement for one in candidates]
     is_read = seems_english(one.text for one in statements if one.kind == "prose")
     judged = [_judge(one, worth, is_read=is_read) for one in candidates]
@@ -142,17 +153,23 @@ class Candidate:
     bar: Reason | None
 
 
-def facts_in(transcript: str, turns: tuple[Turn, ...]) -> Iterator[Candidate]:
+def facts_in(
+    transcript: str, turns: tuple[Turn, ...], advance: Advance = _unwatched
+) -> Iterator[Candidate]:
     """Yield all statements with the fact that each would be."""
-    pairs = [(one, turns[one.statement.turn]) for one in describe_all(transcript, turns)]
+    found = describe_all(transcript, turns, advance)
+    pairs = [(one, turns[one.statement.turn]) for one in found]
     for position, (described, turn) in enumerate(pairs):
+        advance(_DESCRIBED + (1 - _DESCRIBED) * position / len(pairs))
         before = pairs[max(position - 2, 0) : position]
         bar = find_bar(described, turn)
         fact = make_fact(transcript, described, turn, before) if bar is None else None
         yield Candidate(described, turn, fact, bar)
 
 
-def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
+def describe_all(
+    transcript: str, turns: tuple[Turn, ...], advance: Advance = _unwatched
+) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
     answered = mark_answered(read_statements(transcript, turns), turns)
@@ -161,21 +178,18 @@ def describe_all(transcript: str, turns: tuple[Turn, ...]) -> list[Described]:
     private = mark_repeated(mark_private(corrected, turns), turns)
     for statement in mark_topics(private, turns):
         by_turn[statement.turn].append(statement)
-    described = [
-        _describe(
-            statement,
-            turns[position],
-            Around(
+    described = []
+    for position, own in list(by_turn.items()):
+        for place, statement in enumerate(own):
+            around = Around(
                 before=own[place - 1].text if place else "",
                 after=own[place + 1].text if place + 1 < len(own) else "",
                 previous_turn=_text(by_turn, position - 1, -1),
                 next_turn=_text(by_turn, position + 1, 0),
                 share=statement.start / len(transcript),
-            ),
-        )
-        for position, own in list(by_turn.items())
-        for place, statement in enumerate(own)
-    ]
+            )
+            advance(_DESCRIBED * around.share)
+            described.append(_describe(statement, turns[position], around))
     mark_announced(described, turns)
     mark_echoed_orders(described, turns)
     return described

@@ -135,6 +135,8 @@ class Command(BaseCommand):
         if done.skipped:
             counts.append(f"{len(done.skipped)} skipped")
         self.stdout.write(f"{_counted(sum(done.outcomes.values()), 'note')}: {', '.join(counts)}.")
+        if not (sum(done.outcomes.values()) or done.skipped):
+            self.stdout.write("The folder has no Markdown file; notes it brought before are kept.")
         if done.hidden:
             total = _counted(sum(count for _, count in done.hidden), "credential")
             self.stdout.write(f"Replaced by a marker: {total}.")

@@ -16,7 +16,7 @@ from engram.kernel.lease import TakenOverError
 from engram.kernel.models import Job, Workspace
 from engram.kernel.refusals import RefusalError
 from engram.kernel.tenancy import in_workspace
-from memories.core.extraction.extract import extract
+from memories.core.extraction.extract import Advance, extract
 from memories.models import Extraction
 from memories.services.extraction import ask_model
 from memories.services.extraction.queue import KIND
@@ -26,6 +26,7 @@ log = logging.getLogger(__name__)
 
 BY_MODEL_TASK = "memories.extract_by_model"
 STAGE = "extract"
+_STEP = 0.05
 
 
 def extract_turn(workspace_id: UUID, *, clock: Clock, seconds: float, may_ask: bool) -> int:
@@ -103,14 +104,30 @@ def _extract(workspace: Workspace, job: Job, *, clock: Clock) -> None:
             workspace, job, transcript, agent=extraction.agent, clock=clock
         )
     else:
-        reading = read_by_rules(transcript, agent=extraction.agent)
+        advance = _Progress(job, clock)
+        reading = read_by_rules(transcript, agent=extraction.agent, advance=advance)
     job_queue.note_progress(job, 0.8, now=clock())
     write_reading(workspace, job, extraction, reading, actor=actor, now=clock())
 
 
-def read_by_rules(transcript: str, *, agent: str = "", note: str = "") -> TranscriptReading:
+class _Progress:
+    """Notes how far a transcript is read, in steps of a twentieth of the job."""
+
+    def __init__(self, job: Job, clock: Clock) -> None:
+        self._job, self._clock, self._told = job, clock, 0.1
+
+    def __call__(self, share: float) -> None:
+        progress = 0.1 + 0.7 * share
+        if progress - self._told >= _STEP:
+            job_queue.note_progress(self._job, progress, now=self._clock())
+            self._told = progress
+
+
+def read_by_rules(
+    transcript: str, *, agent: str = "", note: str = "", advance: Advance = lambda _: None
+) -> TranscriptReading:
     """Read a transcript of an agent without a model; `note` says why one did not."""
-    found = extract(transcript, agent=agent)
+    found = extract(transcript, agent=agent, advance=advance)
     return TranscriptReading(transcript, found.kept, found.refused, note=note)
 
 
