@@ -202,6 +202,7 @@ def test_keeping_apart_can_be_taken_back_and_is_asked_again(tenant: Tenant, memb
     done = page(client, f"{INBOX}?done=suggestions:{suggestion}")
     assert "Kept apart." in done
     assert "Nothing waits for you" in done
+    assert done.count("<h1") == 1
     undo(client, "suggestions", suggestion)
     assert f'data-key="suggestions:{suggestion}"' in page(client)
     act(client, "suggestions", suggestion, "reject")

@@ -36,10 +36,15 @@ django.setup()
 from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.utils import timezone
+from conflicts.models import Muting
 from engram.console.demo.loading import load
 from engram.kernel.models import Membership, Role, Workspace
+from engram.kernel.tenancy import in_workspace
 told = Workspace.objects.create(slug="told", name="Told")
-assert load(told, timezone.now())
+now = timezone.now()
+assert load(told, now)
+with in_workspace(told):
+    Muting.objects.create(rule="ambiguity.number", decided=34, confirmed=8, created_at=now)
 Membership.objects.filter(user__username=sys.argv[1]).delete()
 user = User.objects.get(username=sys.argv[1])
 Membership.objects.create(workspace=told, user=user, role=Role.ADMIN)
