@@ -205,23 +205,29 @@ def test_what_is_called_different_is_kept_apart_by_the_first_key(
     assert found[:2] == [("reject", "keep", "1"), ("accept", "calm", "2")]
 
 
-@pytest.mark.parametrize("relation", [Relation.REFINES, Relation.DIFFERENT])
+@pytest.mark.parametrize(
+    ("relation", "by", "told"),
+    [
+        (Relation.REFINES, "gate", "refines"),
+        (Relation.DIFFERENT, "gate", "undecided"),  # the gate suggests none that surely differ
+        (Relation.DIFFERENT, "agent", "different"),
+    ],
+)
 def test_the_inbox_says_of_a_pair_what_the_gate_says_of_it(
-    tenant: Tenant, member: Member, relation: str
+    tenant: Tenant, member: Member, relation: str, by: str, told: str
 ) -> None:
     """The pill, the answers with their keys, and the keys in the help are the same words."""
     furnish(tenant)
     with in_workspace(tenant.workspace):
-        MergeSuggestion.objects.update(relation=relation)
+        MergeSuggestion.objects.update(relation=relation, detected_by=by)
     client = member("reviewer")
     gate = shown(client)
     inbox = client.get("/console/inbox/?source=suggestions").content.decode()
-    pill = (
-        rf'class="chip {"warn" if relation == "different" else "accent"}">Comparison: {relation}<'
-    )
+    pill = rf'class="chip {"warn" if relation == "different" else "accent"}">Comparison: {told}<'
     assert re.search(pill, gate)
     assert re.search(pill, inbox)
     assert ("the first answer keeps them apart" in inbox) == (relation == "different")
+    assert ("Merge anyway" in inbox) == (told == "different")
     answer = r'<button name="answer"[^>]*data-key="(\d)"[^>]*>(?:<svg.*?</svg> )?([^<]+) <kbd'
     answers = re.findall(answer, gate[: gate.index('id="audit-title"')], re.DOTALL)
     card = r'data-key="(\d)">\s*<kbd[^>]*>\d</kbd>\s*<span class="what">([^<]+)<'

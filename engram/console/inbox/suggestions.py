@@ -101,6 +101,7 @@ class SuggestionSource(Source):
             "suggestion": row,
             "label": label_of(row),
             "is_different": row.relation == Relation.DIFFERENT,
+            "is_undecided": is_undecided(row),
             "difference": difference,
             "conflicts": conflicts,
             "settled_title": title,
@@ -194,7 +195,13 @@ class SuggestionSource(Source):
 
 def label_of(row: MergeSuggestion) -> str:
     """Return in a few words what claim comparison says of the two."""
-    return f"Comparison: {row.get_relation_display().lower()}"
+    told = "undecided" if is_undecided(row) else row.get_relation_display().lower()
+    return f"Comparison: {told}"
+
+
+def is_undecided(row: MergeSuggestion) -> bool:
+    """Return whether no rule decides about the two: the gate suggests none that surely differ."""
+    return row.relation == Relation.DIFFERENT and row.detected_by == "gate"
 
 
 def answers_to(row: MergeSuggestion) -> tuple[Action, ...]:
@@ -208,9 +215,9 @@ def answers_to(row: MergeSuggestion) -> tuple[Action, ...]:
     united = "One memory from now on, under the id of A; it says what"
     # Where claim comparison finds no common claim, a merge is not what is expected.
     is_alike = row.relation != Relation.DIFFERENT
+    says_same = "The same: merge" if is_alike or is_undecided(row) else "Merge anyway"
     merge = Action(
-        1 if is_alike else 2, "accept",
-        f"{'The same: merge' if is_alike else 'Merge anyway'}, in the words of {kept}",
+        1 if is_alike else 2, "accept", f"{says_same}, in the words of {kept}",
         f"{united} {kept} says. {_loss(best)}",
         "keep" if is_alike else "calm",
     )  # fmt: skip
