@@ -103,6 +103,7 @@ urlpatterns = [
     path("gate/metrics", gate.GateMetricsView.as_view(), name="gate-metrics"),
     path("gate/audit", gate.GateAudit.as_view(), name="gate-audit"),
     path("gate/audit/<uuid:merge_id>", gate.GateAuditAnswer.as_view(), name="gate-audit-answer"),
+    path("gate/audit/<uuid:merge_id>/undo", gate.GateAuditUndo.as_view(), name="gate-audit-undo"),
     path("notes", notes.Notes.as_view(), name="notes"),
     path("notes/<note:note_path>", notes.NoteDetail.as_view(), name="note"),
     path("context", notes.ContextView.as_view(), name="context"),

@@ -15,14 +15,14 @@ from rest_framework.response import Response
 
 from engram.kernel.api import WorkspaceView, validate_body
 from engram.kernel.filters import StateFilter, StrictFilterSet
-from engram.kernel.models import Role
+from engram.kernel.models import Role, Workspace
 from engram.kernel.pagination import ById
 from engram.kernel.refusals import MissingError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Merge, MergeSuggestion, SuggestionStatus
 from memories.serializers import gate as shapes
 from memories.services.gate import answer_suggestion, metrics
-from memories.services.gate.audit import audit, sample
+from memories.services.gate.audit import audit, sample, take_back
 from memories.services.gate.split import split
 from memories.services.gate.suggestions import in_status
 
@@ -200,6 +200,26 @@ class GateAuditAnswer(WorkspaceView):
             actor=self.actor,
             now=timezone.now(),
         )
-        with in_workspace(self.workspace):
-            merges = Merge.objects.select_related("memory", "observation", "absorbed")
-            return Response(shapes.present_merges(merges.filter(pk=merge_id))[0])
+        return _show_merge(self.workspace, merge_id)
+
+
+class GateAuditUndo(WorkspaceView):
+    """`POST /gate/audit/{id}/undo`."""
+
+    roles = {"POST": Role.REVIEWER}
+
+    @extend_schema(request=None, responses=shapes.MergeSerializer)
+    def post(self, request: Request, merge_id: UUID) -> Response:
+        """Undo the judgement of a merge, and the split that it made; the merge waits again.
+
+        `409` where there is no judgement, and where the two cannot be merged again because one has
+        changed since.
+        """
+        take_back(self.workspace, merge_id, actor=self.actor, now=timezone.now())
+        return _show_merge(self.workspace, merge_id)
+
+
+def _show_merge(workspace: Workspace, merge_id: UUID) -> Response:
+    with in_workspace(workspace):
+        merges = Merge.objects.select_related("memory", "observation", "absorbed")
+        return Response(shapes.present_merges(merges.filter(pk=merge_id))[0])

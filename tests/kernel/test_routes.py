@@ -85,6 +85,7 @@ EXPECTED: dict[str, dict[str, str]] = {
     "gate/metrics": {"get": "reader"},
     "gate/audit": {"get": "reader"},
     "gate/audit/<uuid:merge_id>": {"post": "reviewer"},
+    "gate/audit/<uuid:merge_id>/undo": {"post": "reviewer"},
     "conflicts": {"get": "reader", "post": "agent"},
     "conflicts/detect": {"post": "agent"},
     "conflicts/quality": {"get": "reader"},
@@ -186,6 +187,7 @@ BODIES: dict[tuple[str, str], dict[str, Any]] = {
     ("post", "merge-suggestions/<uuid:suggestion_id>/accept"): {},
     ("post", "merge-suggestions/<uuid:suggestion_id>/reject"): {},
     ("post", "gate/audit/<uuid:merge_id>"): {"correct": False, "split": True},
+    ("post", "gate/audit/<uuid:merge_id>/undo"): {},
     ("get", "conflicts/<uuid:conflict_id>"): {},
     ("get", "questions/<uuid:question_id>"): {},
     ("get", "janitor/runs/<uuid:janitor_run_id>/actions"): {},
@@ -503,7 +505,7 @@ def test_every_lookup_has_a_valid_body_here() -> None:
     assert set(BODIES) == lookups
 
 
-_NOTHING_DECIDED = ("conflict_id>/undo", "refusal_id>/undo")
+_NOTHING_DECIDED = ("conflict_id>/undo", "refusal_id>/undo", "merge_id>/undo")
 
 
 def test_bodies_of_lookups_are_valid(tenant: Tenant) -> None:

@@ -48,6 +48,22 @@ def undo(tenant: Tenant, merge: Merge) -> None:
     take_back(tenant.workspace, merge.pk, actor=PIA, now=timezone.now())
 
 
+def test_a_judgement_is_undone_by_the_api(tenant: Tenant, neighbour: Tenant) -> None:
+    memory = merged(tenant)
+    merge = merge_of(tenant)
+    before = world(tenant, memory)
+    path = f"gate/audit/{merge.pk}/undo"
+    refused = tenant.reviewer.post(path)
+    assert (refused.status_code, refused.json()["type"]) == (409, "/problems/nothing-to-undo")
+    judge(tenant, merge, right=False)
+    assert tenant.agent.post(path).status_code == 403
+    assert neighbour.reviewer.post(path).status_code == 404
+    answer = tenant.reviewer.post(path)
+    assert (answer.status_code, answer.json()["id"]) == (200, str(merge.pk))
+    assert answer.json()["correct"] is None
+    assert world(tenant, memory) == before
+
+
 def world(tenant: Tenant, memory: str) -> dict[str, Any]:
     """Return all that a merge makes of a workspace, without what history adds."""
     with in_workspace(tenant.workspace):

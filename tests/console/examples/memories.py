@@ -182,6 +182,10 @@ def _merge(story: Story) -> None:
         summary="The merge was right", merge_id=merges["results"][0]["id"],
     )  # fmt: skip
     send(story.reader, "GET /gate/metrics", query={"weeks": 1}, summary="What the gate did")
+    send(
+        reviewer, "POST /gate/audit/{merge_id}/undo",
+        summary="Undo the judgement", merge_id=merges["results"][0]["id"],
+    )  # fmt: skip
     plain = story.commit("The ledger backup runs on Sunday.", scope="backups")
     finer = send(
         story.agent, "POST /memories",

@@ -356,6 +356,16 @@ class Gate:
             )
         )
 
+    def undo_audit(self, merge_id: str, *, idempotency_key: str | None = None) -> types.Merge:
+        """Undo the judgement of a merge, and the split that it made."""
+        return self._transport.send(
+            Call[types.Merge](
+                "POST",
+                f"/gate/audit/{segment('merge_id', merge_id)}/undo",
+                idempotency_key=idempotency_key or new_key(),
+            )
+        )
+
     def metrics(
         self, *, since: datetime | str | Unset = UNSET, weeks: int | Unset = UNSET
     ) -> types.GateMetrics:
