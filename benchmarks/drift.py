@@ -24,7 +24,7 @@ from engram.console.evaluation import drift, drift_pairs
 from engram.console.evaluation.drift_fitting import labelled
 from engram.console.evaluation.drift_pairs import ReadPair, read_pair
 from engram.kernel.embedding import model_name
-from memories.core.drift.calibration import Calibration
+from memories.core.drift.calibration import CALIBRATIONS, Calibration
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.fitting import Labelled, fit
 from memories.core.drift.verdict import Estimate
@@ -54,7 +54,8 @@ def read(path: Path, model: str, estimate: Estimate) -> list[Case]:
 
 
 def _fit(cases: Iterable[Case]) -> Calibration:
-    return fit([case.label for case in cases if case.label])
+    base = CALIBRATIONS.get(model_name(), Calibration())
+    return fit([case.label for case in cases if case.label], base)
 
 
 def judge(

@@ -234,10 +234,13 @@ _IRREGULAR: Final = (
     "went|got|took|left|came|began|sent|bought|sold|made|met|told|brought|paid|won|lost|ran|gave|split|"
     "started|peaked|reported|said|asked|had"
 )
-# Behind an article it describes a thing: "the lost property desk".
-_NO_ARTICLE: Final = r"(?<!\b[Tt]he\s)(?<!\b[Aa]n\s)(?<!\b[Aa]\s)"
+# Right behind an article it describes a thing: "the lost property desk".
+_NO_ARTICLE: Final = (
+    r"(?<!\b[Tt]he\s)(?<!\b[Aa]n\s)(?<!\b[Aa]\s)(?<!\b[Oo]ur\s)(?<!\b[Tt]heir\s)(?<!\b[Ii]ts\s)"
+)
 _EVENT: Final = re.compile(
-    rf"^(?:[\w'&()/.-]+\s){{0,5}}?{_NO_ARTICLE}(?:(?:{_IRREGULAR})\b|\w{{3,}}ed(?=[,.;]|$|\s(?:to|from|with|by|in|into|on|off|"
+    rf"^(?:[\w'&()/.-]+\s){{0,5}}?{_NO_ARTICLE}(?:(?:{_IRREGULAR})\b|"
+    r"\w{3,}ed(?=[,.;]|$|\s(?:to|from|with|by|in|into|on|off|"
     r"at|for|as|and|up|down|out|over|via|through|the|a|an|our|its|his|her|their|all|\d\S*|[A-Z]\S*)\b))"
 )
 _HEAD_END: Final = re.compile(r"(?<=[.,;:!?])\s")

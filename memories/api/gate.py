@@ -210,7 +210,7 @@ class GateAuditUndo(WorkspaceView):
 
     @extend_schema(request=None, responses=shapes.MergeSerializer)
     def post(self, request: Request, merge_id: UUID) -> Response:
-        """Undo the judgement of a merge, and the split that it made; the merge waits again.
+        """Undo the judgement of a merge, and the split that it made.
 
         `409` where there is no judgement, and where the two cannot be merged again because one has
         changed since.
@@ -222,4 +222,7 @@ class GateAuditUndo(WorkspaceView):
 def _show_merge(workspace: Workspace, merge_id: UUID) -> Response:
     with in_workspace(workspace):
         merges = Merge.objects.select_related("memory", "observation", "absorbed")
-        return Response(shapes.present_merges(merges.filter(pk=merge_id))[0])
+        found = shapes.present_merges(merges.filter(pk=merge_id))
+    if not found:  # erased meanwhile
+        raise MissingError("There is no such merge.")
+    return Response(found[0])

@@ -26,6 +26,7 @@ from tests.conflicts.test_core_detective import story
         ("A draft that nobody sends stays in the box.", Cue.UNREAL),
         ("The lost property desk keeps umbrellas for 14 days.", Cue.EVENT),
         ("An abandoned to-do list is deleted after a year.", Cue.EVENT),
+        ("Our lost property desk keeps umbrellas for 14 days.", Cue.EVENT),
     ],
 )
 def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:

@@ -16,7 +16,7 @@ from django.core.management import call_command
 from django.db import OperationalError
 
 from engram.console import health
-from engram.console.demo import demo_file, ensure_demo
+from engram.console.demo import COLLEAGUES, demo_file, ensure_demo
 from engram.console.doctor import servers, workspaces
 from engram.embedded.logs import rotating_log
 from engram.embedded.places import make_home
@@ -80,7 +80,9 @@ def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
     said = StringIO()
     call_command("remove_demo", stdout=said)
 
-    assert said.getvalue() == "Removed: demo.json, the user demo, 3 keys.\n"
+    assert said.getvalue() == (
+        "Removed: demo.json, the user demo, 3 keys, the reviewers aylin, ines, mira, tomas.\n"
+    )
     known = keys.find(token)
     assert (workspaces.demo().level, known is not None and known.revoked_at is not None) == (
         "ok",
@@ -100,14 +102,29 @@ def test_reviewers_of_the_story_are_members_who_cannot_sign_in() -> None:
         (Role.REVIEWER, False)
     }
     members[0].delete()
-    ensure_demo(NOW)  # who was removed stays away
+    ensure_demo(NOW)  # whom people removed stays away
     assert [member.user.username for member in members.all()] == ["mira", "tomas"]
     own = Workspace.objects.create(slug="own", name="Own")
     Membership.objects.create(workspace=own, user=members.get(user__username="mira").user)
+    tomas = members.get(user__username="tomas").user
+    tomas.set_password("given since")
+    tomas.save()
     call_command("remove_demo", stdout=StringIO())
     left = User.objects.order_by("username").values_list("username", flat=True)
-    assert list(left) == ["aylin", "ines", "mira"]
+    assert list(left) == ["ines", "mira", "tomas"]
+    assert not Membership.objects.filter(workspace__slug="demo").exists()
     assert not Membership.objects.filter(user=somebody).exists()
+
+
+def test_reviewers_of_a_demo_that_was_deleted_are_found_again() -> None:
+    ensure_demo(NOW)
+    Workspace.objects.filter(slug="demo").update(slug="demo-of-before")
+    ensure_demo(NOW)
+    members = Membership.objects.filter(workspace__slug="demo").exclude(user__username="demo")
+    assert members.count() == 4
+    Membership.objects.exclude(user__username="demo").delete()
+    call_command("remove_demo", stdout=StringIO())
+    assert not User.objects.filter(username__in=COLLEAGUES).exists()
 
 
 def test_others_who_are_called_demo_keep_their_ways_in() -> None:

@@ -21,6 +21,11 @@ from memories.core.claims import compare
         ("The limit is inclusive.", "The limit is exclusive."),
         ("The office has 30 desks.", "The office has 50 standing desks."),
         ("Quay 1 has 3 benches.", "Quay 1 has 6 benches with a roof."),
+        # A number of times, of what is needed, and of all with something of theirs.
+        ("The job is retried 5 times.", "The job is retried 3 times with backoff."),
+        ("The password needs 12 characters.", "The password needs 8 random characters."),
+        ("The cluster has 5 nodes.", "The cluster has 3 nodes with the new kernel."),
+        ("The team has 6 developers.", "The team has 4 more developers."),
     ],
 )
 def test_what_cannot_both_hold_contradicts(stored: str, incoming: str) -> None:

@@ -73,8 +73,8 @@ def test_a_name_without_a_capital_opens_a_talk_with_an_assistant() -> None:
     talk = "nadia: hi\nassistant: Hello.\nnadia: remember that ours run hot\nassistant: ok\n"
     assert roles(talk) == ["user", "assistant", "user", "assistant"]
     assert kept(talk) == ["Ours run hot"]
-    fields = talk.replace("nadia", "status")  # a field of a report, and words that open none
-    assert "user" not in roles(fields)
+    for field in ("status", "server", "path", "https"):  # of a report or a log
+        assert "user" not in roles(talk.replace("nadia", field))
     assert "user" not in roles(f"A call.\n{talk}")
     assert roles(f"nadia: hi\nBo: hello\nnadia: {'the pump is hot. ' * 3}\n")[0] == "unknown"
     assert roles(talk.replace("assistant", "User"))[0] != "user"

@@ -12,7 +12,6 @@ from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement
 from memories.core import measures
-from memories.core.claim_types import Term
 from memories.core.claims import Quantity
 from memories.core.counted_parts import counts_a_part
 from memories.core.function_words import words_of
@@ -95,16 +94,19 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
             continue
         if _both_hold(a, left[0], b, right[0]) or _is_for_one_group(a, b):
             continue
-        if counts_a_part(left[0], _only_in(a, b), right[0], _only_in(b, a)):
+        if _counts_a_part(a, left[0], b, right[0]):
             continue
         if _is_offset(a, left[0]) == _is_offset(b, right[0]):
             yield left[0], right[0]
 
 
-def _only_in(a: Statement, b: Statement) -> list[Term]:
-    """Return the terms of a text that the other one lacks."""
-    known = frozenset().union(*(claim.keys for claim in b.reading.claims))
-    return [term for claim in a.reading.claims for term in claim.terms if term.key not in known]
+def _counts_a_part(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:
+    """Return whether one text may count a part of what the other one counts."""
+    one, other = (
+        next(claim for claim in statement.reading.claims if quantity in claim.quantities)
+        for statement, quantity in ((a, mine), (b, theirs))
+    )
+    return counts_a_part(one, mine, other, theirs)
 
 
 def _both_hold(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:

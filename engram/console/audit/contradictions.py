@@ -19,7 +19,7 @@ from engram.console.audit.documents import Statement
 from engram.console.audit.findings import Finding, Place, place_of
 from engram.kernel.embedding import embed
 from memories.core.claims import ClaimComparison, compare
-from memories.core.drift.substitution import Estimate
+from memories.core.drift.estimate import Estimate
 from memories.core.reasons import distinct
 
 LEAST_CONFIDENCE: Final = 0.8  # of the comparison

@@ -16,9 +16,9 @@ from engram.console.audit.candidates import is_compared, is_record
 from engram.console.audit.documents import Document, Statement, read_document
 from engram.console.audit.findings import Finding, place_of
 from engram.console.audit.gone import linked_document
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.passages import Statement as Noted
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.substitution import Estimate
 from memories.core.drift.support import support_of
 from memories.core.drift.verdict import has_drifted
 from memories.core.spelling import letters

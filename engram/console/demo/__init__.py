@@ -22,12 +22,13 @@ from django.utils import timezone
 from engram.console.demo.loading import load
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import ApiKey, Membership, Role, Workspace
+from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 
 SLUG = "demo"
 USERNAME = "demo"
 COLLEAGUES = ("aylin", "ines", "mira", "tomas")  # reviewers of the story; they cannot sign in
+MARK = "(demo)"  # the last name of their accounts
 
 
 def demo_file() -> Path:
@@ -48,8 +49,11 @@ def ensure_demo(now: datetime | None = None) -> Path:
     kept = {"predictor_mode": "on", "retention_query_days": 365}
     defaults = {"name": "Harbour team", "settings": kept}
     workspace, _ = Workspace.objects.get_or_create(slug=SLUG, defaults=defaults)
-    if load(workspace, moment):
+    with in_workspace(workspace):
+        is_new = not Event.objects.exists()
+    if is_new:  # before the story: whoever is killed meanwhile finds both undone
         _add_colleagues(workspace)
+    load(workspace, moment)
     path = demo_file()
     if not _is_valid(path):
         _write_privately(path, _credentials(workspace, moment))
@@ -78,8 +82,8 @@ def shut_out(now: datetime) -> list[str]:
         keys.revoke(key, actor=SYSTEM, now=now)
     if (user := _user()) is not None:
         user.delete()
-    for colleague in _colleagues():
-        colleague.delete()
+    if gone := _remove_colleagues():
+        found.append(f"the reviewers {', '.join(gone)}")
     demo_file().unlink(missing_ok=True)
     return found
 
@@ -97,17 +101,23 @@ def _add_colleagues(workspace: Workspace) -> None:
     A user who has such a name already is somebody else, and stays outside.
     """
     for name in COLLEAGUES:
-        if User.objects.filter(username=name).exists():
-            continue
-        user = User.objects.create_user(name, is_staff=True)  # without a password
-        Membership.objects.create(workspace=workspace, user=user, role=Role.REVIEWER)
+        user = User.objects.filter(username=name).first()
+        if user is None:
+            user = User.objects.create_user(name, last_name=MARK, is_staff=True)  # no password
+        if user.last_name == MARK:
+            reviewer = {"role": Role.REVIEWER}
+            Membership.objects.get_or_create(workspace=workspace, user=user, defaults=reviewer)
 
 
-def _colleagues() -> list[User]:
-    """Return the story's reviewers who still cannot sign in, and belong nowhere else."""
-    members = User.objects.filter(username__in=COLLEAGUES, memberships__workspace__slug=SLUG)
-    elsewhere = Membership.objects.exclude(workspace__slug=SLUG).values("user")
-    return [user for user in members.exclude(pk__in=elsewhere) if not user.has_usable_password()]
+def _remove_colleagues() -> list[str]:
+    """End the memberships of the story's reviewers; delete accounts that nobody else uses."""
+    made = User.objects.filter(username__in=COLLEAGUES, last_name=MARK).order_by("username")
+    gone = [user.username for user in made]
+    Membership.objects.filter(user__in=made, workspace__slug=SLUG).delete()
+    for user in made.filter(memberships=None):
+        if not user.has_usable_password():
+            user.delete()
+    return gone
 
 
 def _keys() -> list[ApiKey]:

@@ -19,7 +19,7 @@ from engram.console.evaluation.levels import DRIFT, levels_met
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import Calibration
-from memories.core.drift.substitution import Estimate
+from memories.core.drift.estimate import Estimate
 from memories.core.metrics import wilson
 from memories.services.drift.calibrations import calibration_of, store_calibration
 from memories.services.drift.reading import Estimator

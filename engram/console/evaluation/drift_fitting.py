@@ -14,12 +14,12 @@ import numpy as np
 from engram.console.evaluation.drift_pairs import DriftRow, ReadPair
 from engram.console.evaluation.lines import InputError
 from engram.kernel.embedding import embed
-from memories.core.drift.calibration import Calibration
+from memories.core.drift.calibration import CALIBRATIONS, Calibration
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.evidence import Evidence, evidence_of, is_reworded, weighty_edits
 from memories.core.drift.fitting import Labelled, fit, with_bounds
 from memories.core.drift.passages import statements_of, without_links
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.substitution import Estimate
 
 FOLDS: Final = 5
 LEAST: Final = 5  # of either label, with a changed support
@@ -57,12 +57,13 @@ def calibrate(
             )
     notes = {note: n for n, note in enumerate(dict.fromkeys(p.row.note_before for p in pairs))}
     folds = [notes[pair.row.note_before] % FOLDS for pair in pairs]
+    base = CALIBRATIONS.get(model, Calibration())
     by_fold = {
-        fold: fit([c for c, own in zip(cases, folds, strict=True) if c and own != fold])
+        fold: fit([c for c, own in zip(cases, folds, strict=True) if c and own != fold], base)
         for fold in set(folds)
     }
     own, foreign = nearest_cosines([pair.row for pair in pairs], model)
-    everything = with_bounds(fit([case for case in cases if case]), own, foreign)
+    everything = with_bounds(fit([case for case in cases if case], base), own, foreign)
     return everything, [by_fold[fold] for fold in folds]
 
 

@@ -11,8 +11,8 @@ from pydantic import Field
 from engram.console.evaluation.lines import InputRow, read_rows, refuse_repeated_ids
 from memories.core.answers import Answer
 from memories.core.drift.calibration import Calibration
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.passages import statements_of
-from memories.core.drift.substitution import Estimate
 from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.services.drift.reading import score_statements

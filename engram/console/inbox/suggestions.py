@@ -81,7 +81,7 @@ class SuggestionSource(Source):
         """Return both statements, shortened."""
         return {
             row.pk: (
-                row.relation,
+                _told(row),
                 f"Do {quote(older.content, QUOTED)} and {quote(newer.content, QUOTED)}"
                 " say the same?",
             )
@@ -195,8 +195,11 @@ class SuggestionSource(Source):
 
 def label_of(row: MergeSuggestion) -> str:
     """Return in a few words what claim comparison says of the two."""
-    told = "undecided" if is_undecided(row) else row.get_relation_display().lower()
-    return f"Comparison: {told}"
+    return f"Comparison: {_told(row)}"
+
+
+def _told(row: MergeSuggestion) -> str:
+    return "undecided" if is_undecided(row) else row.get_relation_display().lower()
 
 
 def is_undecided(row: MergeSuggestion) -> bool:

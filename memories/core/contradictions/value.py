@@ -132,7 +132,7 @@ def _counts_a_part(case: Case, clashes: Sequence[TermPair]) -> bool:
     left, right = clashes[0].a.quantity, clashes[0].b.quantity
     if len(clashes) > 1 or left is None or right is None:
         return False
-    return counts_a_part(left, case.found.left_a, right, case.found.left_b)
+    return counts_a_part(case.a, left, case.b, right)
 
 
 def _is_weekday(pair: TermPair) -> bool:

@@ -23,7 +23,8 @@ class Calibration:
     `of_deliberateness` is not fitted: how many harmless rewordings a file has beside how many
     rewritten notes is its author's choice. `low_overlap` is the cosine of a task to the nearest
     passage below which no note is about it; `weak` that below which one of another context is no
-    answer.
+    answer; `near_phrases` that of two phrases from which they may be names of one thing, below -1
+    or equal where that was not measured, so that replaced phrases are not looked for.
     """
 
     weights: tuple[float, ...] = (0.0,) * len(FEATURES)
@@ -32,6 +33,7 @@ class Calibration:
     threshold: float = 0.5
     low_overlap: float = 0.3
     weak: float = 0.45
+    near_phrases: float = -1.0
 
     def probability(self, evidence: Evidence) -> float:
         """Return how likely the memory has drifted, 0..1."""
@@ -45,9 +47,11 @@ CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
         weights=(5.316, 0.444, 6.293, -0.462, 1.158, 1.205, 0.103, -0.217),
         bias=-3.429,
+        near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
         weights=(5.076, 0.388, 6.38, -0.665, 1.008, 1.263, 0.046, -0.131),
         bias=-3.27,
+        near_phrases=0.45,
     ),
 }

@@ -7,18 +7,19 @@ was edited for what it says. So the share of the note that is gone is a part of 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from memories.core.answers import Answer
 from memories.core.drift.edits import Edit, edits_of
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import values_of, weights_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, Support, covered, covered_by, digests_of
-from memories.core.likelihood import UNKNOWN, Likelihood
+from memories.core.likelihood import UNKNOWN
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
 _SMALL_EDIT: Final = 0.6
@@ -113,7 +114,7 @@ def evidence_of(
     edits: Sequence[Edit],
     present: Sequence[Scored],
     *,
-    estimate: Callable[[str, str], Likelihood] | None,
+    estimate: Estimate | None,
     answers: Sequence[Answer] = (),
 ) -> Evidence:
     """Measure the changed support of a memory's text (without its links) and answers."""

@@ -31,12 +31,11 @@ class Labelled:
     weight: float = 1.0
 
 
-def fit(cases: Sequence[Labelled]) -> Calibration:
-    """Return the logistic weights of labelled cases, by gradient descent with a ridge."""
+def fit(cases: Sequence[Labelled], base: Calibration) -> Calibration:
+    """Return `base` with weights fitted to labelled cases, by gradient descent with a ridge."""
     rows: Floats = np.array([case.evidence.features for case in cases])
     wanted: Floats = np.array([float(case.is_drifted) for case in cases])
     counts: Floats = np.array([case.weight for case in cases])
-    base = Calibration()
     given: Floats = base.of_deliberateness * np.array(
         [case.evidence.deliberateness for case in cases]
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 from memories.core.answer_values import compare_values
 from memories.core.drift.edits import Edit
@@ -17,12 +17,8 @@ from memories.core.drift.parts import values_of, words_of
 from memories.core.drift.passages import Statement
 from memories.core.drift.support import Scored, covered_by
 from memories.core.lexicon import concept_of, opposites_of
-from memories.core.likelihood import UNKNOWN, Likelihood
 from memories.core.vocabulary import IRREGULAR_PAST, lemma
 
-_PROBABLE: Final = 0.5  # likelihood from which both wordings may well say the same
-_EXCLUDED: Final = 0.7  # likelihood from which one wording rules the other out
-_NEAR: Final = 0.45  # cosine from which two phrases may be names of one thing
 _LEAST_KEPT: Final = 2  # words of the old statement
 _WORD: Final = re.compile(r"\w+(?:[-.,:/_]\w+)*")
 _LETTERS: Final = re.compile(r"\w+")
@@ -40,19 +36,7 @@ _PAST_OF_BE: Final = frozenset(["was", "were"])
 _HARDLY: Final = frozenset(["almost", "nearly", "partly", "partially", "mostly", "half"])
 
 
-class Estimate(Protocol):
-    """What an embedding model tells of two wordings."""
-
-    def __call__(self, before: str, after: str) -> Likelihood:
-        """Return how likely two statements say the same."""
-        ...
-
-    def nearness(self, one: str, other: str) -> float:
-        """Return the cosine of two phrases."""
-        ...
-
-
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """What stood in the only place that was edited, and what stands there now, as written."""
 
     old: str
@@ -61,47 +45,23 @@ class _Place(NamedTuple):
 
 def substitution(text: str, edit: Edit, present: Sequence[Scored]) -> str:
     """Return what an edit put in the place of what a memory says, "" where it did nothing else."""
-    if edit.after is None or (place := _edited_place(edit.before.text, edit.after.text)) is None:
+    if (after := edit.replacement) is None:
+        return ""
+    if (place := edited_place(edit.before.text, after.text)) is None:
         return ""
     if degree := _other_degree(place):
         return degree
-    is_other_word = _is_other_name(text, edit.before.text, place) or _is_opposite(text, place)
-    if _is_past(place) or is_other_word:
+    if _is_past(place) or _is_other_name(text, edit.before.text, place):
         return f"{place.old} vs {place.new}"
     if not _is_about(text, edit.before.statement, place):
         return ""
-    is_other = _is_other_value(text, edit.before.shared, edit.after, place, present)
+    is_other = _is_opposite(text, place) or _is_other_value(
+        text, edit.before.shared, after, place, present
+    )
     return f"{place.old} vs {place.new}" if is_other else ""
 
 
-def other_phrase(text: str, edit: Edit, estimate: Estimate) -> str:
-    """Return which words of a memory an edit replaced by others, "" where it did more than that.
-
-    Phrases that may be names of one thing are left alone: "caretaker" and "janitor".
-    """
-    if edit.after is None or (place := _edited_place(edit.before.text, edit.after.text)) is None:
-        return ""
-    own, gone, come = (_lower(told) for told in (text, *place))
-    if not gone or not gone <= own or not come.isdisjoint(own):
-        return ""
-    if not (words_of(place.old) and words_of(place.new)) or compare_values(*place) == "same":
-        return ""
-    found = estimate(edit.before.text, edit.after.text)
-    if found is UNKNOWN or found.same + found.refines >= _PROBABLE or _is_short_for(*place):
-        return ""
-    is_excluded = found.contradicts + found.updates >= _EXCLUDED
-    is_other = is_excluded or estimate.nearness(*place) < _NEAR
-    return f"{place.old} vs {place.new}" if is_other else ""
-
-
-def _is_short_for(one: str, other: str) -> bool:
-    """Return whether one phrase is the initials of the other: "GP", "general practitioner"."""
-    words = [_LETTERS.findall(side.lower()) for side in (one, other)]
-    initials = ["".join(word[0] for word in side) for side in words]
-    return [initials[1]] == words[0] or [initials[0]] == words[1]
-
-
-def _edited_place(old: str, new: str) -> _Place | None:
+def edited_place(old: str, new: str) -> Place | None:
     """Return the place in which two wordings differ, None where they differ in several."""
     left, right = list(_WORD.finditer(old)), list(_WORD.finditer(new))
     # "every member votes" and "most members vote" differ in one place.
@@ -113,14 +73,14 @@ def _edited_place(old: str, new: str) -> _Place | None:
     _, i1, i2, j1, j2 = edits[0]
     if len(left) - (i2 - i1) < _LEAST_KEPT:
         return None
-    return _Place(_between(old, left[i1:i2]), _between(new, right[j1:j2]))
+    return Place(_between(old, left[i1:i2]), _between(new, right[j1:j2]))
 
 
 def _between(text: str, words: Sequence[re.Match[str]]) -> str:
     return text[words[0].start() : words[-1].end()] if words else ""
 
 
-def _other_degree(place: _Place) -> str:
+def _other_degree(place: Place) -> str:
     """Return which words stand against each other: "all vs some", "must vs may"."""
     old, new = (set(_LETTERS.findall(side.lower())) for side in place)
     for row in _DEGREES:
@@ -132,7 +92,7 @@ def _other_degree(place: _Place) -> str:
     return ""
 
 
-def _is_past(place: _Place) -> bool:
+def _is_past(place: Place) -> bool:
     """Return whether a verb of the present became one of the past: "is" and "was"."""
     old, new = place.old.lower(), place.new.lower()
     if old in _PRESENT_OF_BE:
@@ -145,28 +105,27 @@ def _is_of_past(word: str) -> bool:
     return word in IRREGULAR_PAST or word.endswith("ed")
 
 
-def _is_other_name(text: str, before: str, place: _Place) -> bool:
-    """Return whether a name that the memory has is another name now.
+def _is_other_name(text: str, before: str, place: Place) -> bool:
+    """Return whether the subject of a statement is a name, and another name now.
 
-    At the beginning of a sentence every word has a capital; there a name is one without an
-    article before a verb of the third person.
+    At the beginning of a sentence every word has a capital; a name is one without an article
+    before a verb of the third person, and the memory has it.
     """
-    if not _PERSON.fullmatch(place.old) or not _PERSON.fullmatch(place.new):
+    if not before.startswith(place.old) or not _PERSON.fullmatch(place.old):
         return False
-    if not _lower(place.old) <= _lower(text) or _lower(place.new) <= _lower(text):
+    if not _PERSON.fullmatch(place.new) or not lower_words(place.old) <= lower_words(text):
         return False
-    is_first = before.startswith(place.old)
-    return not is_first or before[len(place.old) :].split()[:1] in (["is"], ["has"])
+    return before[len(place.old) :].split()[:1] in (["is"], ["has"])
 
 
-def _is_opposite(text: str, place: _Place) -> bool:
+def _is_opposite(text: str, place: Place) -> bool:
     """Return whether a word that the memory has became its opposite: "off" and "on"."""
     old, new = place.old.lower(), place.new.lower()
-    is_said = old in _lower(text) and new not in _lower(text)
+    is_said = old in lower_words(text) and new not in lower_words(text)
     return is_said and concept_of(new) in opposites_of(concept_of(old))
 
 
-def _is_about(text: str, before: Statement, place: _Place) -> bool:
+def _is_about(text: str, before: Statement, place: Place) -> bool:
     """Return whether a memory shares more with a statement than the value that went.
 
     Of one that is nothing but the value its headings tell what it is about.
@@ -180,19 +139,20 @@ def _is_other_value(
     text: str,
     shared: Mapping[str, str],
     after: Statement,
-    place: _Place,
+    place: Place,
     present: Sequence[Scored],
 ) -> bool:
     """Return whether a value that the memory states went, and another came in its place."""
     said = covered_by(present)
-    gone, come, own = (_lower(told) for told in (place.old, place.new, text))
+    gone, come, own = (lower_words(told) for told in (place.old, place.new, text))
     values = values_of(text)
     went = (key for key in values if key in shared and key not in said)
-    if come <= own or all(gone.isdisjoint(_lower(values[key])) for key in went):
+    if come <= own or all(gone.isdisjoint(lower_words(values[key])) for key in went):
         return False
     came = values_of(after.text).keys() - words_of(text).keys() - values.keys()
     return bool(came) and compare_values(place.old, place.new) != "same"
 
 
-def _lower(text: str) -> set[str]:
+def lower_words(text: str) -> set[str]:
+    """Return the words of a text in lower case."""
     return {word.lower() for word in _WORD.findall(text)}

@@ -1,10 +1,11 @@
 """Decide whether a note has moved away from a memory that links it.
 
-Five signals, the surest first: claims of the memory and of the note exclude each other; both
+Six signals, the surest first: claims of the memory and of the note exclude each other; both
 answer one question differently; an edit narrowed what the memory leans on; the note says of that
-part that it no longer holds; what the memory leans on was replaced by something else. The last is
-weighed by `memories/core/drift/evidence.py`, which is calibrated for an embedding model; for others
-only the first four count.
+part that it no longer holds; an edit put other words in the place of the memory's own; what the
+memory leans on was replaced by something else. The last two are weighed by
+`memories/core/drift/phrases.py` and `memories/core/drift/evidence.py`, which are calibrated for an
+embedding model; for others only the first four count.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from memories.core.drift.answered import (
 )
 from memories.core.drift.calibration import Calibration
 from memories.core.drift.edits import CARRIED, Edit, new_statements
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.evidence import (
     Evidence,
     evidence_of,
@@ -34,8 +36,9 @@ from memories.core.drift.headings import is_under_new_name
 from memories.core.drift.narrowing import narrowing
 from memories.core.drift.parts import values_of
 from memories.core.drift.passages import Statement, plain_of, without_links
+from memories.core.drift.phrases import replaced_phrase
 from memories.core.drift.pointers import is_pointer
-from memories.core.drift.substitution import Estimate, other_phrase, substitution
+from memories.core.drift.substitution import substitution
 from memories.core.drift.support import Scored, Support
 from memories.core.drift.tasks import changed_task, is_still_to_do
 from memories.core.drift.withdrawn import withdrawn_since
@@ -144,22 +147,29 @@ def has_drifted(
     is_carried = support.similarity >= CARRIED or carries_an_answer(support, answers)
     if not edits or not is_carried:
         return quiet
-    if estimate and (replaced := _replaced_phrase(text, edits, estimate)):
-        edit, reason = replaced
-        found = replace(quiet, evidence=REPLACED, reasons=(reason,),
-                        sentence=edit.after, before=edit.before.statement)  # fmt: skip
-    else:
-        evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
-        found = _by_support(quiet, evidence, edits, calibration, answers)
+    evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
+    found = _by_support(quiet, evidence, edits, calibration, answers)
+    if estimate and calibration.near_phrases > -1:
+        found = _with_phrases(found, text, edits, estimate, near=calibration.near_phrases)
     return replace(found, is_drifted=found.evidence >= least)
 
 
-def _replaced_phrase(
-    text: str, edits: Iterable[Edit], estimate: Estimate
-) -> tuple[Edit, str] | None:
-    """Return the first edit that replaced words of the memory by others, and which."""
-    told = ((edit, other_phrase(text, edit, estimate)) for edit in edits)
-    return next((found for found in told if found[1]), None)
+def _with_phrases(
+    found: Verdict, text: str, edits: Sequence[Edit], estimate: Estimate, *, near: float
+) -> Verdict:
+    """Raise the evidence to `REPLACED` where an edit replaced words of the memory by others."""
+    replaced = replaced_phrase(text, edits, estimate, near=near)
+    if replaced is None:
+        return found
+    edit, reason = replaced
+    return replace(
+        found,
+        evidence=max(found.evidence, REPLACED),
+        reasons=(reason, *(found.reasons if found.evidence else ())),
+        sentence=edit.replacement,
+        before=edit.before.statement,
+        is_removed=False,
+    )
 
 
 def _edits(text: str, support: Support, present: Sequence[Scored]) -> tuple[Edit, ...]:

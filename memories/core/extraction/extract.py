@@ -43,7 +43,7 @@ BORDERLINE_FROM: Final = 0.25  # one in three of them is worth keeping, see docs
 Advance = Callable[[float], object]  # told the share that is done, 0..1
 
 
-def _unwatched(share: float) -> None:
+def unwatched(share: float) -> None:
     """Tell nobody."""
 
 
@@ -93,7 +93,7 @@ def extract(
     worth: Callable[[Mapping[str, float]], float] = worth_of,
     *,
     agent: str = "",
-    advance: Advance = _unwatched,
+    advance: Advance = unwatched,
 ) -> Extraction:
     """Choose what is worth a memory by rules and by a model of grammar; linear in the length.
 
@@ -106,7 +106,7 @@ def extract(
     agent : str
         The name of the agent whose conversation it is, "" if it is not known.
     advance : callable
-        Called with the share that is done, 0..1, after each statement; what it raises ends this.
+        Called with the share that is done, 0..1, before each step; what it raises ends this.
 
     Returns
     -------
@@ -154,7 +154,7 @@ class Candidate:
 
 
 def facts_in(
-    transcript: str, turns: tuple[Turn, ...], advance: Advance = _unwatched
+    transcript: str, turns: tuple[Turn, ...], advance: Advance = unwatched
 ) -> Iterator[Candidate]:
     """Yield all statements with the fact that each would be."""
     found = describe_all(transcript, turns, advance)
@@ -168,7 +168,7 @@ def facts_in(
 
 
 def describe_all(
-    transcript: str, turns: tuple[Turn, ...], advance: Advance = _unwatched
+    transcript: str, turns: tuple[Turn, ...], advance: Advance = unwatched
 ) -> list[Described]:
     """Return all statements with their features, in order."""
     by_turn: defaultdict[int, list[Statement]] = defaultdict(list)

@@ -42,7 +42,8 @@ _HEADS: Final = words_of(
     " conclusion appendix title subject budget deadline owner constraint requirement convention"
     " store save record keep add write don't hint warning caution option pros cons name role date"
     " step usage test default format style scope limit goal idea error err warn info debug trace"
-    " notice fatal critical alert verbose"
+    " notice fatal critical alert verbose log server client host path file url http https env"
+    " version nginx docker git npm python"
 )
 
 

@@ -57,11 +57,12 @@ def score_anew(supports: Sequence[tuple[str, Support]], model: str) -> list[Supp
 
 
 class Estimator:
-    """What a model tells of two wordings; each pair of statements is read once."""
+    """What a model tells of two wordings; each pair is read once."""
 
     def __init__(self, model: str) -> None:
         self._model = model
         self._known: dict[tuple[str, str], Likelihood] = {}
+        self._near: dict[tuple[str, str], float] = {}
 
     def __call__(self, before: str, after: str) -> Likelihood:
         """Return how likely two statements say the same."""
@@ -71,8 +72,10 @@ class Estimator:
 
     def nearness(self, one: str, other: str) -> float:
         """Return the cosine of two phrases."""
-        left, right = embed([one, other], self._model)
-        return float(left @ right)
+        if (found := self._near.get((one, other))) is None:
+            left, right = embed([one, other], self._model)
+            found = self._near[one, other] = float(left @ right)
+        return found
 
 
 def _estimate(before: str, after: str, model: str) -> Likelihood:

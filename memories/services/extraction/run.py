@@ -16,7 +16,7 @@ from engram.kernel.lease import TakenOverError
 from engram.kernel.models import Job, Workspace
 from engram.kernel.refusals import RefusalError
 from engram.kernel.tenancy import in_workspace
-from memories.core.extraction.extract import Advance, extract
+from memories.core.extraction.extract import Advance, extract, unwatched
 from memories.models import Extraction
 from memories.services.extraction import ask_model
 from memories.services.extraction.queue import KIND
@@ -124,7 +124,7 @@ class _Progress:
 
 
 def read_by_rules(
-    transcript: str, *, agent: str = "", note: str = "", advance: Advance = lambda _: None
+    transcript: str, *, agent: str = "", note: str = "", advance: Advance = unwatched
 ) -> TranscriptReading:
     """Read a transcript of an agent without a model; `note` says why one did not."""
     found = extract(transcript, agent=agent, advance=advance)

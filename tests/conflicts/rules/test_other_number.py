@@ -19,6 +19,7 @@ from tests.conflicts.rules.stories import rules_of
             "Files of up to 25 MB go into the archive.",
             "What is sent to the archive may have 50 MB.",
         ),
+        ("The queue has 8 workers.", "The queue is served with 4 workers."),
     ],
 )
 def test_another_amount_is_found(statements: tuple[str, ...]) -> None:
