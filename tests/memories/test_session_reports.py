@@ -16,6 +16,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.core.briefing import AT_END
 from memories.models import PredictionError, ReportItem, Session, SessionReport
 from memories.services.sessions.end import note_judged
+from memories.services.sessions.uses import times_of_use
 from tests.conftest import NOW, Tenant, issue_agent
 
 DOG = "The office dog is called Biscuit."
@@ -102,6 +103,35 @@ def test_a_report_is_stored_shown_and_told(tenant: Tenant, neighbour: Tenant) ->
     start(tenant, "s2")
     assert end(tenant, "s2").status_code == 202
     assert reported(tenant, "s2") is None
+
+
+def test_a_session_counts_a_memory_of_use_once_by_feedback_or_report(tenant: Tenant) -> None:
+    dog = commit(tenant, DOG)
+    start(tenant)
+
+    def rate(value: float, key: str = "s1") -> None:
+        body = {"memory_id": dog, "value": value}
+        assert tenant.agent.post(f"sessions/{key}/feedback", body).status_code == 200
+
+    def used() -> Any:
+        return tenant.agent.get(f"memories/{dog}").json()["used_count"]
+
+    counts = []
+    for value in (-1, 0.5, 1, 0, 1):
+        rate(value)
+        counts.append(used())
+    assert counts == [0, 1, 1, 0, 1]
+    assert end(tenant, used={dog: 0.8}).status_code == 202
+    assert used() == 1  # its feedback counted already
+    start(tenant, "s2")
+    assert end(tenant, "s2", used={dog: 0.8}).status_code == 202
+    assert used() == 2
+    rate(1, "s2")
+    assert used() == 2
+    rate(-1, "s2")  # feedback has the last word
+    assert used() == 1
+    with in_workspace(tenant.workspace):
+        assert times_of_use([UUID(dog)]) == {UUID(dog): 1}
 
 
 @pytest.mark.parametrize(

@@ -122,7 +122,10 @@ def store_report(
     kept = report.masked
     ReportItem.objects.bulk_create(_items(session, kept, now))
     helped = [memory_id for memory_id, value in kept.used.items() if value > 0]
-    Memory.objects.filter(pk__in=helped).update(used_count=F("used_count") + 1)
+    told = session.candidates.filter(memory__in=helped).exclude(feedback=None)  # counted by that
+    Memory.objects.filter(pk__in=helped).exclude(pk__in=told.values("memory")).update(
+        used_count=F("used_count") + 1
+    )
     _signal(session, [one for one in kept.wrong if one.memory in live], actor=actor, now=now)
     record(
         REPORTED,
