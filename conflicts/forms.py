@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from conflicts.core.rules.registry import RULES
 from conflicts.core.snoozes import LATER, MORNING, days_to_put_off, moments_to_put_off, morning_of
+from conflicts.core.statements import is_value_alone
 from conflicts.core.titles import title_of
 from conflicts.models.card import ConflictKind, ConflictStatus, Severity
 from conflicts.models.decision import Verdict
@@ -39,9 +40,16 @@ class DecisionForm(forms.Form):
         self.fields["keep"].choices = [(str(i), str(i)) for i in choices]  # type: ignore[attr-defined]
 
     def clean_answer(self) -> str:
-        """Drop the answer unless the verdict is `none_valid`."""
+        """Drop the answer unless the verdict is `none_valid`; a value alone is no memory."""
         answer: str = self.cleaned_data["answer"]
-        return answer if self.cleaned_data.get("verdict") == Verdict.NONE_VALID else ""
+        if self.cleaned_data.get("verdict") != Verdict.NONE_VALID:
+            return ""
+        if is_value_alone(answer):
+            raise forms.ValidationError(
+                f"Write a whole sentence, not “{answer.strip()}” alone: it becomes a memory, which"
+                " agents read without this question."
+            )
+        return answer
 
     def clean_keep(self) -> list[UUID]:
         """Drop the ticks unless the verdict uses them."""

@@ -11,6 +11,7 @@ from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
 from memories.core import claims
+from memories.core.function_words import AUXILIARIES
 from memories.core.reasons import Difference
 from memories.core.topic_words import names, stems, written
 
@@ -18,6 +19,8 @@ LEAD_IN_STEMS: Final = 2
 # Every run reads a whole story of up to 2,000 memories again: parsing one takes a millisecond
 # or two, keeping it some 10 KB.
 _TEXTS_KEPT: Final = 6_000
+_VALUE_WORDS: Final = 4
+_VALUES: Final = frozenset(["quantity", "date", "version", "name", "label"])
 _LEADS_IN = re.compile(
     r"(?:starting|beginning|effective|from|since|as\sof|after|with|on|by|in|now)\b", re.I
 )
@@ -177,3 +180,12 @@ def read(fact: Fact, conversation: str = "") -> Statement:
         conversation=conversation,
         qualifiers=qualifiers(f"{fact.scope} {fact.content}"),
     )
+
+
+def is_value_alone(text: str) -> bool:
+    """Return whether a text names a value of nothing: "04:30 UTC", "on Monday at 10"."""
+    words, read = text.lower().split(), claims.read(text).claims
+    is_clause = any(claim.verb for claim in read) or not AUXILIARIES.isdisjoint(words)
+    if len(words) > _VALUE_WORDS or is_clause:
+        return False
+    return any(term.kind in _VALUES for claim in read for term in claim.terms)

@@ -191,6 +191,18 @@ def test_keep_without_ticks_is_explained_and_nothing_changes(
     assert (state(tenant.workspace, old), status(tenant.workspace, card)) == ("active", "open")
 
 
+@pytest.mark.parametrize("value", ["800", "04:30 UTC", "on Monday at 10"])
+def test_a_value_alone_is_no_answer(tenant: Tenant, member: Member, value: str) -> None:
+    old, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+    answer = resolve(client, card, verdict="none_valid", answer=value, **form(page(client)))
+    html = answer.content.decode()
+    assert answer.status_code == 422
+    assert f"Write a whole sentence, not “{value}” alone" in html
+    assert f">{value}</textarea>" in html  # what was typed stays
+    assert (state(tenant.workspace, old), status(tenant.workspace, card)) == ("active", "open")
+
+
 def test_none_valid_keeps_the_answer_as_stated_by_a_user(tenant: Tenant, member: Member) -> None:
     old, new, card = disagree(tenant.workspace)
     client = member("reviewer")

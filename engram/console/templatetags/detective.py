@@ -18,6 +18,7 @@ register = template.Library()
 
 HEIGHT = 120
 STEP = 46
+END = 12  # pixels behind the last month, whose name is wider than a step
 MARGIN = 46
 MONTHS_DRAWN = 24  # the newest; older ones stand in the table
 
@@ -75,7 +76,7 @@ def month_chart(months: Sequence[Month]) -> SafeString:
 def share_chart(months: Sequence[MonthShare], label: str) -> SafeString:
     """Draw a share of each month with its interval; `label` says what it is."""
     drawn = months[-MONTHS_DRAWN:]
-    width = MARGIN + STEP * len(drawn)
+    width = MARGIN + STEP * len(drawn) + END
     lines = format_html_join(
         "",
         '<line class="grid" x1="{}" x2="{}" y1="{}" y2="{}"/>'
