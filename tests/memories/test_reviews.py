@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Review
 from memories.serializers.review_words import _free_in_words
@@ -303,6 +304,32 @@ def test_a_flagged_summary_is_forgotten_or_kept(tenant: Tenant) -> None:
     tenant.reviewer.post(f"reviews/{by_memory[summaries[1]['id']]}/reject", {})
     assert shown(tenant, summaries[0])["state"] == "forgotten"
     assert shown(tenant, summaries[1])["state"] == "active"
+
+
+def test_a_summary_that_is_back_waits_under_the_review_that_forgot_it(tenant: Tenant) -> None:
+    source, other = (
+        commit(tenant.agent, text) for text in ("Rita sings in a choir.", "Rita has a piano.")
+    )
+    summary = commit(tenant.agent, "Rita is musical.", derived_from=[source["id"], other["id"]])
+    tenant.agent.post("memories/forget", {"ids": [source["id"]], "confirm": True})
+    [asked] = tenant.reviewer.get("reviews").json()["results"]
+    tenant.reviewer.post(f"reviews/{asked['id']}/accept", {"note": "gone with it"})
+    assert tenant.reviewer.post("memories/restore", {"ids": [summary["id"]]}).status_code == 200
+    [again] = tenant.reviewer.get("reviews").json()["results"]
+    assert (again["id"], again["status"], again["created_at"]) == (
+        asked["id"], "pending", asked["created_at"],
+    )  # fmt: skip
+    with in_workspace(tenant.workspace):
+        found = Review.objects.get()
+        assert (found.decided_at, found.decided_by, found.note) == (None, "", "")
+        assert Event.objects.filter(type="review.reopened").count() == 1
+    # Of another source it is asked anew.
+    tenant.reviewer.post(f"reviews/{asked['id']}/accept", {})
+    tenant.agent.post("memories/forget", {"ids": [other["id"]], "confirm": True})
+    tenant.reviewer.post("memories/restore", {"ids": [summary["id"]]})
+    [new] = tenant.reviewer.get("reviews").json()["results"]
+    assert new["id"] != asked["id"]
+    assert set(new["request"]["sources"]) == {source["id"], other["id"]}
 
 
 def test_a_tag_on_a_flagged_summary_leaves_the_question(tenant: Tenant) -> None:

@@ -9,7 +9,6 @@ from django.db import IntegrityError
 
 from engram.kernel.actors import Actor
 from engram.kernel.causes import CHANGED_MEANWHILE
-from engram.kernel.history import record
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
@@ -25,7 +24,7 @@ from memories.services.causes import ALREADY_SUGGESTED, NOT_KEPT_APART, REVIEW_C
 from memories.services.gate.suggestions import demand_unchanged, note_reopened
 from memories.services.index.statement_hashes import forgotten_memory
 from memories.services.locks import lock
-from memories.services.review.ask import fingerprint_of, lock_with_memory, subject_of
+from memories.services.review.ask import fingerprint_of, lock_with_memory, mark_reopened
 
 
 def reopen_suggestion(
@@ -67,11 +66,7 @@ def reopen_review(workspace: Workspace, review_id: UUID, *, actor: Actor, now: d
             raise StaleError(
                 "Exactly this was forgotten meanwhile; restore it first.", cause=CHANGED_MEANWHILE
             )
-        review.status = ReviewStatus.PENDING
-        review.decided_at, review.decided_by, review.note = None, "", ""
-        review.save(update_fields=["status", "decided_at", "decided_by", "note"])
-        data = {"review": str(review.id), "kind": review.kind}
-        record("review.reopened", of=subject_of(review), actor=actor, now=now, data=data)
+        mark_reopened(review, actor=actor, now=now)
         return review
 
 

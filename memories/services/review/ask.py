@@ -117,6 +117,15 @@ def lock_with_memory(review_id: UUID) -> tuple[Review, Memory | None]:
     return review, locked
 
 
+def mark_reopened(review: Review, *, actor: Actor, now: datetime) -> None:
+    """Let an answered review wait again; the answer stays in the history."""
+    review.status = ReviewStatus.PENDING
+    review.decided_at, review.decided_by, review.note = None, "", ""
+    review.save(update_fields=["status", "decided_at", "decided_by", "note"])
+    data = {"review": str(review.id), "kind": review.kind}
+    record("review.reopened", of=subject_of(review), actor=actor, now=now, data=data)
+
+
 def subject_of(review: Review) -> tuple[str, UUID]:
     """Return the object of a review's events: its memory, or itself when it has none."""
     return ("memory", review.memory_id) if review.memory_id else ("review", review.id)
@@ -170,7 +179,8 @@ def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
 def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> int:
     """Create a review for each memory derived from a removed source, directly or indirectly.
 
-    Return their number. There is one review per summary: further removed sources are added to it.
+    Return their number. There is one review per summary: further removed sources are added to it,
+    and one by which the summary was forgotten, which is back now, waits again.
     """
     flagged = 0
     for derived_id, removed in _derived_from(sources).items():
@@ -180,6 +190,9 @@ def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> i
         if not new:
             continue
         flagged += 1
+        if waiting is None and (answered := _answered_flag(derived_id, new)) is not None:
+            mark_reopened(answered, actor=actor, now=now)
+            continue
         for source in new:
             record(
                 "memory.source_forgotten",
@@ -230,6 +243,15 @@ def unflag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) ->
             review.save(update_fields=["request"])
         else:
             close([review], ReviewStatus.LAPSED, actor=actor, now=now)
+
+
+def _answered_flag(derived_id: UUID, sources: Sequence[str]) -> Review | None:
+    """Return the review by which a summary was forgotten for these sources: it is back now."""
+    accepted = Review.objects.filter(
+        memory=derived_id, kind=ReviewKind.SOURCE_FORGOTTEN, status=ReviewStatus.ACCEPTED
+    )
+    newest = accepted.select_for_update(no_key=True).first()
+    return newest if newest and set(newest.request["sources"]) == set(sources) else None
 
 
 def _waiting_summaries(derived: Iterable[UUID]) -> Any:
