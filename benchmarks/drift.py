@@ -25,9 +25,9 @@ from engram.console.evaluation.drift_fitting import labelled
 from engram.console.evaluation.drift_pairs import ReadPair, read_pair
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import CALIBRATIONS, Calibration
+from memories.core.drift.estimate import Estimate
 from memories.core.drift.evidence import FEATURES
 from memories.core.drift.fitting import Labelled, fit
-from memories.core.drift.verdict import Estimate
 from memories.services.drift.reading import Estimator
 
 OWN: Final = Path(__file__).parent / "drift"

@@ -11,6 +11,7 @@ from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import Fact
 from conflicts.core.qualifiers import qualifiers
 from memories.core import claims
+from memories.core.drift.parts import VALUES
 from memories.core.function_words import AUXILIARIES
 from memories.core.reasons import Difference
 from memories.core.topic_words import names, stems, written
@@ -20,7 +21,6 @@ LEAD_IN_STEMS: Final = 2
 # or two, keeping it some 10 KB.
 _TEXTS_KEPT: Final = 6_000
 _VALUE_WORDS: Final = 4
-_VALUES: Final = frozenset(["quantity", "date", "version", "name", "label"])
 _LEADS_IN = re.compile(
     r"(?:starting|beginning|effective|from|since|as\sof|after|with|on|by|in|now)\b", re.I
 )
@@ -188,4 +188,4 @@ def is_value_alone(text: str) -> bool:
     is_clause = any(claim.verb for claim in read) or not AUXILIARIES.isdisjoint(words)
     if len(words) > _VALUE_WORDS or is_clause:
         return False
-    return any(term.kind in _VALUES for claim in read for term in claim.terms)
+    return any(term.kind in VALUES for claim in read for term in claim.terms)
