@@ -32,6 +32,10 @@ _ZERO: Final = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CASE: Final = re.compile(r"\b(?:if|unless|except|for|when|while|during|onwards?)\b", re.IGNORECASE)
+# Says in which order an answer names things: "the office first, then the beds".
+_IN_ORDER: Final = re.compile(r"\b(?:first|then|before|afterwards)\b", re.IGNORECASE)
+_AGAINST_ORDER: Final = re.compile(r"\b(?:after|last)\b", re.IGNORECASE)
+MIN_WORDS_BESIDE: Final = 2  # content words of an answer that is more than its amount
 _DIGIT_COMMA: Final = re.compile(r"\d,\d")
 # When an answer holds is no part of it: "in the yard this month".
 _AT_PRESENT: Final = re.compile(
@@ -120,6 +124,8 @@ def _compare(a: str, b: str) -> ValueRelation:
         return _compare_yes_no(mine, theirs)
     if _are_of_other_cases(a, b):
         return "unclear"
+    if _are_in_other_order(a, b):
+        return "other"
     if (found := compare_forms(a, b)) is not None:
         return found
     return "other" if _are_opposite(a, b) else _compare_claims(a, b)
@@ -143,7 +149,7 @@ def _compare_claims(a: str, b: str) -> ValueRelation:
         return "same"
     if bool(_ROLE.match(a)) != bool(_ROLE.match(b)) and (_names(a) or _names(b)):
         return "unclear"  # "the treasurer" may be Olga
-    if _type_of(a) != _type_of(b):
+    if _type_of(a) != _type_of(b) and not (_says_more(a) and _says_more(b)):
         return "unclear"
     if relation == "contradicts" or _quantities(a):
         return "other"
@@ -162,6 +168,24 @@ def _compare_yes_no(mine: re.Match[str] | None, theirs: re.Match[str] | None) ->
 def _are_of_other_cases(a: str, b: str) -> bool:
     """Return whether both answers hold in a case that they name: "two, if enrolled in 2022"."""
     return bool(_CASE.search(a) and _CASE.search(b))
+
+
+def _are_in_other_order(a: str, b: str) -> bool:
+    """Return whether two answers name the same two things or more in another order of time."""
+    if not (_IN_ORDER.search(a) and _IN_ORDER.search(b)):
+        return False
+    if _AGAINST_ORDER.search(a) or _AGAINST_ORDER.search(b):
+        return False
+    mine, theirs = (list(dict.fromkeys(stems(_IN_ORDER.sub(" ", text)))) for text in (a, b))
+    shared = [stem for stem in mine if stem in theirs]
+    return shared[:2] != [stem for stem in theirs if stem in mine][:2]
+
+
+def _says_more(answer: str) -> bool:
+    """Return whether an answer is no bare amount or time: "it is sent again after an hour"."""
+    told = read_cached(_sentence(answer)).claims
+    values = {stem for claim in told for q in claim.quantities for stem in stems(q.text)}
+    return len(frozenset(stems(answer)) - values) >= MIN_WORDS_BESIDE
 
 
 def _are_opposite(a: str, b: str) -> bool:

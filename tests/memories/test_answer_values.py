@@ -25,6 +25,8 @@ SAME = [
     ("Gate A", "gate A"),
     ("OPS@acme.example", "ops@acme.example"),
     ("v3", "v3.1"),
+    ("round first, then sum", "first round, then sum"),
+    ("sum after rounding", "round first, then sum"),
 ]
 OTHER = [
     ("75 s", "30000 ms (30 s)"),
@@ -50,6 +52,9 @@ OTHER = [
     ("/var/log/loom", "/srv/log/loom"),
     ("Ana Ruiz", "Ana Gomez"),
     ("Ana Ruiz", "Ben Ruiz"),
+    ("round first, then sum", "sum first, then round"),
+    ("the office first, then the beds", "first at the beds, then in the office"),
+    ("the mean of all judges", "the best of three rounds by the last jury"),
 ]
 UNCLEAR = [
     ("yes", "no, except on Mondays"),
@@ -59,6 +64,7 @@ UNCLEAR = [
     ("two, for students of 2022", "one, for students of 2023"),
     ("nothing for members", "4 EUR"),
     ("none", "0 EUR"),
+    ("three readers", "the complete jury"),
     ("the copy in the red folder", "the copy on the blue shelf"),
 ]
 

@@ -16,10 +16,11 @@ from conflicts.core.answers.pairs import (
     tells_return,
 )
 from conflicts.core.comparable import is_less_trusted
-from conflicts.core.cues import Cue
+from conflicts.core.cues import Cue, cues
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.timeline import Timeline
-from memories.core.answer_values import compare_values, is_name, mentions
+from memories.core.answer_values import compare_values, is_measured, is_name, mentions
+from memories.core.spelling import collapse
 from memories.core.topic_words import stems
 
 SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
@@ -80,9 +81,15 @@ def read_history(
 
 def stands(timeline: Timeline, one: StatedAnswer) -> bool:
     """Return whether an answer holds from then on: none of an interim, or of the past alone."""
-    if timeline.has_cue(one.position, Cue.TEMPORARY):
+    if timeline.has_cue(one.position, Cue.TEMPORARY) and not _is_the_duration(timeline, one):
         return False
     return one.answer.was is not None or not timeline.has_cue(one.position, *_OF_THE_PAST)
+
+
+def _is_the_duration(timeline: Timeline, one: StatedAnswer) -> bool:
+    """Return whether the span of time in a text is the answer: "logs are there for 90 days"."""
+    rest = timeline.facts[one.position].content.replace(one.answer.answer, " ")
+    return is_measured(one.answer.answer) and Cue.TEMPORARY not in cues(collapse(rest))
 
 
 def _is_told(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:

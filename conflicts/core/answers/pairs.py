@@ -73,8 +73,10 @@ _DAYS: Final = {
     "time": 60,
 }
 _SEASON_DAYS: Final = 120
+# What something costs is a price that was set; what it did cost was paid once.
 _MEASURED: Final = re.compile(
-    r"\b(?:take|takes|took|cost|costs|weigh|weighs|score|scores|coming|registered|signed\sup)\b",
+    r"\b(?:take|takes|took|weigh|weighs|score|scores|coming|registered|signed\sup|"
+    r"(?:did|has|have|had)\s[^?]{1,80}\scost)\b",
     re.IGNORECASE,
 )
 

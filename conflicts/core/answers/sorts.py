@@ -23,7 +23,8 @@ _SORTS: Final[dict[Sort, str]] = {
     r"months?|year|week|hours|deadline)",
     "how often": r"how\s(?:often|frequently|many\stimes)",
     "how much": r"how\s(?:many|much|long|old|far|big|large|high|soon|fast|late|early|deep|wide|"
-    r"tall|heavy|hot|cold|warm)",
+    r"tall|heavy|hot|cold|warm)|what\s(?:do|does|did|would|will)\s[^?]{1,60}\scosts?|"
+    r"what\s(?:is|are|was|were)\sthe\s(?:[\w-]{1,30}\s){0,2}(?:price|cost|fee|charge|fare)s?",
     "how": r"how",
     "which": r"what|which",
     "yes or no": r"is|are|was|were|do|does|did|has|have|had|can|could|may|might|must|should|shall|"

@@ -218,6 +218,36 @@ def test_measurements_progress_and_passing_weeks_are_no_findings(
     assert rules(day, *[("Nothing new.",)] * 9, ("Noted again.", second)) == []
 
 
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("What does entry cost?", "How much does entry cost?"),
+        ("What is the entry fee?", "How high is the entry fee?"),
+    ],
+)
+def test_a_price_is_set_and_not_measured(one: str, other: str) -> None:
+    adults = ("Entry is 5 euros for grown-ups.", Answer(one, "5 euros"))
+    desk = ("Grown-ups pay seven at the desk.", Answer(other, "7 euros"))
+    assert rules(adults, desk) == ["ambiguity.two-answers"]
+
+
+def test_what_two_purchases_did_cost_is_no_contradiction() -> None:
+    retreat = "How much did the retreat cost?"
+    first = ("The retreat came to 4,200 euros.", Answer(retreat, "4,200 euros"))
+    assert rules(first, ("The retreat was 5,100 euros.", Answer(retreat, "5,100 euros"))) == []
+
+
+def test_a_duration_that_is_the_answer_is_no_interim() -> None:
+    kept = "How long are logs kept?"
+    month = ("Logs are dropped after 30 days.", Answer(kept, "30 days"))
+    assert rules(month, ("For 90 days you find the logs.", Answer(kept, "90 days"))) == [
+        "ambiguity.two-answers"
+    ]
+    interim = ("For two weeks logs go to tape.", Answer("Where do logs go?", "to tape"))
+    disk = ("Logs go to disk.", Answer("Where do logs go?", "to disk"))
+    assert rules(disk, interim) == []
+
+
 def test_an_answer_of_the_other_value_to_a_near_question_shows_that_it_is_known() -> None:
     own, sidecar = (
         Answer("Which port does geo use?", "8088"),
