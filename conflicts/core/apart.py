@@ -32,6 +32,10 @@ _LEAD: Final = re.compile(
     r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s(?:the|our|an?|all)\s)",
     re.IGNORECASE,
 )
+# What tells a name from its namesakes: "Jonas (the analyst)".
+_NAMESAKE: Final = re.compile(
+    r"\b(?P<name>[A-Z][\w'’-]{1,30})\s\((?:the|our)\s(?P<which>[^()]{2,40})\)"
+)
 _JOINED: Final = re.compile(
     r"(?<![\w-])(?:[a-z]{2,30}\d{1,9}|[a-z]{1,30}(?:-[a-z0-9]{1,30}){1,4})(?![\w-])"
 )
@@ -217,8 +221,24 @@ def _codes(statement: Statement) -> frozenset[str]:
 
 
 def are_apart(a: Statement, b: Statement) -> bool:
-    """Return whether two texts report measurements, or begin with exclusive conditions."""
-    return are_observations(a, b) or is_other_quarter(a, b) or _has_other_condition(a, b)
+    """Return whether two texts report measurements, begin with exclusive conditions, or name
+    namesakes.
+    """
+    return (
+        are_observations(a, b)
+        or is_other_quarter(a, b)
+        or _has_other_condition(a, b)
+        or _are_of_namesakes(a, b)
+        or _are_of_namesakes(b, a)
+    )
+
+
+def _are_of_namesakes(a: Statement, b: Statement) -> bool:
+    """Return whether a text says which one of a name it means, and the other has the name alone."""
+    return any(
+        concept_of(match["name"].lower()) in b.stems and b.stems.isdisjoint(stems(match["which"]))
+        for match in _NAMESAKE.finditer(a.fact.content)
+    )
 
 
 def _has_other_condition(a: Statement, b: Statement) -> bool:

@@ -15,7 +15,7 @@ from conflicts.core.conditions import are_parted
 from conflicts.core.cues import Cue
 from conflicts.core.settled import SETTLES
 from conflicts.core.statements import Statement, read
-from conflicts.core.subjects import are_of_other_subjects, note_of
+from conflicts.core.subjects import LocatedText, are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import (
     compare_values,
@@ -93,11 +93,22 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
     a, b = timeline.statements[old.position], timeline.statements[new.position]
     if not may_be_of_one_thing(a, b) or is_of_other_place(a, b) or apart.are_apart(a, b):
         return False
-    if are_of_other_subjects(note_of(a.fact), note_of(b.fact)):
+    if are_of_other_subjects(_note_without(a, old), _note_without(b, new)):
         return False
     if _are_parted(a, b, old, new) or _number_other_things(a, b, old, new):
         return False
     return not _are_of_other_periods(timeline, old, new)
+
+
+def _note_without(statement: Statement, stated: StatedAnswer) -> LocatedText:
+    """Return a memory without the words of its answer: who signs may be the subject itself."""
+    note, told = note_of(statement.fact), frozenset(stems(stated.answer.answer))
+    if is_measured(stated.answer.answer):
+        return note
+    rest = " ".join(
+        word for word in note.content.split() if not stems(word) or told.isdisjoint(stems(word))
+    )
+    return replace(note, content=rest)
 
 
 def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:

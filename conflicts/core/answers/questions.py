@@ -32,7 +32,7 @@ MIN_COSINE: Final = 0.62
 MIN_COSINE_OTHER_NOUNS: Final = 0.84
 MIN_COSINE_YES_OR_NO: Final = 0.72  # such a question states the whole claim in its words
 MIN_COSINE_NARROWER: Final = 0.84  # where one question ends with a case that the other lacks
-OTHER_SORT: Final = 0.14  # more, where question words and types of the answers differ
+OTHER_SORT: Final = 0.07  # more, where question words and types of the answers differ
 _OF_ONE_THING: Final = re.compile(
     r"^(?:where|when|who|what)\s(?:is|are|was|were)\s"
     r"(?P<thing>(?:(?!(?:in|on|at|for|of|during|by|with|to|from|between|after|before|about)\b)"

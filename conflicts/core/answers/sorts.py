@@ -21,7 +21,7 @@ _SORTS: Final[dict[Sort, str]] = {
     "where": r"where|(?:which|what)\s(?:place|room|city|site|country|location)",
     "when": r"when|(?:what|which)\s(?:is\sthe\s)?(?:due\s)?(?:times?|days?|dates?|weekdays?|"
     r"months?|year|week|hours|deadline)",
-    "how often": r"how\s(?:often|frequently|many\stimes)",
+    "how often": r"how\s(?:often|frequently)",
     "how much": r"how\s(?:many|much|long|old|far|big|large|high|soon|fast|late|early|deep|wide|"
     r"tall|heavy|hot|cold|warm)|what\s(?:do|does|did|would|will)\s[^?]{1,60}\scosts?|"
     r"what\s(?:is|are|was|were)\sthe\s(?:[\w-]{1,30}\s){0,2}(?:price|cost|fee|charge|fare)s?",

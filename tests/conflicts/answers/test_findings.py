@@ -231,6 +231,28 @@ def test_a_price_is_set_and_not_measured(one: str, other: str) -> None:
     assert rules(adults, desk) == ["ambiguity.two-answers"]
 
 
+def test_two_answers_may_be_the_subjects_of_their_sentences() -> None:
+    cheques = "Who signs cheques?"
+    one = ("The treasurer signs cheques.", Answer(cheques, "the treasurer"))
+    other = ("The chair signs cheques.", Answer(cheques, "the chair"))
+    assert rules(one, other) == ["ambiguity.two-answers"]
+
+
+def test_values_of_two_subjects_stay_apart() -> None:
+    capacity = "How much does the tank hold?"
+    etna = ("Tank of Etna holds 10 litres.", Answer(capacity, "10 litres"))
+    ural = ("Tank of Ural holds 20 litres.", Answer(capacity, "20 litres"))
+    assert rules(etna, ural) == []
+
+
+def test_a_name_that_is_told_from_its_namesakes_is_not_the_bare_name() -> None:
+    analyst = ("Jonas (the analyst) works from Porto.", Answer("Where is Jonas?", "Porto"))
+    leader = ("Jonas sits in Leipzig with his map people.", Answer("Where is Jonas?", "Leipzig"))
+    assert rules(analyst, leader) == []
+    same = ("The analyst Jonas sits in Leipzig.", Answer("Where is Jonas?", "Leipzig"))
+    assert rules(analyst, same) == ["ambiguity.two-answers"]
+
+
 def test_what_two_purchases_did_cost_is_no_contradiction() -> None:
     retreat = "How much did the retreat cost?"
     first = ("The retreat came to 4,200 euros.", Answer(retreat, "4,200 euros"))
