@@ -145,6 +145,8 @@ def _compare_zero(a: str, b: str) -> ValueRelation | None:
 def _compare_claims(a: str, b: str) -> ValueRelation:
     """Compare answers that are neither yes nor no by claim comparison, then by their words."""
     relation = claims.compare(_sentence(a), _sentence(b)).relation
+    if relation == "contradicts" and _name_other_dates(a, b):
+        return "other"
     if relation in ("same", "refines") or _share_value(a, b) or _is_finer_version(a, b):
         return "same"
     if bool(_ROLE.match(a)) != bool(_ROLE.match(b)) and (_names(a) or _names(b)):
@@ -154,6 +156,12 @@ def _compare_claims(a: str, b: str) -> ValueRelation:
     if relation == "contradicts" or _quantities(a):
         return "other"
     return _compare_words(a, b)
+
+
+def _name_other_dates(a: str, b: str) -> bool:
+    """Return whether both answers name dates or days, none in common: "1 May", "1 June"."""
+    mine, theirs = _dates(a), _dates(b)
+    return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
 def _compare_yes_no(mine: re.Match[str] | None, theirs: re.Match[str] | None) -> ValueRelation:
@@ -227,6 +235,9 @@ def _is_finer_version(a: str, b: str) -> bool:
     """Return whether one answer gives the other's version more exactly: "3.12", "3.12.4"."""
     mine, theirs = (_VERSION.findall(text) for text in (a, b))
     if len(mine) != 1 or len(theirs) != 1:
+        return False
+    rests = [frozenset(stems(_VERSION.sub(" ", text))) for text in (a, b)]
+    if not (rests[0] <= rests[1] or rests[1] <= rests[0]):
         return False
     short, long = sorted((mine[0], theirs[0]), key=len)
     return bool(long.startswith(f"{short}.") or long == short)

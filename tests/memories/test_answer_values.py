@@ -53,6 +53,10 @@ OTHER = [
     ("Ana Ruiz", "Ana Gomez"),
     ("Ana Ruiz", "Ben Ruiz"),
     ("round first, then sum", "sum first, then round"),
+    ("1 May", "1 June"),
+    ("gate 3 on the north side", "gate 3 on the south side"),
+    ("Monday at 9", "Tuesday at 9"),
+    ("room 3, on Mondays", "room 3, on Fridays"),
     ("the office first, then the beds", "first at the beds, then in the office"),
     ("the mean of all judges", "the best of three rounds by the last jury"),
 ]
