@@ -18,12 +18,26 @@ def next_id() -> UUID:
     Ids of one process increase strictly. Random ids would break the ties of two rankings of the
     same memories differently, and scatter the rows of one import over whole indexes.
     """
+    return next_ids(1)[0]
+
+
+def next_ids(count: int) -> list[UUID]:
+    """Return so many ids, increasing, for one question to the system's random source."""
     global _last  # noqa: PLW0603  one clock a process
+    random = os.urandom(8 * count)
     milliseconds, rest = divmod(time_ns(), 1_000_000)
     now = (milliseconds << _FRACTION_BITS) + (rest << _FRACTION_BITS) // 1_000_000
     with _lock:
-        _last = now = max(now, _last + 1)
-    milliseconds, fraction = divmod(now, 1 << _FRACTION_BITS)
+        first = max(now, _last + 1)
+        _last = first + count - 1
+    return [
+        _id_at(first + place, int.from_bytes(random[8 * place : 8 * place + 8]))
+        for place in range(count)
+    ]
+
+
+def _id_at(time: int, random: int) -> UUID:
+    milliseconds, fraction = divmod(time, 1 << _FRACTION_BITS)
     high = (milliseconds % (1 << _MS_BITS)) << 16 | 7 << 12 | fraction
-    low = 0b10 << _RANDOM_BITS | int.from_bytes(os.urandom(8)) >> 64 - _RANDOM_BITS
+    low = 0b10 << _RANDOM_BITS | random >> 64 - _RANDOM_BITS
     return UUID(int=high << 64 | low)

@@ -61,9 +61,29 @@ def insert(rows: Iterable[Model]) -> None:
             for row, (key, *_) in zip(group, keys, strict=True):
                 row.pk = key
                 row._state.adding = False
-            companion = _companions.get(type(group[0]))
-            if companion is not None and any(count for _, count in keys[:1]):
-                companion.announce()
+            announce(type(group[0]), keys)
+
+
+def with_companion(model: type[Model], written: str) -> str:
+    """Return an INSERT of a model's rows, with its companion's, that returns keys in order.
+
+    Each row of the answer is a key and how many rows the companion wrote: see `announce`.
+    """
+    key = connection.ops.quote_name(str(model._meta.pk.column))
+    companion = _companions.get(model)
+    if companion is None:
+        return f"{written} RETURNING {key}, 0"
+    fresh = f"WITH fresh AS ({written} RETURNING *)"
+    more = f"companion AS ({companion.statement} RETURNING 1)"
+    keys = f"SELECT {key}, (SELECT count(*) FROM companion) FROM fresh ORDER BY 1"  # noqa: S608
+    return f"{fresh}, {more} {keys}"
+
+
+def announce(model: type[Model], keys: Sequence[Sequence[int]]) -> None:
+    """Tell a model's companion that it wrote rows, if it did; `keys` are what the INSERT gave."""
+    companion = _companions.get(model)
+    if companion is not None and any(count for _, count in keys[:1]):
+        companion.announce()
 
 
 def _bind_rows(group: Sequence[Model], literals: abc.Transformer) -> str:
@@ -74,14 +94,9 @@ def _bind_rows(group: Sequence[Model], literals: abc.Transformer) -> str:
         stamp(row)
         rows.append(f"({', '.join(_bind(field, row, literals, known) for field in fields)})")
     written = f"{head} {', '.join(rows)}"
-    companion = _companions.get(type(group[0]))
-    if companion is None:
-        return f"{written}{returning}"
-    key = connection.ops.quote_name(str(type(group[0])._meta.pk.column))
-    fresh = f"WITH fresh AS ({written} RETURNING *)"
-    more = f"companion AS ({companion.statement} RETURNING 1)"
-    keys = f"SELECT {key}, (SELECT count(*) FROM companion) FROM fresh ORDER BY 1"  # noqa: S608
-    return f"{fresh}, {more} {keys}"
+    if type(group[0]) in _companions:
+        return with_companion(type(group[0]), written)
+    return f"{written}{returning}"
 
 
 @lru_cache(maxsize=64)

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db import connection
 
 from engram.kernel.actors import Actor
-from engram.kernel.ids import next_id
+from engram.kernel.ids import next_ids
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import Ask, Memory
 from memories.services.disputes import have_card
@@ -58,7 +58,7 @@ def record_asks(
     """
     if not pairs:
         return set()
-    ids = [next_id() for _ in pairs]
+    ids = next_ids(len(pairs))
     parameters = {
         "workspace": current_workspace_id(),
         "kind": actor.kind,

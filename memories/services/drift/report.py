@@ -20,7 +20,7 @@ from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.binary import pack_ids, prepared_cursor
 from engram.kernel.history import record_each
-from engram.kernel.ids import next_id
+from engram.kernel.ids import next_ids
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.core.drift.pointers import PROMOTED
@@ -140,7 +140,7 @@ def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
         recallable.parameters
         | {
             "supports": found,
-            "ids": [next_id() for _ in found],
+            "ids": next_ids(len(found)),
             "type": ErrorType.MEMORY_DRIFT.value,
             "source": DRIFT_SOURCE,
             "origin": origin,
