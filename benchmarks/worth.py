@@ -26,10 +26,10 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from memories.core.extraction.describing import Describing
 from memories.core.extraction.extract import WORTH_FROM, extract, facts_in
 from memories.core.extraction.features import feature_names
 from memories.core.extraction.overlap import overlaps
-from memories.core.extraction.turns import read_turns
 from memories.core.extraction.worth import WEIGHTS_FILE, Weights
 
 Floats = NDArray[np.float64]
@@ -52,9 +52,7 @@ def rows_of(sessions: Sequence[Session]) -> tuple[Floats, Floats]:
     """Return the features (n, f) and labels (n,) of all statements."""
     rows, labels = [], []
     for session in sessions:
-        transcript = session["transcript"]
-        turns = read_turns(transcript)
-        for one in facts_in(transcript, turns):
+        for one in facts_in(Describing(session["transcript"])):
             quote = one.fact.quote if one.fact else one.described.statement.text
             rows.append([one.described.features[name] for name in feature_names()])
             is_long = len(quote.split()) >= MIN_WORDS

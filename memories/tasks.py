@@ -26,7 +26,7 @@ from memories.services.recall import log
 from memories.services.retention import apply as retention
 from memories.services.sessions import end
 
-EXTRACTION_SECONDS = 10.0  # then the next workspace is served; a running job is finished
+EXTRACTION_SECONDS = 10.0  # then others are served; a job that is not done goes on behind them
 JANITOR_TASK = "memories.janitor_run"
 RETENTION_SECONDS = 10.0
 

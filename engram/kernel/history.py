@@ -120,7 +120,7 @@ def _write_each(
     """Write one event per row by one prepared statement; return their numbers in order."""
     if not rows:
         return []
-    shared = {
+    shared: dict[str, Any] = {
         "workspace": current_workspace_id(), "type": type, "object_type": of, "at": now,
         "kind": actor.kind, "actor": actor.id, "label": actor.label,
     }  # fmt: skip
@@ -128,7 +128,7 @@ def _write_each(
     data = pack_texts([json.dumps(dict(data)) for _, data in rows])
     with prepared_cursor() as cursor:
         cursor.execute(
-            with_companion(Event, _WRITE_EACH), {**shared, "objects": objects, "data": data}
+            with_companion(Event, _WRITE_EACH), shared | {"objects": objects, "data": data}
         )
         keys = cursor.fetchall()
     announce(Event, keys)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from typing import Final
 
 from django.db import models
 from django.db.models import Q
@@ -12,15 +13,20 @@ from engram.kernel.models import Job, Provenance
 from engram.kernel.tenancy import WorkspaceModel
 from memories.models.memory import Memory
 
+# What an extraction is changed to whose transcript is deleted.
+WITHOUT_TRANSCRIPT: Final = {"transcript": "", "described": None}
+
 
 class Extraction(WorkspaceModel):
     """What an extraction job reads; the transcript is emptied when the job ends.
 
-    `is_of_session`: it is the transcript of the session, which is extracted once.
+    `is_of_session`: it is the transcript of the session, which is extracted once. `described` is
+    what a worker that handed the job over knows of its statements; it quotes the transcript.
     """
 
     job = models.OneToOneField(Job, models.CASCADE, primary_key=True, related_name="extraction")
     transcript = models.TextField(blank=True)
+    described = models.JSONField(null=True, editable=False)
     is_of_session = models.BooleanField(default=False)
     session_key = models.CharField(max_length=200, blank=True)
     project = models.CharField(max_length=200, blank=True)
@@ -28,6 +34,12 @@ class Extraction(WorkspaceModel):
     agent = models.CharField(max_length=200, blank=True)
 
     class Meta:
+        constraints = [
+            models.CheckConstraint(
+                condition=Q(described__isnull=True) | ~Q(transcript=""),
+                name="extraction_described_with_transcript",
+            )
+        ]
         indexes = [
             models.Index(
                 fields=["workspace", "session_key"],

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from memories.core.extraction.describing import Describing
 from memories.core.extraction.echoes import find_echoes
-from memories.core.extraction.extract import WORTH_FROM, describe_all, extract
+from memories.core.extraction.extract import WORTH_FROM, extract
 from memories.core.extraction.model_facts import Found, TranscriptText, accept_facts
-from memories.core.extraction.turns import read_turns
 from tests.growth import MOST_GROWTH, growth
 
 
@@ -93,7 +93,7 @@ def test_echoes_are_found_in_linear_time(line: str) -> None:
         return f"User: {line * length}\nAgent: {'Bo owns payroll. ' * length}\n"
 
     def find(transcript: str) -> object:
-        turns = read_turns(transcript)
-        return find_echoes(describe_all(transcript, turns), turns)
+        describing = Describing(transcript)
+        return find_echoes(describing.describe_all(), describing.turns)
 
     assert growth(make, find, 100) < MOST_GROWTH

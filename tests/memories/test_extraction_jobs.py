@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
+from time import monotonic
 from typing import Any
 from unittest.mock import Mock
 from uuid import uuid4
@@ -19,6 +20,7 @@ from engram.kernel.embedding import EmbeddingUnavailableError
 from engram.kernel.models import Job, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from memories import tasks
+from memories.core.extraction.describing import Describing
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal, Memory, Session
 from memories.services.extraction import run
 from memories.services.extraction.queue import queue_transcript
@@ -265,7 +267,7 @@ def test_a_worker_that_was_taken_over_commits_nothing(tenant: Tenant) -> None:
     assert slow is not None
     assert work(tenant, later=Job.silence + timedelta(seconds=1)) == 1
     before = contents(tenant)
-    assert not run._do(tenant.workspace, slow, clock=timezone.now)
+    assert not run._do(tenant.workspace, slow, clock=timezone.now, until=monotonic() + 60)
     assert contents(tenant) == before
     assert show(tenant.agent, job)["status"] == "done"
 
@@ -305,7 +307,7 @@ def test_a_turn_ends_at_its_deadline_though_no_job_ends(
 ) -> None:
     jobs = [queue(tenant.agent) for _ in range(3)]
     read = Mock(side_effect=ValueError)
-    monkeypatch.setattr(run, "read_by_rules", read)
+    monkeypatch.setattr(run, "Describing", read)
     woken: list[Any] = []
     monkeypatch.setattr(job_queue, "wake", lambda task, *ids: woken.append((task, *ids)))
     pk = tenant.workspace.pk
@@ -606,8 +608,8 @@ def test_what_is_erased_while_it_is_read_is_not_written(
     queue(tenant.agent)
     read = run.read_by_rules
 
-    def read_late(transcript: str, **fields: Any) -> Any:
-        found = read(transcript, **fields)
+    def read_late(describing: Describing, **fields: Any) -> Any:
+        found = read(describing, **fields)
         with in_workspace(tenant.workspace):
             Extraction.objects.update(transcript="")
         return found

@@ -93,6 +93,35 @@ def test_no_fact_is_lost_and_none_is_there_twice(
     assert sweep(shared_tenant, timezone.now() + timedelta(days=1), monkeypatch) == 0
 
 
+@pytest.mark.parametrize(
+    ("name", "when"),
+    [("Describing.go_on", "after"), ("read_by_rules", "before"), ("read_by_rules", "after")],
+)
+def test_a_worker_that_dies_in_a_later_turn_loses_only_that_turn(
+    shared_tenant: Tenant, name: str, when: str
+) -> None:
+    undisturbed = build_tenant("calm")
+    queue(undisturbed.agent)
+    run.extract_turn(undisturbed.workspace.pk, clock=timezone.now, seconds=60, may_ask=False)
+
+    def turn(now: datetime, seconds: float) -> int:
+        pk = shared_tenant.workspace.pk
+        return run.extract_turn(pk, clock=lambda: now, seconds=seconds, may_ask=False)
+
+    job = queue(shared_tenant.agent)
+    for _ in range(3):
+        assert turn(timezone.now(), 0) == 0
+    with in_workspace(shared_tenant.workspace):
+        kept = Extraction.objects.get().described
+    assert len(kept["described"]) == 3
+    kill_at(shared_tenant, "memories.tasks.extract_workspace", RUN, name, when)
+    assert show(shared_tenant.agent, job)["status"] == "running"
+    with in_workspace(shared_tenant.workspace):
+        assert Extraction.objects.get().described == kept
+    assert turn(timezone.now() + Job.silence + timedelta(seconds=1), 60) == 1
+    assert written(shared_tenant) == written(undisturbed)
+
+
 def test_a_transcript_at_which_every_worker_dies_fails_and_is_deleted(
     shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:

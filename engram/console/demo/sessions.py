@@ -6,6 +6,7 @@ worker.
 
 from __future__ import annotations
 
+import math
 from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
@@ -62,7 +63,7 @@ def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: da
     )  # fmt: skip
     if step.is_extracted:
         queue_of_session(workspace, step.key, actor=agent, now=ended_at)
-        extract_turn(workspace.pk, clock=lambda: ended_at, seconds=0, may_ask=False)
+        extract_turn(workspace.pk, clock=lambda: ended_at, seconds=math.inf, may_ask=False)
     judged_at = ended_at + JUDGED_AFTER
     judge_due(workspace, clock=lambda: judged_at)
     rng = np.random.default_rng([SEED, *step.key.encode()])

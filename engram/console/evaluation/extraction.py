@@ -24,9 +24,9 @@ from engram.console.evaluation.levels import EXTRACTION, levels_met
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.transcripts import Answered, TranscriptRow, read
 from engram.console.scratch import commit_rows, scratch_workspace
+from memories.core.extraction.describing import Describing
 from memories.core.extraction.extract import facts_in
 from memories.core.extraction.overlap import overlaps
-from memories.core.extraction.turns import read_turns
 from memories.core.metrics import Interval, bootstrap_ratio
 from memories.services.commit.draft import Draft
 
@@ -117,7 +117,7 @@ def _requests(
 
 def _recognised(row: TranscriptRow) -> list[str]:
     """Return the quotes of requests that the rules see; a request that names nothing has none."""
-    found = facts_in(row.transcript, read_turns(row.transcript))
+    found = facts_in(Describing(row.transcript))
     return [one.fact.quote for one in found if one.described.is_request and one.fact is not None]
 
 

@@ -15,6 +15,7 @@ from engram.console.scratch import EVALUATOR
 from engram.kernel import job_queue
 from engram.kernel.models import Job, Workspace
 from engram.kernel.tenancy import in_workspace
+from memories.core.extraction.describing import Describing
 from memories.core.extraction.extract import extract
 from memories.core.extraction.prompt import PROMPT, Prompt
 from memories.models import Extraction
@@ -29,7 +30,7 @@ Read = Callable[[Workspace, Job, str], TranscriptReading]
 
 
 def _read_by_rules(workspace: Workspace, job: Job, transcript: str) -> TranscriptReading:
-    return run.read_by_rules(transcript)
+    return run.read_by_rules(Describing(transcript))
 
 
 def _with_worth(worth: float) -> Read:

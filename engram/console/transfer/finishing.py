@@ -14,6 +14,7 @@ from engram.kernel.history import record
 from engram.kernel.lease import lease_of, note_due
 from engram.kernel.models import Workspace
 from memories.models import Extraction, Memory
+from memories.models.extraction import WITHOUT_TRANSCRIPT
 from memories.services.index import answers, entities, note_chunks
 from predictor.models import PredictorState
 from predictor.services.training.due import REASONS, note_training_due
@@ -31,7 +32,7 @@ def finish(
         Memory.objects.filter(forgotten_at=None).update(is_embedding_due=True)
     answers.mark_due(workspace.embedding_model)
     note_chunks.mark_due(workspace.embedding_model)
-    Extraction.objects.exclude(transcript="").update(transcript="")  # their jobs have ended
+    Extraction.objects.exclude(transcript="").update(**WITHOUT_TRANSCRIPT)  # their jobs have ended
     awaited = set(DetectionDue.objects.values_list("awaits", flat=True).distinct())
     if Awaits.ALL in awaited:
         note_due(lease_of(DetectionLease, workspace.pk), now)

@@ -97,8 +97,7 @@ def _is_copy(one: Described, other: Described) -> bool:
 
 def _is_asserted(one: Described) -> bool:
     unsure = ("question", "hedge", "uncertain")
-    is_quoted = any(claim.modality == "quote" for claim in one.reading.claims)
-    return not is_quoted and not any(one.features[name] for name in unsure)
+    return "quote" not in one.modalities and not any(one.features[name] for name in unsure)
 
 
 class SpokenWords:

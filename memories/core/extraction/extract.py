@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from memories.core.content import CONTENT_MAX_CHARS
-from memories.core.extraction.correction_words import correction_of
-from memories.core.extraction.corrections import mark_corrected
-from memories.core.extraction.echoes import find_echoes, mark_echoed_orders
+from memories.core.extraction.describing import DESCRIBED, Advance, Describing, unwatched
+from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.facts import Fact, make_fact
-from memories.core.extraction.features import Around, Described, describe
+from memories.core.extraction.features import Described
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
 from memories.core.extraction.language import seems_english
-from memories.core.extraction.meant import mark_announced
-from memories.core.extraction.offers import mark_answered
 from memories.core.extraction.overlap import Repetitions
-from memories.core.extraction.private_marks import mark_private
-from memories.core.extraction.private_repeats import mark_repeated
-from memories.core.extraction.private_topics import mark_topics
-from memories.core.extraction.retractions import mark_retracted
-from memories.core.extraction.statements import Statement, read_statements
-from memories.core.extraction.turns import Turn, read_turns
+from memories.core.extraction.turns import Turn
 from memories.core.extraction.worth import worth_of
 from memories.core.spelling import letters
 from memories.core.text import terms
@@ -36,15 +28,7 @@ MAX_OF_EXCHANGE: Final = 3
 SAID_ALREADY: Final = frozenset({"already_known", "repeated"})  # keeping it adds nothing
 BORDERLINE_WORDS: Final = 5  # nobody can judge a shorter statement
 WORTH_FROM: Final = 0.45  # probability; chosen on sessions left out, see docs/tuning.md
-_DESCRIBED: Final = 0.5  # share of the work that is done once every statement is described
 BORDERLINE_FROM: Final = 0.25  # one in three of them is worth keeping, see docs/tuning.md
-
-
-Advance = Callable[[float], object]  # told the share that is done, 0..1
-
-
-def unwatched(share: float) -> None:
-    """Tell nobody."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,8 +98,18 @@ def extract(
         At most `MAX_FACTS` facts, and `MAX_REQUESTED` that the user asked to remember; every other
         statement is refused with a reason.
     """
-    turns = read_turns(transcript, agent)
-    candidates = list(facts_in(transcript, turns, advance))
+    return extract_from(Describing(transcript, agent), worth, advance=advance)
+
+
+def extract_from(
+    describing: Describing,
+    worth: Callable[[Mapping[str, float]], float] = worth_of,
+    *,
+    advance: Advance = unwatched,
+) -> Extraction:
+    """Choose as `extract` does, and describe only what is not described yet."""
+    turns = describing.turns
+    candidates = list(facts_in(describing, advance))
     statements = [one.described.statement for one in candidates]
     is_read = seems_english(one.text for one in statements if one.kind == "prose")
     judged = [_judge(one, worth, is_read=is_read) for one in candidates]
@@ -153,58 +147,16 @@ class Candidate:
     bar: Reason | None
 
 
-def facts_in(
-    transcript: str, turns: tuple[Turn, ...], advance: Advance = unwatched
-) -> Iterator[Candidate]:
+def facts_in(describing: Describing, advance: Advance = unwatched) -> Iterator[Candidate]:
     """Yield all statements with the fact that each would be."""
-    found = describe_all(transcript, turns, advance)
-    pairs = [(one, turns[one.statement.turn]) for one in found]
+    found = describing.describe_all(lambda share: advance(DESCRIBED * share))
+    pairs = [(one, describing.turns[one.statement.turn]) for one in found]
     for position, (described, turn) in enumerate(pairs):
-        advance(_DESCRIBED + (1 - _DESCRIBED) * position / len(pairs))
+        advance(DESCRIBED + (1 - DESCRIBED) * position / len(pairs))
         before = pairs[max(position - 2, 0) : position]
         bar = find_bar(described, turn)
-        fact = make_fact(transcript, described, turn, before) if bar is None else None
+        fact = make_fact(describing.transcript, described, turn, before) if bar is None else None
         yield Candidate(described, turn, fact, bar)
-
-
-def describe_all(
-    transcript: str, turns: tuple[Turn, ...], advance: Advance = unwatched
-) -> list[Described]:
-    """Return all statements with their features, in order."""
-    by_turn: defaultdict[int, list[Statement]] = defaultdict(list)
-    answered = mark_answered(read_statements(transcript, turns), turns)
-    retracted = mark_retracted(answered, turns)
-    corrected = mark_corrected(retracted, turns)
-    private = mark_repeated(mark_private(corrected, turns), turns)
-    for statement in mark_topics(private, turns):
-        by_turn[statement.turn].append(statement)
-    described = []
-    for position, own in list(by_turn.items()):
-        for place, statement in enumerate(own):
-            around = Around(
-                before=own[place - 1].text if place else "",
-                after=own[place + 1].text if place + 1 < len(own) else "",
-                previous_turn=_text(by_turn, position - 1, -1),
-                next_turn=_text(by_turn, position + 1, 0),
-                share=statement.start / len(transcript),
-            )
-            advance(_DESCRIBED * around.share)
-            described.append(_describe(statement, turns[position], around))
-    mark_announced(described, turns)
-    mark_echoed_orders(described, turns)
-    return described
-
-
-def _describe(statement: Statement, turn: Turn, around: Around) -> Described:
-    """Describe a statement; one that corrects another by the grammar of that."""
-    if correction_of(statement) is None:
-        return describe(statement, turn, around)
-    corrected = replace(statement, text=statement.corrects, corrects="")
-    return replace(describe(corrected, turn, around), statement=statement)
-
-
-def _text(by_turn: dict[int, list[Statement]], position: int, place: int) -> str:
-    return by_turn[position][place].text if position in by_turn else ""
 
 
 def _judge(

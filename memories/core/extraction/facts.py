@@ -202,5 +202,5 @@ def _doubt_about(described: Described) -> float:
     is_unsure = has["hedge"] > 0 or has["uncertain"] > 0
     if described.is_request:
         is_unsure = not HEDGES.isdisjoint(bare_words(without_request(described.statement.text)))
-    is_reported = any(claim.modality == "quote" for claim in described.reading.claims)
+    is_reported = "quote" in described.modalities
     return (HEDGED if is_unsure else 0.0) + (REPORTED if is_reported else 0.0)

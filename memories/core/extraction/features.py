@@ -43,7 +43,8 @@ class Described:
     statement: Statement
     words: tuple[str, ...]
     features: dict[str, float]
-    reading: Reading
+    modalities: frozenset[str]  # of its claims
+    is_told: bool  # one of its claims is in the past
     is_request: bool  # the user asks to remember it
 
 
@@ -78,7 +79,8 @@ NOTHING_AROUND: Final = Around("", "", "", "", 0.0)
 def describe(statement: Statement, turn: Turn, around: Around) -> Described:
     """Compute the features of a statement of a turn; those of code and quoted lines are all 0."""
     if statement.kind in {"code", "quoted"}:
-        return Described(statement, (), dict.fromkeys(feature_names(), 0.0), _UNREAD, False)
+        nothing = dict.fromkeys(feature_names(), 0.0)
+        return Described(statement, (), nothing, frozenset(), is_told=False, is_request=False)
     text = normalise(statement.text[:MAX_CHARS])
     is_read = statement.kind == "prose" and " " in text
     reading = read_cached(text) if is_read else _UNREAD
@@ -94,7 +96,9 @@ def describe(statement: Statement, turn: Turn, around: Around) -> Described:
     values = {name: float(value) for name, value in features.items()}
     is_persons = turn.role == "user" or turn.may_be_output  # of which a person is asked
     is_request = is_persons and statement.kind == "prose" and _is_asked(statement, values)
-    return Described(statement, words, values, reading, is_request)
+    modalities = frozenset(claim.modality for claim in reading.claims)
+    is_told = any(claim.tense == "past" for claim in reading.claims)
+    return Described(statement, words, values, modalities, is_told, is_request)
 
 
 def _is_asked(statement: Statement, features: Mapping[str, float]) -> bool:

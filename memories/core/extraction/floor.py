@@ -149,8 +149,7 @@ def _is_standing(text: str) -> bool:
 def explain_low_worth(described: Described, turn: Turn) -> Reason:
     """Return what speaks most against a statement that is worth too little."""
     has = described.features
-    modalities = {claim.modality for claim in described.reading.claims}
-    is_told = any(claim.tense == "past" for claim in described.reading.claims)
+    modalities, is_told = described.modalities, described.is_told
     is_agents = turn.role == "assistant"
     tells_of_work = has["i_have"] or has["i_will"] or is_told
     now_only = (

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from memories.core.claims import compare
+from memories.core.extraction.describing import Describing
 from memories.core.extraction.echoes import find_echoes
 from memories.core.extraction.extract import (
     Extraction,
     Kept,
     Refused,
     choose,
-    describe_all,
-    extract,
+    extract_from,
     refuse,
 )
 from memories.core.extraction.facts import CERTAIN, LEAST, REQUESTED, Fact
@@ -24,7 +24,7 @@ from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.floor import Reason, find_bar
 from memories.core.extraction.overlap import overlaps
 from memories.core.extraction.prompt import Passage
-from memories.core.extraction.turns import Turn, read_turns
+from memories.core.extraction.turns import Turn
 from memories.core.text import terms
 
 PASSAGE_CHARS: Final = 3000
@@ -50,9 +50,10 @@ class TranscriptText:
 
     def __init__(self, transcript: str, agent: str = ""):
         self.transcript = transcript
-        self.turns = read_turns(transcript, agent)
-        self.described = describe_all(transcript, self.turns)
-        self.by_rules = extract(transcript, agent=agent)
+        describing = Describing(transcript, agent)
+        self.turns = describing.turns
+        self.described = describing.describe_all()
+        self.by_rules = extract_from(describing)
         self._starts = [one.statement.start for one in self.described]
         self._echoes = find_echoes(self.described, self.turns)
         self._folded = _fold(transcript)

@@ -13,6 +13,7 @@ from engram.kernel.models import Job, JobStatus, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Extraction
+from memories.models.extraction import WITHOUT_TRANSCRIPT
 from memories.services.causes import EXTRACTION_OFF
 from memories.services.sessions.access import demand_own_session, lock_session
 
@@ -79,7 +80,7 @@ def demand_is_on(workspace: Workspace) -> None:
 
 def note_failing(sender: Any, *, job: Job, **_: Any) -> None:
     """Forget the transcript of a job that fails: nobody reads it any more."""
-    Extraction.objects.filter(pk=job.pk).update(transcript="")
+    Extraction.objects.filter(pk=job.pk).update(**WITHOUT_TRANSCRIPT)
 
 
 def _queue(extraction: Extraction, *, actor: Actor, now: datetime) -> Job:

@@ -30,6 +30,7 @@ from memories.models import (
     Provenance,
     Session,
 )
+from memories.models.extraction import WITHOUT_TRANSCRIPT
 from memories.services.commit import commit
 from memories.services.commit.commit import Committed, Prepared
 from memories.services.commit.draft import Draft
@@ -218,7 +219,7 @@ def _write(
         # Last of all but the job: who erases a text empties the transcript first, and either finds
         # these rows, or is found here.
         as_read = Extraction.objects.filter(pk=extraction.pk, transcript=reading.transcript)
-        if not as_read.update(transcript=""):
+        if not as_read.update(**WITHOUT_TRANSCRIPT):
             raise ErasedMeanwhileError
         record(
             "extraction.finished", of=("job", job.id), actor=run.actor, now=now,

@@ -11,6 +11,7 @@ from django.db.models.functions import Cast
 
 from engram.kernel.models import Job
 from memories.models import ExtractedQuote, Extraction, ExtractionRefusal
+from memories.models.extraction import WITHOUT_TRANSCRIPT
 from memories.services.pieces import delete_quoting, may_quote
 
 Quotes = Callable[[Any], bool]
@@ -28,7 +29,7 @@ def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
     waiting = Extraction.objects.exclude(transcript="")
     near = _near(waiting, ["transcript"], pieces)
     quoting = [row.pk for row in near.iterator(chunk_size=20) if quoted_in(row.transcript)]
-    Extraction.objects.filter(pk__in=quoting).update(transcript="")
+    Extraction.objects.filter(pk__in=quoting).update(**WITHOUT_TRANSCRIPT)
     delete_quoting(ExtractionRefusal, ["text", "fact", "before", "after"], quoted_in, pieces)
     delete_quoting(ExtractedQuote, ["text"], quoted_in, pieces)
     results = Job.objects.alias(written=Cast("result", CharField()))
@@ -39,7 +40,7 @@ def erase_extracted(quoted_in: Quotes, pieces: Sequence[str]) -> None:
 def erase_extracted_of(session_key: str) -> None:
     """Erase the transcripts, refusals, quotes and results of a session about to be deleted."""
     of_session = Extraction.objects.filter(session_key=session_key)
-    of_session.update(transcript="")
+    of_session.update(**WITHOUT_TRANSCRIPT)
     ExtractionRefusal.objects.filter(session_key=session_key).delete()
     ExtractedQuote.objects.filter(session_key=session_key).delete()
     _erase_entries(list(of_session.values_list("pk", flat=True)), lambda _: True)
