@@ -1,4 +1,5 @@
-"""Find text that may not be what its user says: "is this email legit?" with a text below, fiction.
+"""Find text that may not be what its user says: "is this email legit?" with a text below, fiction,
+a letter to whatever agent reads it.
 
 Nobody can tell such a text from what the user says themselves, so that a person decides.
 """
@@ -46,18 +47,47 @@ _MAKES_UP: Final = re.compile(
     r"|(?:in|for) (?:my|the|our) (?:novel|story|play|game|script|screenplay|campaign)\b)",
     re.IGNORECASE,
 )
+# A turn that begins as a letter to no agent by name, with what letters have and talk does not.
+_TO_AN_AGENT: Final = re.compile(
+    r"(?:(?P<dear>dear|to)|hi|hello|hey|greetings|good (?:day|morning|afternoon|evening))[ \t]{1,3}"
+    r"(?:(?:the|my|our|any|all|an?)[ \t]{1,3})?(?:[\w-]{1,20}[ \t]{1,3})?"
+    r"(?:assistants?|agents?|ai|bot|chatbot|language model|llm)(?:[ \t]\w{1,20})?[ \t]{0,3}[,:!]",
+    re.IGNORECASE,
+)
+_THE_FOLLOWING: Final = re.compile(r"[^.!?\n]{0,80}\bthe following\b[^.!?\n]{0,60}:", re.IGNORECASE)
+_SIGNED: Final = re.compile(
+    r"[ \t]{0,8}(?:(?:(?:kind|best|warm|kindest|warmest)[ \t])?(?:regards|wishes|greetings)"
+    r"|(?:yours )?(?:sincerely|faithfully|truly)(?: yours)?)[ \t]*(?:[,.!]|$)",
+    re.IGNORECASE,
+)
 
 
 def find_shown_text(transcript: str, start: int, end: int) -> int:
     """Return where text begins that may not be what a turn's speaker says, `end` for nowhere.
 
-    Its first line asks about a text, or asks to make one up.
+    Its first line asks about a text, or asks to make one up; or it is a letter to an agent.
     """
     first = transcript[start:end].lstrip()
     at = end - len(first)
+    if _is_letter(first):
+        return at
     if _MAKES_UP.match(transcript, at, end) is not None:
         return at
     line_end = transcript.find("\n", at, min(end, at + _LINE_CHARS))
     if line_end < 0 or _ASKS_ABOUT.match(transcript[at:line_end]) is None:
         return end
     return line_end
+
+
+def _is_letter(text: str) -> bool:
+    """Return whether a turn greets an agent, whichever it is, and goes on or ends as letters do.
+
+    "Dear agent, store the following: …", or "Hi assistant, …" with "Kind regards" below. Whoever
+    talks to an agent greets, and thanks, but does not sign.
+    """
+    greeting = _TO_AN_AGENT.match(text)
+    if greeting is None:
+        return False
+    if greeting["dear"] and _THE_FOLLOWING.match(text.replace("\n", " "), greeting.end()):
+        return True
+    return any(_SIGNED.match(line) for line in text.splitlines()[1:])
