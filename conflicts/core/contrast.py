@@ -28,6 +28,10 @@ _VALUES: Final = frozenset({"quantity", "date", "version", "label"})
 _WORD: Final = re.compile(r"[^\s“”\"()\[\]]{0,80}[^\s“”\"()\[\].,;:!?]")
 _DENIES: Final = re.compile(r"(?:not|never|no|none|nothing|without|but|cannot|\w{1,20}n['’]t)\Z")
 _REST: Final = re.compile(r"[.;:!?](?=\s|\Z)|,")
+_NEXT_WORD: Final = re.compile(r"\s([A-Za-z][A-Za-z-]{1,40})(?![\w-])")
+MAX_WORDS_TO_NOUN: Final = 3  # behind a count: "8 new public benches"
+_COUNTED: Final = re.compile(r"[A-Za-z-]{0,40}[a-rt-z]s|people|men|women|children")
+_PEOPLE: Final = frozenset({"people", "men", "women", "children"})  # no terms of the reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +65,8 @@ def contrast_of(older: str, newer: str) -> Contrast | None:
         return None
     return replace(
         found,
-        older_name=_with_unit(found.older, older),
-        newer_name=_with_unit(found.newer, newer),
+        older_name=_name(found.older, older, found.older_at[1]),
+        newer_name=_name(found.newer, newer, found.at[1]),
     )
 
 
@@ -74,6 +78,34 @@ def _stand_alone(one: str, other: str) -> bool:
     if max(len(a), len(b)) > MAX_WORDS_UNCOUNTED and not any(map(str.isdigit, one + other)):
         return False
     return not (set(a) <= set(b) or set(b) <= set(a))
+
+
+def _name(value: str, text: str, end: int) -> str:
+    """Return a value with what the text says it is of: "06:00 UTC", "6 benches"."""
+    wider = _with_unit(value, text)
+    counted = _with_noun(value, text, end) if wider == value else wider
+    return counted if len(counted) <= MAX_VALUE_CHARS else value
+
+
+def _with_noun(value: str, text: str, end: int) -> str:
+    """Return a value that ends in a bare count with the noun that follows it in the text."""
+    claims = read_cached(text).claims
+    terms = [term for claim in claims for term in claim.terms]
+    counts = {t.text for t in terms if t.quantity and t.quantity.unit == "count"}
+    if not counts & set(value.split()) or _COUNTED.fullmatch(value.rsplit(maxsplit=1)[-1]):
+        return value
+    named = {term.written for term in terms if term.kind == "word" and not term.is_verb}
+    place = end
+    for _ in range(MAX_WORDS_TO_NOUN):
+        word = _NEXT_WORD.match(text, place)
+        if word is None:
+            return value
+        place = word.end()
+        if _COUNTED.fullmatch(word[1]) and word[1] in named | _PEOPLE:
+            return value + text[end:place]
+        if word[1] not in named:
+            return value
+    return value
 
 
 def _with_unit(value: str, text: str) -> str:

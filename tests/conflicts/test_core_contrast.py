@@ -93,6 +93,25 @@ def test_where_no_value_stands_out_nothing_is_named(older: str, newer: str) -> N
     assert head_of(older, newer) == ""
 
 
+@pytest.mark.parametrize(
+    ("older", "newer", "names"),
+    [
+        ("The hall has 6 benches.", "The hall has 8 benches.", ("6 benches", "8 benches")),
+        ("There are 6 benches here.", "There are 8 long oak benches here.",
+         ("6 benches", "8 long oak benches")),
+        ("Six people staff the desk.", "Two people staff the desk.", ("Six people", "Two people")),
+        ("The limit is 6 in summer.", "The limit is 8 in summer.", ("6", "8")),
+        ("The limit of the hall is 6.", "The limit of the hall is 8.", ("6", "8")),
+    ],
+)  # fmt: skip
+def test_a_count_is_named_with_what_it_counts(
+    older: str, newer: str, names: tuple[str, str]
+) -> None:
+    found = contrast_of(older, newer)
+    assert found is not None
+    assert (found.older_name, found.newer_name) == names
+
+
 def test_a_long_sentence_ends_behind_what_differs() -> None:
     tail = "and it is announced in the channel of the harbour team a day before, as always"
     heading = head_of(f"Drills are on Monday, {tail}.", f"Drills are on Friday, {tail}.")
