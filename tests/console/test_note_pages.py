@@ -121,7 +121,7 @@ def test_a_note_shows_its_passages_memories_and_links(tenant: Tenant, person: Cl
     for text in (
         "Billing &gt; Retries", "tried again after three days", "also called <bdi>Invoices</bdi>",
         f"/console/memories/{memory}/", "nearest in meaning",
-        f'<a href="{PAGE}{other}/">[[contracts]]</a>', "No note has this name",
+        f'<a href="{PAGE}{other}/">contracts</a>', "No note has this name",
         "1 link leads to no note", "1 note, 1 memory",
     ):  # fmt: skip
         assert text in page, text
@@ -213,6 +213,20 @@ def test_attachments_are_no_dead_links(tenant: Tenant, person: Client) -> None:
     memory = remember(tenant, "The trip is in ![[photo.png]].")
     page = shown(person, f"/console/memories/{memory}/")
     assert '<span class="chip">A file that is no note</span>' in page
+
+
+def test_passages_and_memories_beside_them_show_no_signs_of_markdown(
+    tenant: Tenant, person: Client
+) -> None:
+    said = "# Desk\n\n- **Lost** things wait ~~six~~ *two* weeks at the desk\n- see [[x|the list]]"
+    note = put(tenant, "desk.md", said)
+    remember(tenant, "**Lost** things wait two weeks at the desk ([[desk]]).")
+    page = shown(person, f"{PAGE}{note}/")
+    assert "• Lost things wait six two weeks at the desk" in page
+    assert ">the list</span>" in page
+    assert "Lost things wait two weeks at the desk (desk)." in page
+    assert "**" not in page
+    assert "• Lost things wait" in shown(person, q="things wait")
 
 
 def test_texts_of_notes_are_escaped_everywhere(tenant: Tenant, person: Client) -> None:

@@ -26,6 +26,7 @@ Marek signs the release notes. Ines books the rooms.
 """
 AFTER = BEFORE.replace("is an open blocker for the release", "was resolved last week")
 MEMORY = "The licence review is an open blocker for the release ([[work/release]])."
+SHOWN = "The licence review is an open blocker for the release (release)."  # on pages
 QUERY = "licence review blocker release"
 
 

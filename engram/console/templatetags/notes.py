@@ -1,4 +1,4 @@
-"""Show the text of notes in pages: links lead to their notes, everything else is text."""
+"""Show Markdown in pages: as readable text, whose links lead to their notes."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from memories.core.markdown_links import pieces
+from memories.core.readable import readable, readable_pieces
 from memories.core.wiki_links import WikiLink
 from memories.models import LinkReason, NoteLink
 
 register = template.Library()
+register.filter("readable", readable)
 
 
 @register.simple_tag
 def linked_text(text: str, targets: Mapping[tuple[str, str], NoteLink]) -> SafeString:
     """Return a text with its links, by (target, heading), as links to pages."""
     return format_html_join(
-        "", "{}", ((_piece(part, link, targets),) for part, link in pieces(text))
+        "", "{}", ((_piece(part, link, targets),) for part, link in readable_pieces(text))
     )
 
 

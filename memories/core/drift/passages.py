@@ -75,7 +75,7 @@ class Statement:
 
 def plain_of(text: str) -> str:
     """Return Markdown without emphasis, link targets and tags, in one line."""
-    text = _WIKI_LINK.sub(lambda found: found[2] or _name_of(found[1]), text)
+    text = _WIKI_LINK.sub(lambda found: found[2] or name_of(found[1]), text)
     text = _IMAGE_OR_LINK.sub(r"\1", text)
     return " ".join(_COMMENT.sub(" ", _EMPHASIS.sub("", text)).split())
 
@@ -94,7 +94,7 @@ def without_links(text: str) -> str:
     return " ".join(_POINTER.sub(shown, text).split())
 
 
-def _name_of(target: str) -> str:
+def name_of(target: str) -> str:
     """Return the name that a link shows to readers: of `a/b.md#c` it is `b`, of `#c` it is `c`."""
     path, _, heading = target.partition("#")
     return without_extension(path.strip().rpartition("/")[2]) or heading.strip("#^ ")
