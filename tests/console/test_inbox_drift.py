@@ -16,6 +16,7 @@ from tests.memories.drift_world import (
     BEFORE,
     MEMORY,
     PATH,
+    SHOWN,
     check,
     drifted,
     errors,
@@ -57,7 +58,7 @@ def test_a_card_shows_the_memory_the_passage_and_the_difference(
     client = member("reviewer")
     html = page(client)
     assert "Is this still true?" in html
-    assert MEMORY in html
+    assert SHOWN in html
     assert "The licence review was resolved last week." in html
     assert "<del>" in html
     assert "<ins>" in html
@@ -67,6 +68,32 @@ def test_a_card_shows_the_memory_the_passage_and_the_difference(
     assert re.findall(r'data-key="(\d)"', html) == ["1", "2", "3"]
     shown = page(client, f"/console/notes/{note.pk}/")
     assert ">drifted</a>" in shown
+
+
+def test_an_update_offers_what_the_note_says_in_the_place_of_what_it_replaced(
+    tenant: Tenant, member: Member
+) -> None:
+    drifted(tenant)
+    html = page(member("reviewer"))
+    [field] = re.findall(r"<textarea[^>]*>(.*?)</textarea>", html, re.DOTALL)
+    assert field.strip() == "The licence review was resolved last week ([[work/release]])."
+    assert "“was resolved last week” is what the note says now" in html
+
+
+def test_an_update_of_what_cannot_be_replaced_offers_the_memory_as_it_is(
+    tenant: Tenant, member: Member
+) -> None:
+    said = "Marek signs the release notes ([[work/release]])."
+    put(tenant, BEFORE)
+    remember(tenant, said)
+    check(tenant)
+    put(tenant, f"> [!warning] Out of date\n\n{BEFORE}")
+    check(tenant)
+    recall(tenant, "Marek signs notes")
+    html = page(member("reviewer"))
+    [field] = re.findall(r"<textarea[^>]*>(.*?)</textarea>", html, re.DOTALL)
+    assert field.strip() == said
+    assert "nothing of the note was filled in" in html
 
 
 def test_a_withdrawn_passage_is_shown_without_a_difference(tenant: Tenant, member: Member) -> None:
@@ -122,9 +149,9 @@ def test_forgetting_hides_the_memory_and_can_be_taken_back(tenant: Tenant, membe
     answer = act(client, row["id"], "forget")
     shown = page(client, answer["Location"])
     assert "Forgotten." in shown
-    assert MEMORY not in shown
+    assert SHOWN not in shown
     assert memory_id not in recall(tenant)
-    assert MEMORY not in page(client, f"{INBOX}?item=drift:{row['id']}")
+    assert SHOWN not in page(client, f"{INBOX}?item=drift:{row['id']}")
     assert undo(client, row["id"]).status_code == 302
     check(tenant)
     assert memory_id in recall(tenant)
@@ -159,7 +186,7 @@ def test_readers_see_the_card_and_answer_nothing(
     drifted(tenant)
     [row] = errors(tenant.reader)
     reader = member("reader")
-    assert MEMORY in page(reader)
+    assert SHOWN in page(reader)
     assert act(reader, row["id"], "forget").status_code == 403
     put(neighbour, BEFORE)
     remember(neighbour)
@@ -174,9 +201,9 @@ def test_a_filter_finds_cards_by_note_and_by_text(tenant: Tenant, member: Member
     drifted(tenant)
     client = member("reviewer")
     for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=medium"):
-        assert MEMORY in page(client, INBOX + query)
-    assert MEMORY not in page(client, f"{INBOX}?q=nothing")
-    assert MEMORY not in page(client, f"{INBOX}?scope=elsewhere")
+        assert SHOWN in page(client, INBOX + query)
+    assert SHOWN not in page(client, f"{INBOX}?q=nothing")
+    assert SHOWN not in page(client, f"{INBOX}?scope=elsewhere")
 
 
 def test_a_card_of_a_vanished_sentence_shows_what_the_note_said(

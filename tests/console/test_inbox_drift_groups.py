@@ -83,7 +83,7 @@ def test_one_edit_of_a_note_is_one_entry_with_all_its_memories(
     html = page(member("reviewer"))
     assert "Are these 4 still true?" in html
     for desk in DESKS[:4]:
-        assert f"The {desk} desk opens at 8:00 ([[work/desks]])." in html
+        assert f"The {desk} desk opens at 8:00 (desks)." in html
     assert html.count("<del>") == html.count("<ins>") == 4
     assert re.findall(r'<a class="button verdict[^>]*data-key="(3)"', html) == ["3"]
     assert len(hidden(html, "ids").split()) == len(ids)

@@ -21,6 +21,7 @@ from engram.console.inbox.drift_queue import (
     waiting_in,
     with_urgency,
 )
+from engram.console.inbox.drift_words import offer, sure_words
 from engram.console.inbox.source import (
     Action,
     Done,
@@ -33,6 +34,7 @@ from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from memories.core.drift.passages import without_links
+from memories.core.readable import readable
 from memories.models import ErrorType, PredictionError, Resolution
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.decisions.drift import (
@@ -95,7 +97,7 @@ class DriftSource(Source):
                 row.error_type,
                 "Is this still true?"
                 if row.memory.forgotten_at
-                else f"Is this still true: {quote(row.memory.content, QUOTED)}?",
+                else f"Is this still true: {quote(readable(row.memory.content), QUOTED)}?",
             )
             for row in rows
         }
@@ -120,6 +122,7 @@ class DriftSource(Source):
         old = before["text"] if before else without_links(row.memory.content)
         new = passage["text"] if passage and not passage.get("withdrawn") else None
         evidence = told.get("evidence")
+        offered = offer(row.memory.content, told)
         return {
             "error": row,
             "memory": row.memory,
@@ -129,12 +132,14 @@ class DriftSource(Source):
             "passage": passage,
             "before": before,
             "is_removed": told.get("is_removed", False),
-            "difference": None if new is None else word_diff(old, new),
+            "difference": None if new is None else word_diff(readable(old), readable(new)),
             "is_unsupported": told.get("is_supported") is False,
             "evidence": None
             if evidence is None
             else json.dumps(evidence, indent=2, ensure_ascii=False, sort_keys=True),
-            "editable": row.memory.content if is_shown else "",
+            "sure": sure_words(row.weight),
+            "offer": offered,
+            "editable": (offered.text if offered else row.memory.content) if is_shown else "",
             "settled_title": "Resolved" if row.resolved_at else None,
             "settled": f"{row.get_resolution_display()}." if row.resolved_at else None,
         }

@@ -137,6 +137,12 @@ def percent(share: float) -> str:
 
 
 @register.filter
+def likeness(distance: float) -> float:
+    """Return how alike two texts are in meaning, 0 to 1, by their distance."""
+    return max(0.0, 1.0 - distance)
+
+
+@register.filter
 def provenance_words(provenance: str) -> str:
     """Return who asserted a memory, in words."""
     words = str(Provenance(provenance).label)
