@@ -111,11 +111,11 @@ def _with_noun(value: str, text: str, end: int) -> str:
 def _with_unit(value: str, text: str) -> str:
     """Return a value with what it counts or numbers: "5 mg", "06:00 UTC", "room 4"."""
     written = (
-        term.text
+        term.text if term.text.endswith(f" {value}") else term.text[f" {term.text} ".index(f" {value} ") :]
         for term in _values(text)
-        if term.text.startswith(f"{value} ") or term.text.endswith(f" {value}")
+        if f" {value} " in f" {term.text} "
     )
-    wider = next((words for words in written if words in text), value)
+    wider = next((words for words in written if words in text and words != value), value)
     return wider if len(wider) <= MAX_VALUE_CHARS else value
 
 

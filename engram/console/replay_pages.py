@@ -24,7 +24,7 @@ from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from memories.models import Memory
-from memories.services.gate.replay import GATED, ChangedOutcome
+from memories.services.gate.replay import GATED, ChangedOutcome, LeftOut
 from memories.services.retention.due import SETTINGS
 
 MAX_DAYS = 92
@@ -163,6 +163,8 @@ def _context_of(done: Replay) -> dict[str, Any]:
     ids |= {i for one in found.also for i in one.memories}
     shown = {m.pk: m for m in Memory.objects.filter(pk__in=ids, forgotten_at=None)}
     return {
+        "not_replayed": gate.commits - gate.replayed,
+        "left_out": say_left_out(gate.left_out),
         "outcomes": [(TITLES[name], gate.as_set[name], gate.as_asked[name]) for name in GATED],
         "moves": [
             (move.commits, TITLES[move.before], TITLES[move.after]) for move in gate.most_moves
@@ -190,6 +192,17 @@ def _context_of(done: Replay) -> dict[str, Any]:
             for one in found.also[:SHOWN]
         ],
     }
+
+
+def say_left_out(left: LeftOut) -> list[str]:
+    """Return why commits are not replayed, each with its number."""
+    reasons = (
+        (left.not_compared, "repeated a known statement, or came in without the gate"),
+        (left.replacing, "named the memory that they replace, so that the gate is not asked"),
+        (left.forgotten, "of memories that were forgotten since"),
+        (left.beyond, "older than a replay reads"),
+    )
+    return [f"{count:,} {why}" for count, why in reasons if count]
 
 
 def _cards(ids: list[UUID]) -> list[tuple[Conflict, str]]:

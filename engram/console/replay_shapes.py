@@ -13,7 +13,13 @@ from engram.kernel.answers import fields_of
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.fields import Whole
 from engram.kernel.openapi import changes_of
-from memories.services.gate.replay import GATED, ChangedOutcome, GateReplay, OutcomeChange
+from memories.services.gate.replay import (
+    GATED,
+    ChangedOutcome,
+    GateReplay,
+    LeftOut,
+    OutcomeChange,
+)
 from memories.services.stored_counts import StoredCount
 
 MAX_DAYS = 92
@@ -75,6 +81,20 @@ class MovedSerializer(serializers.Serializer[Any]):
     )
 
 
+@fields_of(LeftOut)
+class LeftOutSerializer(serializers.Serializer[Any]):
+    """The commits that are not replayed, by why."""
+
+    forgotten = serializers.IntegerField(help_text="The memory was forgotten since.")
+    replacing = serializers.IntegerField(
+        help_text="Named the memory that they replace, so that the gate is not asked."
+    )
+    not_compared = serializers.IntegerField(
+        help_text="Repeated a known statement, or came in without the gate."
+    )
+    beyond = serializers.IntegerField(help_text="Older than a replay reads.")
+
+
 @fields_of(GateReplay)
 class GateReplaySerializer(serializers.Serializer[Any]):
     """The replay of the gate."""
@@ -84,6 +104,7 @@ class GateReplaySerializer(serializers.Serializer[Any]):
         help_text="Those that passed the gate and were replayed: at most the newest 1,000, fewer"
         " if they are long."
     )
+    left_out = LeftOutSerializer(help_text="Those that were not replayed, by why.")
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
     as_set = OutcomesSerializer(help_text="Under the present settings, replayed in the same way.")
     as_asked = OutcomesSerializer()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 240, 56
+MOST_ALONE = 10  # width of the line of one value
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ def sparkline(values: Sequence[float | None]) -> Sparkline:
     """Draw values; the area is filled only where all of them are known."""
     peak = max((value for value in values if value is not None), default=0) or 1
     step = WIDTH / max(len(values) - 1, 1)
+    values = list(values)
     drawn: list[str] = []
     is_open = False
     for index, value in enumerate(values):
@@ -38,8 +40,12 @@ def sparkline(values: Sequence[float | None]) -> Sparkline:
             is_open = False
             continue
         x, y = round(index * step, 1), round(HEIGHT - 3 - (HEIGHT - 6) * value / peak, 1)
-        # A point whose neighbours are unknown is a line to itself, which round caps make a dot.
-        drawn.append(f"L{x} {y}" if is_open else f"M{x} {y}L{x} {y}")
+        is_alone = not is_open and values[index + 1 : index + 2] in ([], [None])
+        # A value between unknown ones is a short level line: a dot looks like dirt.
+        width = min(step, MOST_ALONE) if is_alone else 0
+        left = max(0, min(x - width / 2, WIDTH - width))
+        begun = f"M{left:g} {y}L{left + width:g} {y}" if is_alone else f"M{x} {y}L{x} {y}"
+        drawn.append(f"L{x} {y}" if is_open else begun)
         is_open = True
     line = "".join(drawn)
     is_whole = bool(values) and None not in values

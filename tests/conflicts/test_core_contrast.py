@@ -100,6 +100,8 @@ def test_where_no_value_stands_out_nothing_is_named(older: str, newer: str) -> N
         ("There are 6 benches here.", "There are 8 long oak benches here.",
          ("6 benches", "8 long oak benches")),
         ("Six people staff the desk.", "Two people staff the desk.", ("Six people", "Two people")),
+        ("It is checked every 6 months.", "It is checked every 9 months.",
+         ("6 months", "9 months")),
         ("The limit is 6 in summer.", "The limit is 8 in summer.", ("6", "8")),
         ("The limit of the hall is 6.", "The limit of the hall is 8.", ("6", "8")),
     ],

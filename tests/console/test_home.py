@@ -137,7 +137,7 @@ def test_sparklines_span_the_box_and_leave_the_unknown_open() -> None:
     assert (drawn.peak, drawn.area) == (4, f"{drawn.line}L240 56L0 56Z")
     assert sparkline([0, 0]).line == "M0.0 53.0L0.0 53.0L240.0 53.0"
     open_line = sparkline([None, 2.0, None, 1.0])
-    assert open_line.line == "M80.0 3.0L80.0 3.0M240.0 28.0L240.0 28.0"
+    assert open_line.line == "M75 3.0L85 3.0M230 28.0L240 28.0"  # level lines, no dots
     assert (open_line.peak, open_line.area) == (2.0, "")
     assert (sparkline([None]).line, sparkline([None]).peak) == ("", 0)
 

@@ -153,6 +153,30 @@ def test_what_is_forgotten_is_left_out(tenant: Tenant) -> None:
     assert first["memory"]["id"] not in str(done)
 
 
+def test_the_page_says_why_commits_are_not_replayed(tenant: Tenant, member: Any) -> None:
+    first = commit(tenant, PLAIN)
+    commit(tenant, PLAIN)
+    commit(tenant, "The harbour has nine cranes.", supersedes=first["memory"]["id"])
+    gone = commit(tenant, "Ferries leave from pier three.")
+    tenant.agent.post("memories/forget", {"ids": [gone["memory"]["id"]], "confirm": True})
+    sent = {"gate_policy": "merge", "gate_threshold": 0.6, "detection_min_confidence": 0.5}
+    answer = member("reviewer").post("/console/replay/", {**sent, "days": 30, "do": "replay"})
+    html = answer.content.decode()
+    assert "1 of 4 commits replayed" in html
+    assert (
+        "3 commits were not replayed: 1 repeated a known statement, or came in without the gate;"
+        " 1 named the memory that they replace, so that the gate is not asked;"
+        " 1 of memories that were forgotten since." in html
+    )
+
+
+def test_of_what_was_replayed_whole_nothing_is_said(tenant: Tenant, member: Any) -> None:
+    commit(tenant, PLAIN)
+    sent = {"gate_policy": "merge", "gate_threshold": 0.6, "detection_min_confidence": 0.5}
+    answer = member("reviewer").post("/console/replay/", {**sent, "days": 30, "do": "replay"})
+    assert "not replayed" not in answer.content.decode()
+
+
 def test_a_higher_confidence_spares_dismissed_cards_and_misses_confirmed_ones(
     tenant: Tenant,
 ) -> None:

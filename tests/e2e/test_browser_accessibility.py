@@ -141,7 +141,7 @@ LEAST_CHARS = 100  # of a page's main part
 LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 # Further widths at which nothing overflows, by that of a walk.
 BETWEEN = {1440: [1280, 1180, 1024, 900, 768], 390: [700, 360]}
-DESKS = (1440, 1280)  # the widths at which no table or row of tabs is cut
+DESKS = (1440, 1280, 1024, 900, 768)  # the widths at which no table or row of tabs is cut
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 # The rules that ask for colours; what the others ask for is the same in both schemes.
 COLOURS = ("color-contrast", "link-in-text-block")

@@ -67,12 +67,23 @@ class OutcomeChange:
     commits: int
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """How many commits are not replayed, by why."""
+
+    forgotten: int = 0  # the memory was forgotten since
+    replacing: int = 0  # named the memory that they replace
+    not_compared: int = 0  # known statements, and what came in without the gate
+    beyond: int = 0  # of more than a replay reads
+
+
 @dataclass(slots=True)
 class GateReplay:
     """The result of a replay: outcome counts under both settings, and examples."""
 
     commits: int = 0
     replayed: int = 0
+    left_out: LeftOut = field(default_factory=LeftOut)
     is_cut: bool = False
     as_set: Counter[str] = field(default_factory=Counter)
     as_asked: Counter[str] = field(default_factory=Counter)
@@ -92,10 +103,20 @@ class PastCommits:
     """The commits of a period, newest first, each with its neighbours."""
 
     commits: int
+    forgotten: int
+    replacing: int
+    gated: int  # what the replay reads a part of
     replayed: list[tuple[Observation, Found]]
     keys: dict[UUID, ApiKey]
     is_cut: bool
     comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
+
+    @property
+    def left_out(self) -> LeftOut:
+        """Return how many commits are not replayed, by why."""
+        others = self.commits - self.forgotten - self.replacing - self.gated
+        beyond = self.gated - len(self.replayed)
+        return LeftOut(self.forgotten, self.replacing, others, beyond)
 
 
 def read_commits(
@@ -114,8 +135,13 @@ def read_commits(
     is_cut = len(rows) > COMMITS_READ
     rows = rows[:COMMITS_READ]
     store = _Store(workspace.embedding_model, rows, until)
+    counted = commits.exclude(outcome="absorbed")
+    live = counted.filter(memory__forgotten_at=None)
     past = PastCommits(
-        commits=commits.exclude(outcome="absorbed").count(),
+        commits=counted.count(),
+        forgotten=counted.exclude(memory__forgotten_at=None).count(),
+        replacing=live.exclude(fields__supersedes=None).count(),
+        gated=gated.count(),
         replayed=[(row, store.neighbours(row)) for row in rows],
         keys=ApiKey.objects.in_bulk(),
         is_cut=is_cut or store.is_cut,
@@ -159,7 +185,7 @@ def replay_gate(
     past: PastCommits, config: WorkspaceSettings, changed_config: WorkspaceSettings
 ) -> GateReplay:
     """Replay the gate over compared commits, within the caller's transaction."""
-    done = GateReplay(commits=past.commits, is_cut=past.is_cut)
+    done = GateReplay(commits=past.commits, left_out=past.left_out, is_cut=past.is_cut)
     is_same = (config.gate_policy, config.gate_threshold) == (
         changed_config.gate_policy, changed_config.gate_threshold,
     )  # fmt: skip
