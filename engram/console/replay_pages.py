@@ -24,7 +24,7 @@ from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.refusals import InvalidError
 from engram.kernel.services import change_settings
 from memories.models import Memory
-from memories.services.gate.replay import GATED, ChangedOutcome, LeftOut
+from memories.services.gate.replay import GATED, ChangedOutcome, NotReplayed
 from memories.services.retention.due import SETTINGS
 
 MAX_DAYS = 92
@@ -194,7 +194,7 @@ def _context_of(done: Replay) -> dict[str, Any]:
     }
 
 
-def say_left_out(left: LeftOut) -> list[str]:
+def say_left_out(left: NotReplayed) -> list[str]:
     """Return why commits are not replayed, each with its number."""
     reasons = (
         (left.not_compared, "repeated a known statement, or came in without the gate"),

@@ -17,7 +17,7 @@ from memories.services.gate.replay import (
     GATED,
     ChangedOutcome,
     GateReplay,
-    LeftOut,
+    NotReplayed,
     OutcomeChange,
 )
 from memories.services.stored_counts import StoredCount
@@ -81,8 +81,8 @@ class MovedSerializer(serializers.Serializer[Any]):
     )
 
 
-@fields_of(LeftOut)
-class LeftOutSerializer(serializers.Serializer[Any]):
+@fields_of(NotReplayed)
+class NotReplayedSerializer(serializers.Serializer[Any]):
     """The commits that are not replayed, by why."""
 
     forgotten = serializers.IntegerField(help_text="The memory was forgotten since.")
@@ -104,7 +104,7 @@ class GateReplaySerializer(serializers.Serializer[Any]):
         help_text="Those that passed the gate and were replayed: at most the newest 1,000, fewer"
         " if they are long."
     )
-    left_out = LeftOutSerializer(help_text="Those that were not replayed, by why.")
+    left_out = NotReplayedSerializer(help_text="Those that were not replayed, by why.")
     is_cut = serializers.BooleanField(help_text="Whether there was more than a replay reads.")
     as_set = OutcomesSerializer(help_text="Under the present settings, replayed in the same way.")
     as_asked = OutcomesSerializer()

@@ -68,7 +68,7 @@ class OutcomeChange:
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class NotReplayed:
     """How many commits are not replayed, by why."""
 
     forgotten: int = 0  # the memory was forgotten since
@@ -83,7 +83,7 @@ class GateReplay:
 
     commits: int = 0
     replayed: int = 0
-    left_out: LeftOut = field(default_factory=LeftOut)
+    left_out: NotReplayed = field(default_factory=NotReplayed)
     is_cut: bool = False
     as_set: Counter[str] = field(default_factory=Counter)
     as_asked: Counter[str] = field(default_factory=Counter)
@@ -112,11 +112,11 @@ class PastCommits:
     comparer: Comparer = field(default_factory=lambda: Comparer(CHARS_COMPARED))
 
     @property
-    def left_out(self) -> LeftOut:
+    def left_out(self) -> NotReplayed:
         """Return how many commits are not replayed, by why."""
         others = self.commits - self.forgotten - self.replacing - self.gated
         beyond = self.gated - len(self.replayed)
-        return LeftOut(self.forgotten, self.replacing, others, beyond)
+        return NotReplayed(self.forgotten, self.replacing, others, beyond)
 
 
 def read_commits(

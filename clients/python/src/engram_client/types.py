@@ -1000,6 +1000,7 @@ class GateReplay(t.TypedDict):
 
     commits: int
     replayed: int
+    left_out: NotReplayed
     is_cut: bool
     as_set: Outcomes
     as_asked: Outcomes
@@ -1704,6 +1705,15 @@ class NextTraining(t.TypedDict):
     reason: str
     missing_sessions: int | None
     says: str
+
+
+class NotReplayed(t.TypedDict):
+    """The commits that are not replayed, by why."""
+
+    forgotten: int
+    replacing: int
+    not_compared: int
+    beyond: int
 
 
 class Note(t.TypedDict):
