@@ -17,13 +17,16 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import WITHHELD, CardNames, name_cards
-from engram.console.feed_groups import WITH_TEXT, joined_from, line_of, newest_lines
+from engram.console.feed_groups import JOINED_FROM, WITH_TEXT, joined_from, line_of, newest_lines
 from engram.console.inbox.addresses import address_of
+from engram.console.subjects import OF_DOUBT, subjects_of
 from engram.console.wording import glyph_for, is_shown, words_for
 from engram.kernel.models import Event
 from memories.models import Memory
+from memories.models.drift import OF_NOTES
 
 TEXT_MAX_CHARS = 240
+OF_MEMORIES: Final = ("memory.", "merge.", "review.")  # events whose object is a memory
 CATCH_UP_ROWS = 500
 OVERLAP = timedelta(seconds=60)
 # Sequence numbers are assigned before commit: how far back late events are searched.
@@ -74,6 +77,8 @@ def latest(limit: int) -> list[dict[str, Any]]:
     for message in told:
         if len(lines[message["seq"]].seqs) > 1:  # what was kept is of the newest alone
             message["data"]["words"] = words_for(message["type"], message["data"])
+            if lines[message["seq"]].joined_from < JOINED_FROM:  # and so is what it is about
+                message["data"].pop("text", None)
     return [
         {**message, "seqs": lines[message["seq"]].seqs, "count": len(lines[message["seq"]].seqs)}
         for message in told
@@ -105,20 +110,25 @@ def since(seq: int) -> tuple[list[dict[str, Any]], bool]:
 
 def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Add labels and texts to messages, in a constant number of queries."""
-    memories = memory_texts(_ids(messages, "memory."))
-    names = names_of(_ids(messages, "conflict."))
+    memories = memory_texts(_ids(messages, OF_MEMORIES))
+    names = names_of(_ids(messages, ("conflict.",)))
     cards = card_texts(names)
+    subjects = subjects_of(messages)
+    told = [_display(message, memories, cards, names) for message in messages]
+    for message, shown in zip(messages, told, strict=True):
+        if "words" in shown and not shown.get("text") and message["seq"] in subjects:
+            shown["text"] = _short(subjects[message["seq"]])
     return [
-        {**message, "data": {**message["data"], **_display(message, memories, cards, names)}}
-        for message in messages
+        {**message, "data": {**message["data"], **shown}}
+        for message, shown in zip(messages, told, strict=True)
     ]
 
 
-def _ids(messages: Sequence[dict[str, Any]], prefix: str) -> set[UUID]:
+def _ids(messages: Sequence[dict[str, Any]], families: tuple[str, ...]) -> set[UUID]:
     return {
         UUID(message["data"]["object"])
         for message in messages
-        if message["type"].startswith(prefix)
+        if message["type"].startswith(families)
     }
 
 
@@ -175,7 +185,7 @@ def _display(
 ) -> dict[str, Any]:
     kind, data = message["type"], message["data"]
     found: dict[str, Any] = {}
-    if kind.startswith("memory."):
+    if kind.startswith(OF_MEMORIES):
         found = memories.get(data["object"], {})
     elif kind.startswith("conflict."):
         found = cards.get(data["object"], {})
@@ -197,6 +207,10 @@ def _link(kind: str, data: Mapping[str, Any]) -> str:
     if kind.startswith("review."):
         return address_of({}, item=f"reviews:{data['review']}") if "review" in data else ""
     family = kind.partition(".")[0]
+    if family in OF_DOUBT:
+        if data.get("error_type") in OF_NOTES:
+            return reverse("admin:memories_predictionerror_change", args=[data["object"]])
+        return address_of({}, item=f"drift:{data['object']}")
     if family in OVERVIEWS:
         return reverse(OVERVIEWS[family])
     page = PAGES[kind] if kind in PAGES else PAGES.get(family, "")

@@ -117,6 +117,7 @@ function join(made) {
   const common = newest.dataset.joins.slice(0, -`, ${newest.dataset.actor}`.length);
   newest.querySelector(".told strong").textContent = common;
   newest.querySelector(".scope")?.remove();
+  if (newest.dataset.joinedFrom === "2") newest.querySelector(".about")?.remove();
   const by = newest.querySelector(".by");
   if (by) by.textContent = newest.dataset.actor;
 }

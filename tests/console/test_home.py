@@ -18,10 +18,12 @@ from django.utils import timezone
 
 from conflicts.models import DetectionRun
 from conflicts.services.detection.detect import detect_due
+from engram.console import feed
 from engram.console.changes import LONGEST, changes_since
 from engram.console.inbox import queue, registry
 from engram.console.inbox.source import WaitingCount
 from engram.console.overview import overview
+from engram.console.settings_form import LABELS
 from engram.console.sparklines import sparkline
 from engram.console.wording import words_for
 from engram.kernel.actors import SYSTEM, Actor
@@ -29,8 +31,8 @@ from engram.kernel.history import record
 from engram.kernel.models import Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import GRAIN, PAUSE, note_visit
-from memories.models import JanitorRun, Memory, RecallDay
-from predictor.models import PredictorState, Training, TrainingLease
+from memories.models import JanitorRun, Memory, PredictionError, RecallDay, Session
+from predictor.models import PredictorState, Training, TrainingLease, TrainingStatus
 from predictor.services.status.progress import training_progress
 from tests.conftest import NOW, Tenant
 from tests.console.cards import NEW, OLD, QUESTION, disagree, remember
@@ -339,6 +341,48 @@ def test_events_without_a_text_lead_to_what_they_speak_of(tenant: Tenant, member
     assert f'<strong><a href="{page}">Janitor ran</a></strong>' in html
     assert client.get(page).status_code == 200
     assert "<strong>Session deleted</strong>" in html
+
+
+def test_lines_say_what_they_are_about(tenant: Tenant, member: Member) -> None:
+    memory = remember(tenant.workspace, "Ferries leave from pier three.").pk
+    gone = remember(tenant.workspace, "The kiosk shuts at noon.").pk
+    with in_workspace(tenant.workspace):
+        session = Session.objects.create(
+            session_key="release-42", started_at=NOW, k=5, budget_chars=9
+        )
+        doubts = [
+            PredictionError.objects.create(
+                error_type="memory_drift", memory_id=pk, source="notes", detected_at=NOW,
+                last_seen_at=NOW,
+            )
+            for pk in (memory, gone)
+        ]  # fmt: skip
+        Memory.objects.filter(pk=gone).update(forgotten_at=NOW)
+        for kind, of, data in (
+            ("review.opened", ("memory", memory), {"review": str(uuid4()), "kind": "forget"}),
+            ("review.opened", ("memory", gone), {"review": str(uuid4()), "kind": "forget"}),
+            ("drift.found", ("prediction_error", doubts[0].pk), {"error_type": "memory_drift"}),
+            ("drift.found", ("prediction_error", doubts[1].pk), {"error_type": "memory_drift"}),
+            ("session.ended", ("session", session.pk), {}),
+            ("comparison.recorded", ("comparison", uuid4()), {"session": str(session.pk)}),
+            ("janitor.ran", ("janitor_run", uuid4()), {"examined": 5, "demoted": 1, "culled": 0}),
+            ("training.finished", ("training", uuid4()), {"version": 3, "status": "promoted"}),
+            ("settings.changed", ("workspace", tenant.workspace.pk), {"gate_policy": ["a", "b"]}),
+            ("key.issued", ("key", uuid4()), {"name": "night shift"}),
+        ):
+            record(kind, of=of, actor=SYSTEM, now=NOW, data=data)
+        lines = {one["seq"]: one["data"] for one in feed.since(0)[0][-10:]}
+        joined = feed.latest(40)
+    told = [lines[seq].get("text") for seq in sorted(lines)]
+    assert told == [
+        "Ferries leave from pier three.", None, "Ferries leave from pier three.", None,
+        "release-42", "release-42", "5 examined, 1 demoted, 0 culled",
+        f"version 3, {TrainingStatus.PROMOTED.label.lower()}", LABELS["gate_policy"],
+        "night shift",
+    ]  # fmt: skip
+    found = [one["data"].get("url") for one in joined if one["type"] == "drift.found"]
+    assert found == [f"/console/inbox/?item=drift%3A{doubts[1].pk}"]  # two lines are one
+    assert "text" not in next(one for one in joined if one["type"] == "drift.found")["data"]
 
 
 def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member) -> None:
