@@ -169,6 +169,24 @@ def test_people_and_the_judge_stand_on_one_scale(tenant: Tenant, member: Member)
     assert "the judge is far off" in html
 
 
+def test_a_judge_who_may_be_off_is_told_with_the_number_of_ratings(
+    tenant: Tenant, member: Member
+) -> None:
+    judged_world(tenant)
+    draw(tenant)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        CalibrationItem.objects.update(judge_relevance=0.5)
+        items = list(CalibrationItem.objects.order_by("position"))
+        for place, item in enumerate(items):
+            item.label = 1.0 if place % 2 else 0.5
+            item.labelled_by, item.labelled_at = "Ada", NOW + timedelta(hours=place)
+            item.save()
+    html = get_page(client)
+    assert f"the judge may be far off: {len(items)} ratings leave it open" in html
+    assert "few ratings" not in html
+
+
 def test_a_changed_label_is_told_apart_and_not_counted(tenant: Tenant, member: Member) -> None:
     judged_world(tenant)
     draw(tenant)
