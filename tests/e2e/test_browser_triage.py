@@ -146,6 +146,11 @@ def test_on_phones_both_statements_are_read_before_anything_is_scrolled(
     says = [box_of(one) for one in page.locator(".statement .says").all()]
     assert len(says) == 2
     assert max(box["y"] + box["height"] for box in says) <= min(box["y"] for box in bar)
+    # A name of one line stands in the middle of a button that is as high as its neighbour's.
+    page.locator(".verdict .what").nth(1).evaluate("what => what.append(' and more'.repeat(9))")
+    button, name = (box_of(page.locator(one).first) for one in (".verdict", ".verdict .what"))
+    above, below = name["y"] - button["y"], button["height"] - name["height"]
+    assert abs(2 * above - below) <= 2
     tabs = [box_of(tab)["y"] for tab in page.locator(".pagehead .tabs a").all()]
     assert len(set(tabs)) == 1
     page.goto(LIST)
