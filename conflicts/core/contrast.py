@@ -111,7 +111,9 @@ def _with_noun(value: str, text: str, end: int) -> str:
 def _with_unit(value: str, text: str) -> str:
     """Return a value with what it counts or numbers: "5 mg", "06:00 UTC", "room 4"."""
     written = (
-        term.text if term.text.endswith(f" {value}") else term.text[f" {term.text} ".index(f" {value} ") :]
+        term.text
+        if term.text.endswith(f" {value}")
+        else term.text[f" {term.text} ".index(f" {value} ") :]
         for term in _values(text)
         if f" {value} " in f" {term.text} "
     )
