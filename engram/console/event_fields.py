@@ -40,7 +40,7 @@ TITLES: Final = {
     "overall": "How well the memories served",
     "provenance_ceiling": "May claim at most",
     "may_relay": "May pass on what users say",
-    "undo": "Because something was taken back",
+    "undo": "Because something was undone",
     "is_relabelled": "Changed after the judge’s word was seen",
     "lapsed": "Closed by itself",
     "reworded": "The wording changed",

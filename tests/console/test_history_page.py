@@ -143,7 +143,7 @@ def test_what_an_event_names_by_id_is_linked_and_in_words(tenant: Tenant) -> Non
     assert f'href="/console/conflicts/{card.pk}/"' in found["Conflict"]
     assert f'href="/admin/memories/janitorrun/{run.pk}/change/"' in found["Run of the janitor"]
     assert re.search(r">stated \d+ \w+ \d{4}, \d\d:\d\d<", found["Statement"])
-    assert found["Because something was taken back"] == "yes"
+    assert found["Because something was undone"] == "yes"
     assert [value for value in found.values() if ID.search(TAG.sub("", value))] == []
 
 

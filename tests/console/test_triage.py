@@ -543,7 +543,7 @@ def test_snoozed_card_is_woken_from_its_page(tenant: Tenant, member: Member) -> 
     _, _, card = disagree(tenant.workspace)
     client = member("reviewer")
     client.post(f"/console/conflicts/{card.pk}/snooze/", {"until": "week"})
-    assert "Wake now" in page(client, f"/console/conflicts/{card.pk}/")
+    assert "Take up now" in page(client, f"/console/conflicts/{card.pk}/")
 
 
 def test_pages_are_kept_by_no_browser(tenant: Tenant, member: Member) -> None:

@@ -52,7 +52,7 @@ def _undo(conflict_id: UUID, *, actor: Actor, now: datetime) -> Conflict:
     memories = {memory.id: memory for memory in lock([*effects, *answer_ids])}
     conflict = lock_card(conflict_id)
     if current.first() != decision:
-        raise StaleError("The decision was taken back meanwhile.", cause=NOTHING_TO_UNDO)
+        raise StaleError("The decision was undone meanwhile.", cause=NOTHING_TO_UNDO)
     changed = [
         memory_id
         for memory_id, effect in effects.items()

@@ -1,4 +1,4 @@
-"""Change a memory in place: each change is a revision, and the last one can be taken back."""
+"""Change a memory in place: each change is a revision, and the last one can be undone."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def undo(request: HttpRequest, memory_id: UUID) -> HttpResponse:
     except RefusalError as error:
         return _refuse(request, found, *_told(error))
     if isinstance(done, Memory):
-        messages.success(request, "The last change is taken back.")
+        messages.success(request, "The last change is undone.")
     return _lead_back(request, memory_id, done, "")
 
 

@@ -67,7 +67,7 @@ def reopen_answer(workspace: Workspace, error_id: UUID, *, actor: Actor, now: da
         answered = [error for error in errors if error.resolution in BY_PERSON]
         if not answered:
             raise StaleError(
-                "Only “still true” and “dismiss” can be taken back.", cause=NOTHING_TO_UNDO
+                "Only “still true” and “dismiss” can be undone.", cause=NOTHING_TO_UNDO
             )
         found = _reopenable(answered, now)
         _reopen(found, actor=actor, now=now)

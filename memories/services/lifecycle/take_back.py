@@ -20,7 +20,7 @@ from memories.services.lifecycle.revise import revise
 
 REVISED = "revise"  # the reason of revisions by people and keys; merges are split instead
 _FIELDS = ("scope", "project", "kind", "confidence", "importance")
-NOT_LAST = "It was changed again since; only the last change can be taken back."
+NOT_LAST = "It was changed again since; only the last change can be undone."
 
 
 def take_back(
