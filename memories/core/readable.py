@@ -30,7 +30,7 @@ _SIGNS: Final = (
     (re.compile(r"(?<!\\)(~~|==)(?![\s~=])([^~=\n]{1,300})(?<!\s)\1"), "\\2"),
 )
 _CELLS: Final = re.compile(r"[ \t]\|[ \t]")
-_RULE_LINE: Final = re.compile(r"[ \t]*(?:\|?[ \t]*:?-{3,}:?[ \t|:-]*|\*{3,}|_{3,})")
+_OF_TABLES: Final = frozenset("|:- \t")  # signs of the line below the head of a table
 
 
 class Piece(NamedTuple):
@@ -61,7 +61,11 @@ def readable_pieces(text: str) -> list[Piece]:
 
 
 def _is_rule(line: Line) -> bool:
-    return not line.is_code and not line.level and _RULE_LINE.fullmatch(line.text) is not None
+    """Return whether a line divides, and says nothing: "---", "***", "|---|---|"."""
+    text = line.text.strip()
+    if line.is_code or line.level or len(text) < 3:
+        return False
+    return ("---" in text and set(text) <= _OF_TABLES) or not text.strip("*") or not text.strip("_")
 
 
 def _block(line: Line) -> str:

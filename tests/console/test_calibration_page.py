@@ -178,8 +178,9 @@ def test_a_judge_who_may_be_off_is_told_with_the_number_of_ratings(
     with in_workspace(tenant.workspace):
         CalibrationItem.objects.update(judge_relevance=0.5)
         items = list(CalibrationItem.objects.order_by("position"))
+        sessions = sorted({item.session_id for item in items})
         for place, item in enumerate(items):
-            item.label = 1.0 if place % 2 else 0.5
+            item.label = 1.0 if sessions.index(item.session_id) % 2 else 0.5
             item.labelled_by, item.labelled_at = "Ada", NOW + timedelta(hours=place)
             item.save()
     html = get_page(client)

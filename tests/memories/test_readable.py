@@ -22,6 +22,7 @@ SHOWN = [
     ("```sh\nrm **/*.py # all\n```\n\nrun `ls *.py *.c`", "rm **/*.py # all\n\nrun ls *.py *.c"),
     ("Files *.py and 2 * 3 * 4, snake_case_name, 5 > 4", None),
     ("#tag, a - b, C# and <b>bold</b> & **", None),
+    ("One\n\n---\n\n***\nTwo -- three\n-|", "One\n\n\nTwo -- three\n-|"),
 ]  # fmt: skip
 
 
