@@ -117,7 +117,7 @@ def with_texts(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     told = [_display(message, memories, cards, names) for message in messages]
     for message, shown in zip(messages, told, strict=True):
         if "words" in shown and not shown.get("text") and message["seq"] in subjects:
-            shown["text"] = _short(subjects[message["seq"]])
+            shown["text"] = shorten(subjects[message["seq"]])
     return [
         {**message, "data": {**message["data"], **shown}}
         for message, shown in zip(messages, told, strict=True)
@@ -140,7 +140,7 @@ def memory_texts(ids: set[UUID]) -> dict[str, dict[str, Any]]:
     rows = known.values("id", "content", "scope", "agent")
     return {
         str(row["id"]): {
-            "text": _short(row["content"]),
+            "text": shorten(row["content"]),
             "scope": row["scope"],
             "agent": row["agent"],
         }
@@ -172,7 +172,8 @@ def names_of(ids: set[UUID]) -> dict[str, CardNames]:
     return {str(pk): names for pk, names in name_cards(Conflict.objects.filter(pk__in=ids)).items()}
 
 
-def _short(text: str) -> str:
+def shorten(text: str) -> str:
+    """Return a text in one line, cut to what a list shows."""
     line = " ".join(text.split())
     return line if len(line) <= TEXT_MAX_CHARS else f"{line[: TEXT_MAX_CHARS - 1]}…"
 
@@ -190,7 +191,7 @@ def _display(
     elif kind.startswith("conflict."):
         found = cards.get(data["object"], {})
     elif kind.startswith("note."):
-        found = {"text": _short(data.get("path", ""))}
+        found = {"text": shorten(data.get("path", ""))}
     if is_shown(kind):
         words = words_for(kind, data, names.get(data["object"]))
         found = {**found, "words": words, "glyph": glyph_for(kind)}

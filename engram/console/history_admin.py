@@ -15,8 +15,9 @@ from django.utils.html import format_html, format_html_join
 
 from engram.console.event_fields import as_stored, fields_of, kind_in_words
 from engram.console.event_objects import PAGES
-from engram.console.feed import card_texts, memory_texts, names_of
+from engram.console.feed import as_message, card_texts, memory_texts, names_of, shorten
 from engram.console.history_filters import ActorFilter, HappenedFilter, KindFilter, SinceFilter
+from engram.console.subjects import subjects_of
 from engram.console.wording import WORDS, words_for
 from engram.kernel.literals import row_id
 from engram.kernel.models import Event
@@ -126,10 +127,12 @@ def _with_texts(events: Iterable[Event]) -> list[Any]:
     memories = memory_texts(_ids(rows, "memory"))
     names = names_of(_ids(rows, "conflict"))
     cards = card_texts(names)
+    subjects = subjects_of([as_message(row) for row in rows])
     for row in rows:
         row.card_names = names.get(row.object_id)
         known = memories if row.object_type == "memory" else cards
-        row.object_text = known.get(row.object_id, {}).get("text", "")
+        text = known.get(row.object_id, {}).get("text", "")
+        row.object_text = text or shorten(subjects.get(row.seq, ""))
     return rows
 
 

@@ -17,10 +17,11 @@ from conflicts.models import Conflict
 from engram.console.event_fields import LABELLED, WORDED, fields_of
 from engram.console.event_objects import FORGOTTEN, GONE
 from engram.kernel.actors import SYSTEM
+from engram.kernel.history import record
 from engram.kernel.models import Event, Membership, Workspace
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import PAUSE
-from memories.models import JanitorRun
+from memories.models import ErrorType, JanitorRun, PredictionError
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
 from tests.console.cards import NEW, QUESTION, disagree, remember
@@ -96,6 +97,28 @@ def test_a_forgotten_memory_is_not_quoted(tenant: Tenant, member: Member) -> Non
     with in_workspace(tenant.workspace):
         event = Event.objects.filter(type="memory.committed").latest("seq")
     assert "boat house" not in client.get(f"{LIST}{event.pk}/change/").content.decode()
+
+
+def test_a_memory_in_doubt_is_named_by_its_text_unless_it_was_forgotten(
+    tenant: Tenant, member: Member
+) -> None:
+    now = timezone.now()
+    kept, gone = (remember(tenant.workspace, said) for said in (NEW, "The kiosk shuts at noon."))
+    with in_workspace(tenant.workspace):
+        for memory in (kept, gone):
+            doubt = PredictionError.objects.create(
+                error_type=ErrorType.MEMORY_DRIFT, memory=memory, source="notes", detected_at=now,
+                last_seen_at=now,
+            )  # fmt: skip
+            data = {"error_type": doubt.error_type}
+            record(
+                "drift.found", of=("prediction_error", doubt.pk), actor=SYSTEM, now=now, data=data
+            )
+    forget.forget(tenant.workspace, [gone.pk], actor=SYSTEM, now=now)
+    told = words_of(member("reader").get(LIST).content.decode())
+    assert f"Memory put in doubt {NEW}" in told
+    assert "Memory put in doubt memory in doubt" in told
+    assert "kiosk" not in told
 
 
 def test_the_list_asks_as_often_for_many_events_as_for_one(tenant: Tenant, member: Member) -> None:
