@@ -51,7 +51,7 @@ def test_a_statement_waits_with_what_was_said_around_it(
 ) -> None:
     html = page(member("reviewer"))
     assert f'data-key="refusals:{asked}"' in html
-    assert f"<mark>{SPARE}</mark>" in html
+    assert f'<mark>{SPARE}</mark><br> <span class="muted">Agent: Then swap' in html
     assert "look at the log" in html
     assert "swap them at lunch" in html
     assert "Keep it" in html

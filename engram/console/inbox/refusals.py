@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from django.db.models import F, IntegerField, Q, QuerySet, Value
@@ -24,6 +25,8 @@ URGENCY = SEVERITIES.index("low")  # nothing is lost: the statement stays listed
 QUOTED = 140
 GONE = "A statement that was forgotten"
 KEEPS = "It is committed as a memory, as your decision."
+# A turn of a transcript begins with who speaks: "Agent: That is how …".
+_SPEAKS: Final = re.compile(r"[^\W\d_][\w.-]{0,30}(?: [\w.-]{1,30}){0,2}:\s")
 LEAVES = "Nothing changes. You are not asked about it again."
 
 
@@ -76,9 +79,11 @@ class RefusalSource(Source):
         """Return the statement with what was said around it."""
         words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
         is_open = row.decision == RefusalDecision.UNDECIDED
+        said = shown_texts([row])[row.pk]
         return {
             "statement": row,
-            "said": shown_texts([row])[row.pk],
+            "said": said,
+            "is_turn_over": bool(_SPEAKS.match(said["after"] or "")),
             "why": words.get(row.reason, ""),
             "is_reworded": row.fact != row.text,
             "settled": "" if is_open else _settled(row),
