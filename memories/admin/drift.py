@@ -18,8 +18,10 @@ from unfold.decorators import display
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.staff import RoleAdmin, moment_column
+from memories.core.readable import readable
+from memories.core.shares import percent
 from memories.models import ErrorType, PredictionError
-from memories.models.drift import OF_NOTES
+from memories.models.drift import OF_NOTES, WEIGHT_MAX
 from memories.services.drift.asked import queries_of_forgotten
 from memories.services.drift.find import all_errors, confirmed
 
@@ -145,7 +147,7 @@ class PredictionErrorAdmin(RoleAdmin):
     @display(description="memory")
     def about(self, error: Any) -> str:
         """Return the memory's content, cut."""
-        return _cell(FORGOTTEN if error.memory.forgotten_at else error.memory.content)
+        return _cell(FORGOTTEN if error.memory.forgotten_at else readable(error.memory.content))
 
     @display(description="task")
     def task(self, error: Any) -> str:
@@ -169,8 +171,10 @@ class PredictionErrorAdmin(RoleAdmin):
 
     @display(description="weight", ordering="weight")
     def weighs(self, error: PredictionError) -> str:
-        """Return how strong the signal is."""
-        return f"{error.weight:.2f}"
+        """Return how sure the comparison with the note is, or how much a signal weighs."""
+        if error.error_type == ErrorType.MEMORY_DRIFT:
+            return f"{percent(error.weight)} sure"
+        return f"{error.weight:.1f} of {WEIGHT_MAX:g}".replace(".0 ", " ")
 
     @display(description="state", label={"open": "warning"})
     def condition(self, error: PredictionError) -> str:

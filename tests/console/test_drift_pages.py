@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +11,7 @@ from django.test import Client
 from engram.kernel.tenancy import in_workspace
 from memories.models import Note
 from tests.conftest import Tenant
-from tests.memories.drift_world import MEMORY, PATH, drifted, errors, put, remember, resolve
+from tests.memories.drift_world import MEMORY, PATH, SHOWN, drifted, errors, put, remember, resolve
 
 Member = Callable[[str], Client]
 ADMIN = "/admin/memories/predictionerror/"
@@ -81,19 +82,20 @@ def test_the_admin_lists_and_finds_errors_and_leads_to_them(
     drifted(neighbour, MEMORY.replace("licence", "xylophone"))
     reader = member("reader")
     html = page(reader, ADMIN)
-    assert MEMORY in html
+    assert SHOWN in html
     assert BEES not in html
     assert "1 memory in doubt (open)" in html
+    assert re.search(r">\d+ % sure<", html)
     tasks = page(reader, f"{ADMIN}tasks/")
     assert BEES in tasks
-    assert MEMORY not in tasks
+    assert SHOWN not in tasks
     assert "1 task that no note fits (open)" in tasks
     assert BEES in page(reader, f"{ADMIN}tasks/?error_type=low_overlap")
     assert BEES not in page(reader, f"{ADMIN}tasks/?error_type=contextual_mismatch")
-    assert MEMORY not in page(reader, f"{ADMIN}?error_type=memory_external_signal")
+    assert SHOWN not in page(reader, f"{ADMIN}?error_type=memory_external_signal")
     assert "xylophone" not in html
-    assert MEMORY in page(reader, f"{ADMIN}?q=blocker")
-    assert MEMORY not in page(reader, f"{ADMIN}?q=bees")
+    assert SHOWN in page(reader, f"{ADMIN}?q=blocker")
+    assert SHOWN not in page(reader, f"{ADMIN}?q=bees")
     rows: dict[str, Any] = {row["error_type"]: row for row in errors(tenant.reader)}
     drift, of_note = rows["memory_drift"], rows["low_overlap"]
     to_card = reader.get(f"{ADMIN}{drift['id']}/change/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engram.console.inbox.drift_words import offer, sure_words
+from engram.console.inbox.drift_words import offer, say_reason, sure_words
 
 OFFERED = [
     ("Kept for six weeks ([[desk]]).", "Finds are kept for six weeks.",
@@ -45,6 +45,13 @@ def test_nothing_is_offered_without_a_passage_that_says_something_else() -> None
     assert offer("Kept for six weeks.", {}) is None
     gone = {"text": "Kept for two weeks.", "withdrawn": "Out of date"}
     assert offer("Kept for six weeks.", {"passage": gone}) is None
+
+
+def test_values_that_stand_against_each_other_are_told_as_a_change() -> None:
+    assert say_reason("six weeks vs three months") == "“six weeks” became “three months”"
+    assert say_reason("time differs: 9:30 vs 10:00") == "time differs: “9:30” became “10:00”"
+    for reason in ("the note says so since the memory links it", "a vs b vs c"):
+        assert say_reason(reason) == reason
 
 
 def test_how_sure_a_finding_is_has_words() -> None:

@@ -21,7 +21,7 @@ from engram.console.inbox.drift_queue import (
     waiting_in,
     with_urgency,
 )
-from engram.console.inbox.drift_words import offer, sure_words
+from engram.console.inbox.drift_words import offer, say_reason, sure_words
 from engram.console.inbox.source import (
     Action,
     Done,
@@ -128,7 +128,7 @@ class DriftSource(Source):
             "memory": row.memory,
             "is_shown": is_shown,
             "is_drift": row.error_type == ErrorType.MEMORY_DRIFT,
-            "reasons": told.get("reasons", []),
+            "reasons": [say_reason(reason) for reason in told.get("reasons", [])],
             "passage": passage,
             "before": before,
             "is_removed": told.get("is_removed", False),

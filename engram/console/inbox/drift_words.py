@@ -38,6 +38,13 @@ def offer(content: str, told: Mapping[str, Any]) -> Offer | None:
     return None
 
 
+def say_reason(reason: str) -> str:
+    """Return a reason in which two values stand against each other as a change."""
+    head, colon, rest = reason.rpartition(": ")
+    old, versus, new = rest.partition(" vs ")
+    return f"{head}{colon}“{old}” became “{new}”" if versus and " vs " not in new else reason
+
+
 def sure_words(evidence: float) -> str:
     """Return how sure a finding is, in words."""
     return next((words for least, words in _SURE if evidence >= least), "a faint sign")
