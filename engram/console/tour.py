@@ -44,7 +44,7 @@ STEPS: Final = (
         "console:inbox",
         "Answer a question",
         "Everything that waits is one list. A question shows the memories that disagree and what"
-        " each answer changes. The keys 1 to 6 answer, s puts it off, u takes the last one back.",
+        " each answer changes. The keys 1 to 6 answer, s puts it off, u undoes the last one.",
     ),
     Step(
         "console:memories",

@@ -52,6 +52,7 @@ def test_it_works_narrow_and_without_scripts(
     service: Service, visit: Visit, options: dict[str, Any]
 ) -> None:
     page = visit(**options).sign_in("/console/tour/")
+    expect(page.locator(".tour-steps li").first).to_have_css("list-style-type", "decimal")
     page.get_by_role("button", name="Start the tour").click()
     for place in PLACES:
         page.wait_for_url(f"**{place}#tour")
