@@ -57,7 +57,7 @@ def test_a_person_finds_a_note_and_the_memory_beside_its_passage(
     passage = page.get_by_role("listitem").filter(has_text="Billing > Retries")
     beside = passage.get_by_role("list", name="Memories beside this passage")
     expect(beside).to_contain_text("retried after three days")
-    page.get_by_role("link", name="[[contracts]]").click()
+    page.locator(".of-note").get_by_role("link", name="contracts", exact=True).click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Contracts")
     page.get_by_role("link", name="All notes").click()
     page.get_by_role("link", name="#money").click()
