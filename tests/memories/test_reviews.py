@@ -332,6 +332,46 @@ def test_a_summary_that_is_back_waits_under_the_review_that_forgot_it(tenant: Te
     assert set(new["request"]["sources"]) == {source["id"], other["id"]}
 
 
+def test_a_summary_that_people_kept_is_not_asked_about_when_a_sibling_is_back(
+    tenant: Tenant,
+) -> None:
+    source, other = (
+        commit(tenant.agent, text) for text in ("Rita sings in a choir.", "Rita has a piano.")
+    )
+    both = [source["id"], other["id"]]
+    texts = ("Rita is musical.", "Rita sings alto.", "Choirs meet weekly in Rita's town.")
+    kept, sibling, further = (commit(tenant.agent, text, derived_from=both) for text in texts)
+
+    def forget(memory: dict[str, Any]) -> None:
+        body = {"ids": [memory["id"]], "confirm": True}
+        assert tenant.reviewer.post("memories/forget", body).status_code == 200
+
+    def restore(memory: dict[str, Any]) -> None:
+        assert tenant.reviewer.post("memories/restore", {"ids": [memory["id"]]}).status_code == 200
+
+    def waiting() -> dict[str, str]:
+        listed = tenant.reviewer.get("reviews").json()["results"]
+        return {one["memory"]["id"]: one["id"] for one in listed}
+
+    forget(source)
+    asked = waiting()
+    assert set(asked) == {kept["id"], sibling["id"], further["id"]}
+    tenant.reviewer.post(f"reviews/{asked[kept['id']]}/reject", {})
+    forget(sibling)
+    restore(sibling)
+    assert set(waiting()) == {sibling["id"], further["id"]}
+    forget(kept)
+    restore(kept)  # what was answered about itself stands, too
+    assert set(waiting()) == {sibling["id"], further["id"]}
+    forget(other)  # nobody was asked about this one
+    assert set(waiting()) == {kept["id"], sibling["id"], further["id"]}
+    restore(other)
+    assert set(waiting()) == {sibling["id"], further["id"]}
+    restore(source)
+    forget(source)  # it is gone anew: that is another question
+    assert set(waiting()) == {kept["id"], sibling["id"], further["id"]}
+
+
 def test_a_tag_on_a_flagged_summary_leaves_the_question(tenant: Tenant) -> None:
     source = commit(tenant.agent, "Rita sings in a choir.")
     summary = commit(tenant.agent, "Rita is musical.", derived_from=[source["id"]])

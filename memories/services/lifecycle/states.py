@@ -164,5 +164,6 @@ def _restore_fields(
     if "forgotten_at" in before and memory.forgotten_at is None:
         unflag_derived([memory.id], actor=actor, now=now)
         sources = Derivation.objects.filter(derived=memory).exclude(source__forgotten_at=None)
-        flag_derived(sources.values_list("source_id", flat=True), actor=actor, now=now)
+        gone = sources.values_list("source_id", flat=True)
+        flag_derived(gone, are_gone=True, actor=actor, now=now)
     memories_revived.send(Memory, memory_ids=[memory.id], actor=actor, now=now)

@@ -176,16 +176,21 @@ def _open(reviews: Sequence[Review], *, actor: Actor, now: datetime) -> None:
         send(one)
 
 
-def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> int:
+def flag_derived(
+    sources: Collection[UUID], *, are_gone: bool = False, actor: Actor, now: datetime
+) -> int:
     """Create a review for each memory derived from a removed source, directly or indirectly.
 
     Return their number. There is one review per summary: further removed sources are added to it,
-    and one by which the summary was forgotten, which is back now, waits again.
+    and one by which the summary was forgotten, which is back now, waits again. `are_gone`: the
+    sources were removed before; whoever kept a summary without them is not asked about it again.
     """
     flagged = 0
     for derived_id, removed in _derived_from(sources).items():
         waiting = _waiting_summaries([derived_id]).first()
         known = set(waiting.request["sources"]) if waiting else set()
+        if are_gone:
+            known |= _kept_without(derived_id)
         new = sorted(str(source) for source in removed if str(source) not in known)
         if not new:
             continue
@@ -202,7 +207,7 @@ def flag_derived(sources: Collection[UUID], *, actor: Actor, now: datetime) -> i
                 data={"source": source},
             )
         if waiting is not None:
-            waiting.request = {"sources": sorted(known | set(new))}
+            waiting.request = {"sources": sorted({*waiting.request["sources"], *new})}
             waiting.save(update_fields=["request"])
             continue
         review = _review(
@@ -252,6 +257,15 @@ def _answered_flag(derived_id: UUID, sources: Sequence[str]) -> Review | None:
     )
     newest = accepted.select_for_update(no_key=True).first()
     return newest if newest and set(newest.request["sources"]) == set(sources) else None
+
+
+def _kept_without(derived_id: UUID) -> set[str]:
+    """Return the sources without which a person kept a summary, by their last answer about each."""
+    flags = Review.objects.filter(memory=derived_id, kind=ReviewKind.SOURCE_FORGOTTEN)
+    last: dict[str, str] = {}
+    for request, status in flags.order_by("created_at", "pk").values_list("request", "status"):
+        last |= dict.fromkeys(request["sources"], status)
+    return {source for source, status in last.items() if status == ReviewStatus.REJECTED}
 
 
 def _waiting_summaries(derived: Iterable[UUID]) -> Any:
