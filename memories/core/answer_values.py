@@ -43,6 +43,13 @@ _AT_PRESENT: Final = re.compile(
     r"currently|at\spresent|at\sthe\smoment)\W*$",
     re.IGNORECASE,
 )
+# A time and nothing else: "a quarter", "every quarter", "three months".
+_PERIOD: Final = re.compile(
+    r"(?:once\s)?(?P<each>(?:every|each|per)\s)?(?P<count>[\w.]{1,20}\s)?"
+    r"(?P<unit>(?:second|minute|hour|day|week|fortnight|month|quarter|year|decade)s?)",
+    re.IGNORECASE,
+)
+_ONE: Final = frozenset(["", "a ", "an "])  # "a quarter" may be said of how long, and how often
 _UNIT: Final = re.compile(r"\b[^\W\d]{1,30}$|[°%$€£]")  # what stands after the number
 _VERSION: Final = re.compile(r"\d{1,4}(?:\.\d{1,4}){0,3}")
 _ROLE: Final = re.compile(r"^\W*(?:the|our|a|an)\s[a-z]")
@@ -131,6 +138,26 @@ def _compare(a: str, b: str) -> ValueRelation:
     return "other" if _are_opposite(a, b) else _compare_claims(a, b)
 
 
+def _are_equal_periods(a: str, b: str) -> bool:
+    """Return whether two times are as long, or as often: "a quarter" and "every three months"."""
+    mine, theirs = (_PERIOD.fullmatch(one.strip(" .,;")) for one in (a, b))
+    if mine is None or theirs is None:
+        return False
+    is_either = any((one["count"] or "").lower() in _ONE - {""} for one in (mine, theirs))
+    if not is_either and bool(mine["each"]) != bool(theirs["each"]):
+        return False
+    one, other = _seconds(mine), _seconds(theirs)
+    return len(one) == len(other) == 1 and _agree(one[0], other[0])
+
+
+def _seconds(period: re.Match[str]) -> list[Quantity]:
+    """Return how long a time is, read where only a time can stand: behind "for"."""
+    count = (period["count"] or "").lower()
+    length = f"{'a ' if count in _ONE else count}{period['unit']}"
+    told = read_cached(f"It lasts for {length}.").claims
+    return [q for claim in told for q in claim.quantities if q.unit == "s"]
+
+
 def _compare_zero(a: str, b: str) -> ValueRelation | None:
     """Compare "nothing" or "free of charge" with an amount; None for other answers."""
     mine, theirs = _ZERO.match(a), _ZERO.match(b)
@@ -210,6 +237,8 @@ def _sentence(answer: str) -> str:
 
 def _share_value(a: str, b: str) -> bool:
     """Return whether one answer has the other's value among its values: "75 s (75000 ms)"."""
+    if _are_equal_periods(a, b):
+        return True
     mine, theirs = _quantities(a), _quantities(b)
     if _leaves_unit_out(mine, theirs) or _leaves_unit_out(theirs, mine):
         return True

@@ -100,3 +100,20 @@ def test_a_text_mentions_an_answer_with_all_its_words_and_values() -> None:
     assert not mentions(text, "Friday")
     assert not mentions(text, "three bins")
     assert not mentions(text, "yes")
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "relation"),
+    [
+        ("a quarter", "three months", "same"),
+        ("a quarter", "every three months", "same"),
+        ("every quarter", "every 3 months", "same"),
+        ("a day", "24 hours", "same"),
+        ("every quarter", "three months", "other"),
+        ("a quarter", "four months", "unclear"),
+        ("a quarter", "25 percent", "unclear"),
+        ("a quarter", "every four months", "unclear"),
+    ],
+)
+def test_a_period_is_compared_by_how_long_it_is(a: str, b: str, relation: str) -> None:
+    assert compare_values(a, b) == compare_values(b, a) == relation
