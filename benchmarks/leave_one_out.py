@@ -35,6 +35,7 @@ from engram.console.evaluation.outcome import ModeResult
 from engram.console.evaluation.stories import StoryRow
 from engram.console.evaluation.written_answers import NO_ANSWERS, read_answers
 from engram.kernel.embedding import embed
+from engram.kernel.minilm import NAME
 
 CONFIDENCES = (0.5, 0.6, 0.7, 0.8)
 MARGINS = (-0.06, -0.03, 0.0, 0.03, 0.06)
@@ -119,7 +120,7 @@ def choose(read_rows: Sequence[Read]) -> DetectiveSettings:
         return 1.25 * precision * recall / max(0.25 * precision + recall, 1e-9)
 
     candidates = [
-        DetectiveSettings(min_confidence=confidence, question_margin=margin)
+        DetectiveSettings(min_confidence=confidence, question_margin=margin, embedding_model=NAME)
         for confidence, margin in product(CONFIDENCES, MARGINS)
     ]
     return max(candidates, key=lambda one: (f_half(one), one.question_margin))
@@ -164,7 +165,7 @@ def main() -> None:
     report, rows = {}, []
     for path, own in files.items():
         others = [one for other, found in files.items() if other != path for one in found]
-        settings = choose(others) if others else DetectiveSettings()
+        settings = choose(others) if others else DetectiveSettings(embedding_model=NAME)
         result = measure(own, settings)
         rows += [{"file": path.name, **row} for row in result.predictions]
         figures = {

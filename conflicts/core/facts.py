@@ -82,6 +82,8 @@ class DetectiveSettings:
     question_margin
         Added to the cosines from which two questions are the same, in [-0.2, 0.2]: above 0 fewer
         are.
+    embedding_model
+        Whose vectors are handed in; "" for one that no weights are fitted to.
     muted_rules
         Ids of rules that find nothing; others may still find something in the same facts.
     """
@@ -93,4 +95,5 @@ class DetectiveSettings:
     session_minutes: float = 15.0
     min_confidence: float = 0.5
     question_margin: float = 0.0
+    embedding_model: str = ""
     muted_rules: frozenset[str] = frozenset()

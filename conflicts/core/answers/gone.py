@@ -52,7 +52,8 @@ _ASKS_YES_OR_NO: Final = re.compile(r"^(?:is|are|does|do|can|has|have|may|will)\
 _OF_BEING: Final = frozenset(
     stems("still use usable exist available support run alive around service valid employ open "
           "active work company office account licence contract instance any more "
-          "here there rent lease own have offer sell operate stock belong serve")
+          "here there rent lease own have offer sell operate stock belong serve ours answer "
+          "respond")
 )  # fmt: skip
 
 

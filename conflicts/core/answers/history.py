@@ -11,10 +11,10 @@ from conflicts.core.answers.pairs import (
     announces_change,
     are_comparable,
     exclude_each_other,
-    is_unaware,
     says_it_was,
     tells_return,
 )
+from conflicts.core.answers.unaware import is_unaware
 from conflicts.core.comparable import is_less_trusted
 from conflicts.core.cues import Cue, cues
 from conflicts.core.settled import SETTLES, is_settled

@@ -10,6 +10,7 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from conflicts.core.answers.additions import AnswerPair, is_fitted_to
 from conflicts.core.answers.question_guards import Asked
 from conflicts.core.answers.question_words import (
     ask_of_two_things,
@@ -177,6 +178,23 @@ class AnswerIndex:
         if only_adds_nouns(*texts) or ask_of_two_things(*texts):
             return frozenset()
         return common_nouns(*texts)
+
+    def pair_of(self, a: StatedAnswer, b: StatedAnswer) -> AnswerPair | None:
+        """Return two answers with their vectors; None where one is missing, or of another model."""
+        asked = [row for one in (a, b) if (row := self._row.get(one.answer.identity)) is not None]
+        told = self._timeline.vectors[[a.position, b.position]]
+        if len(asked) < 2 or not told.any(axis=1).all():
+            return None
+        if not is_fitted_to(self._timeline.settings.embedding_model):
+            return None
+        first, second = (self._timeline.facts[one.position].content for one in (a, b))
+        return AnswerPair(
+            (a.answer.question, b.answer.question),
+            (a.answer.answer, b.answer.answer),
+            (first, second),
+            self._vectors[asked].astype(np.float64),
+            told.astype(np.float64),
+        )
 
     def _is_nearest_of_its_fact(
         self, asked: StatedAnswer, other: StatedAnswer, cosine: float

@@ -8,9 +8,8 @@ from datetime import timedelta
 from typing import Final
 
 from conflicts.core import apart
-from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.sorts import has_several_answers
-from conflicts.core.comparable import is_of_other_place, is_real, may_be_of_one_thing
+from conflicts.core.answers.index import StatedAnswer
+from conflicts.core.comparable import is_of_other_place, may_be_of_one_thing
 from conflicts.core.conditions import are_parted
 from conflicts.core.cues import Cue
 from conflicts.core.settled import SETTLES
@@ -26,7 +25,6 @@ from memories.core.answer_values import (
 )
 from memories.core.topic_words import stems
 
-NEAR_QUESTION: Final = 0.70
 MIN_COMMON: Final = 2  # words of a question in the text that answers it
 _GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
 # A step that is told and not announced: "has grown to", "reached", "became", "merged".
@@ -34,14 +32,6 @@ _BECAME: Final = re.compile(
     r"\b(?:(?:has|have)\s\w+ed\s(?:to|into)|reached|became|merged|grew|fell|rose)\b",
     re.IGNORECASE,
 )
-_ALSO: Final = re.compile(r"\b(?:too|as\swell|also|additionally|in\saddition)\b", re.IGNORECASE)
-# What comes to an end changes from no to yes by itself.
-_COMPLETION: Final = re.compile(
-    r"^(?:has|have|had|did|was|were)\b|^(?:is|are)\b.*\b(?:done|closed|completed?|finished|fixed|ready|resolved|"
-    r"live|merged|signed|approved|delivered|arrived|booked|paid|ordered|installed|started|begun)\b",
-    re.IGNORECASE,
-)
-_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
 # How long a statement of "this week" speaks for, and what takes time is measured.
 _RELATIVE: Final = re.compile(
     r"\b(?:this|next|last|coming)\s(?P<unit>week|sprint|month|quarter|term|season|year|time|spring|"
@@ -73,12 +63,6 @@ _DAYS: Final = {
     "time": 60,
 }
 _SEASON_DAYS: Final = 120
-# What something costs is a price that was set; what it did cost was paid once.
-_MEASURED: Final = re.compile(
-    r"\b(?:take|takes|took|weigh|weighs|score|scores|coming|registered|signed\sup|"
-    r"(?:did|has|have|had)\s[^?]{1,80}\scost)\b",
-    re.IGNORECASE,
-)
 
 
 def exclude_each_other(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
@@ -172,43 +156,6 @@ def _are_of_other_periods(timeline: Timeline, old: StatedAnswer, new: StatedAnsw
 def _days_of(period: re.Match[str]) -> int:
     unit = (period["unit"] or "").lower()
     return _DAYS.get(unit, 7 if unit.endswith("day") else _SEASON_DAYS) if unit else 2
-
-
-def is_unaware(
-    timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
-) -> bool:
-    """Return whether both state facts, and neither writer knew the other answer.
-
-    An answer that is added, measured anew, or follows by itself ("not yet", "done") does not count.
-    """
-    if not all(is_real(timeline.statements[one.position]) for one in (old, new)):
-        return False
-    asked = new.answer.question
-    if _COMPLETION.search(asked) and _YES.match(new.answer.answer):
-        return False
-    if (
-        has_several_answers(asked)
-        and not is_measured(new.answer.answer)
-        and not is_yes_or_no(new.answer.answer)
-    ):
-        return False
-    if _MEASURED.search(asked) or _ALSO.search(timeline.facts[new.position].content):
-        return False
-    return not (_knows(timeline, index, old, new) or _knows(timeline, index, new, old))
-
-
-def _knows(timeline: Timeline, index: AnswerIndex, one: StatedAnswer, other: StatedAnswer) -> bool:
-    """Return whether a fact gives the other's value to another near question, or its number."""
-    fact, value = timeline.facts[one.position], other.answer.answer
-    if is_yes_or_no(value):
-        return False
-    gives_it = any(
-        own is not one.answer
-        and compare_values(own.answer, value) == "same"
-        and index.cosine(own, other.answer) >= NEAR_QUESTION
-        for own in fact.answers
-    )
-    return gives_it or (is_measured(value) and mentions(fact.content, value))
 
 
 def says_it_was(new: StatedAnswer, value: str) -> bool:

@@ -63,19 +63,3 @@ def are_of_one_sort(a: str, b: str) -> bool:
     if "reason" in (mine, theirs):
         return False
     return mine == theirs or frozenset((mine, theirs)) in _EXCHANGED
-
-
-# What has several answers at once: "Which formats …", "Who is on the board?", "What … for?".
-_SEVERAL: Final = re.compile(
-    r"\b(?:which|what)\s(?:\w{1,30}\s){0,2}?\w{2,30}s\s(?:do|are|have|can|were|may)\b|"
-    r"\b(?:which|what)\s\w{2,30}(?<!s)(?<!u)(?<!i)s\sdoes\b|\bwhat\s(?:does|do)\s.{1,60}\sdo\b|"
-    r"\b(?:who|what)\s(?:are|were)\b|\bwho\s(?:is|was)\s(?:on|in|part\sof|among)\b|"
-    r"\bwhat\b.{1,80}\b(?:for|with|about|against)\s?\?",
-    re.IGNORECASE,
-)
-
-
-@lru_cache(maxsize=_KEPT)
-def has_several_answers(question: str) -> bool:
-    """Return whether a question may have several answers at once, so that others add to one."""
-    return bool(_SEVERAL.search(question))

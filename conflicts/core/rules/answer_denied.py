@@ -7,7 +7,8 @@ from typing import Final
 
 from conflicts.core.answers.history import stands
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
-from conflicts.core.answers.pairs import announces_change, are_comparable, is_unaware
+from conflicts.core.answers.pairs import announces_change, are_comparable
+from conflicts.core.answers.unaware import is_unaware
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ANSWER_CHARS, ask_ambiguity, quote
 from conflicts.core.rules.rule import Rule

@@ -128,10 +128,12 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
     return run
 
 
-def detective_settings(config: WorkspaceSettings) -> DetectiveSettings:
-    """Return the thresholds of a workspace."""
+def detective_settings(config: WorkspaceSettings, model: str) -> DetectiveSettings:
+    """Return the thresholds of a workspace with that embedding model."""
     return DetectiveSettings(
-        min_confidence=config.detection_min_confidence, muted_rules=frozenset(config.muted_rules)
+        min_confidence=config.detection_min_confidence,
+        embedding_model=model,
+        muted_rules=frozenset(config.muted_rules),
     )
 
 
@@ -159,7 +161,7 @@ def _fill(
     found = detect(
         story.facts, story.vectors, now=story.time_of_reading(now),
         triggers=story.facts_of(triggers),
-        settings=detective_settings(workspace.config),
+        settings=detective_settings(workspace.config, workspace.embedding_model),
         questions=story.questions,
     )  # fmt: skip
     if "rules" in workspace.config.muted_rules:

@@ -214,7 +214,7 @@ def _find_more(
         story = add_answers(story, workspace, until)
     raw = detect(
         story.facts, story.vectors, now=until, triggers=story.facts_of(triggers),
-        settings=detective_settings(proposed),
+        settings=detective_settings(proposed, workspace.embedding_model),
         questions=story.questions,
     )  # fmt: skip
     least = current.detection_min_confidence if current.detection_enabled else 2.0
