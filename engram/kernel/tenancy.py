@@ -166,8 +166,12 @@ def in_one_transaction(at_first: Callable[[], None] = lambda: None) -> Iterator[
 
     It begins with the first of them, so that earlier work (embedding, and reads in
     `before_writing`) holds no connection and no lock; `at_first` is called as soon as it is open.
-    Locks are held to the end, so the blocks together must keep the lock order.
+    Locks are held to the end, so the blocks together must keep the lock order. Nested, the blocks
+    belong to the outer one, whose `at_first` is the one that is called.
     """
+    if _joint.get() is not None:
+        yield
+        return
     with ExitStack() as stack:
         token = _joint.set(_Joint(stack, at_first))
         try:

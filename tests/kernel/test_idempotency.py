@@ -249,6 +249,26 @@ def test_blocks_of_one_transaction_last_together_or_not_at_all(db: None) -> None
         assert sorted(ApiKey.objects.values_list("name", flat=True)) == ["first", "second"]
 
 
+def test_a_transaction_within_another_belongs_to_the_outer_one(db: None) -> None:
+    workspace = Workspace.objects.create(slug="joint", name="Joint")
+    opened: list[str] = []
+
+    def work() -> None:
+        with in_one_transaction(lambda: opened.append("outer")):
+            with in_one_transaction(), in_workspace(workspace):
+                assert opened == ["outer"]
+                ApiKey.objects.create(name="first", digest="1", prefix="egr_")
+            with in_workspace(workspace):
+                assert ApiKey.objects.count() == 1
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        work()
+    assert opened == ["outer"]
+    with in_workspace(workspace):
+        assert ApiKey.objects.count() == 0
+
+
 def test_work_that_is_not_joint_keeps_its_own_transactions_and_the_first_answer(
     tenant: Tenant,
 ) -> None:

@@ -11,10 +11,11 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from engram.kernel.actors import Actor
-from engram.kernel.models import Role
+from engram.kernel.models import Event, Role
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Merge, MergeSuggestion, Observation, Revision
+from memories.services.gate import audit
 from memories.services.gate.audit import sample, take_back
 from tests.conftest import Tenant
 from tests.console.cards import ask
@@ -229,6 +230,65 @@ def test_what_changed_since_stays_apart_with_its_judgement(tenant: Tenant, chang
     assert (after.is_correct, after.split_at) == (False, before.split_at)
     with in_workspace(tenant.workspace):
         assert Memory.objects.exclude(superseded_at=None).count() == 0
+
+
+def fail_to_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the record of a judgement, which is written after the memories, fail."""
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(audit, "record", fail)
+
+
+def test_an_undo_that_fails_half_way_changes_nothing(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = merged(tenant)
+    merge = merge_of(tenant)
+    judge(tenant, merge, right=False)
+    before, events = world(tenant, memory), event_count(tenant)
+    with monkeypatch.context() as patch:
+        fail_to_record(patch)
+        with pytest.raises(ZeroDivisionError):
+            undo(tenant, merge)
+    assert (world(tenant, memory), event_count(tenant)) == (before, events)
+    assert merge_of(tenant).is_correct is False
+    undo(tenant, merge)
+    assert merge_of(tenant).is_correct is None
+
+
+def test_a_judgement_that_fails_half_way_splits_nothing(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = merged(tenant)
+    merge = merge_of(tenant)
+    before, events = world(tenant, memory), event_count(tenant)
+    fail_to_record(monkeypatch)
+    with pytest.raises(ZeroDivisionError):
+        audit.audit(
+            tenant.workspace, merge.pk,
+            is_correct=False, is_split=True, actor=PIA, now=timezone.now(),
+        )  # fmt: skip
+    assert (world(tenant, memory), event_count(tenant)) == (before, events)
+    assert merge_of(tenant).is_correct is None
+
+
+def event_count(tenant: Tenant) -> int:
+    with in_workspace(tenant.workspace):
+        return Event.objects.count()
+
+
+def test_an_undo_under_a_key_is_done_once(tenant: Tenant) -> None:
+    memory = merged(tenant)
+    merge, before = merge_of(tenant), world(tenant, memory)
+    judge(tenant, merge, right=False)
+    path, key = f"gate/audit/{merge.pk}/undo", {"Idempotency-Key": "once"}
+    first = tenant.reviewer.post(path, **key)
+    again = tenant.reviewer.post(path, **key)
+    assert (first.status_code, again.status_code) == (200, 200)
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert world(tenant, memory) == before
 
 
 def test_an_open_conflict_of_the_two_is_answered_first(tenant: Tenant) -> None:
