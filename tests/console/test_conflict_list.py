@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards import snooze
+from conflicts.services.cards.listed import listed
 from conflicts.services.cards.naming import day_of
-from engram.kernel.actors import SYSTEM
+from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory
 from memories.services.lifecycle import forget
@@ -67,7 +71,37 @@ def test_the_list_says_what_holds_who_decided_and_until_when_it_is_snoozed(
     assert "The door of the depot is red or green?</a>" in html
     assert "holds now: green decided by reviewer-person, " in words(html)
     local = timezone.localtime(until)
-    assert f"Snoozed Medium severity until {local:%a} {local.day} {local:%b, %H:%M}" in words(html)
+    ends = f"until {local:%a} {local.day} {local:%b, %H:%M}"
+    assert f"Snoozed Medium severity snoozed by engram {ends}" in words(html)
+
+
+def test_the_list_names_who_snoozed_last_for_any_number_of_cards(
+    tenant: Tenant, member: Member
+) -> None:
+    _, _, limits = disagree(tenant.workspace)
+    _, _, door = doors(tenant)
+    client = member("reviewer")
+    now = timezone.now()
+
+    def queries() -> int:
+        with in_workspace(tenant.workspace), CaptureQueriesContext(connection) as asked:
+            listed(list(Conflict.objects.all()))
+        return len(asked)
+
+    def snooze_as(actor: Actor, card: Conflict) -> None:
+        until = now + timedelta(days=5)
+        snooze.snooze(tenant.workspace, card.pk, until=until, actor=actor, now=now)
+
+    snooze_as(replace(SYSTEM, label="aylin"), limits)
+    snooze_as(replace(SYSTEM, label="mira"), limits)
+    of_one = queries()
+    snooze_as(replace(SYSTEM, label="tomas"), door)
+    assert queries() == of_one
+    said = words(page(client, f"{LIST}?status=snoozed"))
+    assert ("snoozed by mira until" in said, "snoozed by tomas until" in said) == (True, True)
+    assert "aylin" not in said
+    client.post(f"/console/conflicts/{limits.pk}/undo/")
+    assert "mira" not in words(page(client))
 
 
 @pytest.mark.parametrize(

@@ -269,6 +269,8 @@ def test_any_kind_can_be_put_off_and_taken_up(tenant: Tenant, member: Member) ->
     assert "Snoozed until" in html
     assert "Nothing waits for you" in html
     assert tenant.reader.get("merge-suggestions").json()["results"] != []
+    opened = page(client, f"{INBOX}?item=suggestions:{suggestion}")
+    assert "snoozed by reviewer-person until" in opened
     undo(client, "suggestions", suggestion)
     assert f'data-key="suggestions:{suggestion}"' in page(client)
     client.post(f"{INBOX}suggestions/{suggestion}/snooze/", {"until": "tomorrow", "back": INBOX})

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.naming import CardNames, name_cards, winner_of
 from conflicts.services.cards.show import closing_reason
+from conflicts.services.cards.snooze import SNOOZED
+from engram.kernel.models import Event
 
 OUTCOMES = {
     Verdict.KEEP: "some kept",
@@ -29,6 +32,7 @@ class ListedCard:
     outcome: str  # the value that holds, or the verdict where no side won; "" while it waits
     is_value: bool
     names: CardNames
+    snoozed_by: str  # "" unless it is snoozed
 
     @property
     def is_snoozed(self) -> bool:
@@ -51,10 +55,25 @@ def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
     names = name_cards(cards)
     found = Decision.objects.filter(conflict__in=list(names), undone_at=None)
     decisions = {decision.conflict_id: decision for decision in found.select_related("answer")}
-    return [_list_one(card, names[card.pk], decisions.get(card.pk)) for card in cards]
+    snoozers = _snoozers([card for card in cards if card.status == ConflictStatus.SNOOZED])
+    return [
+        _list_one(card, names[card.pk], decisions.get(card.pk), snoozers.get(card.pk, ""))
+        for card in cards
+    ]
 
 
-def _list_one(card: Conflict, names: CardNames, decision: Decision | None) -> ListedCard:
+def _snoozers(cards: Sequence[Conflict]) -> dict[UUID, str]:
+    """Return by card who snoozed it last; the card itself keeps only until when."""
+    if not cards:
+        return {}
+    events = Event.objects.filter(type=SNOOZED, object_id__in=[str(card.pk) for card in cards])
+    newest = events.order_by("object_id", "-seq").distinct("object_id")
+    return {UUID(pk): by for pk, by in newest.values_list("object_id", "actor_label")}
+
+
+def _list_one(
+    card: Conflict, names: CardNames, decision: Decision | None, snoozed_by: str
+) -> ListedCard:
     winner = winner_of(decision, names)
     outcome = winner
     if not winner and decision is not None:
@@ -66,4 +85,5 @@ def _list_one(card: Conflict, names: CardNames, decision: Decision | None) -> Li
         outcome or closing_reason(card),
         is_value=bool(winner),
         names=names,
+        snoozed_by=snoozed_by,
     )

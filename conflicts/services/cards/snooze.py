@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Final
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -20,6 +21,8 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 
+SNOOZED: Final = "conflict.snoozed"  # the type of the event, which says by whom
+
 
 def snooze(
     workspace: Workspace, conflict_id: UUID, *, until: datetime, actor: Actor, now: datetime
@@ -35,7 +38,7 @@ def snooze(
         conflict.snoozed_until = until
         _save(conflict, now)
         record(
-            "conflict.snoozed",
+            SNOOZED,
             of=("conflict", conflict.id),
             actor=actor,
             now=now,
