@@ -81,7 +81,8 @@ def test_demo_of_earlier_is_told_and_shut_out(settings: Any) -> None:
     call_command("remove_demo", stdout=said)
 
     assert said.getvalue() == (
-        "Removed: demo.json, the user demo, 3 keys, the reviewers aylin, ines, mira, tomas.\n"
+        "Removed: demo.json, the user demo, 3 keys, the reviewers aylin, ines, mira, tomas, "
+        "a webhook, an invitation.\n"
     )
     known = keys.find(token)
     assert (workspaces.demo().level, known is not None and known.revoked_at is not None) == (

@@ -1,7 +1,8 @@
 """The demo workspace: nine months of a software team, as the services recorded them.
 
 `manage.py record_demo` plays the story through the services and writes down what it left; making
-the demo loads that recording with all times shifted, so that the story ends now.
+the demo loads that recording with all times shifted, so that the story ends now. What has secrets
+is made anew: its users, its keys, a webhook that sends nothing, an invitation.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.utils import timezone
 
 from engram.console.demo.loading import load
+from engram.console.demo.outside import add_outside, remove_outside
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
@@ -53,7 +55,9 @@ def ensure_demo(now: datetime | None = None) -> Path:
         is_new = not Event.objects.exists()
     if is_new:  # before the story: whoever is killed meanwhile finds both undone
         _add_colleagues(workspace)
-    load(workspace, moment)
+    with in_workspace(workspace):  # together: whoever is killed meanwhile finds both undone
+        if load(workspace, moment):
+            add_outside(workspace, by=USERNAME, now=moment)
     path = demo_file()
     if not _is_valid(path):
         _write_privately(path, _credentials(workspace, moment))
@@ -73,9 +77,10 @@ def ways_in() -> list[str]:
 
 
 def shut_out(now: datetime) -> list[str]:
-    """Remove the demo's users, revoke its keys and delete their file; return what there was.
+    """Remove the demo's users, webhook and invitation, revoke its keys and delete their file.
 
-    What its workspace holds stays, and nobody but a superuser can enter it.
+    Returns what there was. What its workspace holds besides stays, and nobody but a superuser can
+    enter it.
     """
     found = ways_in()
     for key in _keys():
@@ -84,6 +89,8 @@ def shut_out(now: datetime) -> list[str]:
         user.delete()
     if gone := _remove_colleagues():
         found.append(f"the reviewers {', '.join(gone)}")
+    if (workspace := Workspace.objects.filter(slug=SLUG).first()) is not None:
+        found += remove_outside(workspace, now=now)
     demo_file().unlink(missing_ok=True)
     return found
 

@@ -1,4 +1,4 @@
-"""Take the demo's users and keys away."""
+"""Take the demo's users, keys, webhook and invitation away."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Command(BaseCommand):
     """`manage.py remove_demo`."""
 
     help = (
-        "Remove the demo's users, revoke the demo's keys and delete demo.json. Its workspace "
-        "stays, without anybody in it."
+        "Remove the demo's users, webhook and invitation, revoke its keys and delete demo.json. "
+        "Its workspace stays, without anybody in it."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
