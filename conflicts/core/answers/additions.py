@@ -1,7 +1,7 @@
 """Estimate whether two answers to one question may both be true, by meaning and form.
 
 A logistic regression on the vectors of question and texts, and on what their words tell, fitted on
-pairs of notes whose authors said whether both can be true (`benchmarks/additions.py`, which
+pairs of notes whose authors said whether both can be true (`benchmarks/answer_pairs.py`, which
 measures it on authors left out). It knows the vectors of the built-in model only; for those of
 another one the forms of `several.py` decide.
 """

@@ -13,6 +13,7 @@ from conflicts.core.answers.question_guards import (
     are_of_other_times,
     are_opposite,
     ask_for_other_sides,
+    ask_of_other_sides,
     knows_names,
     name_other_scopes,
 )
@@ -74,6 +75,7 @@ def may_be_one_question(
         or are_of_other_terms(a.question, b.question)
         or are_of_other_parts(mine, theirs)
         or are_opposite(mine, theirs)
+        or ask_of_other_sides(a.question, b.question)
         or are_of_other_cases(a, b)
         or ask_for_other_sides(a, b)
     )

@@ -27,7 +27,8 @@ _COMPLETION: Final = re.compile(
 _YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
 # What something costs is a price that was set; what it did cost was paid once.
 _MEASURED: Final = re.compile(
-    r"\b(?:take|takes|took|weigh|weighs|score|scores|coming|registered|signed\sup|"
+    r"\b(?:how\s(?:long|much\stime|many\s(?:minutes|hours|days|weeks))\b[^?]{0,80}\s(?:take|takes|took)|"
+    r"weigh|weighs|score|scores|coming|registered|signed\sup|"
     r"(?:did|has|have|had)\s[^?]{1,80}\scost)\b",
     re.IGNORECASE,
 )

@@ -14,7 +14,7 @@ from conflicts.core.statements import Statement
 from memories.core import measures
 from memories.core.claims import Quantity
 from memories.core.counted_parts import counts_a_part
-from memories.core.function_words import words_of
+from memories.core.function_words import PREPOSITIONS, words_of
 from memories.core.lexicon import concept_of
 from memories.core.reasons import Difference
 
@@ -46,6 +46,11 @@ _GROUPS: Final = frozenset(
                  " pensioner retiree"),
     )
 )  # fmt: skip
+# "Roof B", "incubator 2": which one of a kind a text is about.
+_LABELLED: Final = re.compile(
+    r"\b(?P<noun>[A-Za-z]{3,30})\s#?(?P<label>\d{1,4}|(?-i:[B-HJ-Z]))\b(?![.,]\d|\s?%)",
+    re.IGNORECASE,
+)
 _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
 
 
@@ -94,10 +99,28 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
             continue
         if _both_hold(a, left[0], b, right[0]) or _is_for_one_group(a, b):
             continue
-        if _counts_a_part(a, left[0], b, right[0]):
+        if _counts_a_part(a, left[0], b, right[0]) or _label_other_things(a, left[0], b, right[0]):
             continue
         if _is_offset(a, left[0]) == _is_offset(b, right[0]):
             yield left[0], right[0]
+
+
+def _label_other_things(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:
+    """Return whether the texts label one noun differently, beside the amounts compared."""
+    one, other = _labels(a, mine), _labels(b, theirs)
+    return any(one[noun].isdisjoint(other[noun]) for noun in one.keys() & other.keys())
+
+
+def _labels(statement: Statement, quantity: Quantity) -> dict[str, set[str]]:
+    """Return the labels of each noun of a text, by its stem, without the number of an amount."""
+    found: dict[str, set[str]] = {}
+    for match in _LABELLED.finditer(statement.fact.content):
+        if (
+            match["label"] not in quantity.text.split()
+            and match["noun"].lower() not in PREPOSITIONS
+        ):
+            found.setdefault(concept_of(match["noun"].lower()), set()).add(match["label"].upper())
+    return found
 
 
 def _counts_a_part(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:

@@ -253,6 +253,14 @@ def test_a_name_that_is_told_from_its_namesakes_is_not_the_bare_name() -> None:
     assert rules(analyst, same) == ["ambiguity.two-answers"]
 
 
+def test_who_takes_something_is_not_measured() -> None:
+    fare = "What does it cost to take a bike along?"
+    free = ("Bikes travel free.", Answer(fare, "nothing"))
+    assert rules(free, ("A bike needs a two-euro ticket.", Answer(fare, "2 euros"))) == [
+        "ambiguity.two-answers"
+    ]
+
+
 def test_what_two_purchases_did_cost_is_no_contradiction() -> None:
     retreat = "How much did the retreat cost?"
     first = ("The retreat came to 4,200 euros.", Answer(retreat, "4,200 euros"))

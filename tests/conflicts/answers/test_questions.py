@@ -58,6 +58,20 @@ def test_questions_that_differ_in_what_they_name_are_two(a: str, b: str) -> None
     assert not is_one(a, b)
 
 
+@pytest.mark.parametrize(
+    ("a", "b"),
+    [
+        ("Where does the procession start?", "Where does the procession end?"),
+        ("What is the day tariff?", "What is the night tariff?"),
+        ("What is the frame rate cap on phones?", "What is the frame rate cap on tablets?"),
+        ("What colour are domestic labels?", "What colour are export labels?"),
+    ],
+)
+def test_two_ends_times_or_groups_of_one_thing_are_two_questions(a: str, b: str) -> None:
+    assert not may_be_one_question(Asked(a), Asked(b), 0.95)
+    assert may_be_one_question(Asked(a), Asked(a.replace("What is", "What's")), 0.95)
+
+
 def test_questions_that_are_far_from_each_other_are_two() -> None:
     assert not is_one("Who approves refunds?", "Who signs off on refunds?", 0.5)
 

@@ -46,6 +46,8 @@ def test_another_amount_is_found(statements: tuple[str, ...]) -> None:
             "Build time of the shop is at 9 minutes.",
         ),
         ("Quay 1 has 6 benches.", "At Quay 1 there are 2 benches with a roof."),
+        ("Roof B carries 48 panels.", "There are 72 panels on roof C."),
+        ("Incubator 1 is set to 37 degrees.", "Incubator 2 runs at 28 degrees for the yeast."),
     ],
 )
 def test_a_measured_value_a_rounding_an_offset_and_a_part_are_not(
