@@ -49,7 +49,7 @@ EVIDENCE = (
     ("Evidence that it is above .01 (e-value)", "wealth", ".1f"),
     ("Evidence that it has fallen (CUSUM)", "drift_sum", ".2f"),
     ("Success rate", "success_rate", ".0%"),
-    ("Baseline’s weight by the source document’s rule", "literal_alpha", ".2f"),
+    ("Baseline’s weight by the fixed rule", "literal_alpha", ".2f"),
 )
 
 

@@ -90,11 +90,11 @@ def test_triage_says_the_effect_of_each_verdict(tenant: Tenant, member: Member) 
     html = page(member("reviewer"))
     effects = re.findall(r'class="effect">([^<]*)<', html)
     assert effects == [
-        "5000 requests per second stays. 1000 requests per second is superseded by it.",
-        "1000 requests per second stays. 5000 requests per second is retired.",
+        "“5000 requests per second” stays. “1000 requests per second” is superseded by it.",
+        "“1000 requests per second” stays. “5000 requests per second” is retired.",
         "The ticked memories stay; the others are superseded by the newest of them.",
         "All stay active. This is remembered as no contradiction.",
-        "1000 requests per second and 5000 requests per second are retired."
+        "“1000 requests per second” and “5000 requests per second” are retired."
         " An answer, if one is given with it, replaces them.",
         "Nothing changes. The detector was wrong and does not ask again.",
     ]

@@ -183,7 +183,7 @@ def _describe(ids: Collection[UUID], called: dict[UUID, _Called]) -> str:
     """Name members at the beginning of a sentence, in the order of the card."""
     ordered = sorted(called[pk] for pk in ids)
     begins = ""
-    words = [one.value for one in ordered]
+    words = [f"“{one.value}”" if one.value else "" for one in ordered]
     if not all(words):
         words = [one.day for one in ordered]
         begins = "The statement of " if len(words) == 1 else "The statements of "

@@ -42,14 +42,13 @@ def add_outside(workspace: Workspace, *, by: str, now: datetime) -> None:
         newest = Event.objects.filter(type__in=TOLD_OF).order_by("-seq")[: len(ANSWERS)]
         told = sorted(newest, key=lambda event: event.seq)
         made_at = told[0].at - timedelta(hours=1) if told else now
-        endpoint, _ = endpoints.make(workspace, url=URL, events=TOLD_OF, actor=admin, now=made_at)
+        endpoint, _ = endpoints.make(workspace, url=URL, events=TOLD_OF, actor=admin, now=now)
+        # Events stand in the order of their numbers, so they are of now; the webhook is older.
+        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(created_at=made_at)
         for event, answers in zip(told, ANSWERS, strict=False):
             _deliver(workspace, endpoint, event, answers)
-        invited_at, lasts = now - timedelta(hours=2), timedelta(days=30)
-        invite(
-            workspace, username=INVITED, role=Role.REVIEWER, actor=admin, now=invited_at,
-            lasts=lasts,
-        )  # fmt: skip
+        lasts = timedelta(days=30)
+        invite(workspace, username=INVITED, role=Role.REVIEWER, actor=admin, now=now, lasts=lasts)
         endpoints.change(workspace, endpoint.pk, is_enabled=False, actor=admin, now=now)
 
 
