@@ -31,13 +31,13 @@ from conflicts.core.answers.additions import (
     LEAST,
     WEIGHTS_FILE,
     AnswerPair,
-    Floats,
-    Weights,
+    estimate,
     features_of,
 )
 from conflicts.core.answers.several import asks_of_past_events, has_several_answers
 from conflicts.core.detective import detect
 from conflicts.core.facts import DetectiveSettings, Fact
+from conflicts.core.weights import Floats, Weights
 from engram.kernel.embedding import embed
 from engram.kernel.minilm import NAME
 from memories.core.answers import Answer
@@ -134,7 +134,7 @@ def measure_additions(rows: Sequence[Row], found: Floats, contradict: Floats) ->
     for author in np.unique(authors):
         own = authors == author
         weights = fit(found[~own], 1 - contradict[~own])
-        said[own] = [weights.estimate(row) >= LEAST for row in found[own]]
+        said[own] = [estimate(weights, row) >= LEAST for row in found[own]]
         show(f"{author}, by the others' weights", said[own], contradict[own], "both true")
     show("all, each by the others' weights", said, contradict, "both true")
     asked = [row["notes"][0]["question"] for row in rows]

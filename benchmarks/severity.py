@@ -34,10 +34,10 @@ from conflicts.core.severity import severity_of
 from conflicts.core.severity_by_meaning import (
     LEVELS,
     WEIGHTS_FILE,
-    Weights,
     middle_of,
     rate,
 )
+from conflicts.core.weights import Weights
 from engram.kernel.embedding import embed_first_windows
 from engram.kernel.minilm import NAME
 

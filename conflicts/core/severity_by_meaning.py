@@ -9,47 +9,20 @@ those of another model, nothing changes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conflicts.core.facts import Fact, Finding, Severity
 from conflicts.core.severity import severity_by_words
+from conflicts.core.weights import Floats, Weights
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("severity.npz")
 HIGH_LEAD: Final = 0.1  # of the score of "high" over the others: what is not clear is no alarm
 LEVELS: Final[tuple[Severity, ...]] = ("low", "medium", "high")
-
-Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """For vectors of one embedding `model`: their `mean` (dim,), and `weights` (dim + 1, 3) of
-    low, medium and high, the last row being what is added."""
-
-    model: str
-    mean: Floats
-    weights: Floats
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read weights that `save` wrote."""
-        with np.load(path, allow_pickle=False) as stored:
-            return cls(str(stored["model"]), stored["mean"], stored["weights"])
-
-    def save(self, path: Path) -> None:
-        """Write the weights to a file of arrays, in single precision."""
-        mean, weights = self.mean.astype(np.float32), self.weights.astype(np.float32)
-        np.savez_compressed(path, model=np.array(self.model), mean=mean, weights=weights)
-
-    def scores(self, vector: Floats) -> Floats:
-        """Return the scores (3,) of a unit vector (dim,): about 1 for the level that it has."""
-        return np.append(vector - self.mean, 1.0) @ self.weights
 
 
 def rate(facts: Sequence[Fact], vectors: Sequence[Floats], weights: Weights) -> Severity | None:

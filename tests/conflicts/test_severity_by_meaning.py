@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from conflicts.core.facts import Fact, Finding
 from conflicts.core.severity import severity_of
-from conflicts.core.severity_by_meaning import LEVELS, WEIGHTS_FILE, Weights, rate, rate_findings
+from conflicts.core.severity_by_meaning import LEVELS, WEIGHTS_FILE, rate, rate_findings
+from conflicts.core.weights import Weights
 from conflicts.models import Conflict
 from conflicts.services.detection.detect import detect_due
 from engram.kernel.embedding import embed_first_windows

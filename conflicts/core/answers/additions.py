@@ -13,10 +13,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final, Self, get_args
+from typing import Final, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from conflicts.core.answers.several import (
     asks_of_past_events,
@@ -24,6 +23,7 @@ from conflicts.core.answers.several import (
     leaves_no_room,
 )
 from conflicts.core.answers.sorts import Sort, sort_of
+from conflicts.core.weights import Floats, Weights
 from memories.core.answer_values import is_yes_or_no
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("additions.npz")
@@ -31,8 +31,6 @@ LEAST: Final = 0.7  # the estimate from which on both answers may be true
 HALF: Final = 0.5  # a word weighs half as much as a whole vector, so that few pairs suffice
 _SORTS: Final[tuple[Sort, ...]] = get_args(Sort)
 _PAST: Final = re.compile(r"\b(?:did|was|were)\b", re.IGNORECASE)
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,32 +45,6 @@ class AnswerPair:
     texts: tuple[str, str]
     question_vectors: Floats
     text_vectors: Floats
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """For vectors of one embedding `model`: `mean` (n,) of features, and `weights` (n + 1,), the
-    last of which is added."""
-
-    model: str
-    mean: Floats
-    weights: Floats
-
-    @classmethod
-    def load(cls, path: Path) -> Self:
-        """Read weights that `save` wrote."""
-        with np.load(path, allow_pickle=False) as stored:
-            return cls(str(stored["model"]), stored["mean"], stored["weights"])
-
-    def save(self, path: Path) -> None:
-        """Write the weights to a file of arrays, in single precision."""
-        mean, weights = self.mean.astype(np.float32), self.weights.astype(np.float32)
-        np.savez_compressed(path, model=np.array(self.model), mean=mean, weights=weights)
-
-    def estimate(self, features: Floats) -> float:
-        """Return the estimated probability that both answers may be true, from features (n,)."""
-        logit = float(np.append(features - self.mean, 1.0) @ self.weights)
-        return 1.0 / (1.0 + float(np.exp(-np.clip(logit, -30.0, 30.0))))
 
 
 def features_of(pair: AnswerPair) -> Floats:
@@ -92,7 +64,13 @@ def features_of(pair: AnswerPair) -> Floats:
 
 def may_both_be_true(pair: AnswerPair) -> bool:
     """Return whether another answer probably adds to the one before and contradicts nothing."""
-    return shipped_weights().estimate(features_of(pair)) >= LEAST
+    return estimate(shipped_weights(), features_of(pair)) >= LEAST
+
+
+def estimate(weights: Weights, features: Floats) -> float:
+    """Return the estimated probability that both answers may be true, from features (n,)."""
+    logit = np.clip(weights.scores(features), -30.0, 30.0)
+    return 1.0 / (1.0 + float(np.exp(-logit)))
 
 
 def is_fitted_to(model: str) -> bool:

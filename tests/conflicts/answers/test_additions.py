@@ -11,7 +11,6 @@ import pytest
 from conflicts.core.answers.additions import (
     WEIGHTS_FILE,
     AnswerPair,
-    Weights,
     features_of,
     is_fitted_to,
     may_both_be_true,
@@ -23,6 +22,7 @@ from conflicts.core.answers.several import (
 )
 from conflicts.core.detective import detect
 from conflicts.core.facts import DetectiveSettings
+from conflicts.core.weights import Weights
 from engram.kernel.embedding import embed
 from engram.kernel.minilm import NAME
 from memories.core.answers import Answer
