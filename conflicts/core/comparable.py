@@ -8,6 +8,7 @@ from typing import Final
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.members import members_of
+from conflicts.core.qualifiers import name_other_members
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.gate import PROVENANCE_RANK
@@ -47,9 +48,7 @@ def _rank(statement: Statement) -> int:
 
 def other_qualifier(a: Statement, b: Statement) -> bool:
     """Return whether the texts name different members of one family: staging, production."""
-    shared = {family for family, _ in a.qualifiers & b.qualifiers}
-    both = {family for family, _ in a.qualifiers} & {family for family, _ in b.qualifiers}
-    return bool(both - shared)
+    return name_other_members(a.qualifiers, b.qualifiers)
 
 
 def scope_words(fact: Fact) -> frozenset[str]:

@@ -26,17 +26,64 @@ _FAMILIES: Final[tuple[tuple[str, ...], ...]] = (
     (r"primary", r"secondary"),
     (r"inbound|incoming", r"outbound|outgoing"),
 )  # fmt: skip
-_COMPILED: Final = tuple(
-    tuple(re.compile(rf"\b(?:{word})\b", re.IGNORECASE) for word in family) for family in _FAMILIES
+# Two ends, times or groups that one thing has side by side. As answers they exclude each other
+# ("at night", "by day"); in questions they ask for two things.
+_SIDES: Final[tuple[tuple[str, ...], ...]] = (
+    (r"starts?|started|begins?|began", r"ends?|ended|finish(?:es|ed)?|stops?"),
+    (r"days?time|by\sday|day", r"nights?|nightly|at\snight"),
+    (r"mornings?", r"afternoons?", r"evenings?"),
+    (r"arriv(?:e|es|al|als)", r"depart(?:s|ure|ures)?|leaves?"),
+    (r"domestic|inland|national", r"export|abroad|international|foreign"),
+    (r"adults?|grown-ups?", r"children|child|kids?"),
+    (r"phones?|mobiles?", r"tablets?", r"desktops?|laptops?"),
+    (r"buy|buys|bought|purchases?", r"sells?|sold|sales?"),
+    (r"sends?|sent", r"receives?|received"),
+    (r"top|upper", r"bottom|lower"),
+    (r"front", r"back|rear"),
+    (r"left", r"right"),
+    (r"indoors?|inside", r"outdoors?|outside"),
+    (r"pick-?ups?|collections?", r"deliver(?:y|ies)|drop-?offs?"),
+    (r"weekends?", r"weekdays?|weeknights?"),
 )
+
+Members = frozenset[tuple[int, int]]  # (family, member)
+Compiled = tuple[tuple[re.Pattern[str], ...], ...]
+
+
+def _compile(families: tuple[tuple[str, ...], ...]) -> Compiled:
+    return tuple(
+        tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in family)
+        for family in families
+    )
+
+
+_QUALIFIERS: Final = _compile(_FAMILIES)
+_OF_QUESTIONS: Final = _compile(_SIDES)
 
 
 @lru_cache(maxsize=8192)
-def qualifiers(text: str) -> frozenset[tuple[int, int]]:
+def qualifiers(text: str) -> Members:
     """Return (family, member) of every limiting word in ``text``."""
+    return _members(text, _QUALIFIERS)
+
+
+@lru_cache(maxsize=8192)
+def sides(question: str) -> Members:
+    """Return (family, member) of every end, time or group that a question names."""
+    return _members(question, _OF_QUESTIONS)
+
+
+def name_other_members(mine: Members, theirs: Members) -> bool:
+    """Return whether both have members of one family, and none of it in common."""
+    shared = {family for family, _ in mine & theirs}
+    both = {family for family, _ in mine} & {family for family, _ in theirs}
+    return bool(both - shared)
+
+
+def _members(text: str, families: Compiled) -> Members:
     return frozenset(
         (family, member)
-        for family, members in enumerate(_COMPILED)
+        for family, members in enumerate(families)
         for member, pattern in enumerate(members)
         if pattern.search(text)
     )

@@ -71,10 +71,15 @@ def send(written: Event) -> None:
     publish(
         written.workspace_id,
         written.type,
-        {"object": written.object_id, "actor": written.actor_label, **written.data},
+        _live(written.object_id, written.actor_label, written.data),
         seq=written.seq,
         at=written.at,
     )
+
+
+def _live(object_id: str, label: str, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what an event sends live: its object, who acted, and its data."""
+    return {"object": object_id, "actor": label, **data}
 
 
 def record_each(
@@ -90,8 +95,7 @@ def record_each(
     written = _write_each(type, told, of=of, actor=actor, now=now)
     workspace_id = current_workspace_id()
     for seq, (object_id, data) in zip(written, told, strict=True):
-        more = {"object": str(object_id), "actor": actor.label, **data}
-        publish(workspace_id, type, more, seq=seq, at=now)
+        publish(workspace_id, type, _live(str(object_id), actor.label, data), seq=seq, at=now)
 
 
 def record_unsent(

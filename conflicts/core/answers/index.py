@@ -181,11 +181,11 @@ class AnswerIndex:
 
     def pair_of(self, a: StatedAnswer, b: StatedAnswer) -> AnswerPair | None:
         """Return two answers with their vectors; None where one is missing, or of another model."""
+        if not is_fitted_to(self._timeline.settings.embedding_model):
+            return None
         asked = [row for one in (a, b) if (row := self._row.get(one.answer.identity)) is not None]
         told = self._timeline.vectors[[a.position, b.position]]
         if len(asked) < 2 or not told.any(axis=1).all():
-            return None
-        if not is_fitted_to(self._timeline.settings.embedding_model):
             return None
         first, second = (self._timeline.facts[one.position].content for one in (a, b))
         return AnswerPair(

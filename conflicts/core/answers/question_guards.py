@@ -8,34 +8,13 @@ from typing import Final
 
 from conflicts.core.answers.question_words import QuestionWords, words_of_question
 from conflicts.core.answers.sorts import is_same_sort
-from conflicts.core.qualifiers import qualifiers
+from conflicts.core.qualifiers import name_other_members, qualifiers, sides
 from memories.core.lexicon import opposites_of
 from memories.core.topic_words import stems
 
 _JOINT: Final = re.compile(r"[-:/_.]")
 _ASKED: Final = re.compile(r"\b(?:which|what)\s(?P<noun>[\w-]+)", re.IGNORECASE)
 _WITH: Final = re.compile(r"\bwith(?:out)?\b", re.IGNORECASE)
-# Two ends, times or groups that one thing has side by side, in families.
-_SIDES: Final = tuple(
-    tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in family)
-    for family in (
-        (r"starts?|started|begins?|began", r"ends?|ended|finish(?:es|ed)?|stops?"),
-        (r"days?time|by\sday|day", r"nights?|nightly|at\snight"),
-        (r"mornings?", r"afternoons?", r"evenings?"),
-        (r"arriv(?:e|es|al|als)", r"depart(?:s|ure|ures)?|leaves?"),
-        (r"domestic|inland|national", r"export|abroad|international|foreign"),
-        (r"adults?|grown-ups?", r"children|child|kids?"),
-        (r"phones?|mobiles?", r"tablets?", r"desktops?|laptops?"),
-        (r"buy|buys|bought|purchases?", r"sells?|sold|sales?"),
-        (r"sends?|sent", r"receives?|received"),
-        (r"top|upper", r"bottom|lower"),
-        (r"front", r"back|rear"),
-        (r"left", r"right"),
-        (r"indoors?|inside", r"outdoors?|outside"),
-        (r"pick-?ups?|collections?", r"deliver(?:y|ies)|drop-?offs?"),
-        (r"weekends?", r"weekdays?|weeknights?"),
-    )
-)
 _PER: Final = re.compile(
     r"\b(?:per|an?|each|every)\s(?P<unit>hour|day|night|week|month|quarter|year|head|person|seat|"
     r"user|group)\b",
@@ -81,13 +60,7 @@ def are_of_other_times(mine: QuestionWords, theirs: QuestionWords) -> bool:
 
 def ask_of_other_sides(a: str, b: str) -> bool:
     """Return whether the questions are about two ends, times or groups: "start", "end"."""
-    for family in _SIDES:
-        mine, theirs = (
-            {side for side, words in enumerate(family) if words.search(text)} for text in (a, b)
-        )
-        if mine and theirs and mine.isdisjoint(theirs):
-            return True
-    return False
+    return name_other_members(sides(a), sides(b))
 
 
 def are_opposite(mine: QuestionWords, theirs: QuestionWords) -> bool:

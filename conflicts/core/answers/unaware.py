@@ -46,13 +46,11 @@ def is_unaware(
     asked = new.answer.question
     if _COMPLETION.search(asked) and _YES.match(new.answer.answer):
         return False
-    if not any(is_yes_or_no(one.answer.answer) for one in (old, new)) and _may_both_be_true(
-        timeline, index, old, new
-    ):
-        return False
     if _MEASURED.search(asked) or _ALSO.search(timeline.facts[new.position].content):
         return False
-    return not (_knows(timeline, index, old, new) or _knows(timeline, index, new, old))
+    if _knows(timeline, index, old, new) or _knows(timeline, index, new, old):
+        return False
+    return not _may_both_be_true(timeline, index, old, new)
 
 
 def _may_both_be_true(
