@@ -48,17 +48,13 @@ _SIDES: Final[tuple[tuple[str, ...], ...]] = (
 
 Members = frozenset[tuple[int, int]]  # (family, member)
 Compiled = tuple[tuple[re.Pattern[str], ...], ...]
-
-
-def _compile(families: tuple[tuple[str, ...], ...]) -> Compiled:
-    return tuple(
+_QUALIFIERS, _OF_QUESTIONS = (
+    tuple(
         tuple(re.compile(rf"\b(?:{words})\b", re.IGNORECASE) for words in family)
         for family in families
     )
-
-
-_QUALIFIERS: Final = _compile(_FAMILIES)
-_OF_QUESTIONS: Final = _compile(_SIDES)
+    for families in (_FAMILIES, _SIDES)
+)
 
 
 @lru_cache(maxsize=8192)
