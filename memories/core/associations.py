@@ -1,4 +1,4 @@
-"""Weigh the links between memories, and let the activation that spreads along them raise scores.
+"""Weigh the links between memories, and join the activation that spreads along them with scores.
 
 Recall seeds the walk (`memories.core.spreading`) with what it found by itself:
 
@@ -15,11 +15,14 @@ each of its memories with 1 where the memory is about it and `MENTION` where it 
 divided by their sum, or by 1 if that is more. An entity of the query links the memories that are
 about it, equally.
 
-    activation = (A / largest (A + `KEPT` · restart))^`POWER`      A: what arrived along links
-    fused      = direct + activation · (best - direct)             best: the largest `direct`
+    activation = (A + `KEPT` · own) / the largest (A + `KEPT` · own)    A: what arrived along links
+    fused      = best · (max(direct / best, `LEAST_DIRECT`) · activation)^(1/`ROOT`)
 
-So a memory that the walk reaches fully scores as well as the best that was found directly, none
-scores more than that, and none scores less than without the graph.
+`own` is what the restart of a memory is, or would be if it were among the best `SEEDS`; best is the
+largest `direct`. A memory scores well that fits the query itself and that links lead to: the
+product of both. As `own` is the fourth power of `direct`, the fifth root leaves scores as they were
+where no links lead anywhere; where links lead to more than the best has of its own, memories that
+none leads to fall behind. None scores more than the best that was found directly.
 
 The constants were chosen on MuSiQue's training passages, HotpotQA and LoCoMo; the figures, those of
 sets that nothing was chosen on first, are in `docs/tuning.md`.
@@ -41,7 +44,8 @@ ASKED_SHARE: Final = 0.5
 LEAK: Final = 2.0
 MENTION: Final = 0.1
 KEPT: Final = 0.5
-POWER: Final = 0.6
+ROOT: Final = 1 + SEED_POWER  # leaves scores as they are where links lead nowhere
+LEAST_DIRECT: Final = 0.1  # of the best: so much fits what links alone lead to
 STEPS: Final = 6  # three times from a memory to an entity and on to memories
 DAMPING: Final = 0.92  # .85 for each two steps
 FRONTIER: Final = 12
@@ -102,9 +106,19 @@ def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dic
     direct : the scores in [0, 1] of the memories that were found directly.
     asked : the weights of entities that the query names, above 0.
     """
-    powers = {node: direct[node] ** SEED_POWER for node in seeds_of(direct)}
-    share = ASKED_SHARE if asked else 0.0
-    return _scaled(powers, 1.0 - share) | _scaled(asked, share)
+    own = own_of(direct, asked)
+    return {node: own[node] for node in seeds_of(direct)} | _scaled(asked, _asked_share(asked))
+
+
+def own_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
+    """Return the restart of each memory, as if it were among the best `SEEDS`."""
+    total = math.fsum(direct[node] ** SEED_POWER for node in seeds_of(direct))
+    share = 1.0 - _asked_share(asked)
+    return {node: share * one**SEED_POWER / total if total else 0.0 for node, one in direct.items()}
+
+
+def _asked_share(asked: Mapping[Node, float]) -> float:
+    return ASKED_SHARE if asked else 0.0
 
 
 def _scaled(weights: Mapping[Node, float], to: float) -> dict[Node, float]:
@@ -114,7 +128,7 @@ def _scaled(weights: Mapping[Node, float], to: float) -> dict[Node, float]:
 
 @dataclass(frozen=True, slots=True)
 class Associations:
-    """What the walk reached: the activation in (0, 1] of memories, and their paths."""
+    """What the walk reached: the activation in [0, 1] of memories, and their paths."""
 
     activation: dict[Node, float]
     _spread: Spread
@@ -130,17 +144,48 @@ class Associations:
         return sorted(new, key=lambda node: (-self.activation[node], node))[:FOUND]
 
 
-def associate(restart: Weights, links_of: LinksOf) -> Associations:
-    """Walk from `restart`, and return the memories that links led to."""
+def associate(
+    direct: Mapping[Node, float], asked: Mapping[Node, float], links_of: LinksOf
+) -> Associations:
+    """Walk from what was found and what is asked about, and return the memories' activation.
+
+    Empty where links lead to no memory.
+
+    Parameters
+    ----------
+    direct : the scores in [0, 1] of the memories that were found directly.
+    asked : the weights of entities that the query names, above 0.
+    """
     reached = spread(
-        restart, links_of, steps=STEPS, damping=DAMPING, frontier=FRONTIER, least=LEAST_READ
+        restart_of(direct, asked),
+        links_of,
+        steps=STEPS,
+        damping=DAMPING,
+        frontier=FRONTIER,
+        least=LEAST_READ,
     )
     arrived = {node: own for node, own in reached.activation.items() if node.kind == MEMORY}
-    with_own = [arrived.get(n, 0.0) + KEPT * own for n, own in restart.items() if n.kind == MEMORY]
-    largest = max([*arrived.values(), *with_own], default=0.0)
-    return Associations({n: (own / largest) ** POWER for n, own in arrived.items()}, reached)
+    if not arrived:
+        return Associations({}, reached)
+    own = own_of(direct, asked)
+    nodes = own.keys() | arrived.keys()
+    mass = {node: arrived.get(node, 0.0) + KEPT * own.get(node, 0.0) for node in nodes}
+    largest = max(mass.values())
+    return Associations({node: one / largest for node, one in mass.items()}, reached)
 
 
-def lift(direct: float, activation: float, best: float) -> float:
-    """Return the fused score of a memory with an activation in [0, 1]."""
-    return direct + activation * max(0.0, best - direct)
+def joined(direct: float, activation: float, best: float) -> float:
+    """Return the fused score of a memory, by how it fits and what links lead to.
+
+    Parameters
+    ----------
+    direct : how well it fits the query by itself, in [0, 1].
+    activation : in [0, 1].
+    best : the largest `direct`.
+    """
+    return best * (fits_of(direct, best) * activation) ** (1 / ROOT) if best > 0 else direct
+
+
+def fits_of(direct: float, best: float) -> float:
+    """Return how a memory fits, beside the best, as `joined` counts it: in [`LEAST_DIRECT`, 1]."""
+    return min(1.0, max(direct / best, LEAST_DIRECT))

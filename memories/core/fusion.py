@@ -125,11 +125,11 @@ class Factors(Generic[Id]):
     confidence_term: float
     freshness: float
 
-    def raise_to(self, fused: float) -> None:
-        """Set `fused`, at least as large as before, and the score that follows from it."""
+    def join(self, fused: float) -> None:
+        """Set `fused`, and the score that follows from it."""
         trust = self.provenance_weight * self.weight_factor * self.confidence_term
         self.fused = fused
-        self.score = max(self.score, fused * trust * self.freshness)
+        self.score = fused * trust * self.freshness
 
 
 def fuse(

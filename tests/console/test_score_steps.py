@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engram.console.memories.steps import DIGITS, Step, steps_of
-from memories.core.associations import lift
+from memories.core.associations import joined
 from memories.core.fusion import Candidate, fuse
 
 ROUNDING = 0.0021  # of two rounded values, and of factors kept with four digits
@@ -42,9 +42,9 @@ def some_explain(rng: np.random.Generator, **fixed: Any) -> tuple[dict[str, Any]
         for number in range(3)
     ]
     found = fuse(turns, named_agents=["ann"])[-1]
-    diversity, activation = float(rng.uniform(0.5, 1)), float(rng.random())
+    diversity, activation = float(rng.uniform(0.5, 1)), float(rng.uniform(0.2, 1))
     direct, best = found.fused, 0.9
-    found.raise_to(lift(direct, activation, best))
+    found.join(joined(direct, activation, best))
     explain = asdict(found) | {
         "text_rank": 2, "vector_rank": 1, "diversity": diversity, "repeats": "x",
         "graph_activation": activation, "direct": direct, "best_direct": best,
@@ -91,7 +91,7 @@ def test_each_change_is_what_its_words_say(seed: int) -> None:
             0, of["question"] ** 1.5 * 0.6 - at["A question that it answers"]
         ),
         "Neighbours": (1 - at["Neighbours"]) * of["context"],
-        "Links": (of["best_direct"] - at["Links"]) * of["graph_activation"],
+        "Links": joined(at["Links"], of["graph_activation"], of["best_direct"]) - at["Links"],
         "Trust": at["Trust"] * (of["provenance_weight"] - 1),
         "Lowered by the janitor": at["Lowered by the janitor"] * (of["weight_factor"] - 1),
         "Confidence": at["Confidence"] * (of["confidence_term"] - 1),

@@ -188,7 +188,7 @@ def test_a_cycle_of_ten_thousand_reads_a_bounded_number_of_nodes() -> None:
             found[node] = {ring[(at + 1) % 10_000]: 0.5, ring[at - 1]: 0.5}
         return found
 
-    found = core.associate({ring[0]: 1.0}, links_of)
+    found = core.associate({ring[0]: 1.0}, {}, links_of)
     assert len(asked) <= core.STEPS * core.FRONTIER
     assert max(found.activation.values()) <= 1.0
     assert len(found.activation) == 2 * core.STEPS + 1  # so many steps each way, and the start
@@ -207,11 +207,27 @@ def test_weights_that_add_up_to_more_than_one_are_refused() -> None:
 
 
 @given(st.floats(0, 1), st.floats(0, 1), st.floats(0, 1))
-def test_links_lower_no_score_and_raise_none_above_the_best(
-    direct: float, activation: float, best: float
-) -> None:
-    lifted = core.lift(direct, activation, best)
-    assert direct <= lifted <= max(direct, best) + 1e-12
+def test_links_raise_no_score_above_the_best(direct: float, activation: float, best: float) -> None:
+    assert 0 <= core.joined(direct, activation, best) <= max(direct, best) + 1e-12
+
+
+@given(st.lists(st.floats(0.2, 1), min_size=1, max_size=12, unique=True))
+def test_links_that_lead_nowhere_leave_scores_as_they_are(scores: list[float]) -> None:
+    direct = {Node("memory", f"{number}"): score for number, score in enumerate(scores)}
+    own = core.own_of(direct, {})
+    best, most = max(scores), max(own.values())
+    for node, score in direct.items():
+        assert core.joined(score, own[node] / most, best) == pytest.approx(score)
+
+
+def test_of_two_that_fit_alike_the_one_that_links_lead_to_is_first() -> None:
+    start, linked, other = NODES[:3]
+    direct = {start: 0.9, linked: 0.5, other: 0.52}
+    graph = {start: {linked: 0.5}, linked: {}, other: {}}
+    found = core.associate(direct, {}, lambda nodes: read(graph, nodes)).activation
+    fused = {node: core.joined(score, found[node], 0.9) for node, score in direct.items()}
+    assert fused[start] > fused[linked] > fused[other]
+    assert core.associate(direct, {}, lambda _: {}).activation == {}
 
 
 def test_a_common_entity_links_nothing() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from memories.core.associations import ROOT, fits_of
 from memories.core.fusion import QUESTION_POWER
 from memories.core.shares import percent
 
@@ -118,9 +119,14 @@ def _of_its_surroundings(explain: Mapping[str, Any]) -> Iterator[_Reached]:
         share, best = percent(explain["session_weight"]), explain["session"]
         yield _Reached("Session", f"{share} of the way to {best:.3f}, its session’s best", direct)
     if explain.get("graph_activation"):
-        how = f"{percent(explain['graph_activation'])} of the way to {explain['best_direct']:.3f}"
-        yield _Reached("Links", f"{how}, the best match found without links", fused)
+        yield _of_links(explain, direct, fused)
     yield _Reached("Match", "how well it fits the query", fused, is_sum=True)
+
+
+def _of_links(explain: Mapping[str, Any], direct: float, fused: float) -> _Reached:
+    best, activation = float(explain["best_direct"]), float(explain["graph_activation"])
+    how = f"{best:.3f} × ({fits_of(direct, best):.3f} × {activation:.3f})^{1 / ROOT:g}"
+    return _Reached("Links", f"{how}: how it fits, and how far links lead to it", fused)
 
 
 def _of_trust(explain: Mapping[str, Any], score: float) -> Iterator[_Reached]:

@@ -1,4 +1,4 @@
-"""Let links raise the scores of what recall found, and add what only they lead to."""
+"""Score what recall found by links, too, and add what only they lead to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ScoreFound = Callable[[Sequence[UUID]], Sequence[Factors[UUID]]]
 
 @dataclass(frozen=True, slots=True)
 class GraphPart:
-    """The graph's part in a memory's score: `lift(direct, activation, best)` is its `fused`."""
+    """The graph's part in a memory's score: `joined(direct, activation, best)` is its `fused`."""
 
     direct: float
     activation: float
@@ -43,7 +43,7 @@ class Walked:
 def walk(
     reader: LinkReader, query: str, found: Sequence[Factors[UUID]], score_found: ScoreFound
 ) -> Walked:
-    """Walk from the memories that were found directly; raise their scores, and add others.
+    """Walk from the memories that were found directly; score them with links, and add others.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def walk(
     """
     direct = {Node(core.MEMORY, str(one.id)): one.fused for one in found}
     asked = reader.start(query, core.seeds_of(direct))
-    reached = core.associate(core.restart_of(direct, asked), reader.links_of)
+    reached = core.associate(direct, asked, reader.links_of)
     led = reached.found(list(direct))
     added = score_found([UUID(node.key) for node in led])
     best = max(direct.values(), default=0.0)
@@ -63,7 +63,7 @@ def walk(
         activation = reached.activation.get(node, 0.0)
         is_found = direct.get(node, 0.0) > 0
         parts[one.id] = GraphPart(one.fused, activation, best, is_found, node, reached)
-        if activation:
-            one.raise_to(core.lift(one.fused, activation, best))
+        if reached.activation:
+            one.join(core.joined(one.fused, activation, best))
     ranked = sorted([*found, *added], key=lambda one: -one.score)
     return Walked(ranked, parts)

@@ -118,7 +118,7 @@ def rank(
             d.score,
             pool.facts[d.id].cosine,
             d.id in pinned,
-            _match(by_id[d.id], pool),
+            _match(by_id[d.id], pool, parts.get(d.id)),
             parts.get(d.id),
             by_id[d.id],
             d,
@@ -168,12 +168,13 @@ def _score_found(
     return _fuse(request, pool, members, (), {}, is_reranked=is_reranked)
 
 
-def _match(factors: Factors[UUID], pool: RecallPool) -> Match:
+def _match(factors: Factors[UUID], pool: RecallPool, part: GraphPart | None) -> Match:
+    """Return the match that decides what is cut: links bring memories in, and put none out."""
     evidence = evidence_of(text_weight=factors.text_weight, is_reranked=factors.late is not None)
     relevance = CALIBRATIONS[evidence].relevance(
         factors.own, memories=pool.vocabulary.memories, terms=len(pool.vocabulary.terms)
     )
-    return Match(relevance, factors.fused)
+    return Match(relevance, max(factors.fused, part.direct) if part else factors.fused)
 
 
 def _stage(request: RankRequest, pool: RecallPool) -> str:
