@@ -31,7 +31,7 @@ class AssociationSerializer(serializers.Serializer[Any]):
 
     memory = MemorySerializer()
     activation = serializers.FloatField(
-        help_text="How much of the walk reached it, in (0, 1]; see graph_activation of explain."
+        help_text="How far links lead to it beside the memory to which they lead most, in (0, 1]."
     )
     path = serializers.ListField(
         child=serializers.UUIDField(),
