@@ -7,10 +7,10 @@ is recall@k with links minus without, of the same questions at equal reranking, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
+
+from memories.core.metrics import Interval
 
 EFFECT_LEAST: Final = 0.005
 QUESTIONS_LEAST: Final = 100
@@ -61,14 +61,6 @@ class Verdict(StrEnum):
     INSUFFICIENT_POWER = "insufficient_power"
 
 
-@dataclass(frozen=True, slots=True)
-class Effect:
-    """A difference of recall@k, with links minus without, over `n` pairs of the same question."""
-
-    mean: float
-    n: int
-
-
 def structure_of(question: str, gold: int, label: str = "") -> Structure:
     """Return the structure of a question with so many gold memories.
 
@@ -86,19 +78,12 @@ def structure_of(question: str, gold: int, label: str = "") -> Structure:
     return Structure.MULTI_HOP if gold >= SEVERAL_GOLD else Structure.LOOKUP
 
 
-def effect_of(pairs: Iterable[tuple[float, float]]) -> Effect:
-    """Return the effect over pairs of recall@k, with links and without."""
-    differences = [on - off for on, off in pairs]
-    mean = sum(differences) / len(differences) if differences else 0.0
-    return Effect(mean, len(differences))
-
-
-def verdict_of(effect: Effect, aggregate: Effect, *, is_inside: bool) -> Verdict:
+def verdict_of(effect: Interval, aggregate: Interval, *, is_inside: bool) -> Verdict:
     """Return the verdict.
 
     Parameters
     ----------
-    effect : on the questions of `RELEVANT`; `n` counts questions, not cells.
+    effect : the differences on the questions of `RELEVANT`; `n` counts questions, not cells.
     aggregate : on all questions.
     is_inside : whether all that links led to was in the scored list: else nothing was measured.
     """

@@ -61,6 +61,7 @@ def test_each_question_is_asked_in_four_cells(db: None, tmp_path: Path) -> None:
     assert report["details"]["invariant"]["outside the scored list"] == 0
     effect = report["details"]["graph_effect (recall@5, multi_hop and temporal)"]
     assert effect["n"] == 2
+    assert effect["low"] <= effect["mean"] <= effect["high"]
     assert report["metrics"]["graph recall@5"]["n"] == 3
     assert report["provenance"]["inputs"][0]["name"] == "memories.jsonl"
     assert not Workspace.objects.filter(name="Evaluation").exists()

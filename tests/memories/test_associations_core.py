@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from memories.core import associations as core
 from memories.core.co_recall import decayed
 from memories.core.entities import ENTITIES_MAX, KEY_MAX_CHARS, entities, longest, named_in
-from memories.core.graph_effect import Effect, Structure, Verdict, structure_of, verdict_of
+from memories.core.graph_effect import Structure, Verdict, structure_of, verdict_of
+from memories.core.metrics import Interval
 from memories.core.spreading import Node, Weights, spread
 
 NODES = [Node("memory", str(number)) for number in range(8)]
@@ -275,7 +276,11 @@ def test_the_structure_of_a_question(
 def test_verdict_table(
     effect: float, n: int, aggregate: float, is_inside: bool, expected: Verdict
 ) -> None:
-    found = verdict_of(Effect(effect, n), Effect(aggregate, n), is_inside=is_inside)
+    found = verdict_of(
+        Interval(effect, effect, effect, n),
+        Interval(aggregate, aggregate, aggregate, n),
+        is_inside=is_inside,
+    )
     assert found == expected
 
 

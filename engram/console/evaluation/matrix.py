@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from uuid import UUID
 
@@ -32,13 +33,11 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.graph_effect import (
     RELEVANT,
-    Effect,
     Structure,
-    effect_of,
     structure_of,
     verdict_of,
 )
-from memories.core.metrics import bootstrap, recall_at
+from memories.core.metrics import Interval, bootstrap, bootstrap_difference, recall_at
 from memories.models import CoRecall, Derivation, NoteLink
 from memories.services.index.answers import embed_questions
 from memories.services.index.entities import has_any, read_due
@@ -190,22 +189,23 @@ def score(questions: Sequence[QuestionRow], asked: Asked, *, seed: int) -> ModeR
     for question in questions:
         by_structure[structure(question)].append(question)
     relevant = [q for kind in sorted(RELEVANT) for q in by_structure[kind]]
-    effect, aggregate = _effect(relevant, asked), _effect(questions, asked)
+    effect_on = partial(_effect, asked=asked, seed=seed)
+    effect, aggregate = effect_on(relevant), effect_on(questions)
     is_inside = asked.outside == 0
     details = {
         "verdict": str(verdict_of(effect, aggregate, is_inside=is_inside)),
         f"graph_effect (recall@{EFFECT_K}, multi_hop and temporal)": asdict(effect),
         "graph_effect of all questions": asdict(aggregate),
         "graph_effect by reranking": {
-            "rerank": _effect(relevant, asked, reranked=(True,)).mean,
-            "plain": _effect(relevant, asked, reranked=(False,)).mean,
+            "rerank": asdict(effect_on(relevant, reranked=(True,))),
+            "plain": asdict(effect_on(relevant, reranked=(False,))),
         },
         "graph_effect by group": {
-            group: asdict(_effect([q for q in questions if q.group == group], asked))
+            group: asdict(effect_on([q for q in questions if q.group == group]))
             for group in sorted({q.group for q in questions})
         },
         "graph_effect by structure": {
-            str(kind): asdict(_effect(found, asked)) for kind, found in sorted(by_structure.items())
+            str(kind): asdict(effect_on(found)) for kind, found in sorted(by_structure.items())
         },
         "invariant": {"walked": asked.walked, "outside the scored list": asked.outside},
         "questions asked": len(questions),
@@ -219,19 +219,32 @@ def score(questions: Sequence[QuestionRow], asked: Asked, *, seed: int) -> ModeR
 
 
 def _effect(
-    questions: Sequence[QuestionRow], asked: Asked, *, reranked: Sequence[bool] = (False, True)
-) -> Effect:
+    questions: Sequence[QuestionRow],
+    asked: Asked,
+    *,
+    seed: int,
+    reranked: Sequence[bool] = (False, True),
+) -> Interval:
     """Return the mean effect over questions; that of one question is its mean over reranking."""
+    if not questions:
+        return Interval(0.0, 0.0, 0.0, 0)
 
-    def found(question: QuestionRow, *, has_graph: bool) -> float:
-        values = [
-            recall_at(
-                asked.ranked[Cell(has_graph, is_reranked).name, question.id],
-                frozenset(question.gold),
-                EFFECT_K,
+    def found(*, has_graph: bool) -> list[float]:
+        return [
+            float(
+                np.mean(
+                    [
+                        recall_at(
+                            asked.ranked[Cell(has_graph, is_reranked).name, question.id],
+                            frozenset(question.gold),
+                            EFFECT_K,
+                        )
+                        for is_reranked in reranked
+                    ]
+                )
             )
-            for is_reranked in reranked
+            for question in questions
         ]
-        return sum(values) / len(values)
 
-    return effect_of((found(q, has_graph=True), found(q, has_graph=False)) for q in questions)
+    rng = np.random.default_rng(seed)
+    return bootstrap_difference(found(has_graph=True), found(has_graph=False), rng=rng)
