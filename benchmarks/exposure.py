@@ -21,6 +21,7 @@ sessions, and of those in which the ranking serves.
 import json
 import os
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -276,10 +277,12 @@ def summarise(life: Life, ran: RunsTrace) -> dict[str, object]:
     }
 
 
-def measure_fall(kind: str, lift: float, stream: str, runs: int) -> dict[str, object]:
+def measure_fall(
+    kind: str, lift: float, stream: str, runs: int, *, is_of_use: bool
+) -> dict[str, object]:
     """Return how often a fall from 0.12 to -0.15 of a serving ranking is found in 60 sessions."""
-    good = sample_life(build_bank(kind, 0.12, lift), (runs, 150), stream, 3)
-    bad = sample_life(build_bank(kind, -0.15, lift), (runs, FALL), stream, 4)
+    good = sample_life(build_bank(kind, 0.12, lift, is_of_use=is_of_use), (runs, 150), stream, 3)
+    bad = sample_life(build_bank(kind, -0.15, lift, is_of_use=is_of_use), (runs, FALL), stream, 4)
     found: dict[str, object] = {}
     columns = {name: np.column_stack([getattr(good, name), getattr(bad, name)])
                for name in ("drafted", "by_baseline", "by_predictor")}  # fmt: skip
@@ -293,25 +296,39 @@ def measure_fall(kind: str, lift: float, stream: str, runs: int) -> dict[str, ob
     return found
 
 
+def life_cells() -> Iterator[tuple[str, float, bool, str]]:
+    """Yield the kind, the lift, whether only what is of use is lifted, and the stream of lives.
+
+    All streams for rankings whose noise is like the baseline's; for the two that differ in kind,
+    and where only what is of use is lifted, without correlation and with it.
+    """
+    few = ("plain", "correlated")
+    for kind in KINDS:
+        for lift in LIFTS:
+            for is_of_use in (False, True) if lift else (False,):
+                of_all = kind in KINDS[:2] and not is_of_use
+                yield from ((kind, lift, is_of_use, name) for name in (STREAMS if of_all else few))
+
+
 def measure_lives(runs: int) -> list[dict[str, object]]:
     """Return and print the error rates, powers and prices of all cells."""
     found = []
-    for kind in KINDS:
-        for lift in LIFTS if kind in KINDS[:2] else (LIFTS[0], LIFTS[-1]):
-            for stream in STREAMS if kind in KINDS[:2] else ("plain",):
-                row: dict[str, object] = {"ranking": kind, "lift": lift, "stream": stream}
-                for margin in MARGINS:
-                    bank = build_bank(kind, margin, lift)
-                    shape = (runs, LONG if margin <= 0 else SESSIONS)
-                    life = sample_life(bank, shape, stream, 2)
-                    row[f"{margin:+.2f}"] = summarise(life, run_rules(life.drafted, SERVED))
-                    if stream == "plain":
-                        ran = run_rules(life.by_baseline, FORMER, life.by_predictor)
-                        adopted = 100 * float(ran.is_active.any(axis=1).mean())
-                        row[f"{margin:+.2f} former"] = round(adopted, 2)
-                row["fall_found"] = measure_fall(kind, lift, stream, runs)
-                found.append(row)
-                print(*(f"{name} {value}" for name, value in row.items()), flush=True)
+    for kind, lift, is_of_use, stream in life_cells():
+        row: dict[str, object] = {
+            "ranking": kind, "lift": lift, "only_what_is_of_use": is_of_use, "stream": stream,
+        }  # fmt: skip
+        for margin in MARGINS:
+            bank = build_bank(kind, margin, lift, is_of_use=is_of_use)
+            shape = (runs, LONG if margin <= 0 else SESSIONS)
+            life = sample_life(bank, shape, stream, 2)
+            row[f"{margin:+.2f}"] = summarise(life, run_rules(life.drafted, SERVED))
+            if stream == "plain":
+                ran = run_rules(life.by_baseline, FORMER, life.by_predictor)
+                adopted = 100 * float(ran.is_active.any(axis=1).mean())
+                row[f"{margin:+.2f} former"] = round(adopted, 2)
+        row["fall_found"] = measure_fall(kind, lift, stream, runs, is_of_use=is_of_use)
+        found.append(row)
+        print(*(f"{name} {value}" for name, value in row.items()), flush=True)
     return found
 
 
