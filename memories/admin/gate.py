@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from unfold.decorators import display
 
 from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column
+from memories.core.readable import with_names
 from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
 from memories.services.gate.suggestions import in_status
 
@@ -21,7 +22,7 @@ SHOWN_CHARS = 120
 
 def _cell(memory: Memory) -> str:
     """Return a link with the memory's content, unless it was forgotten."""
-    text = "(forgotten)" if memory.forgotten_at else memory.content
+    text = "(forgotten)" if memory.forgotten_at else with_names(memory.content)
     short = text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
     url = reverse("console:memory", args=[memory.pk])
     return format_html('<a class="eg-cell" href="{}">{}</a>', url, short)

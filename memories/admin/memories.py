@@ -20,6 +20,7 @@ from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
 from engram.kernel.staff import RoleAdmin, moment_column
+from memories.core.readable import with_names
 from memories.core.text import terms
 from memories.models import Memory, State
 from memories.models.memory import in_scope
@@ -85,6 +86,7 @@ class UseFilter(admin.SimpleListFilter):
 
 
 def _short(text: str) -> str:
+    text = with_names(text)
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 

@@ -19,6 +19,7 @@ from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
+from memories.core.readable import with_names
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.services.decisions import decide
@@ -46,6 +47,7 @@ class ReviewStatusFilter(DefaultedFilter):
 
 
 def _short(text: str) -> str:
+    text = with_names(text)
     return text if len(text) <= SHOWN_CHARS else f"{text[: SHOWN_CHARS - 1]}…"
 
 

@@ -60,6 +60,17 @@ def readable_pieces(text: str) -> list[Piece]:
     return [piece for piece in found if piece.text]
 
 
+def linked_pieces(text: str) -> list[Piece]:
+    """Return a text as it is, in pieces, each of its links by the label or name, apart."""
+    found = (Piece(_shown(link) if link else part, link) for part, link in pieces(text))
+    return [piece for piece in found if piece.text]
+
+
+def with_names(text: str) -> str:
+    """Return a text as it is, but for links, in whose place stand their labels or names."""
+    return "".join(piece.text for piece in linked_pieces(text)) if "[" in text else text
+
+
 def _is_rule(line: Line) -> bool:
     """Return whether a line divides, and says nothing: "---", "***", "|---|---|"."""
     text = line.text.strip()

@@ -75,6 +75,7 @@ def memory_page(
         "day": day,
         "then": then,
         "former": former,
+        "statement": (former or found).content,
         "life": life_of(
             found, read_position(request.GET.get("before", "")), size=ENTRIES, until=until
         ),
@@ -130,6 +131,7 @@ def _notes(found: Memory) -> dict[str, Any]:
     links = links_of_memory(found)
     noted = [leanings.get(link.note_id) if link.note_id else None for link in links]
     return {
+        "targets": {(link.target, link.heading): link for link in links},
         "note_links": list(zip(links, noted, strict=True)),
         "doubts": [one.error for one in leanings.values() if one.is_drifted and one.error],
     }
