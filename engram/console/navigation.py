@@ -118,7 +118,7 @@ PLACES: tuple[Place, ...] = (
         (
             Tab("History", "admin:kernel_event_changelist"),
             Tab(
-                "Recalls", "admin:memories_pastrecall_changelist",
+                "Recalls", "admin:memories_pastrecall_changelist", also=("/console/recalls/",),
                 guide="operators#past-recalls",
             ),
             Tab("Memories in doubt", "admin:memories_predictionerror_changelist"),

@@ -31,6 +31,7 @@ from engram.console.memories import (
     list_pages,
     new_page,
     playground,
+    recall_pages,
     report_pages,
 )
 from engram.console.memories import page as memory_page
@@ -95,6 +96,7 @@ urlpatterns = [
     path("console/memories/<uuid:memory_id>/change/", edit_pages.change, name="memory-change"),
     path("console/memories/<uuid:memory_id>/undo/", edit_pages.undo, name="memory-undo"),
     path("console/recall/", playground.playground, name="recall"),
+    path("console/recalls/<uuid:recall_id>/", recall_pages.past_recall, name="past-recall"),
     path("console/notes/", note_pages.notes, name="notes"),
     path("console/notes/<uuid:note_id>/", note_pages.note, name="note"),
     path("console/triage/", conflicts.triage, name="triage"),

@@ -1,12 +1,16 @@
-"""Admin list of past recalls, while they are kept; read-only."""
+"""Admin list of past recalls, while they are kept; read-only. A row leads to the recall's page."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest
-from django.utils.html import format_html
+from django.contrib.admin.utils import unquote
+from django.core.exceptions import PermissionDenied
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from django.utils.text import Truncator
 from unfold.decorators import display
 
@@ -17,15 +21,15 @@ from memories.services.recall.past_recalls import asked_in
 
 WITHHELD = "(forgotten)"
 QUERY_SHOWN = 300  # characters; the page of a memory cuts it, too
+SESSION_SHOWN = 40  # characters of a session's key
 
 
 @admin.register(PastRecall)
 class PastRecallAdmin(RoleAdmin):
-    """What was asked, by whom, and how much came back; the page of a memory shows its factors."""
+    """What was asked, by whom, and how much came back; a click leads to what came back and why."""
 
     roles = {"view": Role.READER}
     list_display = ["asked_for", "origin", "place", "by", "returned", "asked_at"]
-    list_display_links = None
     list_filter = ["origin"]
     ordering = ["-at", "-id"]
     empty_text = (
@@ -35,10 +39,6 @@ class PastRecallAdmin(RoleAdmin):
     empty_next = ("How agents recall", "console:api-docs")
 
     asked_at = moment_column("at", "asked")
-
-    def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow only the list: a detail page would show queries that are withheld."""
-        return obj is None and super().has_view_permission(request)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> Any:
         """Return a change list that finds at once what may be shown of a page."""
@@ -67,5 +67,22 @@ class PastRecallAdmin(RoleAdmin):
 
     @display(description="by")
     def by(self, row: Any) -> str:
-        """Return who asked."""
-        return row.shown.by or "–"
+        """Return who asked, and in which session if one is known."""
+        session = Truncator(row.session_key).chars(SESSION_SHOWN)
+        if row.shown.session:
+            link = reverse("admin:memories_session_change", args=[row.shown.session])
+            session = format_html('<a href="{}">{}</a>', link, session)
+        parts = ((part,) for part in (row.shown.who, session and format_html("in {}", session)))
+        said = format_html_join(" ", "{}", (part for part in parts if part[0]))
+        return format_html('<span class="eg in-admin">{}</span>', said) if said else "not recorded"
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Lead to the page of the recall, which withholds what may not be shown."""
+        if not self.has_view_permission(request) or request.method != "GET":
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        return redirect("console:past-recall", row.pk)

@@ -50,7 +50,8 @@ class PastResultSerializer(serializers.Serializer[Any]):
     asked = serializers.SerializerMethodField(help_text="What else was asked for.")
     returned = serializers.IntegerField(help_text="How many memories were returned.")
     by = serializers.CharField(
-        help_text="The name of the key that asked, or `a person`; empty: the key is gone."
+        help_text="The name of the key that asked, or `a person`; empty: the key is gone, or who "
+        "asked was not recorded."
     )
     session_key = serializers.CharField()
     rank = serializers.IntegerField(help_text="The place of the memory, from 1.")

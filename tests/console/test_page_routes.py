@@ -20,7 +20,8 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
 from engram.kernel.models import ApiKey, Event, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryAnswer, Note
+from memories.models import Memory, MemoryAnswer, Note, PastRecall
+from memories.services.recall.log import count_recalls
 from tests.conftest import Tenant
 from tests.console.webhooks import make
 
@@ -71,6 +72,8 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     tenant.agent._send("put", f"notes/{SECRET}.md", note, {})
     tenant.agent.post("memories", {"content": f"Coins stand in [[{SECRET}]]."})
     detect_due(tenant.workspace, clock=timezone.now)
+    tenant.agent.post("memories/recall", {"query": f"What does the {SECRET} hold?"})
+    count_recalls(tenant.workspace)
     user = User.objects.create_user(f"{SECRET}-owner", is_staff=True)
     membership = Membership.objects.create(workspace=tenant.workspace, user=user, role=Role.ADMIN)
     tenant.workspace.name = SECRET
@@ -99,10 +102,12 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
             "apikey": [str(pk) for pk in ApiKey.objects.values_list("pk", flat=True)[:1]],
             "webhookendpoint": [str(endpoint.pk)],
             "webhookdelivery": [str(test.pk)],
+            "pastrecall": [str(PastRecall.objects.get().pk)],
             "event": [str(Event.objects.latest("seq").pk)],
         }
     return by_model | {
         "change": [str(change.pk)],
+        "recall": by_model["pastrecall"],
         "workspace": [str(tenant.workspace.pk)],
         "membership": [str(membership.pk)],
         "user": [str(user.pk)],
@@ -115,7 +120,7 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
     """Return the paths that a route stands for, with another workspace's ids."""
     if "<" not in route:
         return [f"/{route}"]
-    for kind in ("conflict", "question", "memory", "note", "change"):
+    for kind in ("conflict", "question", "memory", "note", "change", "recall"):
         if (name := f"<uuid:{kind}_id>") in route:
             return [f"/{route}".replace(name, i) for i in ids[kind]]
     if "<str:token>" in route:
@@ -201,6 +206,7 @@ BODIES: list[dict[str, str]] = [
 
 # What a route calls a row, and the kind of row that it asks for (of two none is there).
 ASKED = {
+    "recall_id": "recall",
     "item": "conflict",
     "conflict_id": "conflict",
     "question_id": "question",

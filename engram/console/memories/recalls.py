@@ -1,4 +1,4 @@
-"""The last recalls that returned a memory, each with its factors and a link that asks it again."""
+"""Past recalls with their factors and a link that asks them again: those of a memory, and one."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import urlencode
-from uuid import UUID
 
 from django.utils import timezone
 
 from engram.console.memories.steps import Step, steps_of
 from memories.models import Kind, Memory, PastRecall, PastResult, RecallOrigin
-from memories.services.recall.past_recalls import asked_in, results_of
+from memories.services.recall.past_recalls import Asked, asked_in, results_of, returned_by
 
 SHOWN: Final = 5
 COUNTED: Final = 1_000  # more are not counted
@@ -22,27 +21,33 @@ LINKED_CHARS: Final = 2_000  # a longer query makes an address that servers refu
 
 @dataclass(frozen=True, slots=True)
 class ShownRecall:
-    """One recall; `query` is None where it is withheld, `again` "" where it cannot be linked."""
+    """One recall; `again` is "" where it cannot be asked again by a link."""
 
-    row: PastResult
-    query: str | None
-    by: str
-    session: UUID | None
+    row: PastRecall
+    asked: Asked
     filters: Sequence[str]
-    steps: Sequence[Step]
     again: str
 
     @property
     def is_context(self) -> bool:
         """Return whether it was the context of a task."""
-        return self.row.recall.origin == RecallOrigin.CONTEXT
+        return self.row.origin == RecallOrigin.CONTEXT
+
+
+@dataclass(frozen=True, slots=True)
+class ShownResult:
+    """One memory that a recall returned, with the steps to its score at that time."""
+
+    row: PastResult
+    steps: Sequence[Step]
+    recall: ShownRecall
 
 
 @dataclass(frozen=True, slots=True)
 class LastRecalls:
     """The newest recalls that returned a memory, and how many are kept, at most `COUNTED`."""
 
-    shown: Sequence[ShownRecall]
+    shown: Sequence[ShownResult]
     kept: int
 
     @property
@@ -58,16 +63,25 @@ def last_recalls(memory: Memory, until: datetime | None = None) -> LastRecalls:
         rows = rows.filter(at__lte=until)
     newest = list(rows[:SHOWN])
     asked = asked_in(row.recall for row in newest)
-    shown = []
-    for row in newest:
-        about = asked[row.recall_id]
-        shown.append(
-            ShownRecall(
-                row, about.query, about.by, about.session, list(_filters(row.recall.asked)),
-                steps_of(row.factors, row.score), _again(row.recall, about.query, memory),
-            )
-        )  # fmt: skip
+    shown = [
+        _result(row, _recall(row.recall, asked[row.recall_id], expected=memory)) for row in newest
+    ]
     return LastRecalls(shown, rows.order_by()[:COUNTED].count())
+
+
+def results_in(recall: PastRecall) -> tuple[ShownRecall, Sequence[ShownResult]]:
+    """Return a past recall, and what it returned that is not erased since, best first."""
+    shown = _recall(recall, asked_in([recall])[recall.pk])
+    return shown, [_result(row, shown) for row in returned_by(recall)]
+
+
+def _recall(recall: PastRecall, asked: Asked, expected: Memory | None = None) -> ShownRecall:
+    again = _again(recall, asked.query, expected)
+    return ShownRecall(recall, asked, list(_filters(recall.asked)), again)
+
+
+def _result(row: PastResult, recall: ShownRecall) -> ShownResult:
+    return ShownResult(row, steps_of(row.factors, row.score), recall)
 
 
 def _filters(asked: Mapping[str, Any]) -> Iterator[str]:
@@ -93,7 +107,7 @@ def _day(moment: str) -> str:
     return timezone.localtime(datetime.fromisoformat(moment)).date().isoformat()
 
 
-def _again(recall: PastRecall, query: str | None, memory: Memory) -> str:
+def _again(recall: PastRecall, query: str | None, expected: Memory | None) -> str:
     """Return the parameters that ask it again on the page that tries recalls."""
     if query is None or len(query) > LINKED_CHARS:
         return ""
@@ -109,6 +123,6 @@ def _again(recall: PastRecall, query: str | None, memory: Memory) -> str:
         "graph": switch.get(asked.get("graph"), ""),
         "rerank": switch.get(asked.get("rerank"), ""),
         "as_of": _day(asked["as_of"]) if asked.get("as_of") else "",
-        "expected": memory.pk,
+        "expected": expected.pk if expected else "",
     }
     return urlencode({name: value for name, value in fields.items() if value})
