@@ -43,6 +43,7 @@ TITLES: Final = {
     "undo": "Because something was undone",
     "is_relabelled": "Changed after the judge’s word was seen",
     "lapsed": "Closed by itself",
+    "revived": "Because its memories came back",
     "reworded": "The wording changed",
     "correct": "The merge was right",
     "enabled": "Switched on",

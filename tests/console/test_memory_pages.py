@@ -21,6 +21,7 @@ from memories.models import Memory, MemoryTag, Revision
 from memories.services.recall.log import count_recalls
 from tests.conflicts.test_questions_api import dispute
 from tests.conftest import Tenant
+from tests.console.cards import disagree
 
 Member = Callable[[str], Client]
 LIST = "/console/memories/"
@@ -484,6 +485,43 @@ def test_a_life_tells_observations_revisions_chain_sessions_and_signals(
     before = shown(client, f"{LIST}{first}/")
     assert "Memory superseded" in before
     assert f'href="{LIST}{memory}/"' in before
+
+
+def test_a_life_tells_that_a_conflict_was_dismissed_and_reopened(
+    tenant: Tenant, member: Member
+) -> None:
+    """Other verdicts are events of the memory; a snooze leaves the question as it is."""
+    old, _, card = disagree(tenant.workspace)
+    client, path = member("reviewer"), f"/console/conflicts/{card.pk}/"
+
+    def told() -> list[str]:
+        page = shown(client, f"{LIST}{old.pk}/")
+        life = page[page.index('class="life"') :]
+        entries = life[: life.index("</ol>")].split("<li>")[1:]
+        of_card = [one for one in entries if f'href="{path}"' in one]
+        return [" ".join(_plain(re.findall(r"<p>(.*?)</p>", one)[0]).split()) for one in of_card]
+
+    opened = ["Memory disputed by engram see the conflict"]
+    assert told() == opened
+    later = (timezone.now() + timedelta(days=1)).isoformat()
+    answer = tenant.reviewer.post(f"conflicts/{card.pk}/snooze", {"until": later})
+    assert answer.status_code == 200
+    client.post(f"{path}undo/")
+    assert told() == opened
+    answer = tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "dismiss"})
+    assert answer.status_code == 200
+    dismissed = ["Conflict dismissed by acme reviewer see the conflict", *opened]
+    assert told() == dismissed
+    client.post(f"{path}undo/")
+    reopened = ["Conflict reopened by reviewer-person see the conflict", *dismissed]
+    assert told() == reopened
+    tenant.admin.post("memories/forget", {"ids": [str(old.pk)], "confirm": True})
+    tenant.admin.post("memories/restore", {"ids": [str(old.pk)]})
+    assert told()[:2] == [
+        "Conflict reopened by engram see the conflict",
+        "Conflict closed: its memories went away by engram see the conflict",
+    ]
+    assert shown(client, f"{LIST}{old.pk}/", as_of="2026-01-05").count("Conflict dismissed") == 0
 
 
 def test_a_long_life_is_paged_without_gap_or_repetition(tenant: Tenant, member: Member) -> None:

@@ -55,7 +55,10 @@ def note_revived(sender: Any, *, memory_ids: Sequence[UUID], now: datetime, **_:
         card.lapse_reason = ""
         card.snoozed_until = None
         _save(card, "status", "is_lapsed", "lapse_reason", "snoozed_until", now=now)
-        record("conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now)
+        record(
+            "conflict.reopened", of=("conflict", card.id), actor=SYSTEM, now=now,
+            data={"revived": True},
+        )  # fmt: skip
         _narrow(card, now=now)
 
 

@@ -1,4 +1,4 @@
-"""The life of a memory, newest first: its history, its chain, and the sessions that it was in.
+"""The life of a memory, newest first: its history, its chain, its conflicts and its sessions.
 
 A page costs the same queries whatever it shows. Positions in the timeline are a time, a source and
 a number, so that pages are stable while entries are added.
@@ -15,6 +15,7 @@ from uuid import UUID
 from django.db.models import F, Q, QuerySet
 
 from conflicts.core.wording import WordDiff, word_diff
+from engram.console.memories.life_conflicts import events_of_conflicts
 from engram.console.memories.revised import FieldChange, changes_by_revision
 from engram.console.wording import glyph_for, words_for
 from engram.kernel.literals import MAX_BIGINT, moment, whole_number
@@ -22,6 +23,7 @@ from engram.kernel.models import Event
 from memories.models import Memory, SessionCandidate
 from memories.services.lifecycle import attached
 
+CONFLICT: Final = "conflict"
 CHAIN: Final = "follows"  # sorts after "event": it follows the commit of one moment
 EVENT: Final = "event"
 SESSION: Final = "session"
@@ -70,6 +72,14 @@ class LifeEntry:
     event: Event | None = None
     candidate: SessionCandidate | None = None
     other: Memory | None = None  # the memory before or after it in the chain
+
+    @property
+    def conflict(self) -> str:
+        """Return the id of the conflict that the entry is about or because of; "" for none."""
+        if self.event is None:
+            return ""
+        is_of_card = self.event.object_type == "conflict"
+        return self.event.object_id if is_of_card else str(self.event.data.get("conflict") or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +145,11 @@ def _chain(memory: Memory) -> QuerySet[Any]:
     replaced = Memory.objects.filter(superseded_by=memory).values_list("pk", flat=True)
     ids = [str(pk) for pk in replaced]
     return Event.objects.filter(object_id__in=ids, type=SUPERSEDED).annotate(moment=F("at"))
+
+
+def _conflicts(memory: Memory) -> QuerySet[Any]:
+    """Return how its conflicts were closed without a change to it, and opened again."""
+    return events_of_conflicts(memory).annotate(moment=F("at"))
 
 
 def _sessions(memory: Memory) -> QuerySet[Any]:
@@ -217,6 +232,7 @@ class _Source(NamedTuple):
 
 _SOURCES: Final[dict[str, _Source]] = {
     CHAIN: _Source(_chain, _read_events),
+    CONFLICT: _Source(_conflicts, _read_events),
     EVENT: _Source(_events, _read_events),
     SESSION: _Source(_sessions, _read_sessions),
 }
