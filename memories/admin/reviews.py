@@ -21,6 +21,7 @@ from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
 from memories.core.readable import with_names
 from memories.models import Review, ReviewKind, ReviewStatus
+from memories.serializers.review_answers import answers_to, question_of
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.services.decisions import decide
 from memories.services.review.sources import forgotten_sources
@@ -62,6 +63,16 @@ def _about(review: Review) -> str:
         shown = _on_page(review)
         return FORGOTTEN if shown.is_withheld else _short(shown.wording)
     return FORGOTTEN if review.memory.forgotten_at else _short(review.memory.content)
+
+
+def _effect_of(chosen: QuerySet[Review], name: str) -> str:
+    """Return what an answer does to the one chosen review; "" for several."""
+    rows = list(chosen[:2])
+    return (
+        next(one.effect for one in answers_to(rows[0]) if one.name == name)
+        if len(rows) == 1
+        else ""
+    )
 
 
 @admin.register(Review)
@@ -143,6 +154,8 @@ class ReviewAdmin(RoleAdmin):
             "memory": review.memory,
             "state": review.memory.state() if review.memory else None,
             "asked": review_on_page(review),
+            "asking": question_of(review),
+            "answers": answers_to(review),
             "is_flag": review.kind == ReviewKind.SOURCE_FORGOTTEN,
             "gone_sources": forgotten_sources(review),
             "may_act": has_role(request, Role.REVIEWER) and review.status == ReviewStatus.PENDING,
@@ -156,7 +169,8 @@ class ReviewAdmin(RoleAdmin):
             request,
             rows.filter(status=ReviewStatus.PENDING),
             question="Accept {n} requests?",
-            consequence="Each is carried out as the one who asked: what they replace is superseded,"
+            consequence=_effect_of(rows, "accept")
+            or "Each is carried out as the one who asked: what they replace is superseded,"
             " what they ask to forget is forgotten, and a summary whose source was forgotten is"
             " forgotten too.",
             button="Accept",
@@ -171,7 +185,8 @@ class ReviewAdmin(RoleAdmin):
             request,
             rows.filter(status=ReviewStatus.PENDING),
             question="Reject {n} requests?",
-            consequence="Nothing changes; a summary whose source was forgotten stays.",
+            consequence=_effect_of(rows, "reject")
+            or "Nothing changes; a summary whose source was forgotten stays.",
             button="Reject",
             done="{n} requests rejected.",
             work=lambda chosen: self._answer(request, chosen, decide.reject),

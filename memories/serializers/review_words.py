@@ -11,12 +11,15 @@ from django.utils import timezone
 
 from engram.kernel.literals import moment
 from memories.core.answers import Answer, from_records
-from memories.models import Review, ReviewKind
+from memories.core.shares import percent
+from memories.models import Kind, Provenance, Review, ReviewKind
 from memories.serializers.withheld import visible_parts
 
 NOT_SHOWN = frozenset({"content", "supersedes", "revive"})  # shown elsewhere on the page
 NOTHING: tuple[Any, ...] = (None, "", [], {}, False)
 UNREADABLE = 1e15  # numbers from here on are shown with an exponent
+CHOICES = {"kind": Kind, "provenance": Provenance}
+SHARES = frozenset({"confidence", "importance"})  # 0 to 1
 TITLES = {"session_key": "Session", "derived_from": "Drawn from", "observed_at": "Learned at"}
 
 
@@ -69,6 +72,11 @@ def value_in_words(name: str, value: Any) -> str:
     """Return the value of a field of the API as pages show it."""
     if name == "answers" and value and isinstance(value, list):
         return "; ".join(map(_answer_in_words, from_records(value)))
+    choices = CHOICES.get(name)
+    if choices is not None and value in choices.values:
+        return str(choices(value).label)
+    if name in SHARES and isinstance(value, (int, float)) and 0 <= value <= 1:
+        return percent(value)
     return _free_in_words(name, value)
 
 
@@ -84,7 +92,7 @@ def _free_in_words(name: str, value: Any) -> str:
         return _number_in_words(value)
     if name.endswith("_at") or name == "until":
         return _moment_in_words(str(value))
-    return str(value).replace("_", " ") if name in {"kind", "provenance"} else str(value)
+    return str(value)
 
 
 def _number_in_words(value: float) -> str:

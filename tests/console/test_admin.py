@@ -523,7 +523,7 @@ def test_a_review_speaks_the_words_of_the_api(tenant: Tenant, member: Member) ->
     told = [dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page)) for page in pages]
     assert told[0] | {
         "Pinned": "yes", "Tags": "guess, money", "Session": "run-1",
-        "Expires at": "2 Jan 2099, 03:04", "Provenance": "assistant derived",
+        "Expires at": "2 Jan 2099, 03:04", "Provenance": "Derived by an assistant",
     } == told[0]  # fmt: skip
     assert (told[1]["Pinned"], told[1]["Scope"]) == ("no", "money")
     assert "is_pinned" not in "".join(pages)

@@ -245,7 +245,7 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
         2: {
             "Scope": "house → office",
             "Kind": "Fact → Decision",
-            "Confidence": "0.7 → 0.25",
+            "Confidence": "70 % → 25 %",
             "Tags": "building, old → new, night",
             "Expiry": "never → 31 May 2199, 10:00",
         }
@@ -557,7 +557,7 @@ def test_revisions_tell_the_values_before_and_after(tenant: Tenant, member: Memb
     found = changes_in(shown(member("reader"), f"{LIST}{memory}/"))
     assert found == {
         2: {"Tags": "stone → stone, wood"},
-        3: {"Importance": "0.5 → 0.75"},
+        3: {"Importance": "50 % → 75 %"},
         4: {"Tags": "stone, wood → –"},
         5: {"Source": "changed; its values are not kept", "Project": "– → quarry"},
         6: {"Answers": "– → How does marble arrive? in wooden crates"},

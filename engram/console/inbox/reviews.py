@@ -19,6 +19,7 @@ from engram.kernel.models import Role, Workspace
 from engram.kernel.refusals import StaleError
 from memories.models import Memory, Review, ReviewKind, ReviewStatus
 from memories.models.memory import in_scope
+from memories.serializers.review_answers import FORGETS, answers_to, question_about, question_of
 from memories.serializers.review_words import ReviewOnPage, review_on_page, reviews_on_pages
 from memories.serializers.withheld import visible_parts
 from memories.services.decisions import decide
@@ -29,21 +30,6 @@ from memories.services.review.sources import forgotten_sources
 # A summary may still contain a forgotten text; any other request only keeps its agent waiting.
 GRAVE, OTHER = SEVERITIES.index("high"), SEVERITIES.index("medium")
 QUOTED = 140
-EFFECTS = {
-    ReviewKind.SUPERSEDE: "The new statement is committed in the name of the requester; A is"
-    " superseded by it.",
-    ReviewKind.REPLACE: "A is superseded by the memory whose wording is shown.",
-    ReviewKind.REVISE: "The memory is changed in the requester's name; its former wording stays"
-    " in its history.",
-    ReviewKind.FORGET: "The memory is forgotten in the requester's name. It can be brought back.",
-    ReviewKind.CLAIM: "The statement is committed as it is claimed, in the requester's name.",
-    ReviewKind.REVIVE: "The memory is recalled again.",
-    ReviewKind.SOURCE_FORGOTTEN: "The summary is forgotten too. It can be brought back.",
-}
-UNCHANGED = "Nothing changes. The requester may ask again."
-# Kinds that forget a memory when accepted, and restore it when that is undone.
-FORGETS = frozenset({ReviewKind.SOURCE_FORGOTTEN, ReviewKind.FORGET})
-STAYS = "The summary stays as it is."
 
 
 class ReviewSource(Source):
@@ -105,6 +91,7 @@ class ReviewSource(Source):
         is_compared = memory is not None and shown.wording and not shown.is_withheld
         return {
             "review": row,
+            "asking": question_of(row),
             "memory": memory,
             "scope": memory.scope if memory else shown.scope,
             "state": memory.state(now) if memory else None,
@@ -121,14 +108,7 @@ class ReviewSource(Source):
         """Return yes and no, with labels for the kind of request."""
         if row.status != ReviewStatus.PENDING:
             return ()
-        is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
-        forgets = row.kind in FORGETS
-        yes = "Forget it too" if is_flag else "Forget it" if forgets else "Accept"
-        no = "Keep it" if forgets else "Reject"
-        return (
-            Action(1, "accept", yes, EFFECTS[ReviewKind(row.kind)], "drop" if forgets else "keep"),
-            Action(2, "reject", no, STAYS if is_flag else UNCHANGED, "keep" if forgets else "drop"),
-        )
+        return tuple(Action(key, *answer) for key, answer in enumerate(answers_to(row), start=1))
 
     def verbs(self) -> Mapping[str, Callable[..., Any]]:
         """Apply the request in the requester's name, or reject it."""
@@ -177,12 +157,12 @@ def _shown_claims(found: QuerySet[Review], matching: Q) -> Q:
 
 
 def _title(review: Review, shown: ReviewOnPage) -> str:
-    kind, memory = str(review.get_kind_display()), review.memory
+    memory = review.memory
     if memory is None:
-        return f"{kind}?" if shown.is_withheld else f"{kind}: {quote(shown.wording, QUOTED)}?"
-    if memory.forgotten_at is not None:
-        return f"{kind}?"
-    return f"{kind}: {quote(memory.content, QUOTED)}?"
+        text = "" if shown.is_withheld else shown.wording
+    else:
+        text = "" if memory.forgotten_at is not None else memory.content
+    return question_about(review, quote(text, QUOTED) if text else "")
 
 
 def _record_of(review: Review) -> dict[str, int]:

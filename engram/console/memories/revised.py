@@ -11,7 +11,7 @@ from django.db.models.functions import JSONObject
 
 from engram.console.templatetags.memories import FIELDS
 from engram.kernel.models import Event
-from memories.models import Kind, Memory, MemoryTag, Revision
+from memories.models import Memory, MemoryTag, Revision
 from memories.serializers.review_words import field_title, value_in_words
 from memories.services.lifecycle.answers import answers_of
 from memories.services.lifecycle.fields import revision_fields
@@ -89,8 +89,6 @@ def _in_words(name: str, value: Any) -> str | None:
     """Return a value as the page's facts show it; None if it is not known."""
     if value is _UNKNOWN:
         return None
-    if name == "kind" and value in Kind.values:
-        return str(Kind(value).label)
     if name == "expires_at" and value is None:
         return "never"
     return value_in_words(name, value)
