@@ -13,9 +13,11 @@ from django.utils.html import format_html_join
 from conflicts.models import JudgedRelation
 from conflicts.models.card import ConflictKind, ConflictStatus, LapseReason, Severity
 from conflicts.models.decision import Verdict
+from conflicts.services.cards.naming import say_kept
 from engram.console.event_objects import Names, name_objects
 from engram.console.settings_form import CHOICES, LABELS
 from engram.console.templatetags.learning import PHASES
+from engram.console.wording import VERDICTS
 from engram.kernel.models import Event, Provenance, Role
 from memories.models import Resolution, ReviewKind
 from memories.models.drift import ErrorType
@@ -107,7 +109,7 @@ def fields_of(event: Event) -> list[tuple[str, str]]:
         ]
     names = name_objects(data)
     return [
-        (_title(event, name), _value(name, value, names))
+        (_title(event, name), _verdict_of(event, name) or _value(name, value, names))
         for name, value in data.items()
         if value not in EMPTY
     ]
@@ -127,7 +129,21 @@ def _title(event: Event, name: str) -> str:
         return "The wider conflict"
     if name == "from" and event.type == "memory.separated":
         return "Split off from"
+    if name == "verdict" and event.type == "conflict.reopened":
+        return "Verdict that was undone"
     return TITLES.get(name) or field_title(name)
+
+
+def _verdict_of(event: Event, name: str) -> str:
+    """Return what a verdict on a conflict did, if `name` is that field and more than its label is
+    known: the side that it kept, where the event was read with the names of the sides.
+    """
+    if name != "verdict" or event.object_type != "conflict":
+        return ""
+    verdict, sides = str(event.data[name]), getattr(event, "card_names", None)
+    if sides and (kept := say_kept(verdict, sides)):
+        return f"kept {kept}"
+    return "" if verdict in {Verdict.YES, Verdict.NO} else VERDICTS.get(verdict, "")
 
 
 def _value(name: str, value: Any, names: Names) -> str:

@@ -191,6 +191,25 @@ def test_codes_of_events_are_labelled(tenant: Tenant) -> None:
         assert len(codes) == len(set(codes))
 
 
+def test_the_verdict_of_a_conflict_is_told_by_what_it_kept(tenant: Tenant, member: Member) -> None:
+    """The label of a button, such as "Yes, it still holds", says little beside no question."""
+    _, _, card = disagree(tenant.workspace)
+    client = member("reviewer")
+
+    def details(type_: str) -> str:
+        with in_workspace(tenant.workspace):
+            event = Event.objects.filter(type=type_).latest("seq")
+        shown = client.get(f"{LIST}{event.pk}/change/").content.decode()
+        return " ".join(TAG.sub(" ", shown).split())
+
+    for verdict, done in (("yes", "kept 5000"), ("dismiss", "not a conflict")):
+        answer = tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": verdict})
+        assert answer.status_code == 200
+        assert f"Verdict {done}" in details("conflict.resolved")
+        client.post(f"/console/conflicts/{card.pk}/undo/")
+        assert f"Verdict that was undone {done}" in details("conflict.reopened")
+
+
 def test_an_event_of_many_objects_asks_as_often_as_one_of_one(tenant: Tenant) -> None:
     def count_queries(ids: list[str]) -> int:
         with CaptureQueriesContext(connection) as captured:
