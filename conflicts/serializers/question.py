@@ -91,7 +91,8 @@ class QuestionDetailSerializer(KnownQuestionSerializer):
     history = GivenAnswerSerializer(
         many=True,
         help_text="The answers, newest first: the newest 60 of memories that can be recalled, and "
-        "the newest 60 of those that were superseded, retired or culled, or that have expired.",
+        "the newest 60 of those that were superseded, retired or hidden by the janitor, or that "
+        "have expired.",
     )
 
 

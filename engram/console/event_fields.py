@@ -61,6 +61,7 @@ TITLES: Final = {
     "refusal": "Refused statement",
     "suggestion": "Suggested merge",
     "demotions": "Times it lost weight",
+    "culled": "Hidden",
 }
 # The labels of codes, by field; no two lists of one field share a code.
 LABELLED: Final[dict[str, tuple[type[TextChoices], ...]]] = {

@@ -25,7 +25,7 @@ _COUNTED: Final[Mapping[str, Sequence[tuple[str, str]]]] = {
     "extraction.queued": (("chars", "character"),),
     "janitor.ran": (
         ("examined", "examined|examined"), ("demoted", "demoted|demoted"),
-        ("culled", "culled|culled"),
+        ("culled", "hidden|hidden"),
     ),
     "calibration.drawn": (("size", "memory|memories"),),
 }  # fmt: skip

@@ -15,7 +15,7 @@ WORDS: Final[dict[str, str]] = {
     "memory.revised": "Memory revised",
     "memory.answered": "Answers written by the language model",
     "memory.forgotten": "Memory forgotten",
-    "memory.culled": "Memory culled",
+    "memory.culled": "Memory hidden",
     "memory.demoted": "Memory lost weight",
     "memory.demotion_undone": "Memory got its weight back",
     "memory.retired": "Memory retired",

@@ -115,15 +115,16 @@ class MemoryAdmin(RoleAdmin):
     @display(
         description="state",
         label={
-            State.ACTIVE: "success",
-            State.SUPERSEDED: "info",
-            State.RETIRED: "warning",
-            State.FORGOTTEN: "danger",
+            State.ACTIVE.label: "success",
+            State.SUPERSEDED.label: "info",
+            State.RETIRED.label: "warning",
+            State.CULLED.label: "warning",
+            State.FORGOTTEN.label: "danger",
         },
     )
     def condition(self, memory: Memory) -> str:
         """Return the strongest state that applies now."""
-        return str(memory.state())
+        return str(memory.state().label)
 
     def name_of(self, row: Memory) -> str:
         """Return the memory's content, for the confirmation page."""

@@ -31,7 +31,7 @@ class JanitorRun(WorkspaceModel):
 
     def __str__(self) -> str:
         day = f"{timezone.localtime(self.started_at):%-d %b %Y}"
-        return f"{day}: {self.demoted} demoted, {self.culled} culled"
+        return f"{day}: {self.demoted} demoted, {self.culled} hidden"
 
 
 class JanitorAction(WorkspaceModel):

@@ -30,7 +30,7 @@ class State(models.TextChoices):
     """The lifecycle state of a memory, strongest first (erased memories have no row)."""
 
     FORGOTTEN = "forgotten", "Forgotten"
-    CULLED = "culled", "Culled"
+    CULLED = "culled", "Hidden"  # by the janitor
     RETIRED = "retired", "Retired"
     SUPERSEDED = "superseded", "Superseded"
     EXPIRED = "expired", "Expired"

@@ -376,7 +376,7 @@ def test_lines_say_what_they_are_about(tenant: Tenant, member: Member) -> None:
     told = [lines[seq].get("text") for seq in sorted(lines)]
     assert told == [
         "Ferries leave from pier three.", None, "Ferries leave from pier three.", None,
-        "release-42", "release-42", "5 examined, 1 demoted, 0 culled",
+        "release-42", "release-42", "5 examined, 1 demoted, 0 hidden",
         f"version 3, {TrainingStatus.PROMOTED.label.lower()}", LABELS["gate_policy"],
         "night shift",
     ]  # fmt: skip

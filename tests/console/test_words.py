@@ -7,8 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from engram.console.event_fields import fields_of
 from engram.console.settings_form import LABELS
-from memories.models import Kind
+from engram.console.settings_help import HELP
+from engram.console.templatetags.console import state_words
+from engram.console.wording import WORDS, words_for
+from engram.kernel.models import Event
+from memories.models import Kind, State
 
 TEMPLATES = Path(__file__).parents[2] / "templates"
 TAG = re.compile(r"\{%[^%]*%\}|\{\{[^}]*\}\}|<[^>]*>")
@@ -43,6 +48,18 @@ SHOWN = sorted(TEMPLATES.rglob("*.html"))
 @pytest.mark.parametrize("template", SHOWN, ids=lambda path: str(path.relative_to(TEMPLATES)))
 def test_pages_need_no_knowledge_of_the_mechanism(template: Path) -> None:
     assert OF_THE_MECHANISM.findall(words_of(template)) == []
+
+
+def test_what_the_janitor_hides_has_one_name() -> None:
+    """The API calls it `culled`; people read one word everywhere."""
+    assert State.CULLED.label == "Hidden"
+    assert words_for("memory.culled", {}) == "Memory hidden"
+    assert dict(fields_of(Event(type="janitor.ran", data={"culled": 2}))) == {"Hidden": "2"}
+    assert state_words("culled") == "hidden"
+    bare = re.compile(r"\bcull", re.IGNORECASE)
+    assert [path.name for path in SHOWN if bare.search(words_of(path))] == []
+    labels = [*WORDS.values(), *LABELS.values(), *HELP.values()]
+    assert [label for label in labels if bare.search(label)] == []
 
 
 def test_kinds_of_memories_are_plain_words() -> None:

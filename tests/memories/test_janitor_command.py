@@ -37,7 +37,7 @@ def test_dry_run_tells_and_changes_nothing(old_tenant: Tenant) -> None:
     memory = remember(old_tenant.workspace, "\x1b[31mRed\x1b[0m lamps are for the dark room.")
     before = stored(old_tenant.workspace)
     assert run_command("--workspace", "acme", "--dry-run") == [
-        "acme: 1 unused memories examined, 1 would be demoted, 0 would be culled, 0 reported only.",
+        "acme: 1 unused memories examined, 1 would be demoted, 0 would be hidden, 0 reported only.",
         f"  demote  {memory.pk}  weight 1.00 → 0.90, confidence 1.00 → 0.80",
     ]
     assert stored(old_tenant.workspace) == before
@@ -56,7 +56,7 @@ def test_a_run_tells_its_numbers_and_its_id(old_tenant: Tenant) -> None:
     with in_workspace(old_tenant.workspace):
         done = JanitorRun.objects.get()
     assert lines == [
-        "acme: 1 unused memories examined, 1 demoted, 0 culled, 0 reported only.",
+        "acme: 1 unused memories examined, 1 demoted, 0 hidden, 0 reported only.",
         f"  run {done.pk}",
     ]
     assert fresh(old_tenant.workspace, memory).weight_factor == 0.9

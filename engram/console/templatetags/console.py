@@ -24,7 +24,7 @@ from engram.console.wording import words_for
 from engram.kernel.labels import Count, duration_words, letter_of, span_words
 from engram.kernel.models import Event
 from memories.core import shares
-from memories.models import Provenance
+from memories.models import Provenance, State
 
 register = template.Library()
 
@@ -147,6 +147,12 @@ def provenance_words(provenance: str) -> str:
     """Return who asserted a memory, in words."""
     words = str(Provenance(provenance).label)
     return words[:1].lower() + words[1:]
+
+
+@register.filter
+def state_words(state: str) -> str:
+    """Return the state of a memory, a value of the API, as pages call it."""
+    return str(State(state).label).lower()
 
 
 @register.filter

@@ -112,6 +112,6 @@ class Command(BaseCommand):
     def _write_counts(self, workspace: Workspace, numbers: Any, would: str) -> None:
         self.stdout.write(
             f"{workspace.slug}: {numbers.examined} unused memories examined,"
-            f" {numbers.demoted} {would}demoted, {numbers.culled} {would}culled,"
+            f" {numbers.demoted} {would}demoted, {numbers.culled} {would}hidden,"
             f" {numbers.reported} reported only."
         )

@@ -31,7 +31,7 @@ CODES = {
 }
 _WHEN_HIDDEN = {
     State.FORGOTTEN: "It was forgotten",
-    State.CULLED: "The janitor put it away",
+    State.CULLED: "The janitor hid it",
     State.RETIRED: "It was retired",
     State.SUPERSEDED: "It was replaced",
     State.EXPIRED: "It expired",
