@@ -154,6 +154,9 @@ def test_a_single_known_value_is_told_and_not_drawn_as_a_dot(
     client = member("reader")
     tile = _tile(client.get("/").content.decode(), "figure-lag")
     assert "one hour measured so far" in tile
+    with in_workspace(tenant.workspace):
+        run = DetectionRun.objects.get()
+    assert f'<a href="/admin/conflicts/detectionrun/{run.pk}/change/">last run <time' in tile
     assert "<svg" not in tile
     earlier = timezone.now() - timedelta(hours=3)
     with in_workspace(tenant.workspace):
@@ -165,7 +168,7 @@ def test_a_single_known_value_is_told_and_not_drawn_as_a_dot(
 
 def _tile(html: str, name: str) -> str:
     start = html.index(f'id="{name}"')
-    return html[start : html.index("</a>", start)]
+    return html[start : html.index('id="', start + 1)]
 
 
 def test_recalls_are_counted_by_day_and_before_they_are_counted(tenant: Tenant) -> None:
