@@ -328,7 +328,11 @@ def test_snooze_is_undone_like_a_decision(tenant: Tenant, member: Member) -> Non
     later = timezone.now() + timedelta(days=3)
     snooze.snooze(tenant.workspace, card.pk, until=later, actor=SYSTEM, now=timezone.now())
     assert "Nothing waits for you" in page(client)
-    client.post(f"/console/conflicts/{card.pk}/undo/")
+    where = f"/console/conflicts/{card.pk}/"
+    told = f'<span class="chip ">Snoozed by <bdi>{SYSTEM.label}</bdi> until {later:%-d %b}</span>'
+    assert told in client.get(where).content.decode()
+    client.post(f"{where}undo/")
+    assert "Snoozed" not in client.get(where).content.decode().split('id="discussion"')[0]
     assert status(tenant.workspace, card) == "open"
 
 

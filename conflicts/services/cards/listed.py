@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from uuid import UUID
 
 from conflicts.models import Conflict, Decision
 from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.models.decision import Verdict
 from conflicts.services.cards.naming import CardNames, name_cards, winner_of
 from conflicts.services.cards.show import closing_reason
-from conflicts.services.cards.snooze import SNOOZED
-from engram.kernel.models import Event
+from conflicts.services.cards.snooze import snoozers
 
 OUTCOMES = {
     Verdict.KEEP: "some kept",
@@ -55,20 +53,11 @@ def listed(cards: Sequence[Conflict]) -> list[ListedCard]:
     names = name_cards(cards)
     found = Decision.objects.filter(conflict__in=list(names), undone_at=None)
     decisions = {decision.conflict_id: decision for decision in found.select_related("answer")}
-    snoozers = _snoozers([card for card in cards if card.status == ConflictStatus.SNOOZED])
+    by = snoozers([card for card in cards if card.status == ConflictStatus.SNOOZED])
     return [
-        _list_one(card, names[card.pk], decisions.get(card.pk), snoozers.get(card.pk, ""))
+        _list_one(card, names[card.pk], decisions.get(card.pk), by.get(card.pk, ""))
         for card in cards
     ]
-
-
-def _snoozers(cards: Sequence[Conflict]) -> dict[UUID, str]:
-    """Return by card who snoozed it last; the card itself keeps only until when."""
-    if not cards:
-        return {}
-    events = Event.objects.filter(type=SNOOZED, object_id__in=[str(card.pk) for card in cards])
-    newest = events.order_by("object_id", "-seq").distinct("object_id")
-    return {UUID(pk): by for pk, by in newest.values_list("object_id", "actor_label")}
 
 
 def _list_one(

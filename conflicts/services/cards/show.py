@@ -16,7 +16,7 @@ from conflicts.core.marking import LIKE_ENOUGH, Said, mark_statements
 from conflicts.core.rules.rule import Rule
 from conflicts.core.wording import Span, WordDiff, word_diff
 from conflicts.models import Conflict, ConflictComment, ConflictMember, Decision
-from conflicts.models.card import WAITING
+from conflicts.models.card import WAITING, ConflictStatus
 from conflicts.services.cards.consequences import listing_of, question_of
 from conflicts.services.cards.decided import wordings
 from conflicts.services.cards.finders import Finder, finders, rules_of
@@ -27,6 +27,7 @@ from conflicts.services.cards.naming import (
     name_cards,
     say_decision,
 )
+from conflicts.services.cards.snooze import snoozers
 from conflicts.services.cards.unlisted import count_recallable, say_unlisted
 from conflicts.services.cards.verdict_previews import VerdictPreview, outcomes
 from engram.kernel.models import Event
@@ -99,6 +100,7 @@ class CardView:
     further: tuple[StatementDifference, ...] = ()
     arc: Arc | None = None
     listing: str = ""  # fingerprint of the outcomes
+    snoozed_by: str = ""  # who snoozed the card, while it is
     unlisted_count: int = 0  # memories that disagree and are not listed
     names: CardNames = field(default_factory=lambda: CardNames(""))
     all_names: CardNames = field(default_factory=lambda: CardNames(""))  # also by former memories
@@ -148,6 +150,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
     events = tuple(Event.objects.filter(object_id=str(card.pk))[:HISTORY_ROWS])
     unlisted = count_recallable([card], now)[card.pk]
     is_waiting = card.status in WAITING
+    snoozed = [card] if card.status == ConflictStatus.SNOOZED else []
     all_names = name_card(
         card, [(one.memory, one.says_yes) for one in statements], is_withheld=is_withheld
     )
@@ -173,6 +176,7 @@ def show(card: Conflict, *, now: datetime) -> CardView:
         further=_further(statements, compared),
         arc=arc_of([(s.memory.observed_at, s.says_yes) for s in statements]),
         listing=listing_of(card, question),
+        snoozed_by=snoozers(snoozed).get(card.pk, ""),
         unlisted_count=unlisted,
     )
 

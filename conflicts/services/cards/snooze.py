@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
@@ -17,7 +18,7 @@ from engram.kernel.actors import SYSTEM, Actor
 from engram.kernel.causes import NOT_PUT_OFF
 from engram.kernel.due import due_workspaces
 from engram.kernel.history import record
-from engram.kernel.models import Workspace
+from engram.kernel.models import Event, Workspace
 from engram.kernel.refusals import InvalidError, StaleError
 from engram.kernel.tenancy import in_workspace
 
@@ -45,6 +46,15 @@ def snooze(
             data={"until": until.isoformat()},
         )
         return conflict
+
+
+def snoozers(cards: Sequence[Conflict]) -> dict[UUID, str]:
+    """Return by card who snoozed it last; the card itself keeps only until when."""
+    if not cards:
+        return {}
+    events = Event.objects.filter(type=SNOOZED, object_id__in=[str(card.pk) for card in cards])
+    newest = events.order_by("object_id", "-seq").distinct("object_id")
+    return {UUID(pk): by for pk, by in newest.values_list("object_id", "actor_label")}
 
 
 def find_due(now: datetime) -> list[Workspace]:
