@@ -319,6 +319,7 @@ SPECTACULAR_SETTINGS = {
         "engram.kernel.openapi.close_bodies",
         "engram.kernel.openapi.name_causes",
         "engram.console.openapi.describe_fields",
+        "engram.console.api_groups.introduce",
         "engram.console.api_examples.add_examples",
     ],
     "ENUM_NAME_OVERRIDES": {

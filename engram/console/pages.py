@@ -12,6 +12,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
 from engram.console import feed
+from engram.console.api_groups import AUTHENTICATION, EXAMPLE
 from engram.console.changes import changes_since
 from engram.console.diagnostics.diagnose import diagnose
 from engram.console.needs import needs_of
@@ -99,4 +100,11 @@ def no_workspace(request: HttpRequest) -> HttpResponse:
 def api_docs(request: HttpRequest) -> HttpResponse:
     """Show the API's description, rendered from its OpenAPI document without network access."""
     frame = "console/base.html" if staff_or_none(request) else "console/open.html"
-    return render(request, "console/api_docs.html", {"frame": frame, "groups": operations()})
+    context = {
+        "frame": frame,
+        "groups": operations(),
+        "authentication": AUTHENTICATION,
+        "example": EXAMPLE.format(host=request.build_absolute_uri("/").rstrip("/")),
+        "may_add_keys": has_role(request, Role.ADMIN),
+    }
+    return render(request, "console/api_docs.html", context)

@@ -77,16 +77,18 @@ class Operation:
 
 @cache
 def operations() -> Mapping[str, Sequence[Operation]]:
-    """Return all operations by their group, in the order of the document."""
-    found: dict[str, list[Operation]] = {}
-    for path, methods in json.loads(keeper.get().plain)["paths"].items():
+    """Return all operations by their group, in the order of the document's groups."""
+    document = json.loads(keeper.get().plain)
+    found: dict[str, list[Operation]] = {_words(tag["name"]): [] for tag in document["tags"]}
+    for path, methods in document["paths"].items():
         for method, described in methods.items():
             [group] = described["tags"]
-            words = group.replace("-", " ").capitalize()
-            found.setdefault(words, []).append(
-                Operation(method.upper(), path, described["summary"])
-            )
+            found[_words(group)].append(Operation(method.upper(), path, described["summary"]))
     return found
+
+
+def _words(group: str) -> str:
+    return group.replace("-", " ").capitalize()
 
 
 class Schema(SpectacularJSONAPIView):

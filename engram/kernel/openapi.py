@@ -246,7 +246,12 @@ class KeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """Return the OpenAPI security scheme."""
-        return {"type": "http", "scheme": "bearer", "description": "An API key: `egr_…`."}
+        return {
+            "type": "http",
+            "scheme": "bearer",
+            "description": "An API key in a header: `Authorization: Bearer egr_…`. An administrator"
+            " of the workspace adds keys.",
+        }
 
 
 class StaffSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-call]
@@ -257,4 +262,10 @@ class StaffSessionScheme(OpenApiAuthenticationExtension):  # type: ignore[no-unt
 
     def get_security_definition(self, auto_schema: Any) -> dict[str, str]:
         """Return the OpenAPI security scheme."""
-        return {"type": "apiKey", "in": "cookie", "name": "sessionid"}
+        return {
+            "type": "apiKey",
+            "in": "cookie",
+            "name": "sessionid",
+            "description": "The session of a person who is signed in, in a browser; writes also"
+            " need the header `X-CSRFToken`.",
+        }

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
+from engram.console.api_groups import GROUPS
 from engram.console.openapi import COMMON, PARAMETERS, meanings
 
 
@@ -37,6 +38,26 @@ def test_every_operation_has_a_summary_and_a_description(document: dict[str, Any
         if not parameter.get("description")
     ]
     assert undescribed == []
+
+
+def test_groups_are_described_in_the_order_of_newcomers(document: dict[str, Any]) -> None:
+    used = {
+        tag
+        for methods in document["paths"].values()
+        for operation in methods.values()
+        for tag in operation["tags"]
+    }
+    assert [tag["name"] for tag in document["tags"]] == list(GROUPS)
+    assert used == GROUPS.keys()
+    assert list(GROUPS)[:3] == ["memories", "context", "sessions"]
+
+
+def test_the_description_begins_with_how_to_authenticate(document: dict[str, Any]) -> None:
+    assert "Authorization: Bearer egr_…" in document["info"]["description"]
+    assert '-H "Authorization: Bearer $KEY"' in document["info"]["description"]
+    schemes = document["components"]["securitySchemes"]
+    assert (schemes["key"]["type"], schemes["key"]["scheme"]) == ("http", "bearer")
+    assert all(scheme["description"] for scheme in schemes.values())
 
 
 def test_every_property_of_every_component_is_described(document: dict[str, Any]) -> None:

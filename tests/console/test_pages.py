@@ -12,6 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import get_resolver
 
+from engram.console.api_groups import GROUPS
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
@@ -172,7 +173,24 @@ def test_api_docs_list_every_operation_without_scripts(db: None) -> None:
         for path, methods in described["paths"].items()
         for method, operation in methods.items()
     }
-    assert html.index("<noscript>") < html.index("<h2 ") < html.index("</noscript>")
+    assert html.index("<noscript>") < html.index('<h2 id="of-') < html.index("</noscript>")
+    groups = re.findall(r'<h2 id="of-[\w-]+">([\w ]+)</h2>', html)
+    assert groups == [name.replace("-", " ").capitalize() for name in GROUPS]
+
+
+def test_api_docs_begin_with_how_to_authenticate(tenant: Tenant, member: Member) -> None:
+    html = Client().get("/api/docs/").content.decode()
+    first = html[html.index('id="authenticate"') : html.index("<noscript>")]
+    assert "<code>Authorization: Bearer egr_…</code>" in first
+    assert "http://testserver/api/v1/memories/recall" in first
+    assert "Bearer $KEY" in first
+    keys = 'href="/admin/kernel/apikey/"'
+    assert keys not in first
+    for role, is_offered in (("reader", False), ("admin", True)):
+        page = member(role).get("/api/docs/").content.decode()
+        start = page.index('id="authenticate"')
+        first = page[start : page.index("<noscript>", start)]
+        assert (keys in first) == is_offered
 
 
 @pytest.mark.parametrize(
