@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -184,12 +184,8 @@ def rows_in_any_order(request: pytest.FixtureRequest, monkeypatch: pytest.Monkey
 
 @pytest.fixture(autouse=True)
 def no_uses_of_other_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Begin with no request counted: what another test left would be written in this one.
-
-    The uses of a key are written by its first request only: a slow test that counts statements
-    would otherwise count those of a later one.
-    """
-    monkeypatch.setattr(keys, "uses", keys.UseCounter(interval=timedelta(days=1)))
+    """Begin with no request counted: what another test left would be written in this one."""
+    monkeypatch.setattr(keys, "uses", keys.UseCounter())
     monkeypatch.setattr(latency, "pending", latency.PendingLatencies())
     monkeypatch.setattr(heartbeat, "tally", heartbeat.ProcessCounters())
 

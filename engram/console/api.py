@@ -43,6 +43,11 @@ class KeyCollection(WorkspaceView, ListAPIView):  # type: ignore[type-arg]
         """Return all keys, revoked ones too."""
         return ApiKey.objects.all()
 
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the keys of the workspace, revoked ones too."""
+        keys.uses.write(self.workspace.pk)
+        return super().get(request, *args, **kwargs)
+
     @extend_schema(request=shapes.NewKeySerializer, responses={201: shapes.IssuedKeySerializer})
     def post(self, request: Request) -> Response:
         """Create a key; only this response contains its secret."""
@@ -84,6 +89,7 @@ class KeyDetail(WorkspaceView):
     @extend_schema(responses=shapes.KeySerializer)
     def get(self, request: Request, key_id: UUID) -> Response:
         """Show a key (never its secret)."""
+        keys.uses.write(self.workspace.pk)
         return Response(shapes.KeySerializer(self._find(key_id)).data)
 
     @extend_schema(responses={204: None})

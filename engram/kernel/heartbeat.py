@@ -1,9 +1,9 @@
 """Report the state of each process (web, worker, beat) every few seconds, from its own thread.
 
-Web processes, workers and the scheduler call `begin`; each then writes its latencies and updates a
-row of `WorkerPulse`. `/pipeline/status` and `/metrics` read these rows, so any process can answer
-for all, on every machine. A process that ends deletes its row; one that was killed counts as dead
-after a minute.
+Web processes, workers and the scheduler call `begin`; each then writes its latencies, the requests
+of keys, and a row of `WorkerPulse`. `/pipeline/status` and `/metrics` read these rows, so any
+process can answer for all, on every machine. A process that ends deletes its row; one that was
+killed counts as dead after a minute.
 
 prometheus_client writes `/metrics` (`console/metrics.py`), but its multiprocess mode counts nothing
 here: it adds up files of one machine, and keeps neither 35 days of each workspace nor the last run
@@ -27,7 +27,7 @@ from typing import Any
 from django.db import Error, connection, connections
 from psycopg_pool import PoolTimeout
 
-from engram.kernel import latency
+from engram.kernel import keys, latency
 from engram.kernel.models import WorkerPulse
 
 log = logging.getLogger(__name__)
@@ -148,6 +148,7 @@ class Heartbeat:
             return
         try:
             latency.write(self.name)
+            keys.uses.write()
             WorkerPulse.objects.filter(name=self.name).delete()
         except (Error, PoolTimeout) as error:
             log.warning("the last heartbeat was not written: %s", type(error).__name__)
@@ -171,6 +172,7 @@ class Heartbeat:
                 if _is_connected():
                     latency.write(self.name)
                     beat(tally.row(self.name, started_at=self.started_at, now=datetime.now(UTC)))
+                    keys.uses.write()
             except (Error, PoolTimeout) as error:
                 log.warning("the heartbeat was not written: %s", type(error).__name__)
             except Exception:

@@ -7,12 +7,12 @@ import secrets
 import threading
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from datetime import datetime, timedelta
-from itertools import islice
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
 from django.db.models import F
+from django.db.models.functions import Greatest
 
 from engram.kernel.actors import Actor, Claims
 from engram.kernel.binary import prepared_cursor
@@ -28,7 +28,6 @@ PREFIX = "egr_"
 KEY_COLUMNS = 11  # of what `engram_find_key` returns
 KEY_BARE_COLUMNS = 7  # of these without the claims
 TOLD = ("name", "role", *(field.name for field in fields(Claims)))  # of an issued key
-USE_FLUSH_INTERVAL = timedelta(seconds=30)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,42 +217,50 @@ class _Uses:
 
 
 class UseCounter:
-    """Counts requests per key in memory and writes them at most once per interval.
+    """Counts requests per key in memory, to be written by the process's heartbeat.
 
-    A write per request would double the cost of a recall; a crash loses at most one interval. The
-    rest of an idle key is written with the next request of any key, at most one other key per
-    request.
+    A write per request would double the cost of a recall; a crash loses at most one interval of the
+    heartbeat. What shows the counts writes those of its own process first.
     """
 
-    def __init__(self, interval: timedelta = USE_FLUSH_INTERVAL) -> None:
-        self._interval = interval
+    def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: dict[UUID, _Uses] = {}  # longest waiting first
-        self._written_at: dict[UUID, datetime] = {}
+        self._waiting: dict[UUID, _Uses] = {}
 
     def count(self, key: FoundKey, now: datetime) -> None:
-        """Count one request, and write the counts whose interval has passed."""
+        """Count one request."""
         with self._lock:
-            uses = self._waiting.setdefault(key.id, _Uses(key.workspace_id, 0, now))
-            uses.count += 1
-            uses.last_at = now
-            due = {key_id: self._waiting.pop(key_id) for key_id in self._select_due(key.id, now)}
-            self._written_at.update(dict.fromkeys(due, now))
-        for key_id, uses in due.items():
-            with in_workspace(uses.workspace_id):
-                ApiKey.objects.filter(pk=key_id).update(
-                    last_used_at=uses.last_at, use_count=F("use_count") + uses.count
-                )
+            self._add(key.id, _Uses(key.workspace_id, 1, now))
 
-    def _select_due(self, key_id: UUID, now: datetime) -> set[UUID]:
-        """Return the keys to write: this one and the longest waiting one, if they are due."""
+    def write(self, workspace: UUID | None = None) -> None:
+        """Add the counts of this process to the keys, of one workspace if given."""
+        with self._lock:
+            due = {
+                key_id: uses
+                for key_id, uses in sorted(self._waiting.items())
+                if workspace in (None, uses.workspace_id)
+            }
+            for key_id in due:
+                del self._waiting[key_id]
+        while due:
+            key_id, uses = next(iter(due.items()))
+            try:
+                with in_workspace(uses.workspace_id):
+                    ApiKey.objects.filter(pk=key_id).update(
+                        last_used_at=Greatest("last_used_at", uses.last_at),
+                        use_count=F("use_count") + uses.count,
+                    )
+            except Exception:
+                with self._lock:
+                    for left_id, left in due.items():
+                        self._add(left_id, left)
+                raise
+            del due[key_id]
 
-        def is_due(key_id: UUID) -> bool:
-            written_at = self._written_at.get(key_id)
-            return written_at is None or now - written_at >= self._interval
-
-        others = (waiting for waiting in self._waiting if waiting != key_id)
-        return {key for key in (key_id, *islice(others, 1)) if is_due(key)}
+    def _add(self, key_id: UUID, more: _Uses) -> None:
+        uses = self._waiting.setdefault(key_id, _Uses(more.workspace_id, 0, more.last_at))
+        uses.count += more.count
+        uses.last_at = max(uses.last_at, more.last_at)
 
 
 uses = UseCounter()

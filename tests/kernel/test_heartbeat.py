@@ -12,7 +12,7 @@ from contextlib import contextmanager
 import pytest
 from django.db import connection
 
-from engram.kernel.models import LatencyHour, WorkerPulse, WorkerTally
+from engram.kernel.models import ApiKey, LatencyHour, WorkerPulse, WorkerTally
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant, build_tenant
 from tests.homes import PATIENCE_SECONDS, eventually
@@ -21,6 +21,7 @@ BEGIN = """
 import os, sys, time
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "engram.settings")
 import django; django.setup()
+from datetime import UTC, datetime
 from uuid import UUID
 from django.db import connection
 workspace, connection.settings_dict["NAME"] = UUID(sys.argv[1]), sys.argv[2]
@@ -36,9 +37,9 @@ def tenant(transactional_db: None) -> Tenant:
 
 
 @contextmanager
-def process(code: str, tenant: Tenant) -> Iterator[subprocess.Popen[str]]:
+def process(code: str, tenant: Tenant, *more: str) -> Iterator[subprocess.Popen[str]]:
     """Run code in a process of its own until the block ends."""
-    arguments = [str(tenant.workspace.pk), str(connection.settings_dict["NAME"])]
+    arguments = [str(tenant.workspace.pk), str(connection.settings_dict["NAME"]), *more]
     started = subprocess.Popen(
         [sys.executable, "-c", BEGIN + code, *arguments],
         stdin=subprocess.PIPE,
@@ -96,6 +97,33 @@ telemetry.observe("commit", 0.1, workspace)
         assert running.returncode == 0
     assert counts(tenant) == {"commit": 1}
     assert names() == set()
+
+
+def test_requests_of_keys_are_written_while_the_process_runs_and_at_its_end(
+    tenant: Tenant,
+) -> None:
+    code = """
+from engram.kernel import keys
+used = keys.find(sys.argv[3])
+now = datetime.now(UTC)
+keys.uses.count(used, now)
+heartbeat.begin("worker")
+sys.stdin.readline()
+keys.uses.count(used, now)
+"""
+    with in_workspace(tenant.workspace):
+        key = ApiKey.objects.get(name__endswith="reader")
+
+    def used() -> int:
+        with in_workspace(tenant.workspace):
+            return ApiKey.objects.get(pk=key.pk).use_count
+
+    before = used()
+    with process(code, tenant, tenant.reader.token) as running:
+        assert eventually(lambda: used() == before + 1)
+        running.communicate("\n", timeout=PATIENCE_SECONDS)
+        assert running.returncode == 0
+    assert used() == before + 2
 
 
 def test_a_command_writes_what_it_counted_when_it_ends(tenant: Tenant) -> None:

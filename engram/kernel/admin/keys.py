@@ -112,6 +112,12 @@ class ApiKeyAdmin(RoleAdmin):
     actions = ["revoke"]
     list_filter = ["role"]
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[ApiKey]:
+        """Return all keys, with the requests that this process has counted until now."""
+        keys.uses.write(staff_of(request).workspace.pk)
+        rows: QuerySet[ApiKey] = super().get_queryset(request)
+        return rows
+
     @display(description="key", ordering="prefix")
     def prefix_shown(self, key: ApiKey) -> str:
         """Return the key's prefix."""

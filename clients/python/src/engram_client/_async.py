@@ -473,7 +473,7 @@ class AsyncKeys:
         self._transport = transport
 
     def list(self, *, limit: int | Unset = UNSET) -> AsyncPages[types.Key, types.PaginatedKeyList]:
-        """The keys of the workspace."""
+        """List the keys of the workspace, revoked ones too."""
         return AsyncPages(
             self._transport.send,
             Call[types.PaginatedKeyList]("GET", "/keys", query=asked(limit=limit)),

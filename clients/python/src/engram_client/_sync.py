@@ -467,7 +467,7 @@ class Keys:
         self._transport = transport
 
     def list(self, *, limit: int | Unset = UNSET) -> Pages[types.Key, types.PaginatedKeyList]:
-        """The keys of the workspace."""
+        """List the keys of the workspace, revoked ones too."""
         return Pages(
             self._transport.send,
             Call[types.PaginatedKeyList]("GET", "/keys", query=asked(limit=limit)),
