@@ -92,6 +92,7 @@ class RecallStep(DemoStep):
     """An agent asks."""
 
     do: Literal["recall"]
+    agent: str
     query: str
     scope: str = ""
 
@@ -200,4 +201,6 @@ def _act(
             act = forget if step.do == "forget" else restore
             act(workspace, [labels[i] for i in step.of], actor=person(step.by), now=at)
         case RecallStep():
-            recall(workspace, Query(step.query, scope=step.scope), now=at)
+            agent = Actor(kind="system", id=step.agent, label=step.agent, role=Role.AGENT)
+            query = Query(step.query, scope=step.scope, caller=agent.caller)
+            recall(workspace, query, now=at)
