@@ -32,6 +32,7 @@ from memories.models import (
     MemoryVector,
     NoteLink,
     Observation,
+    PastRecall,
     PredictionError,
     RecallDay,
     RecallRecord,
@@ -42,6 +43,7 @@ from memories.models import (
     State,
 )
 from memories.services.index import reembed
+from memories.services.recall.past_recalls import asked_in
 from predictor.models import CalibrationItem, Comparison, Judgement, Training
 from predictor.services.calibration.report import calibration_of
 from predictor.services.judging import due as judging_due
@@ -84,6 +86,9 @@ def test_story_shows_every_state_and_outcome(demo: Workspace, neighbour: Tenant)
         assert Derivation.objects.count() > 20
         assert Memory.objects.filter(is_pinned=True, kind="constraint").count() >= 4
         assert sum(RecallDay.objects.values_list("recalls", flat=True)) >= 25
+        who = {one.who for one in asked_in(PastRecall.objects.all()).values()}
+        assert who >= {"atlas", "forge", "scout"}
+        assert "" not in who
         assert set(Review.objects.values_list("kind", flat=True)) == {
             "supersede",
             "source_forgotten",
