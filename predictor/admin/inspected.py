@@ -11,14 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from engram.kernel.labels import figure
 from memories.models import State
+from predictor.admin.figures import PLAIN, STATISTICS, changes_of
 from predictor.core.governance import Governor
 from predictor.models import Comparison, ComparisonOutcome
 from predictor.models.comparison import LEARNED, WINNERS
 from predictor.serializers.record import (
     describe_effect,
-    present_evidence,
     present_judgement,
     present_memories,
 )
@@ -39,18 +38,6 @@ WITHHELD = {
     WITHHELD_CALIBRATION: "The judge's own words are not shown yet: a person is to say first what"
     " one of these memories was worth.",
 }
-# Figures of the evidence before and after a comparison: title, key, format.
-EVIDENCE = (
-    ("Phase", "phase", ""),
-    ("Baseline's weight", "alpha", ".2f"),
-    ("Mean margin", "mean_margin", "+.3f"),
-    ("Standard errors above 0", "z", "+.2f"),
-    ("Sessions compared, after weighing", "n_eff", ".1f"),
-    ("Evidence that it is above .01 (e-value)", "wealth", ".1f"),
-    ("Evidence that it has fallen (CUSUM)", "drift_sum", ".2f"),
-    ("Success rate", "success_rate", ".0%"),
-    ("Baseline’s weight by the fixed rule", "literal_alpha", ".2f"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +68,8 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
         "rankings": [("baseline", "baseline", baseline), ("predictor", LEARNED, predictor)],
         "others": besides,
         "unseen": unseen,
-        "evidence": _evidence(record.before, comparison),
+        "evidence": changes_of(PLAIN, record.before, comparison),
+        "statistics": changes_of(STATISTICS, record.before, comparison),
         **_judge_context(record),
     }
 
@@ -146,17 +134,3 @@ def _member(place: int, memory: dict[str, Any] | None) -> Member:
     is_known = memory["relevance"] is not None and not memory["is_blind"]
     word = relevance_word(memory["relevance"]) if is_known else ""
     return Member(place, memory, gone if memory["content"] is None else "", word)
-
-
-def _evidence(before: Comparison | None, after: Comparison) -> list[tuple[str, str, str]]:
-    """Return rows of title, figure before, figure after."""
-    then = {} if before is None else present_evidence(before)
-    now = present_evidence(after)
-    return [
-        (name, _figure(then.get(key), shape), _figure(now[key], shape))
-        for name, key, shape in EVIDENCE
-    ]
-
-
-def _figure(value: Any, shape: str) -> str:
-    return "–" if value is None else figure(value, shape)

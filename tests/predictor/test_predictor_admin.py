@@ -203,6 +203,28 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
     assert made.evidence["reason"] in html
 
 
+def test_statistics_of_a_comparison_are_folded_and_each_says_what_it_means(
+    tenant: Tenant, member: Member
+) -> None:
+    fill(tenant, 1)
+    html, _ = pages(tenant, member("reader"))
+    evidence = html.partition("<h2>The evidence</h2>")[2].partition("</section>")[0]
+    unfolded, fold, folded = evidence.partition(
+        '<details class="fold body"><summary>Statistics of the test</summary>'
+    )
+    assert fold
+    row = re.compile(
+        r'<th scope="row">([^<]+)(?:<span class="means">([^<]+)</span>)?</th>'
+        r'<td class="num right">([^<]+)</td><td class="num right">([^<]+)</td>'
+    )
+    plain, statistics = row.findall(unfolded), row.findall(folded)
+    assert [title for title, *_ in plain] == ["Phase", "Baseline’s weight", "Success rate"]
+    assert [before for *_, before, _ in plain] == ["–"] * 3  # it is the first
+    assert len(statistics) == 6
+    assert all(meaning.endswith(".") for _, meaning, *_ in statistics)
+    assert re.findall(r"CUSUM|e-value|tandard errors", html.replace(folded, "")) == []
+
+
 def explained(tenant: Tenant, client: Client) -> str:
     html, _ = pages(tenant, client)
     return html.partition('<p class="explained">')[2].partition("</p>")[0]
