@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import escape
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import RecallRecord
+from memories.models import PastResult, RecallRecord
 from memories.services.recall.log import sweep
 from tests.conftest import Tenant
 from tests.console.test_memory_pages import CRATES, LIFT, TEA, Member, commit, shown
@@ -163,6 +163,23 @@ def test_a_memory_tells_its_last_recalls_with_their_factors(tenant: Tenant, memb
     assert "It is among the results" in tried
     assert f"{escape(ASKED)} &lt;b&gt;&amp;</textarea>" in tried
     assert '<option value="no" selected>Without</option>' in tried
+
+
+def test_the_score_beside_a_past_query_is_the_one_at_which_its_steps_end(
+    tenant: Tenant, member: Member
+) -> None:
+    """Kept scores have four digits: one that ends on 5 lies between two shown ones."""
+    lift = commit(tenant, LIFT)
+    tenant.reader.post("memories/recall", {"query": ASKED, "min_score": None})
+    sweep()
+    client = member("reader")
+    for kept in (0.1115, 0.2225, 0.4245, 0.6665, 0.8885):
+        with in_workspace(tenant.workspace):
+            PastResult.objects.update(score=kept)
+        panel = past(client, lift)
+        [head] = re.findall(r"score (\S+)</span>", panel)
+        steps = panel[: panel.index("</table>")]
+        assert re.findall(r'<td class="num">(\S+)</td></tr>', steps)[-1] == head
 
 
 def test_a_query_that_states_a_forgotten_memory_is_on_no_page(
