@@ -23,6 +23,15 @@ HELP: Final[Mapping[str, str]] = {
     "the task (the cosine of their embeddings).",
     "forget_min_relevance": "How near in meaning a memory must be to the query by which it is "
     "forgotten (the cosine of their embeddings).",
+    "drift_reset_window": "A simpler rule is computed for comparison and changes nothing: it "
+    "resets when the success rate stays under 30 % for so many comparisons in a row.",
+    "rrf_k": "A higher number lets the first places of the baseline's and the learned order count "
+    "less before the others.",
+    "narrative_enabled": "Whether a language model, when one is configured, reads related memories "
+    "in the order of time and reports what contradicts.",
+    "story_budget_tokens": "Of more related memories some are left out, and their texts are cut.",
+    "detection_min_confidence": "What the rules find with less confidence, from 0 to 1, opens no "
+    "conflict.",
     "gate_policy": "Whether a new statement that says the same as a memory becomes part of it.",
     "weight_user_stated": "How much a memory counts in the order of a recall when a user said it.",
     "weight_episode_summary": "How much a session's summary counts in the order of a recall.",

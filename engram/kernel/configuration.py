@@ -224,7 +224,11 @@ class WorkspaceSettings(BaseModel):
         description="Share of sessions that try a memory the rankers disagree on.",
     )
     drift_reset_window: int = Field(
-        10, ge=2, le=1000, description="Sessions of the literal drift rule shown beside ours."
+        10,
+        ge=2,
+        le=1000,
+        description="Comparisons in a row with a success rate under 0.3 after which the simpler "
+        "reset rule resets, which is computed for comparison only.",
     )
     time_zone: str = Field(
         "UTC",

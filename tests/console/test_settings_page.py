@@ -68,6 +68,16 @@ def test_every_setting_has_one_field_with_its_meaning(tenant: Tenant, member: Me
     assert "Further" not in re.findall(r"<h2[^>]*>([^<]*)<", html)
 
 
+def test_the_form_is_written_for_who_did_not_build_it(tenant: Tenant, member: Member) -> None:
+    html = page(member("admin"))
+    form = html[html.index('class="settings"') :]
+    said = re.findall(r"<label[^>]*>([^<]*)<", form) + re.findall(r'_helptext">([^<]*)<', form)
+    said += re.findall(r'<p class="body small muted">([^<]*)<', form)
+    assert len(said) > 100
+    private = re.compile(r"\b(?:literal|ours|story|stories|cards?|flat(?:ness)?|thinned)\b", re.I)
+    assert [one for one in said if private.search(one)] == []
+
+
 def test_what_is_sent_unchanged_changes_nothing(tenant: Tenant, member: Member) -> None:
     client = member("admin")
     answer = client.post(PAGE, fields_of(page(client)), follow=True)
