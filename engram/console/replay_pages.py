@@ -1,4 +1,4 @@
-"""The page "What would have happened?": replay the last days with other thresholds."""
+"""The page "What if": replay the last days with other thresholds."""
 
 from __future__ import annotations
 

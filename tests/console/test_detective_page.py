@@ -205,7 +205,14 @@ def test_a_replay_is_for_reviewers(tenant: Tenant, member: Member) -> None:
         client = member(role)
         assert client.get(REPLAY).status_code == status
         assert client.post(REPLAY, ASKED).status_code == status
-        assert ("What would have happened?" in get_page(client)) == (status == 200)
+        assert ("What if</a>" in get_page(client)) == (status == 200)
+
+
+def test_the_page_of_a_replay_is_called_as_its_tab_is(tenant: Tenant, member: Member) -> None:
+    html = str(member("reviewer").get(REPLAY).content.decode())
+    [tab] = re.findall(r'<nav class="section".*aria-current="page">([^<]+)</a>', html, re.DOTALL)
+    assert re.findall(r"<h1>([^<]+)</h1>", html) == [tab.strip()]
+    assert f"<title>{tab.strip()} · Engram</title>" in " ".join(html.split())
 
 
 def test_a_replay_names_what_would_differ(
