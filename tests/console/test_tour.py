@@ -75,6 +75,33 @@ def test_another_page_leads_back_to_the_step(tenant: Tenant, member: Member) -> 
     assert 'href="/#tour"' not in shown(client, "/")
 
 
+def test_neither_an_error_nor_a_question_whether_to_act_has_the_bar(
+    tenant: Tenant, member: Member
+) -> None:
+    memory = remember(tenant.workspace, "The boat house is painted green.").pk
+    client, reader = member("admin"), member("reader")
+    for one in (client, reader):
+        go(one, "start")
+    form = {"ids": str(memory), "do": "forget", "what": "wrong", "verb": "dismiss", "across": "1"}
+    answers = {
+        404: [client.get("/nothing/"), client.get(f"/console/questions/{memory}/")],
+        200: [
+            client.post("/console/memories/act/", {k: form[k] for k in ("ids", "do")}),
+            client.post("/console/memories/report/", {k: form[k] for k in ("ids", "what")}),
+            client.post("/console/conflicts/bulk/", {k: form[k] for k in ("verb", "across")}),
+            client.get("/console/learning/mode/?to=off"),
+        ],
+    }
+    for status, pages in answers.items():
+        for page in pages:
+            assert page.status_code == status
+            assert "Tour, step" not in page.content.decode()
+    refused = reader.get("/console/settings/")
+    assert refused.status_code == 403
+    assert "Tour, step" not in refused.content.decode()
+    assert "Tour, step" in shown(client, "/console/notes/")
+
+
 def test_it_is_closed_for_the_account_in_every_browser_and_workspace(
     tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
