@@ -119,6 +119,18 @@ def test_every_curl_command_runs_or_is_a_fragment_with_a_reason() -> None:
         assert part in read(name)
 
 
+def test_no_document_waits_a_fixed_time_for_background_work() -> None:
+    """On a busy machine it would be too short: a loop asks until the answer is there."""
+    waits = [
+        (document, line)
+        for document in DOCUMENTS
+        for block in blocks(document)
+        for line in block.text.splitlines()
+        if line.strip().startswith("sleep ")
+    ]
+    assert waits == []
+
+
 def test_the_readme_links_every_guide() -> None:
     linked = {Path(path).as_posix() for path, _ in links("README.md")}
     guides = {name for name in DOCUMENTS if name.startswith("docs/")}

@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 
 from tests.documented import blocks
 from tests.e2e.service import Service
-from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, eventually
+from tests.homes import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.skipif(
     shutil.which("curl") is None, reason="NOT RUN: there is no curl (apt-get install curl)"
@@ -29,22 +28,6 @@ curl() {{ command curl --fail-with-body --max-time {PATIENCE_SECONDS} "$@"; echo
 # What readers are told to set, and the test sets itself.
 SETTING = re.compile(r"^(?:URL=http://127\.0\.0\.1:8000|KEY=egr_…)$", re.MULTILINE)
 PLACEHOLDER = "egr_…"
-# A reader waits two seconds; a busy machine needs longer, so the test waits for what is to come.
-SLEEP = re.compile(r"^sleep \d+$\n", re.MULTILINE)
-# Prints how many links from memories to notes are not checked yet.
-_UNCHECKED = """
-import sys
-from engram import embedded
-embedded.export_environment()
-import django
-django.setup()
-from engram.kernel.models import Workspace
-from engram.kernel.tenancy import in_workspace
-from memories.models import NoteSupport
-from memories.services.drift.due import select_due
-with in_workspace(Workspace.objects.get(slug=sys.argv[1])):
-    print(select_due().count() or not NoteSupport.objects.exists())
-"""
 
 
 def calls(document: str) -> list[str]:
@@ -71,31 +54,6 @@ def run(service: Service, script: str, **known: str) -> str:
     return done.stdout
 
 
-def run_in_parts(service: Service, script: str, *waits: Callable[[], object]) -> str:
-    """Run a block; where it sleeps, wait until a condition holds."""
-    first, *parts = SLEEP.split(script)
-    printed = [run(service, first)]
-    for is_there, part in zip(waits, parts, strict=True):
-        assert eventually(lambda is_there=is_there: bool(is_there()))
-        printed.append(run(service, part))
-    return "".join(printed)
-
-
-def are_links_checked(service: Service, slug: str) -> bool:
-    """Return whether every link of the workspace's memories was compared with its note."""
-    done = subprocess.run(
-        [sys.executable, "-c", _UNCHECKED, slug],
-        cwd=SOURCE,
-        env=ENVIRONMENT
-        | {"ENGRAM_HOME": str(service.up.home), "DJANGO_SETTINGS_MODULE": "engram.settings"},
-        check=True,
-        capture_output=True,
-        text=True,
-        timeout=PATIENCE_SECONDS,
-    )
-    return done.stdout.strip() in {"0", "False"}
-
-
 def answers(printed: str) -> list[Any]:
     """Return the answers of a block's commands, one a line."""
     return [json.loads(line) for line in printed.splitlines() if line.strip()]
@@ -106,7 +64,7 @@ def test_the_first_session_of_the_readme_runs_as_it_is_told(
 ) -> None:
     service = service_of("documented-readme")
     first, questions, sessions, notes = calls("README.md")
-    stored, recalled, rival, conflicts = answers(run_in_parts(service, first, service.open_cards))
+    stored, recalled, rival, conflicts = answers(run(service, first))
     assert stored["outcome"] == "created"
     found = [one["memory"]["content"] for one in recalled["results"]]
     assert found == ["The billing service runs on PostgreSQL 17."]
@@ -123,13 +81,7 @@ def test_the_first_session_of_the_readme_runs_as_it_is_told(
     assert len(start["memories"]) >= 1
     assert end["session_key"] == "monday"
     assert status["mode"] == "on"
-    printed = run_in_parts(
-        service,
-        notes,
-        lambda: are_links_checked(service, "documented-readme"),
-        lambda: service.call("admin", "prediction-errors")[1]["total"],
-    )
-    *_, context, errors = answers(printed)
+    *_, context, errors = answers(run(service, notes))
     assert "Shoes can be returned within 30 days" in context["text"]
     assert [one["error_type"] for one in errors["results"]] == ["memory_drift"]
 
