@@ -1,4 +1,4 @@
-"""Small line charts as SVG paths: 240 wide, 56 high, unknown values left open."""
+"""Small charts as SVG paths, 240 wide and 56 high: a line, or columns where values are unknown."""
 
 from __future__ import annotations
 
@@ -6,16 +6,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 240, 56
-MOST_ALONE = 10  # width of the line of one value
+MARGIN = 3  # above the largest value, and below 0
+COLUMN = 0.7  # of the width of a step
 
 
 @dataclass(frozen=True, slots=True)
 class Sparkline:
-    """Values from left to right as SVG paths, scaled to the largest; None is unknown."""
+    """Values from left to right as SVG paths, scaled to the largest; None is unknown.
+
+    With unknown values among them there is no line: each known one is a column of `columns`.
+    """
 
     values: tuple[float | None, ...]
-    line: str
-    area: str
+    line: str = ""
+    area: str = ""
+    columns: str = ""
 
     @property
     def peak(self) -> float:
@@ -29,25 +34,28 @@ class Sparkline:
 
 
 def sparkline(values: Sequence[float | None]) -> Sparkline:
-    """Draw values; the area is filled only where all of them are known."""
-    peak = max((value for value in values if value is not None), default=0) or 1
+    """Draw values: as a line over a filled area, or as columns if any of them is unknown."""
+    known = [value for value in values if value is not None]
+    peak = max(known, default=0) or 1
+    heights = [None if value is None else _height(value / peak) for value in values]
+    if None in heights or not heights:
+        return Sparkline(tuple(values), columns=_columns(heights))
     step = WIDTH / max(len(values) - 1, 1)
-    values = list(values)
-    drawn: list[str] = []
-    is_open = False
-    for index, value in enumerate(values):
-        if value is None:
-            is_open = False
-            continue
-        x, y = round(index * step, 1), round(HEIGHT - 3 - (HEIGHT - 6) * value / peak, 1)
-        is_alone = not is_open and values[index + 1 : index + 2] in ([], [None])
-        # A value between unknown ones is a short level line: a dot looks like dirt.
-        width = min(step, MOST_ALONE) if is_alone else 0
-        left = max(0, min(x - width / 2, WIDTH - width))
-        begun = f"M{left:g} {y}L{left + width:g} {y}" if is_alone else f"M{x} {y}L{x} {y}"
-        drawn.append(f"L{x} {y}" if is_open else begun)
-        is_open = True
-    line = "".join(drawn)
-    is_whole = bool(values) and None not in values
-    area = f"{line}L{WIDTH} {HEIGHT}L0 {HEIGHT}Z" if is_whole else ""
-    return Sparkline(tuple(values), line, area)
+    points = [f"{index * step:.1f} {y}" for index, y in enumerate(heights)]
+    line = f"M{points[0]}L" + "L".join(points)
+    return Sparkline(tuple(values), line, f"{line}L{WIDTH} {HEIGHT}L0 {HEIGHT}Z")
+
+
+def _height(share: float) -> float:
+    return round(HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * share, 1)
+
+
+def _columns(heights: Sequence[float | None]) -> str:
+    """Return the outlines of the columns; that of 0 is as high as the margin."""
+    step = WIDTH / max(len(heights), 1)
+    lefts = [(index + (1 - COLUMN) / 2) * step for index in range(len(heights))]
+    return "".join(
+        f"M{left:.1f} {HEIGHT}V{y}H{left + COLUMN * step:.1f}V{HEIGHT}Z"
+        for left, y in zip(lefts, heights, strict=True)
+        if y is not None
+    )

@@ -133,15 +133,19 @@ def test_every_figure_is_marked_with_its_time(tenant: Tenant, member: Member) ->
     assert 'id="health"' not in client.get("/console/numbers/").content.decode()
 
 
-def test_sparklines_span_the_box_and_leave_the_unknown_open() -> None:
+def test_sparklines_span_the_box_and_are_columns_where_values_are_unknown() -> None:
     drawn = sparkline([0, 4, 2])
     assert drawn.line == "M0.0 53.0L0.0 53.0L120.0 3.0L240.0 28.0"
     assert (drawn.peak, drawn.area) == (4, f"{drawn.line}L240 56L0 56Z")
     assert sparkline([0, 0]).line == "M0.0 53.0L0.0 53.0L240.0 53.0"
     open_line = sparkline([None, 2.0, None, 1.0])
-    assert open_line.line == "M75 3.0L85 3.0M230 28.0L240 28.0"  # level lines, no dots
-    assert (open_line.peak, open_line.area) == (2.0, "")
-    assert (sparkline([None]).line, sparkline([None]).peak) == ("", 0)
+    assert open_line.columns == "M69.0 56V3.0H111.0V56ZM189.0 56V28.0H231.0V56Z"
+    assert (open_line.peak, open_line.line, open_line.area) == (2.0, "", "")
+    assert sparkline([None, 0]).columns == "M138.0 56V53.0H222.0V56Z"  # 0 is seen, too
+    for empty in ([None], []):
+        assert (sparkline(empty).line, sparkline(empty).columns, sparkline(empty).peak) == (
+            "", "", 0,
+        )  # fmt: skip
 
 
 def test_a_single_known_value_is_told_and_not_drawn_as_a_dot(
@@ -163,7 +167,18 @@ def test_a_single_known_value_is_told_and_not_drawn_as_a_dot(
         DetectionRun.objects.create(reason="commit", created_at=earlier, lag_seconds=2)
     drawn = _tile(client.get("/console/numbers/").content.decode(), "figure-lag")
     assert "<svg" in drawn
+    assert len(re.findall(r'class="columns" d="(M[^"M]*){2}"', drawn)) == 1
+    assert 'class="stroke"' not in drawn
     assert "so far" not in drawn
+
+
+def test_the_queue_says_that_its_drawing_is_of_what_was_read(
+    tenant: Tenant, member: Member
+) -> None:
+    with in_workspace(tenant.workspace):
+        DetectionRun.objects.create(reason="commit", created_at=timezone.now(), trigger_count=1234)
+    tile = _tile(member("reader").get("/").content.decode(), "figure-queue")
+    assert "nothing waits to be read; line: 1,234 read in the busiest of 24 h" in tile
 
 
 def _tile(html: str, name: str) -> str:
