@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
+from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from conflicts.models import DetectionDue, DetectionRun
 from engram.console.diagnostics import parts
-from engram.console.diagnostics.diagnose import diagnose
-from engram.console.diagnostics.domain import DOMAINS, status_of
+from engram.console.diagnostics.diagnose import Diagnosis, diagnose
+from engram.console.diagnostics.domain import DOMAINS, Domain, status_of
 from engram.console.diagnostics.predictor import Signs, score
+from engram.console.icons import PATHS
 from engram.kernel import heartbeat, latency, telemetry
 from engram.kernel.actors import SYSTEM
+from engram.kernel.models import Workspace
 from engram.kernel.services import change_settings
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Session
@@ -356,6 +361,28 @@ def test_failed_runs_lower_detection(tenant: Tenant) -> None:
     assert (found["score"], found["fields"]["failed_last_day"]) == (0.75, 1)
     configure(tenant, detection_enabled=False)
     assert domain(tenant, "detection")["score"] == 1.0
+
+
+def test_a_part_of_which_too_little_is_known_is_neither_well_nor_ill(
+    tenant: Tenant, member: Callable[[str], Client]
+) -> None:
+    alive("worker", "beat")
+    now = timezone.now()
+    with in_workspace(tenant.workspace):
+        found = diagnose(tenant.workspace, now=now)
+    assert (found.by_name["gate"].status, found.by_name["gate"].word) == ("healthy", "unknown")
+    assert found.word == "learning"  # it hides nothing
+    well = Domain("queue", 1.0, "Nothing waits.")
+    assert Diagnosis(now, (found.by_name["gate"], well)).word == "healthy"
+    html = member("reader").get("/").content.decode()
+    [gate] = re.findall(r'<li class="unknown">(.*?)</li>', html, re.DOTALL)
+    assert "<strong>Gate</strong> unknown:" in gate
+    assert PATHS["ask"] in gate
+    assert PATHS["check"] not in gate
+    configure(tenant, gate_policy="off")
+    with in_workspace(tenant.workspace):
+        off = diagnose(Workspace.objects.get(pk=tenant.workspace.pk), now=now)
+    assert off.by_name["gate"].word == "healthy"
 
 
 def test_the_gate_counts_wrong_merges_once_enough_were_judged(tenant: Tenant) -> None:

@@ -38,7 +38,8 @@ class Diagnosis:
     def word(self) -> Word:
         """Return the status for people: the worst of the parts', where one that learns is well.
 
-        Parts whose processes have not reported yet are not known to be unwell.
+        Parts whose processes have not reported yet are not known to be unwell; those that are
+        unknown count only where all are.
         """
         words = [domain.word for domain in self.domains]
         return min(words, key=WORST_FIRST.index)

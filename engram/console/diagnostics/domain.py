@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 Status = Literal["healthy", "degraded", "unhealthy"]
-Word = Literal["healthy", "learning", "starting", "degraded", "unhealthy"]
+Word = Literal["healthy", "unknown", "learning", "starting", "degraded", "unhealthy"]
 WORST_FIRST: Final[tuple[Word, ...]] = (
-    "unhealthy", "degraded", "starting", "learning", "healthy",
+    "unhealthy", "degraded", "starting", "learning", "healthy", "unknown",
 )  # fmt: skip
 STATUSES: Final = ("healthy", "degraded", "unhealthy")
 HEALTHY: Final = 0.8
@@ -30,6 +30,7 @@ class Domain:
     fields: Mapping[str, Any] = field(default_factory=dict)
     is_learning: bool = False  # nothing is wrong, its score is that of one which still learns
     is_starting: bool = False  # a process has not reported yet, shortly after the start
+    is_unknown: bool = False  # there is too little to tell by; its score is that of no fault
 
     @property
     def status(self) -> Status:
@@ -41,6 +42,8 @@ class Domain:
         """Return the status for people, to whom `degraded` means that something is wrong."""
         if self.is_starting:
             return "starting"
+        if self.is_unknown:
+            return "unknown"
         return "learning" if self.is_learning else self.status
 
 

@@ -230,9 +230,11 @@ def gate(workspace: Workspace, metrics: GateMetrics) -> Domain:
     wrong = metrics.false_merge_rate
     score, text = max(1.0 - 2 * wrong.mean, 0.0), f"{metrics.judged_wrong} of {wrong.n} judged "
     text += "merges in 30 days were wrong."
-    if wrong.n < LEAST_JUDGED:
+    is_off = workspace.config.gate_policy == "off"
+    is_unknown = wrong.n < LEAST_JUDGED and not is_off
+    if is_unknown:
         score, text = 1.0, "Too few merges were judged to tell."
-    if workspace.config.gate_policy == "off":
+    if is_off:
         score, text = 1.0, "The gate is switched off."
     fields = {
         "policy": workspace.config.gate_policy,
@@ -245,7 +247,7 @@ def gate(workspace: Workspace, metrics: GateMetrics) -> Domain:
         "false_merge_rate": wrong.mean if wrong.n else None,
         "false_merge_interval": [wrong.low, wrong.high] if wrong.n else None,
     }
-    return Domain("gate", score, text, fields)
+    return Domain("gate", score, text, fields, is_unknown=is_unknown)
 
 
 def _span(seconds: float) -> str:
