@@ -76,8 +76,14 @@ listen(
   verdict,
 );
 
-// A text that is edited in place has the cursor at once.
+// A text that is edited in place has the cursor at once; on narrow screens a link of the bar opens it.
 
+document.querySelector("[data-to-edit]")?.addEventListener("click", (event) => {
+  event.preventDefault();
+  const fold = document.querySelector("[data-edit]");
+  fold.open = true;
+  fold.querySelector("textarea").focus();
+});
 document.querySelector("[data-edit]")?.addEventListener("toggle", ({ target }) => {
   if (target.open) target.querySelector("textarea").focus();
 });

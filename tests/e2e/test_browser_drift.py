@@ -19,6 +19,17 @@ BAR = "form.toast[role=status]"
 NOTE = "# {0}\n\nThe {0} review is an open blocker for the release. Builds run on Tuesdays.\n"
 
 
+# The text of what has the focus if a sticky answer covers its middle.
+BEHIND_THE_BAR = """
+() => {
+  const focused = document.activeElement, box = focused.getBoundingClientRect();
+  const over = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
+  const covers = over?.closest(".verdict");
+  return covers && !covers.contains(focused) ? focused.outerHTML : "";
+}
+"""
+
+
 def drift(service: Service, subject: str) -> str:
     """Let a memory drift from its note; return the prediction error."""
     path = f"notes/{quote(f'{subject}.md')}"
@@ -75,6 +86,45 @@ def test_without_scripts_and_on_a_small_screen_a_card_is_answered_as_well(
     expect(plain.locator(BAR)).to_contain_text("Forgotten.")
     _, found = service.call("agent", f"prediction-errors/{error}")
     assert (found["resolution"], found["memory"]) == ("memory_forgotten", None)
+
+
+def test_on_a_phone_every_answer_is_in_the_bar_and_nothing_is_behind_it(
+    service: Service, visit: Visit, subject: str
+) -> None:
+    drift(service, subject)
+    person = visit(viewport=NARROW, has_touch=True)
+    page = person.sign_in(f"{INBOX}&q={subject}")
+    text = page.get_by_label("The memory from now on")
+    answers = [
+        page.get_by_role("button", name="Still true"),
+        page.get_by_role("button", name="Forget it"),
+        page.get_by_role("link", name="Update it"),
+    ]
+    for answer in answers:
+        expect(answer).to_be_in_viewport(ratio=1)
+    tops = {box["y"] for answer in answers if (box := answer.bounding_box())}
+    assert len(tops) == 1
+    expect(text).to_be_hidden()
+    answers[2].tap()
+    expect(text).to_be_focused()
+    page.reload()
+    answers[0].focus()
+    page.keyboard.press("Tab")
+    page.keyboard.press("Tab")
+    expect(answers[2]).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(text).to_be_focused()
+    page.reload()
+    # Going through the page by keyboard, what has the focus is not behind the bar.
+    page.get_by_role("link", name="history").focus()
+    for _ in range(4):
+        page.keyboard.press("Tab")
+        behind = page.evaluate(BEHIND_THE_BAR)
+        assert not behind, behind
+    plain = visit(java_script_enabled=False, viewport=NARROW).sign_in(f"{INBOX}&q={subject}")
+    plain.get_by_role("link", name="Update it").click()
+    expect(plain.get_by_label("The memory from now on")).to_be_in_viewport()
+    assert person.complaints == []
 
 
 AREAS = ("north", "south", "east")
