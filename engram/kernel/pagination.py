@@ -89,6 +89,16 @@ class ById(NewestFirst):
         return UUID(position)
 
 
+class ByText(NewestFirst):
+    """Cursor pagination in the order of a text, and of ids among those that share it."""
+
+    def read_position(self, position: str) -> Any:
+        """Return the text of a position; raise `ValueError` if no row can have it."""
+        if "\0" in position:
+            raise ValueError("a text of the database has no NUL")
+        return position
+
+
 class ByPosition(NewestFirst):
     """Cursor pagination of parts in the order of the whole."""
 

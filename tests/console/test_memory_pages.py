@@ -15,6 +15,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console.memories import list_pages
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag, Revision
@@ -133,6 +134,16 @@ def test_a_wrong_filter_is_named(tenant: Tenant, member: Member, query: dict[str
     assert LIFT not in page
 
 
+def headings_of(page: str) -> list[str]:
+    heads = re.findall(r'<th scope="col"(?: aria-sort="\w+")?>(.*?)</th>', page, re.DOTALL)
+    return [re.sub(r"<[^>]*>", "", head).strip() for head in heads]
+
+
+def listed_in(page: str) -> list[str]:
+    """Return the ids of the memories of a list, in its order."""
+    return re.findall(r'<td class="wide"><a dir="auto" href="/console/memories/([^/]+)/', page)
+
+
 def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
     tenant: Tenant, member: Member
 ) -> None:
@@ -141,7 +152,7 @@ def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
     client = member("reader")
 
     def headings(**query: Any) -> list[str]:
-        return re.findall(r'<th scope="col">([^<]*)</th>', shown(client, LIST, **query))
+        return headings_of(shown(client, LIST, **query))
 
     assert headings() == ["Scope", "Learned"]  # the others are alike
     alike = re.search(r'alike">(.*?)</p>', shown(client, LIST), re.DOTALL)
@@ -152,6 +163,84 @@ def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
     assert headings(columns=["tags", "scope"]) == ["Scope", "Tags"]
     # One row has nothing to be compared with.
     assert headings(q="lift", columns=["agent"]) == ["Agent"]
+
+
+def test_heads_with_an_index_sort_turn_round_and_give_up(tenant: Tenant, member: Member) -> None:
+    days = {"b": "2026-01-02", "a": "2026-01-03", "c": "2026-01-01"}
+    ids = {
+        scope: commit(
+            tenant, f"{LIFT} It is house {scope}.", scope=scope, observed_at=f"{day}T08:00:00Z"
+        )
+        for scope, day in days.items()
+    }
+    client = member("reader")
+
+    def go(path: str) -> tuple[str, dict[str, tuple[str, str]]]:
+        """Return the scopes of a list in its order, and what each head says and leads to."""
+        page = shown(client, path)
+        found = re.findall(
+            r'<th scope="col"(?: aria-sort="(\w+)")?><a class="sorts" href="([^"]+)"[^>]*>(\w+)',
+            page,
+        )
+        names = {pk: scope for scope, pk in ids.items()}
+        order = "".join(names[pk] for pk in listed_in(page))
+        return order, {title: (aria, unescape(link)) for aria, link, title in found}
+
+    order, heads = go(f"{LIST}?q=lift&cursor=x")
+    assert (order, heads.keys()) == ("cab", {"Scope", "Learned"})  # as they were stored
+    for title, turns in (
+        ("Scope", [("abc", "ascending"), ("cba", "descending"), ("cab", "")]),
+        ("Learned", [("abc", "descending"), ("cba", "ascending"), ("cab", "")]),
+    ):
+        for expected, aria in turns:
+            link = heads[title][1]
+            assert "q=lift" in link
+            assert "cursor" not in link
+            order, heads = go(link)
+            assert (order, heads[title][0]) == (expected, aria)
+    assert go(f"{LIST}?sort=scope&q=nothing")[0] == ""
+    assert 'id="sort-error"' in shown(client, LIST, 422, sort="weight")
+    # The form of filters keeps the order, which is no filter of a change of all that match.
+    page = shown(client, LIST, sort="-scope")
+    assert '<option value="-scope" selected>' in page
+    assert "Clear</a>" not in page
+    # What no index orders is newest first, and its heads say so.
+    assert go(f"{LIST}?state=all&sort=scope") == ("cab", {})
+    assert go(f"{LIST}?as_of=2026-01-04&sort=scope")[1] == {}
+
+
+def test_pages_of_a_sorted_list_hold_every_memory_once(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(list_pages, "SIZE", 2)
+    scopes = ["x, y", "x", "x", "", "z"]
+    for number, scope in enumerate(scopes):
+        commit(tenant, f"Crate {number} stands in hall {number}.", scope=scope)
+    client = member("reader")
+    for sort in ("scope", "-scope", "learned", "-learned"):
+        seen, path = [], f"{LIST}?sort={sort}"
+        while path:
+            page = shown(client, path)
+            seen.append(listed_in(page))
+            if "scope" in sort:
+                assert "Scope" in headings_of(page)  # also where all rows have the same
+            following = re.search(r'rel="next" href="([^"]+)"', page)
+            path = f"{LIST}{unescape(following[1])}" if following else ""
+        assert [len(ids) for ids in seen] == [2, 2, 1]
+        assert len({pk for ids in seen for pk in ids}) == len(scopes)
+
+
+def test_a_sorted_list_asks_as_often_as_another(tenant: Tenant, member: Member) -> None:
+    commit(tenant, LIFT, scope="a")
+    client = member("reader")
+    shown(client, LIST)
+    counts = set()
+    for sort in ("", "scope", "-learned"):
+        with CaptureQueriesContext(connection) as captured:
+            shown(client, LIST, sort=sort)
+        counts.add(len(captured))
+        commit(tenant, f"{TEA} It is number {len(counts)} of {sort or 'none'}.", scope=f"b{sort}")
+    assert len(counts) == 1
 
 
 def test_disputed_memories_are_marked_in_the_list_and_on_their_page(

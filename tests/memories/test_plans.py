@@ -10,14 +10,18 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from html import unescape
 from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib.auth.models import User
 from django.db import connection, transaction
+from django.test import Client
 
 from engram.kernel.binary import prepared_cursor
 from engram.kernel.embedding import QueryReading
+from engram.kernel.models import Membership
 from engram.kernel.plain_sql import condition_of
 from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import in_workspace
@@ -231,6 +235,26 @@ def test_no_large_table_is_read_whole(
         assert full.reader.get(f"memories/{memory.pk}").status_code == 200
         assert full.reader.get(f"memories/{memory.pk}/history").status_code == 200
     assert plans.scanned_whole == set()
+
+
+def test_a_sorted_page_of_memories_is_read_in_the_order_of_an_index(
+    full: Tenant, state: str
+) -> None:
+    user = User.objects.create_user("reader-of-many", is_staff=True)
+    Membership.objects.create(workspace=full.workspace, user=user, role="reader")
+    client = Client()
+    client.force_login(user)
+    path = "/console/memories/?sort=-learned"
+    for page in ("first", "second"):
+        with explained() as plans:
+            html = client.get(path).content.decode()
+        # With unknown statistics a list may be sorted, as in the test above.
+        assert state == "fresh" or "memory_story" in plans.indexes, (page, plans.indexes)
+        sorted_rows = [node["Plan Rows"] for node in plans.nodes if node["Node Type"] == "Sort"]
+        assert state == "fresh" or max(sorted_rows, default=0) < 1000, page
+        following = re.search(r'rel="next" href="([^"]+)"', html)
+        assert following is not None
+        path = f"/console/memories/{unescape(following[1])}"
 
 
 def indexes_of_recall(tenant: Tenant) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from engram.console.memories.orders import Head, Order, head_of
 from engram.console.templatetags.console import provenance_words
 from memories.models import Memory
 
@@ -74,17 +75,18 @@ CHOSEN_FIRST = ("state", "kind", "scope", "agent", "recalled", "learned")
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A page of the list: the headings, each row with its cells, and what all rows have alike."""
+    """A page of the list: its heads, each row with its cells, and what all rows have alike."""
 
-    titles: Sequence[str]
+    heads: Sequence[Head]
     rows: Sequence[tuple[Listed, Sequence[Cell]]]
     alike: Sequence[Cell]
 
 
-def lay_out(rows: Sequence[Listed], chosen: Collection[str]) -> Table:
+def lay_out(rows: Sequence[Listed], chosen: Collection[str], order: Order | None = None) -> Table:
     """Return the table of the chosen columns; one that says the same in all rows stands apart.
 
-    `chosen` are names of columns; unknown ones are ignored, none means `CHOSEN_FIRST`.
+    `chosen` are names of columns; unknown ones are ignored, none means `CHOSEN_FIRST`. `order` is
+    the present order, None where the list has a single one; its column keeps its head.
     """
     wanted = {*chosen} & {*NAMES} or {*CHOSEN_FIRST}
     shown, alike = [], []
@@ -92,12 +94,13 @@ def lay_out(rows: Sequence[Listed], chosen: Collection[str]) -> Table:
         if column.name not in wanted:
             continue
         cells = [_cell(column, row) for row in rows]
-        if len(rows) > 1 and len({(cell.text, cell.at) for cell in cells}) == 1:
+        is_alike = len(rows) > 1 and len({(cell.text, cell.at) for cell in cells}) == 1
+        if is_alike and (order is None or order.column != column.name):
             alike.append(cells[0])
         else:
-            shown.append((column.title, cells))
+            shown.append((head_of(column.name, column.title, order), cells))
     return Table(
-        [title for title, _ in shown],
+        [head for head, _ in shown],
         [(row, [cells[number] for _, cells in shown]) for number, row in enumerate(rows)],
         [cell for cell in alike if cell.text or cell.at],
     )

@@ -13,6 +13,7 @@ from conflicts.forms import end_of
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import WAITING
 from engram.console.memories.columns import COLUMNS
+from engram.console.memories.orders import ORDERS, Order, order_of
 from engram.kernel.filters import ALL
 from memories.filters import MemoryFilter
 from memories.models import Kind, Memory, Provenance, State
@@ -54,6 +55,9 @@ def _choice(label: str, choices: list[Any], empty: str) -> forms.ChoiceField:
     return forms.ChoiceField(choices=[("", empty), *choices], required=False, label=label)
 
 
+NO_FILTERS = frozenset({"columns", "sort"})
+
+
 class ListForm(DayForm):
     """The filters of the list; those of the API keep their names and meaning."""
 
@@ -71,18 +75,27 @@ class ListForm(DayForm):
     use = _choice("Use", [(name, words) for name, (words, _) in USES.items()], "Any use")
     disputed = forms.BooleanField(required=False, label="Disputed only")
     pinned = forms.BooleanField(required=False, label="Pinned only")
+    sort = forms.ChoiceField(
+        choices=[(order.value, order.words) for order in ORDERS], required=False, label="Order"
+    )
     columns = forms.MultipleChoiceField(
         choices=[(column.name, column.title) for column in COLUMNS], required=False, label="Columns"
     )
 
     @property
     def given(self) -> dict[str, str]:
-        """Return the filters that the address sets, as written, without the columns."""
+        """Return the filters that the address sets, as written, without columns and order."""
         return {
             name: self.data[name]
             for name in self.fields
-            if name != "columns" and self.data.get(name)
+            if name not in NO_FILTERS and self.data.get(name)
         }
+
+    @property
+    def order(self) -> Order | None:
+        """Return the order of a valid form; None where the list has a single one."""
+        is_live = self.cleaned_data["state"] in {"", State.ACTIVE}
+        return order_of(self.cleaned_data["sort"]) if is_live and self.then is None else None
 
     def apply(
         self, memories: QuerySet[Memory], *, ended: QuerySet[Conflict] | None = None

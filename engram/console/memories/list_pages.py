@@ -16,6 +16,7 @@ from engram.console.memories.change_pages import doing
 from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
 from engram.console.memories.done import PARAMETERS, TICKED, done_in, ids_of
 from engram.console.memories.forms import ListForm
+from engram.console.memories.orders import NEWEST
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import Page, page_of
@@ -35,7 +36,7 @@ NOTHING = Page((), previous="", next="")
 @require_safe
 @member_page()
 def memories(request: HttpRequest) -> HttpResponse:
-    """List memories, newest first; filters that are wrong are named."""
+    """List memories, newest first or as asked; filters that are wrong are named."""
     form = ListForm(request.GET)
     is_valid = form.is_valid()
     context: dict[str, Any] = {
@@ -51,17 +52,21 @@ def memories(request: HttpRequest) -> HttpResponse:
         "matching": urlencode(form.given),
         **(_changing() if has_role(request, Role.REVIEWER) else {}),
         "plain": _without(request, "columns", "cursor", *PARAMETERS),
+        "sorted_as": _address_of_orders(request),
     }
     if is_valid:
         then = form.then
         rows = form.apply(visible_to(staff_of(request).actor.role))
-        page = page_of(rows.order_by("-created_at", "-id"), request, size=SIZE)
+        order = form.order
+        used = order or NEWEST
+        page = page_of(rows, request, size=SIZE, pages=used.pages, ordering=used.fields)
         if then is not None:
             turn_back(page.rows, then)
         counted = rows.order_by()[: COUNTED + 1].count()
         context |= {
             "page": page,
-            "table": lay_out(_listed(page.rows), form.cleaned_data["columns"]),
+            "table": lay_out(_listed(page.rows), form.cleaned_data["columns"], order),
+            "order": order,
             "total": min(counted, COUNTED),
             "is_more": counted > COUNTED,
             "then": then,
@@ -92,6 +97,12 @@ def _listed(rows: Sequence[Memory]) -> list[Listed]:
         )
         for row in rows
     ]
+
+
+def _address_of_orders(request: HttpRequest) -> str:
+    """Return the address of the list up to the value of its order."""
+    plain = _without(request, "sort", "cursor", *PARAMETERS)
+    return f"{plain}{'&' if '?' in plain else '?'}sort="
 
 
 def _without(request: HttpRequest, *names: str) -> str:

@@ -9,7 +9,7 @@ from django.http import QueryDict
 
 from conflicts.models import Conflict
 from conflicts.models.card import LapseReason
-from engram.console.memories.forms import ListForm
+from engram.console.memories.forms import NO_FILTERS, ListForm
 from engram.console.models import ItemStatus, MemoryChange
 from engram.kernel.models import Role
 from memories.api.memories import visible_to
@@ -46,7 +46,7 @@ def kept_filters(filters: str) -> str:
     """Return the filters that a change applies again to each memory when its turn comes."""
     form = ListForm(QueryDict(filters))
     form.full_clean()
-    passed_over = {"columns", "as_of"}
+    passed_over = {*NO_FILTERS, "as_of"}
     return urlencode(
         {name: v for name, v in form.cleaned_data.items() if v and name not in passed_over}
     )
