@@ -31,6 +31,7 @@ from conflicts.services.cards.naming import name_cards
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.staff import RoleAdmin, moment_column
+from memories.core.shares import percent
 
 URGENCY = Case(
     *(When(severity=severity, then=Value(rank)) for severity, rank in queue.URGENCY.items()),
@@ -108,7 +109,7 @@ class ConflictAdmin(RoleAdmin):
     @display(description="confidence", ordering="confidence")
     def sureness(self, card: Conflict) -> str:
         """Return how sure the detector was."""
-        return f"{card.confidence:.2f}"
+        return percent(card.confidence)
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Conflict], search_term: str

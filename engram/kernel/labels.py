@@ -50,8 +50,8 @@ def letter_of(number: int) -> str:
 
 
 def figure(value: float, shape: str) -> str:
-    """Return a number in a format, with a minus sign for a hyphen, a space before a percent."""
-    return format(value, shape).replace("-", "−").replace("%", "\u00a0%")
+    """Return a number in a format, with a minus sign for a hyphen."""
+    return format(value, shape).replace("-", "−")
 
 
 def duration_words(seconds: float) -> str:

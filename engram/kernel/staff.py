@@ -42,13 +42,17 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str | None]:
     return shown
 
 
-def figure_column(field: str, title: str, shape: str = ".3f") -> Callable[[Any, Any], str | None]:
-    """Return a list column that shows a number in a format."""
+def figure_column(
+    field: str, title: str, shape: str | Callable[[float], str] = ".3f"
+) -> Callable[[Any, Any], str | None]:
+    """Return a list column that shows a number in a format, or as a function writes it."""
 
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str | None:
         value = getattr(row, field)
-        return None if value is None else figure(value, shape)
+        if value is None:
+            return None
+        return figure(value, shape) if isinstance(shape, str) else shape(value)
 
     return shown
 

@@ -14,6 +14,7 @@ from unfold.decorators import display
 
 from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column
 from memories.core.readable import with_names
+from memories.core.shares import percent
 from memories.models import Memory, Merge, MergeSuggestion, SuggestionStatus
 from memories.services.gate.suggestions import in_status
 
@@ -52,7 +53,7 @@ class MergeAdmin(GateAdmin):
     list_filter = ["relation", "is_correct"]
     list_select_related = ["memory"]
 
-    alike = figure_column("similarity", "cosine", ".2f")
+    alike = figure_column("similarity", "alike", percent)
     merged = moment_column("created_at", "merged")
     taken_apart = moment_column("split_at", "split")
 

@@ -11,6 +11,7 @@ from django.utils import timezone
 from unfold.decorators import display
 
 from engram.kernel.staff import figure_column, format_moment, moment_column
+from memories.core.shares import percent
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.core.offline_judge import version_in_words
@@ -66,8 +67,8 @@ class JudgementAdmin(OfSessionAdmin):
     )
     empty_next = ("How far it is", "console:learning")
 
-    overall_figure = figure_column("overall", "overall", ".2f")
-    confidence_figure = figure_column("confidence", "confidence", ".2f")
+    overall_figure = figure_column("overall", "overall", percent)
+    confidence_figure = figure_column("confidence", "confidence", percent)
     tries = figure_column("attempts", "tries", "d")
     judged = moment_column("judged_at", "judged")
 
@@ -112,8 +113,8 @@ class ComparisonAdmin(OfSessionAdmin):
     margin_figure = figure_column("margin", "margin", "+.3f")
     predictor_figure = figure_column("predictor_ndcg", "learned")
     baseline_figure = figure_column("baseline_ndcg", "baseline")
-    alpha_figure = figure_column("alpha", "weight", ".2f")
-    rate_figure = figure_column("success_rate", "success", ".0%")
+    alpha_figure = figure_column("alpha", "weight", percent)
+    rate_figure = figure_column("success_rate", "success", percent)
     compared = moment_column("created_at", "compared")
 
     @display(

@@ -316,7 +316,7 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
     answer = revise(
         client, memory,
         **sent | {"content": TEA, "scope": "office", "kind": "decision", "tags": "new\r\n\r\nnight",
-                  "confidence": "0.25", "expires_at": "2199-05-31T10:00"},
+                  "confidence": "25", "expires_at": "2199-05-31T10:00"},
     )  # fmt: skip
     assert answer.status_code == 302
     row = stored(tenant, memory)
@@ -391,6 +391,23 @@ def test_a_form_that_changes_nothing_writes_nothing(tenant: Tenant, member: Memb
     assert stored(tenant, memory).revision == 1
 
 
+@pytest.mark.parametrize(("stored_as", "field"), [(0.29, "29"), (0.1234, "12.34"), (1, "100")])
+def test_shares_are_edited_in_percent_and_keep_their_digits(
+    tenant: Tenant, member: Member, stored_as: float, field: str
+) -> None:
+    memory = commit(tenant, LIFT, confidence=stored_as, importance=stored_as)
+    client = member("reviewer")
+    sent = form_of(shown(client, f"{LIST}{memory}/"))
+    assert (sent["confidence"], sent["importance"]) == (field, field)
+    revise(client, memory, **sent)
+    assert stored(tenant, memory).revision == 1
+    revise(client, memory, **sent | {"confidence": "40 %"})
+    row = stored(tenant, memory)
+    assert (row.confidence, row.importance, row.revision) == (0.4, stored_as, 2)
+    listed = shown(client, LIST, columns=["confidence"])
+    assert "40\u00a0%" in listed
+
+
 def test_pinning_takes_one_button(tenant: Tenant, member: Member) -> None:
     memory = commit(tenant, LIFT)
     client = member("reviewer")
@@ -411,7 +428,8 @@ def test_pinning_takes_one_button(tenant: Tenant, member: Member) -> None:
         ({"scope": "a\nb"}, "scope"),
         ({"expires_at": "2001-01-01T10:00"}, "expires_at"),
         ({"expires_at": "soon"}, "expires_at"),
-        ({"confidence": "1.5"}, "confidence"),
+        ({"confidence": "101"}, "confidence"),
+        ({"importance": "-1"}, "importance"),
         ({"confidence": "much"}, "confidence"),
         ({"confidence": "nan"}, "confidence"),
         ({"importance": ""}, "importance"),

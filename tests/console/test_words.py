@@ -62,6 +62,21 @@ def test_what_the_janitor_hides_has_one_name() -> None:
     assert [label for label in labels if bare.search(label)] == []
 
 
+# What pages write as a percentage (filter `percent`), and in no other way.
+SHARE_OTHERWISE = re.compile(
+    r"\{\{[^}|]*\b(?:confidence|importance|relevance|similarity|cosine|overall|share|chance)"
+    r"(?:\|(?:floatformat|default)[^}]*)?\s*\}\}"
+)
+
+
+@pytest.mark.parametrize("template", SHOWN, ids=lambda path: str(path.relative_to(TEMPLATES)))
+def test_shares_have_one_format(template: Path) -> None:
+    found = SHARE_OTHERWISE.findall(template.read_text())
+    typed = ["{{ now.confidence }}", "{{ now.importance }}"]  # of a form, in percent
+    errors = ["{{ errors.confidence }}", "{{ errors.importance }}"]
+    assert [one for one in found if one not in typed + errors] == []
+
+
 def test_kinds_of_memories_are_plain_words() -> None:
     assert [str(label) for label in Kind.labels] == [
         "Fact", "Event", "Procedure", "Decision", "Constraint",

@@ -193,7 +193,7 @@ def test_a_comparison_shows_both_rankings_and_what_moved(tenant: Tenant, member:
             assert f">{texts[pk]}</a>" in entry
             assert (">injected<" in entry) is (pk not in hidden)
     second = ranking(html, "baseline")[1]
-    assert "relevance 0.85, high" in second
+    assert "relevance 85 %, high" in second
     assert second.startswith(' class="entry worth-high"')
     assert "3 text hits" in second
     assert "learned ranking: no place" in second
@@ -245,7 +245,7 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
         text = Memory.objects.get(pk=key).content
     assert explained(tenant, client) == (
         "The baseline’s order was better by 0.250 (0.750 against 0.500, where 1 is the best"
-        f" order possible), mostly because it put “{text}” (relevance 0.95) at place 4 and the"
+        f" order possible), mostly because it put “{text}” (relevance 95 %) at place 4 and the"
         " learned ranking at place 6."
     )
     with in_workspace(tenant.workspace):
@@ -253,7 +253,7 @@ def test_a_comparison_says_in_a_sentence_what_decided_it(tenant: Tenant, member:
     assert "mostly because it put" in explained(tenant, client)
     assert "at place 1 and the baseline at place 4" in explained(tenant, client)
     forget(tenant.workspace, [key], actor=SYSTEM, now=timezone.now())
-    assert "a memory that is not shown any more (relevance 0.95)" in explained(tenant, client)
+    assert "a memory that is not shown any more (relevance 95 %)" in explained(tenant, client)
     with in_workspace(tenant.workspace):
         Comparison.objects.update(outcome="void", void_reason="low confidence")
     assert explained(tenant, client) == (
@@ -322,18 +322,18 @@ def test_a_judgement_shows_what_was_said_of_each_memory(tenant: Tenant, member: 
     _, html = pages(tenant, member("reader"))
 
     assert "Judgement of s-0, " in html
-    assert '<span class="value">0.73</span>' in html
-    assert '<span class="value">0.91</span>' in html
+    assert '<span class="value">73 %</span>' in html
+    assert '<span class="value">91 %</span>' in html
     assert "The third note decided it.</p>" in html
     assert "<li>how refunds are booked</li>" in html
     assert "<details" in html
     assert "{ &quot;reasoning&quot;: &quot;The third note decided it.&quot; }</pre>" in html
     link = f"/console/memories/{made.baseline_top_ids[0]}/"
     row = html.partition(link)[2].partition("</tr>")[0]
-    assert re.findall(r"\b0\.\d\d\b", row) == ["0.62", "0.41"]
+    assert re.findall(r"\d+ %", row) == ["62 %", "41 %"]
     assert "matched once" in row
     table = html.partition("Memory by memory")[2].partition("</table>")[0]
-    shown = [float(one) for one in re.findall(r'<td><span class="num">([\d.]+)<', table)]
+    shown = [float(one) for one in re.findall(r'<td><span class="num">([\d.]+) %<', table)]
     assert len(set(shown)) > 2
     assert shown == sorted(shown, reverse=True)
 
@@ -379,12 +379,12 @@ def test_pages_are_blind_while_a_person_is_asked(tenant: Tenant, member: Member)
     for html in pages(tenant, client):
         assert html.count("waits for a person") == 1
         assert "The judge&#x27;s own words are not shown yet" in html
-        for said in ("0.77", "The third note decided it.", "how refunds are booked"):
+        for said in ("77 %", "0.77", "The third note decided it.", "how refunds are booked"):
             assert said not in html
     with in_workspace(tenant.workspace):
         CalibrationItem.objects.filter(pk=item.pk).update(labelled_at=NOW)
     for html in pages(tenant, client):
-        assert "0.77" in html
+        assert "77 %" in html
         assert "The third note decided it." in html
 
 

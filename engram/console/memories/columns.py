@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from engram.console.memories.orders import Head, Order, head_of
-from engram.console.templatetags.console import provenance_words
+from engram.console.templatetags.console import percent, provenance_words
 from memories.models import Memory
 
 MORE_TAGS = 3  # shown of one memory; the others are counted
@@ -60,8 +60,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("agent", "Agent", lambda row: row.memory.agent),
     Column("session", "Session", lambda row: row.memory.session_key),
     Column("tags", "Tags", _tags),
-    Column("confidence", "Confidence", lambda row: f"{row.memory.confidence:.2f}"),
-    Column("importance", "Importance", lambda row: f"{row.memory.importance:.2f}"),
+    Column("confidence", "Confidence", lambda row: percent(row.memory.confidence)),
+    Column("importance", "Importance", lambda row: percent(row.memory.importance)),
     Column("recalled", "Recalled", lambda row: _times(row.memory.recall_count)),
     Column("used", "Of use", lambda row: _times(row.uses)),
     Column("weight", "Weight", lambda row: f"{row.memory.weight_factor:.2f}"),

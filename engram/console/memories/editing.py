@@ -19,11 +19,16 @@ FIELDS: Final = (
 )  # fmt: skip
 MINUTES = "%Y-%m-%dT%H:%M"
 YES, NO = "yes", "no"
+SHARES: Final = frozenset({"confidence", "importance"})  # in percent, as every page writes them
+NO_SHARE: Final = "Give a percentage from 0 to 100."
 LARGE = 1e9  # the serializer knows the bounds; larger numbers are not read as numbers
 
 
 def present_of(memory: Memory, tags: Sequence[str]) -> dict[str, str]:
-    """Return the fields as texts of the form: tags one a line, the expiry in the page's zone."""
+    """Return the fields as texts of the form.
+
+    Tags are one a line, shares in percent, the expiry in the page's zone.
+    """
     expires_at = memory.expires_at
     return {
         "content": _lines(memory.content),
@@ -33,8 +38,8 @@ def present_of(memory: Memory, tags: Sequence[str]) -> dict[str, str]:
         "tags": "\n".join(tags),
         "pinned": YES if memory.is_pinned else NO,
         "expires_at": f"{timezone.localtime(expires_at):{MINUTES}}" if expires_at else "",
-        "confidence": f"{memory.confidence:g}",
-        "importance": f"{memory.importance:g}",
+        "confidence": _in_percent(memory.confidence),
+        "importance": _in_percent(memory.importance),
     }
 
 
@@ -58,7 +63,8 @@ def errors_in(body: Serializer[Any]) -> dict[str, str]:
     for name, told in body.errors.items():
         messages = told.values() if isinstance(told, dict) else told
         plain = (" ".join(map(str, one)) if isinstance(one, list) else str(one) for one in messages)
-        found[name if name in FIELDS else "form"] = " ".join(plain)
+        said = NO_SHARE if name in SHARES else " ".join(plain)
+        found[name if name in FIELDS else "form"] = said
     return found
 
 
@@ -79,9 +85,15 @@ def _lines(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _number(text: str) -> float | str:
+def _in_percent(share: float) -> str:
+    """Return a share in percent, with all digits that it was given."""
+    return f"{100 * share:.10g}"
+
+
+def _share(text: str) -> float | str:
+    """Return the share of a percentage; what is no number is left for the serializer."""
     try:
-        return decimal_number(text.strip(), least=-LARGE, most=LARGE)
+        return decimal_number(text.replace("%", " ").strip(), least=-LARGE, most=LARGE) / 100
     except ValueError:
         return text
 
@@ -105,6 +117,6 @@ _READ: Final[dict[str, Callable[[str], Any]]] = {
     "tags": lambda text: text.split("\n") if text else [],
     "pinned": lambda text: {YES: True, NO: False}.get(text, text),
     "expires_at": _moment,
-    "confidence": _number,
-    "importance": _number,
+    "confidence": _share,
+    "importance": _share,
 }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from engram.console.memories.steps import DIGITS
+from memories.core.shares import percent
 from memories.models import SessionCandidate
 
 FULL = 100  # the width of a bar
@@ -11,10 +14,11 @@ FULL = 100  # the width of a bar
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One factor: its name, its value from 0 to 1, and what it says."""
+    """One factor: its name, its value from 0 to 1 and as pages write it, and what it says."""
 
     name: str
     value: float
+    written: str
     says: str
 
     @property
@@ -25,10 +29,18 @@ class Bar:
 
 def bars_of_candidate(row: SessionCandidate) -> list[Bar]:
     """Return the bars of a memory's record in a session; what was not scored has none."""
-    values = (
-        ("Meaning", row.cosine, "how near it is to what the session is about"),
-        ("Recall", row.recall_score, "the score that a recall of the same gives it"),
-        ("Relevance", row.relevance, "probability that it is of use"),
-        ("× Diversity", row.diversity, "1: it repeats none of the better ones"),
+    values: tuple[tuple[str, float | None, Callable[[float], str], str], ...] = (
+        ("Meaning", row.cosine, percent, "how near it is to what the session is about"),
+        ("Recall", row.recall_score, _as_score, "the score that a recall of the same gives it"),
+        ("Relevance", row.relevance, percent, "probability that it is of use"),
+        ("× Diversity", row.diversity, _as_score, "1: it repeats none of the better ones"),
     )
-    return [Bar(name, value, says) for name, value, says in values if value is not None]
+    return [
+        Bar(name, value, write(value), says)
+        for name, value, write, says in values
+        if value is not None
+    ]
+
+
+def _as_score(value: float) -> str:
+    return f"{value:.{DIGITS}f}"

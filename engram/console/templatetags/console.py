@@ -131,9 +131,12 @@ def counted(number: int, noun: str) -> str:
 
 
 @register.filter
-def percent(share: float) -> str:
-    """Return a share in percent, which no line break parts from its sign."""
-    return shares.percent(share).replace(" ", "\u00a0")
+def percent(share: float | None) -> str:
+    """Return a share in percent, which no line break parts from its sign; "–" for none.
+
+    So pages write every confidence, importance, relevance and likeness.
+    """
+    return "–" if share is None else shares.percent(share).replace(" ", "\u00a0")
 
 
 @register.filter

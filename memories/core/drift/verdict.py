@@ -304,5 +304,5 @@ def _reasons(found: Evidence, edit: Edit, unanswered: Sequence[Answer]) -> tuple
     if found.is_opposed and is_replaced:
         reasons.append(found.is_opposed)
     if found.fall >= 0.1:
-        reasons.append(f"similarity fell by {found.fall:.2f}")
+        reasons.append(f"similarity fell by {100 * found.fall:.0f} points of 100")
     return tuple(reasons)

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from uuid import UUID
 
+from memories.core.shares import percent
 from predictor.models import Comparison, ComparisonOutcome
 from predictor.models.comparison import LEARNED
 from predictor.services.status.records import SessionRecord
@@ -42,7 +43,7 @@ def explain(record: SessionRecord, comparison: Comparison) -> str:
     decided = _decisive(record, *(tops if is_won else tops[::-1]))
     if decided is None:
         return f"{said}."
-    worth = f"relevance {record.memories[decided].relevance:.2f}"
+    worth = f"relevance {percent(record.memories[decided].relevance or 0.0)}"
     first, second = (_place(decided, top) for top in (tops if is_won else tops[::-1]))
     return (
         f"{said}, mostly because it put {_quote(record, decided)} ({worth}) {first} and the"
