@@ -14,7 +14,8 @@ import math
 import os
 import threading
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import time
@@ -100,6 +101,7 @@ class PendingLatencies:
     """The unwritten durations of this process; safe for threads and forks."""
 
     def __init__(self) -> None:
+        self.clock: Callable[[], float] = time
         self.reset()
 
     def reset(self) -> None:
@@ -109,7 +111,7 @@ class PendingLatencies:
 
     def add(self, workspace_id: UUID, stage: str, seconds: float) -> None:
         """Count one run of a stage."""
-        at = time()
+        at = self.clock()
         key = (workspace_id, stage, int(at) // HOUR)
         with self._lock:
             histogram = self._histograms.get(key)
@@ -126,6 +128,17 @@ class PendingLatencies:
 
 pending = PendingLatencies()
 os.register_at_fork(after_in_child=pending.reset)
+
+
+@contextmanager
+def counted_at(moment: datetime) -> Iterator[None]:
+    """Count what this process measures in the block as of a moment, as a story is played."""
+    clock = pending.clock
+    pending.clock = moment.timestamp
+    try:
+        yield
+    finally:
+        pending.clock = clock
 
 
 def write(worker: str) -> None:

@@ -17,10 +17,11 @@ from conflicts.services.detection.detect import detect_due
 from engram.console.demo.loading import load
 from engram.console.demo.sessions import SESSIONS
 from engram.console.demo.story import ReviseStep, read_story
+from engram.console.learning.overview import learning
 from engram.console.overview import overview
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
-from engram.kernel.models import Event, Job, Role, Workspace
+from engram.kernel.models import Event, Job, LatencyHour, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
     Derivation,
@@ -44,6 +45,7 @@ from memories.models import (
 )
 from memories.services.index import reembed
 from memories.services.recall.past_recalls import asked_in
+from memories.services.sessions.ranker_hook import STAGE
 from predictor.models import CalibrationItem, Comparison, Judgement, Training
 from predictor.services.calibration.report import calibration_of
 from predictor.services.judging import due as judging_due
@@ -195,6 +197,23 @@ def test_the_detective_has_read_within_seconds_in_most_hours_of_the_last_day(
         assert len(known) > 16
         assert 0 < max(known) < 60
         assert 0 < (shown.lag_median or 0) < 20
+
+
+def test_agents_have_held_sessions_and_recalled_within_the_last_day(demo: Workspace) -> None:
+    day = NOW - timedelta(days=1)
+    with in_workspace(demo):
+        assert Session.objects.filter(started_at__gte=day).count() >= 4
+        assert Comparison.objects.filter(created_at__gte=day).count() >= 4
+        shown = overview(demo, NOW).recalls
+        speed = learning(demo, NOW).speed
+        stages = set(LatencyHour.objects.values_list("stage", flat=True))
+    assert shown.today >= 4
+    assert shown.today == shown.sparkline.values[-1]
+    known = [ms for ms in speed.sparkline.values if ms is not None]
+    assert len(known) >= 4
+    assert 0 < max(known) < speed.timeout_ms
+    assert (speed.timeouts, speed.tone) == (0, "")
+    assert stages == {STAGE}
 
 
 def test_the_janitor_has_run_and_agents_said_what_was_missing(demo: Workspace) -> None:

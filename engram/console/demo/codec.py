@@ -18,6 +18,7 @@ from engram.console.demo.dates import MARK, is_generated, write_dates
 from engram.console.demo.tables import recorded_models
 from engram.console.rows import codec as rows
 from engram.console.rows.codec import EXACT, Codec, Kinds, as_it_is, unless_none
+from engram.kernel.models import LatencyHour
 
 MOMENT = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?)(Z|\+00:00)")
 DIGITS = 7
@@ -28,6 +29,8 @@ def codec(field: Field[Any, Any], end: datetime) -> Codec:
 
     Raise `UnwritableError` as `engram.console.rows.codec.codec` does.
     """
+    if field.model is LatencyHour and field.name == "hour":
+        return Codec(lambda value: _seconds(value, end), lambda value: _hour(value, end))
     if is_generated(field):  # marked by the recording
         return Codec(as_it_is, unless_none(lambda value: write_dates(value, end)))
     return rows.codec(field, recorded_models(), kinds=(*_shifted(end), *EXACT))
@@ -82,6 +85,15 @@ def _moment(text: str, end: datetime) -> str:
     seconds = float(text[len(MARK) :].removesuffix(zone))
     moment = (end + timedelta(seconds=seconds)).astimezone(UTC)
     return moment.replace(tzinfo=None).isoformat() + zone
+
+
+def _hour(seconds: float, end: datetime) -> str:
+    """Return the beginning of the hour (UTC) in which a shifted moment lies.
+
+    Distances of recorded hours are whole hours, so that no two of them fall into one.
+    """
+    moment = (end + timedelta(seconds=seconds)).astimezone(UTC)
+    return moment.replace(minute=0, second=0, microsecond=0).isoformat()
 
 
 def _seconds(moment: datetime, end: datetime) -> float:

@@ -24,10 +24,12 @@ from engram.console.demo.tables import ANY_ID, ID_TAIL, WORKSPACE_ID, recorded_m
 from engram.console.rows.codec import UnwritableError
 from engram.console.rows.tables import columns
 from engram.console.scratch import refresh_statistics, scratch_workspace
+from engram.kernel import latency
 from engram.kernel.embedding import model_name
-from engram.kernel.models import Workspace
+from engram.kernel.models import LatencyHour, Workspace
 from engram.kernel.tenancy import WorkspaceModel, in_workspace
 from memories.services.recall.log import count_recalls
+from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.checkpoint import VERSION
 from predictor.core.types import FEATURE_VERSION
 from predictor.models import ModelVersion, PredictorState
@@ -35,6 +37,7 @@ from predictor.models import ModelVersion, PredictorState
 END = datetime(2026, 6, 1, 12, 0, tzinfo=UTC)
 BEGAN = END - timedelta(days=365)  # the janitor trusts the counts of recalls from then on
 SEED = 20
+WORKER = "recording"  # whose times are written
 STEPS_A_REFRESH = 25  # of the planner's statistics: joins of sessions take minutes without them
 # However slow the machine is, the ranker is waited for.
 PATIENT: dict[str, Any] = {"predictor_mode": "on", "score_timeout_ms": 10_000}
@@ -75,6 +78,7 @@ def record_story(advance: Advance = lambda steps: None) -> bytes:
         detect_due(awake, clock=lambda: END)
         with in_workspace(workspace):
             _drop_weights_that_do_not_serve()
+            _keep_times_of_scoring()
             text = _serialise(awake)
     return gzip.compress(text.encode("utf-8"), compresslevel=9, mtime=0)
 
@@ -87,6 +91,7 @@ def _play(workspace: Workspace, advance: Advance) -> None:
         nonlocal taken
         taken += count
         count_recalls(workspace)  # as the sweep would
+        latency.write(WORKER)
         if taken % STEPS_A_REFRESH == 0:
             refresh_statistics(recorded_models())
         advance(count)
@@ -114,6 +119,15 @@ def _drop_weights_that_do_not_serve() -> None:
     """Drop the weights that no model in service uses: megabytes each."""
     served = PredictorState.objects.values("served")
     ModelVersion.objects.exclude(number__in=served).update(checkpoint=None)
+
+
+def _keep_times_of_scoring() -> None:
+    """Keep, of what was measured, how long sessions took to score: others were not in a session.
+
+    They are of the machine that recorded, as the durations of trainings and of runs are.
+    """
+    LatencyHour.objects.exclude(stage=STAGE).delete()
+    latency.drop_old(END)
 
 
 def _serialise(workspace: Workspace) -> str:

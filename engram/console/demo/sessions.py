@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from engram.console.demo.steps import DemoStep, Labels
+from engram.kernel import latency
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -54,7 +55,9 @@ def hold_session(workspace: Workspace, step: SessionStep, labels: Labels, at: da
     """Hold a session, have it judged, and train the ranker where that became due."""
     agent = Actor(kind="system", id=step.agent, label=step.agent, role=Role.AGENT)
     wanted = SessionRequest(step.key, project=step.project, agent=step.agent, context=step.context)
-    session = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key)).session
+    with latency.counted_at(at):
+        started = start_session(workspace, wanted, actor=agent, now=at, rng=Random(step.key))
+    session = started.session
     _send_prompts(workspace, step, session, labels, agent)
     ended_at = at + (len(step.prompts) + 1) * BETWEEN_PROMPTS
     end_session(

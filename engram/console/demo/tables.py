@@ -26,7 +26,6 @@ LEFT_OUT = {
     "kernel.Invitation": "made anew for each workspace",
     "kernel.IdempotentAnswer": "answers to callers, kept for a day",
     "kernel.AnsweredThing": "answers to callers, kept for a day",
-    "kernel.LatencyHour": "measured on one machine",
     "kernel.WorkerTally": "measured on one machine",
     "console.Digest": "was sent to people of one installation",
     "console.DigestMail": "was sent to people of one installation",
