@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engram.console.memories.steps import DIGITS
-from memories.core.shares import percent
+from memories.core.shares import percent, score
 from memories.models import SessionCandidate
 
 FULL = 100  # the width of a bar
@@ -31,16 +30,12 @@ def bars_of_candidate(row: SessionCandidate) -> list[Bar]:
     """Return the bars of a memory's record in a session; what was not scored has none."""
     values: tuple[tuple[str, float | None, Callable[[float], str], str], ...] = (
         ("Meaning", row.cosine, percent, "how near it is to what the session is about"),
-        ("Recall", row.recall_score, _as_score, "the score that a recall of the same gives it"),
+        ("Recall", row.recall_score, score, "the score that a recall of the same gives it"),
         ("Relevance", row.relevance, percent, "probability that it is of use"),
-        ("× Diversity", row.diversity, _as_score, "1: it repeats none of the better ones"),
+        ("× Diversity", row.diversity, score, "1: it repeats none of the better ones"),
     )
     return [
         Bar(name, value, write(value), says)
         for name, value, write, says in values
         if value is not None
     ]
-
-
-def _as_score(value: float) -> str:
-    return f"{value:.{DIGITS}f}"

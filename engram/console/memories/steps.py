@@ -12,9 +12,9 @@ from typing import Any, Final, NamedTuple
 
 from memories.core.associations import ROOT, fits_of
 from memories.core.fusion import QUESTION_POWER
-from memories.core.shares import percent
+from memories.core.shares import SCORE_DIGITS, percent
 
-DIGITS: Final = 3
+DIGITS: Final = SCORE_DIGITS
 FULL: Final = 100  # the width of a drawing
 
 

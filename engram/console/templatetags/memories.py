@@ -10,10 +10,11 @@ from django.utils import timezone
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString, mark_safe
 
-from engram.console.memories.steps import DIGITS
 from engram.kernel.labels import figure
+from memories.core.shares import score
 
 register = template.Library()
+register.filter("score", score)
 
 FIELDS: Final[Mapping[str, str]] = {
     "content": "wording",
@@ -39,12 +40,6 @@ def field(form: forms.Form, name: str) -> Any:
 def breakable(path: str) -> SafeString:
     """Return a topic path that may break after its slashes."""
     return format_html_join(mark_safe("/<wbr>"), "{}", ((part,) for part in path.split("/")))
-
-
-@register.filter
-def score(value: float) -> str:
-    """Return a score as every page shows it, rounded as the steps that add up to it are."""
-    return figure(value, f".{DIGITS}f")
 
 
 @register.filter
