@@ -17,6 +17,7 @@ from engram.kernel.tenancy import in_workspace
 from predictor.serializers import calibration as shapes
 from predictor.services.calibration import calibrate
 from predictor.services.calibration.report import calibration_of
+from predictor.services.judging.parts import read_parts
 
 
 class CalibrationView(WorkspaceView):
@@ -66,7 +67,9 @@ class CalibrationSampleView(WorkspaceView):
             return Response(self._present(), status=201 if is_drawn else 200)
 
     def _present(self) -> dict[str, object]:
-        found = shapes.present_sample(calibrate.sample_of(timezone.now()))
+        items = calibrate.sample_of(timezone.now())
+        parts = read_parts(list({item.session_id: item.session for item in items}.values()))
+        found = shapes.present_sample(items, parts)
         return dict(shapes.SampleSerializer(found).data)
 
 

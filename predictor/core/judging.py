@@ -20,7 +20,7 @@ Id = TypeVar("Id", bound=Hashable)
 # Raised with every change of the prompt below: each judgement stores it.
 PROMPT_VERSION: Final = "2026-11.3"
 MIN_TRANSCRIPT_CHARS: Final = 500
-TAIL_CHARS: Final = 4_000  # that people see, and that the judge without a model reads
+OFFLINE_CHARS: Final = 4_000  # of a transcript that the judge without a model reads
 MODEL_CHARS: Final = 12_000  # of a transcript that a model reads
 NOTE_CHARS: Final = 1_500  # of each memory; a longer one is cut
 MAX_NOTES: Final = 60  # that a model reads
@@ -81,11 +81,6 @@ def is_judgeable(transcript: str) -> bool:
     return len(transcript.strip()) >= MIN_TRANSCRIPT_CHARS
 
 
-def tail(transcript: str) -> str:
-    """Return the end of a transcript, which people see who check a judge."""
-    return transcript.rstrip()[-TAIL_CHARS:]
-
-
 def shuffle_pool(ids: Sequence[Id], rng: random.Random) -> list[Id]:
     """Return the distinct ids in random order."""
     order = list(dict.fromkeys(ids))
@@ -113,9 +108,13 @@ def build_messages(notes: Sequence[str], transcript: str) -> list[dict[str, str]
         f"{number} {quote_fields({'says': cut_note(note)})}"
         for number, note in enumerate(notes, start=1)
     ]
-    said = excerpt(transcript, [cut_note(note) for note in notes], most=MODEL_CHARS)
-    content = "\n".join([*lines, quote_fields({"conversation": said})])
+    content = "\n".join([*lines, quote_fields({"conversation": model_part(notes, transcript)})])
     return [{"role": "system", "content": INSTRUCTIONS}, {"role": "user", "content": content}]
+
+
+def model_part(notes: Sequence[str], transcript: str) -> str:
+    """Return what a model reads of a transcript beside these notes: at most `MODEL_CHARS`."""
+    return excerpt(transcript, [cut_note(note) for note in notes], most=MODEL_CHARS)
 
 
 def cut_note(note: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 
 from memories.core.extraction.turns import read_turns
 from predictor.core.excerpt import excerpt
-from predictor.core.judging import TAIL_CHARS, cut_note
+from predictor.core.judging import OFFLINE_CHARS, cut_note
 
 COPY_CHARS: Final = 24  # without spaces; a shorter copy may be a coincidence
 LIST_NOTES: Final = 3
@@ -42,15 +42,21 @@ class Talk:
     by_assistant: tuple[bool, ...]
 
 
-def read_talk(transcript: str, contents: Sequence[str]) -> Talk:
-    """Read a transcript, of a long one an excerpt, without a pasted list of the notes.
+def offline_part(contents: Sequence[str], transcript: str, *, gap: str = " ") -> str:
+    """Return what is read of a transcript: at most `OFFLINE_CHARS`, without pasted lists of notes.
 
     Three or more notes copied one after another are what the assistant was given; a single quoted
-    note was used.
+    note was used. `gap` takes the place of a list.
     """
-    read = excerpt(transcript, [cut_note(content) for content in contents], most=TAIL_CHARS)
+    read = excerpt(transcript, [cut_note(content) for content in contents], most=OFFLINE_CHARS)
     for start, stop in reversed(_find_lists(read, sorted(_find_copies(read, contents)))):
-        read = f"{read[:start]} {read[stop:]}"
+        read = f"{read[:start]}{gap}{read[stop:]}"
+    return read
+
+
+def read_talk(transcript: str, contents: Sequence[str]) -> Talk:
+    """Read a transcript, of a long one an excerpt, without a pasted list of the notes."""
+    read = offline_part(contents, transcript)
     said = [(turn.role == "assistant", read[turn.start : turn.end]) for turn in read_turns(read)]
     found = [(is_own, piece) for is_own, text in said for piece in cut_pieces(text)]
     found = _at_most(MAX_PIECES, found)

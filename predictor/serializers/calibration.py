@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
+from uuid import UUID
 
 from rest_framework import serializers
 
 from engram.kernel.fields import Flag, Number, Whole
 from memories.core.metrics import Interval
 from predictor.core.calibration import FLAG_ERROR, CalibrationReport
-from predictor.core.judging import tail
 from predictor.models import CalibrationItem, JudgeKind
 from predictor.services.calibration.calibrate import SAMPLE_MAX, SAMPLE_MIN, SAMPLE_SIZE
 from predictor.services.calibration.report import JudgeAgreement, JudgeReport
+from predictor.services.judging.parts import JudgedPart
 
 
 class SampleRequestSerializer(serializers.Serializer[Any]):
@@ -54,7 +55,14 @@ class CalibrationSessionSerializer(serializers.Serializer[Any]):
     project = serializers.CharField(allow_blank=True)
     context = serializers.CharField(allow_blank=True)  # type: ignore[assignment]
     started_at = serializers.DateTimeField()
-    transcript_tail = serializers.CharField(help_text="The part of the transcript the judge read.")
+    transcript_part = serializers.CharField(
+        help_text="What the judge read of the transcript, with […] for what is left out: of a long"
+        " one its end and the parts that share words with the memories it rated."
+    )
+    is_as_judged = serializers.BooleanField(
+        help_text="False: the judge may have read another part, or the agent rated, who took part."
+    )
+    part_words = serializers.CharField(help_text="What the part is, in a sentence for people.")
     memories = CalibrationMemorySerializer(many=True)
 
 
@@ -149,8 +157,10 @@ def present_calibration(found: JudgeAgreement) -> dict[str, Any]:
     }
 
 
-def present_sample(items: Iterable[CalibrationItem]) -> dict[str, Any]:
-    """Return the waiting items by session, in their order."""
+def present_sample(
+    items: Sequence[CalibrationItem], parts: Mapping[UUID, JudgedPart]
+) -> dict[str, Any]:
+    """Return the waiting items by session, in their order, with what the judge read of each."""
     sessions = [
         (session, [_item(item) for item in own])
         for session, own in groupby(items, key=lambda item: item.session)
@@ -163,7 +173,9 @@ def present_sample(items: Iterable[CalibrationItem]) -> dict[str, Any]:
                 "project": session.project,
                 "context": session.context,
                 "started_at": session.started_at,
-                "transcript_tail": tail(session.transcript),
+                "transcript_part": parts[session.pk].text,
+                "is_as_judged": parts[session.pk].is_as_judged,
+                "part_words": parts[session.pk].words,
                 "memories": memories,
             }
             for session, memories in sessions

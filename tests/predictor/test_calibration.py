@@ -37,7 +37,7 @@ from predictor.services.calibration.report import calibration_of
 from predictor.services.state import lock_state
 from tests.conftest import NOW, Tenant
 from tests.memories.test_concurrency import CALLERS, at_once, shared_tenant  # noqa: F401
-from tests.predictor.calibration_world import TRANSCRIPT, VERSION, items_of, judged_world, stored
+from tests.predictor.calibration_world import VERSION, items_of, judged_world, stored
 
 PATH = "predictor/calibration"
 
@@ -68,10 +68,11 @@ def test_a_sample_is_blind_and_reads_session_by_session(tenant: Tenant, neighbou
     assert (sample["waiting"], len(items), len(known)) == (30, 30, 30)
     assert {key for item in items for key in item} == {"id", "memory_id", "content", "observed_at"}
     assert {key for session in sample["sessions"] for key in session} == {
-        "session_key", "project", "context", "started_at", "transcript_tail", "memories",
+        "session_key", "project", "context", "started_at", "memories",
+        "transcript_part", "is_as_judged", "part_words",
     }  # fmt: skip
-    assert all(len(session["transcript_tail"]) <= 4000 for session in sample["sessions"])
-    assert sample["sessions"][0]["transcript_tail"].endswith(TRANSCRIPT.rstrip())
+    assert all(len(session["transcript_part"]) <= 4000 for session in sample["sessions"])
+    assert sample["sessions"][0]["transcript_part"].endswith("which fact did you use?")
     assert [known[item["id"]].position for item in items] == list(range(1, 31))
     sessions = [known[item["id"]].session_id for item in items]
     assert len(list(groupby(sessions))) == len(set(sessions)) > 1

@@ -16,14 +16,12 @@ from predictor.core.judging import (
     MAX_NOTES,
     NOTE_CHARS,
     OTHERS,
-    TAIL_CHARS,
     build_messages,
     choose_for_model,
     explain_mismatch,
     find_missing,
     is_judgeable,
     shuffle_pool,
-    tail,
 )
 
 
@@ -44,20 +42,13 @@ def test_transcripts_under_five_hundred_characters_are_not_judged() -> None:
     assert not is_judgeable("")
 
 
-def test_only_the_end_of_a_transcript_is_read() -> None:
-    transcript = "start " * 66_000 + "the end \n\n"
-    assert len(tail(transcript)) == TAIL_CHARS
-    assert tail(transcript).endswith("the end")
-    assert tail("short") == "short"
-
-
 @given(st.lists(st.text(max_size=200), min_size=1, max_size=8), st.text(max_size=600))
 def test_nothing_in_a_note_or_transcript_leaves_its_quotes(
     notes: list[str], transcript: str
 ) -> None:
     seen, conversation = split_messages(notes, transcript)
     assert len(seen) == len(notes)
-    assert len(conversation) == len(visible(tail(transcript)))
+    assert len(conversation) == len(visible(transcript.strip()))
 
 
 def test_instructions_in_a_note_stay_a_quoted_note() -> None:

@@ -12,7 +12,7 @@ import pytest
 from engram.kernel.embedding import embed, embed_windows
 from memories.core.text import terms
 from predictor.core import offline_judge
-from predictor.core.judging import TAIL_CHARS, JudgeScores, find_missing
+from predictor.core.judging import OFFLINE_CHARS, JudgeScores, find_missing
 from predictor.core.labels import MIN_CONFIDENCE, is_flat
 from predictor.core.offline_judge import SHARE_WEIGHT, JudgedNote, Rarity, judge
 from predictor.core.talk import MAX_PIECES, Talk, cut_pieces, read_talk
@@ -213,14 +213,14 @@ def test_a_long_transcript_and_many_memories_stay_cheap(monkeypatch: pytest.Monk
     transcript = "So, well. " * 40_000 + TUNING[2].transcript
     contents = [f"{text} ({n})" for n, text in enumerate(_EVERY[:40])]
     talk = read_talk(transcript, contents)
-    assert len(talk.text) <= TAIL_CHARS
+    assert len(talk.text) <= OFFLINE_CHARS
     assert len(talk.pieces) <= MAX_PIECES
     windows = embed_windows(contents)
     notes = [JudgedNote(c, w) for c, w in zip(contents, windows, strict=True)]
     judge(notes, talk, embed(talk.pieces), RARITY)
     # The text once, its overlapping pieces, and each note twice: no note is read with each piece.
     assert len(read) <= 1 + MAX_PIECES + 2 * len(notes)
-    assert sum(read) <= 3 * TAIL_CHARS + 2 * sum(map(len, contents))
+    assert sum(read) <= 3 * OFFLINE_CHARS + 2 * sum(map(len, contents))
 
 
 @pytest.mark.parametrize("text", ["", " ", "x" * 4000, "a. " * 1500, "词。" * 1300, "\n" * 4000])

@@ -22,10 +22,10 @@ from memories.models import Memory
 from memories.models.memory import in_scope
 from memories.services.sessions.withheld import knew_hidden
 from predictor.core.calibration import of_five, on_scale
-from predictor.core.judging import tail
 from predictor.models import CalibrationItem
 from predictor.services.calibration import calibrate
 from predictor.services.calibration.report import calibration_of
+from predictor.services.judging.parts import read_parts
 
 URGENCY = SEVERITIES.index("low")  # an unanswered item does no harm
 QUOTED = 140
@@ -97,12 +97,13 @@ class CalibrationSource(Source):
         """Return what the judge read, and its score if a person has labelled the item."""
         is_labelled = row.label is not None
         is_kept_back = CalibrationItem.objects.filter(knew_hidden("session"), pk=row.pk).exists()
+        part = None if is_kept_back else read_parts([row.session])[row.session_id]
         return {
             "item": row,
             "session": row.session,
             "memory": row.memory,
             "is_withheld": row.memory.forgotten_at is not None,
-            "transcript": "" if is_kept_back else tail(row.session.transcript),
+            "part": part if part and part.text else None,
             "is_kept_back": is_kept_back and row.session.transcript != "",
             "judged": row.judge_relevance if is_labelled else None,
             "difference": _difference(row) if is_labelled else "",

@@ -7,7 +7,7 @@ reads what is ranked first or was spoken of, and a few others, drawn with a know
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -54,38 +54,65 @@ class JudgingPool:
 def read_pool(session_id: UUID) -> JudgingPool | None:
     """Return what the judge of a session is shown; None when the session was deleted.
 
-    The pool holds the recorded candidates, without those that only a prompt matched and those
-    forgotten since. Called inside the workspace.
+    Called inside the workspace.
     """
     session = Session.objects.filter(pk=session_id).first()
-    if session is None:
-        return None
-    candidates = session.candidates.exclude(source=CandidateSource.FTS_ONLY)
-    rows = list(candidates.order_by("rank", "pk"))
+    return None if session is None else read_pools([session])[session.pk]
+
+
+def read_pools(sessions: Sequence[Session]) -> dict[UUID, JudgingPool]:
+    """Return what the judge is shown, by session, with the same queries for one and for many.
+
+    A pool holds the recorded candidates, without those that only a prompt matched and those
+    forgotten since. Called inside the workspace.
+    """
+    candidates = SessionCandidate.objects.filter(session__in=[one.pk for one in sessions])
+    candidates = candidates.exclude(source=CandidateSource.FTS_ONLY).order_by("rank", "pk")
+    rows: dict[UUID, list[SessionCandidate]] = {one.pk: [] for one in sessions}
+    for row in candidates:
+        rows[row.session_id].append(row)
     # Superseded or retired memories stay, because they were offered; forgotten ones are not shown.
-    recorded = [row.memory_id for row in rows]
+    recorded = {row.memory_id for own in rows.values() for row in own}
     memories = Memory.objects.filter(pk__in=recorded, forgotten_at=None).in_bulk()
-    rng = random.Random(session_id.int)
-    order = shuffle_pool([i for i in recorded if i in memories], rng)
-    certain = [i for i in _first(session, rows) if i in memories]
+    former = _former(row for own in rows.values() for row in own if _is_reworded(row, memories))
+    used: dict[UUID, set[UUID]] = {one.pk: set() for one in sessions}
+    for session_id, memory_id in reported_use(set(rows), recorded):
+        used[session_id].add(memory_id)
+    return {one.pk: _pool(one, rows[one.pk], memories, former, used[one.pk]) for one in sessions}
+
+
+def _pool(
+    session: Session,
+    rows: Sequence[SessionCandidate],
+    memories: Mapping[UUID, Memory],
+    former: Mapping[tuple[UUID, int], str],
+    used: Collection[UUID],
+) -> JudgingPool:
+    rng = random.Random(session.pk.int)
+    order = shuffle_pool([row.memory_id for row in rows if row.memory_id in memories], rng)
+    certain = [i for i in _first(rows, used) if i in memories]
     # What a prompt matched has a label by that, so it is none of those that stand for the rest.
     matched = {row.memory_id for row in rows if row.fts_hit_count}
     others = [i for i in order if i not in matched.union(certain)]
-    offered = {row.memory_id: row.revision for row in rows}
-    former = _former({i: offered[i] for i in order if memories[i].revision != offered[i]})
+    offered = {row.memory_id: (row.memory_id, row.revision) for row in rows}
     return JudgingPool(
         session=session,
         ids=order,
-        contents=[former.get(i, memories[i].content) for i in order],
-        reworded=frozenset(former),
+        contents=[former.get(offered[i], memories[i].content) for i in order],
+        reworded=frozenset(i for i in order if offered[i] in former),
         first=frozenset(certain),
         chosen=choose_for_model(certain, others, rng),
     )
 
 
-def _first(session: Session, rows: Sequence[SessionCandidate]) -> list[UUID]:
+def _is_reworded(row: SessionCandidate, memories: Mapping[UUID, Memory]) -> bool:
+    """Return whether a memory that may be shown has changed since it was offered."""
+    memory = memories.get(row.memory_id)
+    return memory is not None and memory.revision != row.revision
+
+
+def _first(rows: Sequence[SessionCandidate], used: Collection[UUID]) -> list[UUID]:
     """Return the top of both rankings, the injected memories and those that the agent spoke of."""
-    used = {memory_id for _, memory_id in reported_use({session.pk}, {r.memory_id for r in rows})}
     named = [row.memory_id for row in rows if row.feedback is not None or row.memory_id in used]
     return select_judged_pool(
         order_by_rank(rows, "baseline_rank")[:TOP],
@@ -103,11 +130,12 @@ def order_by_rank(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
     return [row.memory_id for row in sorted(placed, key=lambda row: (getattr(row, rank), row.pk))]
 
 
-def _former(wanted: Mapping[UUID, int]) -> dict[UUID, str]:
-    """Return the texts of former revisions that are kept."""
-    rows = Revision.objects.filter(memory__in=wanted).order_by()
+def _former(rows: Iterable[SessionCandidate]) -> dict[tuple[UUID, int], str]:
+    """Return the texts, by memory and number, of the revisions offered that are kept."""
+    wanted = {(row.memory_id, row.revision) for row in rows}
+    found = Revision.objects.filter(memory__in={memory_id for memory_id, _ in wanted}).order_by()
     return {
-        memory_id: content
-        for memory_id, number, content in rows.values_list("memory_id", "number", "content")
-        if wanted[memory_id] == number
+        (memory_id, number): content
+        for memory_id, number, content in found.values_list("memory_id", "number", "content")
+        if (memory_id, number) in wanted
     }

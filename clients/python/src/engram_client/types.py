@@ -429,7 +429,9 @@ class CalibrationSession(t.TypedDict):
     project: str
     context: str
     started_at: str
-    transcript_tail: str
+    transcript_part: str
+    is_as_judged: bool
+    part_words: str
     memories: list[CalibrationMemory]
 
 
