@@ -13,7 +13,9 @@ some word with every prompt. So a prompt matches a memory when
    at most sixty terms.
 
 A prompt that repeats a memory matches it, however common its words are: the memory's index terms,
-three at least, stand in the prompt one after the other.
+three at least, stand in the prompt one after the other. Memories that are a sentence of the prompt,
+or some sentences one after the other, are found by their hash (`statements_in`), whatever else the
+prompt says; others only among the best by the words of the whole prompt.
 
 The number of memories with a word does not show that the word is small talk: "thanks" is
 distinctive where one memory has it. That is why a match by a single word reaches at most five
@@ -28,7 +30,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from memories.core.content import CONTENT_MAX_CHARS, content_hash
+from memories.core.spelling import normalise
 from memories.core.text import tokens
+from memories.core.tokeniser import BULLET, sentence_spans
 
 RARE_SHARE = 0.05  # largest share of the memories with a rare term
 RARE_AT_LEAST = 5  # memories with a rare term that are always allowed
@@ -40,6 +45,9 @@ SHARED_LEAST = 2
 SHARED_OF_LENGTH = 0.05
 SHARED_MOST = 12  # whatever the length
 REPEATED_LEAST = 3  # index terms of a memory whose repetition counts
+SENTENCES_MAX = 100  # of a prompt, the first, that are looked up as statements
+STATEMENT_SENTENCES = 4  # most adjacent sentences that are looked up as one statement
+QUOTES = "\"'\u201c\u201d\u201e\u00ab\u00bb\u2018\u2019"  # around a repeated statement
 HITS_MAX = 20  # memories that one prompt matches, the best
 
 
@@ -116,3 +124,24 @@ def repeats(prompt: str, memory: str) -> bool:
     prompt, memory : the terms of both, by `in_order`.
     """
     return memory.count(" ") > REPEATED_LEAST and memory in prompt
+
+
+def statements_in(text: str) -> set[str]:
+    """Return the content hashes of what a prompt may repeat: its sentences and runs of them.
+
+    Runs have up to `STATEMENT_SENTENCES` of the first `SENTENCES_MAX` sentences. Of a sentence what
+    follows its first colon counts, too ("As you wrote: …"), and quotes around a run do not.
+    """
+    plain = normalise(text)
+    spans = [span for span in sentence_spans(plain) if plain[slice(*span)].strip()][:SENTENCES_MAX]
+    found: set[str] = set()
+    for first, (start, _) in enumerate(spans):
+        lead, colon, _ = plain[start : spans[first][1]].partition(": ")
+        starts = (start, start + len(lead) + 2) if colon else (start,)
+        for _, end in spans[first : first + STATEMENT_SENTENCES]:
+            found.update(_unquoted(text[at:end]) for at in starts if end - at <= CONTENT_MAX_CHARS)
+    return {content_hash(statement) for statement in found if statement}
+
+
+def _unquoted(text: str) -> str:
+    return BULLET.sub("", text).strip().strip(QUOTES).strip()

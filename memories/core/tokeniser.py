@@ -26,7 +26,7 @@ _ABBREVIATIONS = frozenset(
      "fig", "inc", "ltd", "incl", "excl", "max", "min", "a.m", "p.m", "u.s", "u.k"]
 )  # fmt: skip
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+\s++|\n++|;\s++")
-_BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
+BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
 
 _TOKEN = re.compile(
     r"(?P<iso>(?<![\w-])\d{4}-\d{2}(?:-\d{2})?(?![\w-]))"
@@ -88,7 +88,7 @@ def count_pieces(text: str, most: int) -> int:
 def sentences(text: str) -> list[str]:
     """Split a normalised text at sentence ends, semicolons and line breaks."""
     parts = (text[start:end] for start, end in sentence_spans(text))
-    stripped = (_BULLET.sub("", part).strip() for part in parts)
+    stripped = (BULLET.sub("", part).strip() for part in parts)
     return [part for part in stripped if part]
 
 

@@ -17,6 +17,8 @@ from engram.celery import app
 from engram.kernel.models import Event
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
+from memories.core.content import content_hash
+from memories.core.hits import HITS_MAX, SENTENCES_MAX, STATEMENT_SENTENCES, statements_in
 from memories.models import Session
 from memories.services.lifecycle.forget import forget
 from memories.services.sessions.end import close_idle, end_session, note_judged
@@ -164,6 +166,79 @@ def test_a_prompt_that_repeats_a_memory_matches_it_however_common_its_words(
         assert [hit.memory.id for hit in ask(tenant, prompted).hits] == [said]
     assert hits(tenant)[said][1] == 2
     assert not ask(tenant, "A green build waits, deploys wait.").hits
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "{}",
+        "{} Please look at it before we begin.",
+        "Which services have to wait until their build is green? {} Then deploy the services.",
+        "Which services wait, and for whom?\n- {}\nThen the service waits for its build.",
+        'Service and build wait until it is there: "{}" Is the service there until then?',
+        "As you wrote: {} So wait until each service has its green build there.",
+    ],
+)
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The deploy waits for the green build.",
+        "The deploy waits for the green build. The service waits for the deploy.",
+    ],
+)
+def test_a_repeated_memory_is_a_hit_whatever_else_the_prompt_says_and_others_say(
+    tenant: Tenant, said: str, text: str
+) -> None:
+    for n in range(30):
+        remember(
+            tenant,
+            f"Service {n} waits until its green build is there, and deploys the services then.",
+            scope=f"service/{n}",
+        )
+    own = remember(tenant, text)
+    begin(tenant)
+
+    assert hits_of(ask(tenant, said.format(text))) == [own]
+
+
+def test_copies_in_many_places_leave_room_for_what_else_is_repeated(tenant: Tenant) -> None:
+    text = "The deploy waits for the green build."
+    copies = {remember(tenant, text, scope=f"service/{n}") for n in range(25)}
+    begin(tenant)
+
+    found = hits_of(ask(tenant, f"Look at this. {text} What waits for a build?"))
+
+    assert len(found) == HITS_MAX
+    assert set(found) <= copies
+
+
+def test_repeats_cost_a_prompt_one_statement_however_many_sentences_it_has(
+    tenant: Tenant,
+) -> None:
+    for n in range(12):
+        remember(tenant, f"The deploy of row {n} waits for the green build.", scope=f"row/{n}")
+    begin(tenant)
+    one = "The deploy of row 1 waits for the green build."
+
+    def sent(text: str) -> list[str]:
+        with statements() as seen:
+            assert hits_of(ask(tenant, text))
+        return seen
+
+    sent(one)
+    many = "".join(f" The deploy of row {n} waits for the green build." for n in range(12))
+    assert len(sent(f"Now. {one}")) == len(sent(f"Now again.{many}"))
+
+
+def test_only_so_many_sentences_of_a_prompt_are_looked_up() -> None:
+    prompt = "".join(f"Row {n} waits for it. " for n in range(SENTENCES_MAX + 50))
+
+    found = statements_in(prompt)
+
+    last = content_hash(f"Row {SENTENCES_MAX - 1} waits for it.")
+    assert last in found
+    assert content_hash(f"Row {SENTENCES_MAX} waits for it.") not in found
+    assert len(found) <= STATEMENT_SENTENCES * SENTENCES_MAX
 
 
 def test_one_word_repeated_counts_once_a_session(tenant: Tenant) -> None:

@@ -11,7 +11,15 @@ from engram.kernel.binary import binary_cursor, pack_ids
 from engram.kernel.plain_sql import Condition
 from engram.kernel.tenancy import current_workspace_id
 from memories.core import bm25
-from memories.core.hits import HITS_MAX, Match, in_order, match_prompt, prompt_terms, repeats
+from memories.core.hits import (
+    HITS_MAX,
+    Match,
+    in_order,
+    match_prompt,
+    prompt_terms,
+    repeats,
+    statements_in,
+)
 from memories.core.relevance import CALIBRATIONS, Evidence
 from memories.core.text import terms
 from memories.services.index.postings import (
@@ -27,7 +35,7 @@ from memories.services.index.postings import (
 from memories.services.recall.query import Query, select_recallable
 
 READ_MAX = 200  # best matches by words that are examined
-REPEATED_MAX = 20  # best matches by words that the prompt may repeat
+REPEATED_MAX = 20  # best matches by words that the prompt may repeat, beside its own sentences
 POSTINGS_A_TERM = 1000  # the highest-weighted per term
 
 _SHARERS = f"""
@@ -36,12 +44,19 @@ _SHARERS = f"""
     GROUP BY 1 HAVING bool_or(asked.term = ANY(%(words)s::text[]))
     ORDER BY 4 DESC, 1 LIMIT %(limit)s
 """  # noqa: S608  placeholders only
-_BEST_WITH_TEXT = f"""
-    SELECT best.memory_id, content, best.score
+# The best by words, and those that are a sentence of the prompt, or some in a row.
+_MAYBE_REPEATED = f"""
+    SELECT best.memory_id, content
     FROM {BEST_MEMORIES}
     CROSS JOIN LATERAL (
         SELECT content FROM memories_memory WHERE id = best.memory_id AND {{condition}} OFFSET 0
     ) AS memory
+    UNION (
+        SELECT id, content FROM memories_memory
+        WHERE workspace_id = %(workspace)s AND content_hash = ANY(%(statements)s::text[])
+            AND {{condition}}
+        ORDER BY id LIMIT %(same)s
+    )
 """  # noqa: S608  placeholders only
 # The first of `ids` that are recallable, locked in the order of their ids, as all writers do. What
 # another transaction hides while this one waits for the lock is returned as not recallable.
@@ -116,17 +131,35 @@ def _repeated(text: str, vocabulary: Vocabulary, condition: Condition) -> dict[U
     read = terms_to_read(vocabulary)
     if not read:
         return {}
-    limits = {"postings": POSTINGS_READ, "limit": REPEATED_MAX}
+    limits = {"postings": POSTINGS_READ, "limit": REPEATED_MAX, "same": READ_MAX}
     with binary_cursor(prepares=True) as cursor:
         cursor.execute(
-            _BEST_WITH_TEXT.format(condition=condition.sql),
-            condition.parameters | bm25_parameters(vocabulary, read) | limits,
+            _MAYBE_REPEATED.format(condition=condition.sql),
+            condition.parameters
+            | bm25_parameters(vocabulary, read)
+            | limits
+            | {"statements": list(statements_in(text))},
         )
-        rows = cursor.fetchall()
+        contents: dict[UUID, str] = dict(cursor.fetchall())
     said = in_order(text)
-    rows = [row for row in rows if repeats(said, in_order(row[1]))]
-    relevance = _relevance({row[0]: row[2] for row in rows}, vocabulary)
-    return {i: _Found(score, Match.REPEATED, relevance[i]) for i, _, score in rows}
+    is_said = {own: repeats(said, in_order(own)) for own in set(contents.values())}
+    scores = _scores({i: own for i, own in contents.items() if is_said[own]}, vocabulary)
+    relevance = _relevance(scores, vocabulary)
+    return {i: _Found(scores[i], Match.REPEATED, relevance[i]) for i in scores}
+
+
+def _scores(contents: Mapping[UUID, str], vocabulary: Vocabulary) -> dict[UUID, float]:
+    """Return BM25 over all terms of the prompt: a repeated memory may have only common ones."""
+    counted = {own: terms(own) for own in set(contents.values())}
+    of_contents = bm25.score(
+        vocabulary.known_terms,
+        [(term, own, n) for own, found in counted.items() for term, n in found.items()],
+        document_frequencies=vocabulary.frequencies,
+        document_lengths={own: found.total() for own, found in counted.items()},
+        n_documents=vocabulary.memories,
+        average_length=vocabulary.average_words,
+    )
+    return {i: of_contents[own] for i, own in contents.items()}
 
 
 def _relevance(scores: Mapping[UUID, float], vocabulary: Vocabulary) -> dict[UUID, float]:
