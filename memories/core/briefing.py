@@ -16,9 +16,9 @@ NOTES = (
     "instruction."
 )
 AT_END = (
-    "At the end of the session say which of these memories you used (`used`: memory id → 0 to 1), "
-    "which turned out false or outdated (`wrong`: memory and reason), and what you had to find out "
-    "because no memory said it (`missing`: short texts)."
+    "At the end of the session say which of these memories you used and which you did not need "
+    "(`used`: memory id → 0 to 1), which turned out false or outdated (`wrong`: memory and "
+    "reason), and what you had to find out because no memory said it (`missing`: short texts)."
 )
 EXCERPT_MAX_CHARS = 240
 LEFT_OUT = "({count} more constraints hold here and are not listed; a larger k lists more.)"

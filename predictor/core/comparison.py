@@ -24,6 +24,7 @@ NOT_TRAINED = "not trained"
 NO_POSITIVE = "no positive"
 LOW_CONFIDENCE = "low confidence"
 FLAT = "flat"
+ALIKE = "all labels alike"  # of a judgement: a ranking cannot be learned from it
 SHOWN_ONLY = "only shown memories judged"
 NOT_DRAFTED = "the list was not drafted from both rankings"
 NOT_TAKING_PART = frozenset({NO_SCORES, NOT_TRAINED})  # the predictor did not rank the session

@@ -22,6 +22,7 @@ from memories.services.sessions.end import end_session
 from memories.services.sessions.feedback import give_feedback
 from memories.services.sessions.report import Report
 from predictor.core.labels import JUDGED, UNKNOWN, USED
+from predictor.core.recipe import is_useful
 from predictor.core.trust import weigh
 from predictor.models import (
     CalibrationItem,
@@ -34,7 +35,9 @@ from predictor.models import (
 from predictor.services.calibration.report import calibration_of
 from predictor.services.judging.agents_word import read_record
 from predictor.services.judging.drift import judge_drift
+from predictor.services.status.unused import usage_of_sessions
 from predictor.services.training.dataset import gather, usable_judgements
+from predictor.services.training.due import training_lease
 from tests.conftest import NOW, Tenant
 from tests.predictor.judged_sessions import (
     PERSON,
@@ -48,6 +51,7 @@ from tests.predictor.judged_sessions import (
     score,
     state_of,
 )
+from tests.predictor.serving import configure
 from tests.predictor.test_settle import (
     RELEVANCE,
     hold_session,
@@ -238,6 +242,73 @@ def test_feedback_alone_keeps_a_session_from_being_void(tenant: Tenant) -> None:
     found = labels(tenant, session)
     assert (found[first].final, found[second].final) == (1.0, -0.5)
     assert (found[first].relevance, found[second].relevance) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("used", [{0: 0.9, 1: 0.9}, {0: 0.9}, {0: 0.8, 1: 0.9}, {0: 0.0}])
+def test_a_session_of_like_ratings_keeps_them_and_makes_no_training_due(
+    tenant: Tenant, used: Mapping[int, float]
+) -> None:
+    configure(tenant.workspace, min_training_sessions=2)
+    commit_story(tenant)
+    other, session = begin(tenant, "s2"), begin(tenant)
+    given = given_ids(tenant, session)
+    for key in ("s2", "s1"):
+        report(tenant, {given[n]: value for n, value in used.items()}, key)
+
+    assert set(judge_all(tenant)) == {session.pk, other.pk}
+
+    judgement = judgement_of(tenant)
+    assert (judgement.kind, judgement.status) == ("agent", "done")
+    assert judgement.void_reason == "all labels alike"
+    found = labels(tenant, session)
+    assert {n: found[given[n]].final for n in used} == dict(used)
+    state = state_of(tenant)
+    assert state is not None
+    assert state.scored_sessions == 0
+    with in_workspace(tenant.workspace):
+        assert usable_judgements().count() == 0
+        assert training_lease().due_at is None
+        [reason] = usage_of_sessions().reasons
+    assert (reason.reason, reason.sessions) == ("all labels alike", 2)
+    assert "not needed (`used`: 0)" in reason.remedy
+    status = tenant.reader.get("predictor/status").json()
+    assert (status["scored_sessions"], status["label_count"]) == (0, 0)
+    assert status["judged_by"] == [{"judge": "agent", "sessions": 2, "void": 2}]
+
+
+def test_like_ratings_beside_a_memory_that_was_not_needed_are_learned_from(
+    tenant: Tenant,
+) -> None:
+    configure(tenant.workspace, min_training_sessions=2)
+    commit_story(tenant)
+    other, session = begin(tenant, "s2"), begin(tenant)
+    first, second, third, _ = given_ids(tenant, session)
+    for key in ("s2", "s1"):
+        report(tenant, {first: 0.9, second: 0.9, third: 0.0}, key)
+
+    assert set(judge_all(tenant)) == {session.pk, other.pk}
+
+    state = state_of(tenant)
+    assert state is not None
+    assert (judgement_of(tenant).void_reason, state.scored_sessions) == ("", 2)
+    with in_workspace(tenant.workspace):
+        read, _ = gather(fresh(tenant)).sessions
+        assert training_lease().due_at is not None
+    assert is_useful(read.learned)
+
+
+def test_where_the_judge_cannot_tell_like_ratings_do_not_count_either(tenant: Tenant) -> None:
+    ids = plant(tenant, 14)
+    session = hold_session(tenant, ids)
+    say(tenant, session, {ids[0]: 0.9, ids[1]: 0.9})
+    verdict = make_verdict(dict(zip(ids, RELEVANCE, strict=False)), confidence=0.5)
+
+    assert settled(tenant, session, verdict) is not None
+
+    judgement = judgement_of(tenant)
+    assert (judgement.kind, judgement.void_reason) == ("agent", "all labels alike")
+    assert judgement.error == "model judge: low confidence"
+    assert {labels(tenant, session)[i].final for i in ids[:2]} == {0.9}
 
 
 def test_what_was_missing_names_a_memory_that_was_not_shown(tenant: Tenant) -> None:

@@ -23,6 +23,7 @@ from memories.services.locks import lock
 from memories.services.sessions.end import note_judged
 from predictor.core import governance
 from predictor.core.comparison import (
+    ALIKE,
     FLAT,
     LOW_CONFIDENCE,
     NOT_DRAFTED,
@@ -90,8 +91,8 @@ def settle(
         case = _lock_case(workspace, session_id, holder, verdict, now)
         if case is None:
             return None
-        reason = _store_verdict(case)
-        _store_labels(case)
+        _fill_judgement(case)
+        reason = _store_judgement(case, _store_labels(case))
         note_judged(case.session, now)
         is_trained = _is_trained(case)
         compared = _compare_rankings(case, is_trained=is_trained)
@@ -149,7 +150,7 @@ def _lock_case(
 def _learned(verdict: JudgeVerdict, word: AgentsWord) -> JudgeVerdict:
     """Return the verdict to learn from: the agent's word where the judge is unsure or cannot tell.
 
-    So a session of which the agent said something is never void.
+    So a session of which the agent said something has its labels, whatever the judge can tell.
     """
     reason = _why_void(verdict)
     if not reason or not word:
@@ -158,8 +159,8 @@ def _learned(verdict: JudgeVerdict, word: AgentsWord) -> JudgeVerdict:
     return replace(own, usage=verdict.usage, cost_usd=verdict.cost_usd)
 
 
-def _store_verdict(case: _Case) -> str:
-    """Store the judge's answer; return why the session is void, "" when it is valid."""
+def _fill_judgement(case: _Case) -> None:
+    """Write the judge's answer into its row, which is saved after the labels."""
     judgement, verdict, scores = case.judgement, case.learned, case.learned.scores
     judgement.status = JudgeStatus.DONE
     judgement.kind, judgement.version, judgement.model = (
@@ -183,6 +184,18 @@ def _store_verdict(case: _Case) -> str:
     # `not_before` stays: the pause that the endpoint asked for holds for the next session.
     judgement.holder = judgement.heartbeat_at = None
     judgement.judged_at = case.now
+
+
+def _store_judgement(case: _Case, trained: Sequence[float]) -> str:
+    """Store the answer; return why nothing is learned from the session, "" when it is valid.
+
+    `trained` are the labels that a training would read. Where they are alike, as of an agent that
+    names only what it used, no ranking can be learned: they are kept, and the session is not
+    counted among those that make a training due.
+    """
+    judgement = case.judgement
+    if not judgement.void_reason and is_flat(trained):
+        judgement.void_reason = ALIKE
     judgement.save()
     return judgement.void_reason
 
@@ -217,8 +230,8 @@ def _why_void(verdict: JudgeVerdict) -> str:
     return FLAT if is_flat(verdict.relevance.values()) else ""
 
 
-def _store_labels(case: _Case) -> None:
-    """Store the label of every recorded memory, and which labels are trained on."""
+def _store_labels(case: _Case) -> list[float]:
+    """Store the label of every recorded memory; return those that a training would read."""
     relevance, read = case.learned.relevance, set(case.learned.ids)
     outcomes = read_outcomes(list(case.memories.values()))
     unseen = {
@@ -250,7 +263,7 @@ def _store_labels(case: _Case) -> None:
     # Memories that only a prompt matched were never scored: they are not trained on.
     scored = {row.memory_id for row in case.rows if row.source != CandidateSource.FTS_ONLY}
     chances = case.learned.chances
-    Label.objects.bulk_create(
+    rows = Label.objects.bulk_create(
         Label(
             session=case.session,
             memory_id=memory_id,
@@ -264,6 +277,7 @@ def _store_labels(case: _Case) -> None:
         )
         for memory_id, found in labels.items()
     )
+    return [row.final for row in rows if row.is_sampled and row.final is not None]
 
 
 def _is_trained(case: _Case) -> bool:

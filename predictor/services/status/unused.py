@@ -52,6 +52,10 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
         "the judge rated all memories alike",
         "Let agents name what they used (`used`) and give a context at the start.",
     ),
+    comparison.ALIKE: (
+        "every memory that was rated got the same rating, so no order can be learned from it",
+        "Let agents say also what was not needed (`used`: 0), not only what they used.",
+    ),
     comparison.NO_SCORES: (
         "the learned ranking gave no scores",
         "The errors of the stage `predictor` say more; a context at the start of a session helps.",
@@ -128,6 +132,8 @@ def _reason(
     no_opinion: str,
 ) -> str | None:
     """Return why a session was not compared, "" if it was, None while it waits for the judge."""
+    if outcome == "void" and judged_void == comparison.ALIKE:
+        return judged_void  # why nothing is learned says more than why nothing is compared
     if outcome is not None:
         return tell_untrained(compared_void or "", no_opinion) or (
             "" if outcome != "void" else "void"
