@@ -13,7 +13,8 @@ from predictor.core.governance import Governor, Phase
 from predictor.core.metrics import Interval
 from predictor.models import JudgeKind, ModelVersion
 from predictor.services.status.drafted_lists import DraftedLists, Measured, VoidSessions
-from predictor.services.status.scoreboard import RANKERS, Scoreboard, Standing
+from predictor.services.status.scoreboard import Scoreboard
+from predictor.services.status.standings import ENOUGH_SESSIONS, RANKERS, Standing
 from predictor.services.status.status import Breaker, NextTraining, PredictorStatus
 from predictor.services.status.track_record import JudgedBy
 
@@ -165,14 +166,36 @@ class StandingSerializer(serializers.Serializer[Standing]):
     is_known = serializers.BooleanField(
         help_text="Whether enough of its first ten were judged to speak of its quality."
     )
+    is_enough = serializers.BooleanField(
+        help_text=f"Whether it has an order in {ENOUGH_SESSIONS} sessions or more: over fewer, its"
+        " figures say little."
+    )
 
 
-class ScoreboardSerializer(serializers.Serializer[Scoreboard]):
-    """Every ranker over the newest well judged sessions: a description that decides nothing."""
+class RankerFiguresSerializer(serializers.Serializer[Any]):
+    """Every ranker over some judged sessions."""
 
     sessions = serializers.IntegerField()
     since = serializers.DateTimeField(allow_null=True)
     standings = StandingSerializer(many=True)
+
+
+class JudgeFiguresSerializer(RankerFiguresSerializer):
+    """Every ranker over the sessions that one kind of judge judged."""
+
+    judge = serializers.CharField(help_text="model: a language model; offline: the one without.")
+
+
+class ScoreboardSerializer(RankerFiguresSerializer):
+    """Every ranker over the newest well judged sessions: a description that decides nothing."""
+
+    drafted = RankerFiguresSerializer(
+        help_text="The same over the newest hundred drafted lists, of the memories that could be"
+        " drafted: neither baseline nor learned ranking is favoured there."
+    )
+    by_judge = JudgeFiguresSerializer(
+        many=True, help_text="The same sessions by kind of judge; empty where there is one kind."
+    )
 
 
 class PredictorSettingsSerializer(serializers.Serializer[Any]):

@@ -219,6 +219,56 @@ def test_the_linear_ranking_is_measured_where_its_scores_are_stored(
     assert every["scoreboard"] is None
 
 
+def test_lists_that_both_chose_stand_below_with_their_own_figures_or_too_few(
+    tenant: Tenant, member: Member
+) -> None:
+    client, heading = member("reader"), "In lists that both chose in turn"
+    world = build_world(tenant.workspace, 12)
+    with in_workspace(tenant.workspace):
+        SessionCandidate.objects.update(predictor_rank=13 - F("rank"), cosine=1.0 / F("rank"))
+        for place, session in enumerate(world.sessions):
+            judge(session, place)
+    none = get_page(client).partition(heading)[2]
+    assert "No well judged session has had such a list yet: too few to tell." in none
+
+    with in_workspace(tenant.workspace):
+        few = Comparison.objects.filter(session__in=world.sessions[:9])
+        few.update(is_drafted=True, drafted_margin=0.1)
+    part = get_page(client).partition(heading)[2].partition("</table>")[0]
+    assert "over the newest 9 such lists" in part
+    assert part.count("too few") == 4  # each order
+    told = tenant.reader.get("predictor/status").json()["scoreboard"]["drafted"]
+    assert (told["sessions"], {one["is_enough"] for one in told["standings"]}) == (9, {False})
+
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(is_drafted=True, drafted_margin=0.1)
+    part = get_page(client).partition(heading)[2].partition("</table>")[0]
+    told = tenant.reader.get("predictor/status").json()["scoreboard"]["drafted"]
+    shown = {one["ranker"]: one for one in told["standings"]}
+    assert "too few" not in part
+    for one in shown.values():
+        assert f"{one['ndcg']['mean']:.3f}" in part
+        assert (one["ndcg"]["sessions"], one["is_enough"]) == (12, True)
+    assert shown["model"]["gain"]["sessions"] == 12
+
+
+def test_the_page_tells_figures_by_judge_where_two_have_judged(
+    tenant: Tenant, member: Member
+) -> None:
+    client, world = member("reader"), build_world(tenant.workspace, 4)
+    with in_workspace(tenant.workspace):
+        for place, session in enumerate(world.sessions):
+            judge(session, place)
+    assert "The first table by judge" not in get_page(client)
+    with in_workspace(tenant.workspace):
+        Judgement.objects.filter(session=world.sessions[0]).update(kind="model")
+    part = get_page(client).partition("The first table by judge")[2]
+    assert "A language model: 1 session<" in part
+    assert "The offline judge: 3 sessions<" in part
+    told = tenant.reader.get("predictor/status").json()["scoreboard"]["by_judge"]
+    assert [(one["judge"], one["sessions"]) for one in told] == [("model", 1), ("offline", 3)]
+
+
 def test_an_order_whose_first_ten_were_not_judged_is_unknown(
     tenant: Tenant, member: Member
 ) -> None:

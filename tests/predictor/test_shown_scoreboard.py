@@ -16,6 +16,7 @@ from engram.kernel.services import change_settings
 from engram.kernel.tenancy import in_workspace
 from memories.models import Session, SessionCandidate
 from memories.services.lifecycle.erase import erase
+from predictor.core.metrics import ndcg
 from predictor.models import Comparison, JudgeKind, Judgement, Training
 from predictor.services.status import shown_scoreboard as kept
 from predictor.services.status.scoreboard import Scoreboard, scoreboard
@@ -93,10 +94,23 @@ def void_one(tenant: Tenant) -> None:
         Comparison.objects.filter(session__candidates__rank=1).update(void_reason="flat")
 
 
+def draft_one(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
+        newest = Comparison.objects.order_by("-created_at")[0]
+        Comparison.objects.filter(pk=newest.pk).update(is_drafted=True, drafted_margin=0.1)
+
+
+def judge_one_by_a_model(tenant: Tenant) -> None:
+    with in_workspace(tenant.workspace):
+        newest = Comparison.objects.order_by("-created_at")[0]
+        Judgement.objects.filter(session=newest.session_id).update(kind=JudgeKind.MODEL)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         judge_one_more, erase_a_memory, delete_a_session, rank_anew, judge_by_its_agent, void_one,
+        draft_one, judge_one_by_a_model,
     ],
 )  # fmt: skip
 def test_what_changes_the_scoreboard_is_seen_at_the_next_look(
@@ -146,6 +160,59 @@ def test_a_look_costs_two_statements_for_few_sessions_and_for_many(tenant: Tenan
             kept.shown_scoreboard()
         counts.append(len(caught))
     assert counts == [2, 2]
+
+
+def test_drafted_lists_are_measured_by_themselves_over_what_could_be_drafted(
+    tenant: Tenant,
+) -> None:
+    """The newest hundred drafted ones, however many others came since."""
+    drafted = furnish(tenant, 3)
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(is_drafted=True, drafted_margin=0.1)
+        # Of the last memories neither side could choose one: there the orders do not count.
+        SessionCandidate.objects.filter(rank__gt=8).update(is_relevant=False)
+    furnish(tenant, 4, name="later")
+    with in_workspace(tenant.workspace):
+        found = scoreboard(rng=np.random.default_rng(1), sessions=4)
+        expected: dict[str, list[float]] = {"baseline": [], "model": [], "cosine": []}
+        for session in drafted:
+            relevance = Comparison.objects.get(session=session).relevance
+            order = list(session.candidates.filter(rank__lte=8).order_by("rank"))
+            judged = {row.memory_id: relevance[str(row.memory_id)] for row in order}
+            ids = [row.memory_id for row in order]
+            expected["baseline"].append(ndcg(ids, judged))
+            expected["cosine"].append(ndcg(ids, judged))
+            expected["model"].append(ndcg(ids[::-1], judged))
+
+    assert found.sessions == 4
+    assert (found.drafted.sessions, found.drafted.since) == (3, NOW)
+    rows = {one.ranker: one for one in found.drafted.standings}
+    assert set(rows) == {"cosine", "baseline", "model", "served"}
+    for name, values in expected.items():
+        assert rows[name].ndcg.mean == pytest.approx(np.mean(values))
+        assert (rows[name].ndcg.n, rows[name].is_enough) == (3, False)
+    gain = rows["model"].gain
+    assert gain is not None
+    assert gain.mean == pytest.approx(np.mean(expected["model"]) - np.mean(expected["baseline"]))
+
+
+def test_figures_are_told_by_judge_where_two_have_judged(tenant: Tenant) -> None:
+    sessions = furnish(tenant, 6)
+    assert look(tenant).by_judge == ()
+    with in_workspace(tenant.workspace):
+        Judgement.objects.filter(session__in=sessions[:2]).update(kind=JudgeKind.MODEL)
+
+    board = look(tenant)
+
+    assert [(part.judge, part.sessions) for part in board.by_judge] == [
+        ("model", 2),
+        ("offline", 4),
+    ]
+    means = [{one.ranker: one.ndcg.mean for one in part.standings} for part in board.by_judge]
+    whole = {one.ranker: one.ndcg.mean for one in board.standings}
+    assert means[0] != means[1]
+    for ranker, mean in whole.items():
+        assert (2 * means[0][ranker] + 4 * means[1][ranker]) / 6 == pytest.approx(mean)
 
 
 def test_workspaces_have_their_own_and_the_oldest_look_leaves_first(

@@ -2,119 +2,128 @@
 
 Every figure is over the newest well judged sessions in which the ranker had an order. It describes
 and decides nothing: what a session was given shapes its transcript, by which it is judged, so the
-order that was served is favoured. The linear ranking is the closed-form part of the model; sessions
-of earlier releases do not have its scores. Sessions judged by their agent alone are left out,
-because only what was shown to it is judged there. Unjudged is unknown, never 0: an order of whose
-first ten too few were judged has no figure of its own.
+order that was served is favoured. `drafted` has the same figures over drafted lists, for which
+baseline and learned ranking chose in turn, by coin: between these two none is favoured there. The
+linear ranking is the closed-form part of the model; sessions of earlier releases do not have its
+scores. Sessions judged by their agent alone are left out, because only what was shown to it is
+judged there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from heapq import nsmallest
 from itertools import groupby
 from typing import Any, Final
 from uuid import UUID
 
 import numpy as np
-from django.db.models import QuerySet
+from django.db.models import BooleanField, F, QuerySet, Value
+from django.db.models.expressions import Combinable
+from django.db.models.functions import Coalesce
 
 from memories.models import SessionCandidate
-from predictor.core.comparison import NOT_TAKING_PART, TOP
-from predictor.core.metrics import Interval, bootstrap, ndcg
+from predictor.core.comparison import NOT_TAKING_PART
 from predictor.models import Comparison, JudgeKind
+from predictor.services.status.standings import BASELINE, Measured, Standing, measure, standings
 
 # What is read of a candidate.
 READ: Final = (
     "session_id", "memory_id", "effectiveness", "cosine", "baseline_rank", "linear_score",
-    "predictor_rank", "rank", "is_always",
+    "predictor_rank", "rank", "is_always", "is_relevant",
 )  # fmt: skip
 SESSIONS = 100  # the newest; about 9,000 candidates
-ENOUGH_JUDGED = 0.9
-Row = Mapping[str, Any]
-# The sort key of each ranker's order, best first; None where it has no opinion on a candidate.
-RANKERS: Final[Mapping[str, Callable[[Row], float | None]]] = {
-    "source": lambda row: _descending(row["effectiveness"]),
-    "cosine": lambda row: _descending(row["cosine"]),
-    "baseline": lambda row: row["baseline_rank"],
-    "linear": lambda row: _descending(row["linear_score"]),
-    "model": lambda row: row["predictor_rank"],
-    "served": lambda row: row["rank"],
-}
-BASELINE = "baseline"
 
 
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """One ranker: mean nDCG@10 of the judged memories, and its mean difference to the baseline.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """The rankers that have an order in some of the sessions.
 
-    `ndcg.n` is the number of sessions in which it has an order, `gain.n` of those compared.
-    `gain` is paired over the sessions that both ordered; None for the baseline itself, and without
-    such sessions. `judged_share` is the share of its first ten that the judge has rated.
+    `sessions` counts those with an order of the baseline, `since` is when the oldest was compared.
     """
 
-    ranker: str
-    ndcg: Interval
-    gain: Interval | None
-    judged_share: float
-
-    @property
-    def is_known(self) -> bool:
-        """Return whether enough of its first ten were judged to speak of its quality."""
-        return self.judged_share >= ENOUGH_JUDGED
-
-
-@dataclass(frozen=True, slots=True)
-class Scoreboard:
-    """The rankers that have an order in some session; `since` is when the oldest was compared."""
-
-    sessions: int
-    since: datetime | None
+    sessions: int = 0
+    since: datetime | None = None
     standings: tuple[Standing, ...] = ()
 
 
-@dataclass(slots=True)
-class _Figures:
-    by_session: dict[UUID, float] = field(default_factory=dict)
-    judged: list[float] = field(default_factory=list)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedFigures(Figures):
+    """The figures of the sessions that one kind of judge judged."""
+
+    judge: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scoreboard(Figures):
+    """Figures of the newest sessions, of the newest drafted ones, and by judge if there are two."""
+
+    drafted: Figures = Figures()
+    by_judge: tuple[JudgedFigures, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A session: when it was compared, by which kind of judge, and its figures by ranker."""
+
+    at: datetime
+    kind: str
+    measured: Mapping[str, Measured]
 
 
 def scoreboard(*, rng: np.random.Generator, sessions: int = SESSIONS) -> Scoreboard:
     """Return the scoreboard by two queries; called inside the workspace.
 
     As in `predictor.services.judging.settle`, pins and constraints do not count: every session is
-    given them, whatever the order.
+    given them, whatever the order. Of drafted lists only what could be drafted counts.
     """
-    compared = list(well_judged()[:sessions])
-    relevance = {
-        row.session_id: {UUID(i): value for i, value in row.relevance.items()}
-        for row in compared
-        if any(value > 0 for value in row.relevance.values())
-    }
-    figures = {name: _Figures() for name in RANKERS}
-    rows_of = ranked_candidates(list(relevance)).order_by("session_id", "memory_id").values(*READ)
-    for session, rows in groupby(rows_of, lambda row: row["session_id"]):
-        found = list(rows)
-        always = {row["memory_id"] for row in found if row["is_always"]}
-        judged = {i: worth for i, worth in relevance[session].items() if i not in always}
-        if any(worth > 0 for worth in judged.values()):
-            ordered = [row for row in found if not row["is_always"]]
-            _measure(session, ordered, judged, figures)
-    standings = (_stand(name, figures, rng) for name in RANKERS if figures[name].by_session)
+    compared = list(compared_rows(F("relevance"), sessions=sessions))
+    ids = {session for session, *_ in compared}
+    candidates = ranked_candidates(list(ids)).order_by("session_id", "memory_id").values(*READ)
+    rows = {i: list(own) for i, own in groupby(candidates, lambda row: row["session_id"])}
+    newest: list[_Judged] = []
+    drafted: list[_Judged] = []
+    for session, at, kind, is_drafted, relevance in sorted(compared, key=lambda row: row[0]):
+        found = [row for row in rows.get(session, ()) if not row["is_always"]]
+        if is_drafted:
+            found = [row for row in found if row["is_relevant"]]
+        measured = measure(found, {UUID(i): worth for i, worth in relevance.items()})
+        (drafted if is_drafted else newest).append(_Judged(at, kind, measured))
+    kinds = sorted({one.kind for one in newest if one.measured})
     return Scoreboard(
-        len(figures[BASELINE].by_session),
-        compared[-1].created_at if compared else None,
-        tuple(standings),
+        **_figures(newest, rng),
+        drafted=Figures(**_figures(drafted, rng)),
+        by_judge=tuple(
+            JudgedFigures(judge=kind, **_figures([one for one in newest if one.kind == kind], rng))
+            for kind in (kinds if len(kinds) > 1 else ())
+        ),
     )
 
 
+def compared_rows(told: Combinable, *, sessions: int = SESSIONS) -> QuerySet[Any, Any]:
+    """Return the newest well judged sessions, and of the drafted ones the newest, by one query.
+
+    A row has the session's id, when it was compared, the kind of judge ("" where it is not known),
+    whether it is among the drafted, and what is `told` of the comparison. They come in any order.
+    """
+    judge = Coalesce("session__judgement__kind", Value(""))
+    newest, drafted = (
+        found.order_by("-created_at", "-id").values_list(
+            "session_id", "created_at", judge, Value(is_drafted, output_field=BooleanField()), told
+        )[:sessions]
+        for found, is_drafted in (
+            (well_judged(), False),
+            (well_judged().filter(is_drafted=True, drafted_margin__isnull=False), True),
+        )
+    )
+    return newest.union(drafted, all=True)
+
+
 def well_judged() -> QuerySet[Comparison]:
-    """Return the comparisons whose judgement says something about an order, newest first."""
+    """Return the comparisons whose judgement says something about an order."""
     found = Comparison.objects.filter(void_reason__in=("", *NOT_TAKING_PART))
-    by_agent = found.exclude(session__judgement__kind=JudgeKind.AGENT)
-    return by_agent.only("session_id", "relevance", "created_at").order_by("-created_at", "-id")
+    return found.exclude(session__judgement__kind=JudgeKind.AGENT)
 
 
 def ranked_candidates(sessions: Sequence[UUID]) -> QuerySet[SessionCandidate]:
@@ -122,34 +131,10 @@ def ranked_candidates(sessions: Sequence[UUID]) -> QuerySet[SessionCandidate]:
     return SessionCandidate.objects.filter(session__in=sessions, rank__isnull=False).order_by()
 
 
-def _measure(
-    session: UUID,
-    rows: Sequence[Row],
-    relevance: Mapping[UUID, float],
-    figures: Mapping[str, _Figures],
-) -> None:
-    """Add a session to the figures of the rankers that have an order in it."""
-    for name, key_of in RANKERS.items():
-        keyed = [(key, row["memory_id"]) for row in rows if (key := key_of(row)) is not None]
-        if not keyed:
-            continue
-        first = nsmallest(TOP, keyed)
-        order = [memory for _, memory in sorted(pair for pair in keyed if pair[1] in relevance)]
-        figures[name].by_session[session] = ndcg(order, relevance, TOP)
-        figures[name].judged.append(sum(pair[1] in relevance for pair in first) / len(first))
-
-
-def _stand(name: str, figures: Mapping[str, _Figures], rng: np.random.Generator) -> Standing:
-    own, base = figures[name].by_session, figures[BASELINE].by_session
-    differences = [value - base[session] for session, value in own.items() if session in base]
-    is_compared = name != BASELINE and differences
-    return Standing(
-        ranker=name,
-        ndcg=bootstrap(list(own.values()), rng=rng),
-        gain=bootstrap(differences, rng=rng) if is_compared else None,
-        judged_share=float(np.mean(figures[name].judged)),
-    )
-
-
-def _descending(value: float | None) -> float | None:
-    return None if value is None else -value
+def _figures(found: Sequence[_Judged], rng: np.random.Generator) -> dict[str, Any]:
+    """Return the fields of `Figures` over some sessions."""
+    return {
+        "sessions": sum(BASELINE in one.measured for one in found),
+        "since": min((one.at for one in found), default=None),
+        "standings": standings([one.measured for one in found], rng),
+    }

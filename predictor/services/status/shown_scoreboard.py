@@ -19,11 +19,10 @@ from django.db.models.functions import MD5, Cast
 from engram.kernel.tenancy import current_workspace_id
 from predictor.services.status.scoreboard import (
     READ,
-    SESSIONS,
     Scoreboard,
+    compared_rows,
     ranked_candidates,
     scoreboard,
-    well_judged,
 )
 
 _RESAMPLING_SEED = 17
@@ -62,10 +61,8 @@ def shown_scoreboard() -> Scoreboard:
 
 def _digest() -> Hashable:
     """Return what identifies the rows that the scoreboard reads."""
-    relevance = MD5(Cast("relevance", TextField()))
-    rows = well_judged()[:SESSIONS].values_list("session_id", "created_at", relevance)
-    compared = tuple(rows)
-    candidates = ranked_candidates([session for session, *_ in compared]).aggregate(
+    compared = frozenset(compared_rows(MD5(Cast("relevance", TextField()))))
+    candidates = ranked_candidates(list({session for session, *_ in compared})).aggregate(
         count=Count("pk"), hashes=Sum(_RowHash(*map(F, READ)))
     )
     return compared, candidates["count"], candidates["hashes"]

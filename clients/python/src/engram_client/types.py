@@ -1288,6 +1288,15 @@ class JudgeError(t.TypedDict):
     waiting: int
 
 
+class JudgeFigures(t.TypedDict):
+    """Every ranker over the sessions that one kind of judge judged."""
+
+    sessions: int
+    since: str | None
+    standings: list[Standing]
+    judge: str
+
+
 class JudgeWindow(t.TypedDict):
     """One week of the judge: mean relevance of memories under 7 and over 30 days old."""
 
@@ -2267,6 +2276,14 @@ class Queued(t.TypedDict):
     job: str
 
 
+class RankerFigures(t.TypedDict):
+    """Every ranker over some judged sessions."""
+
+    sessions: int
+    since: str | None
+    standings: list[Standing]
+
+
 class Reason(t.TypedDict):
     """One reason: a code for programs and a sentence for people."""
 
@@ -2503,6 +2520,8 @@ class Scoreboard(t.TypedDict):
     sessions: int
     since: str | None
     standings: list[Standing]
+    drafted: RankerFigures
+    by_judge: list[JudgeFigures]
 
 
 class ServedModel(t.TypedDict):
@@ -2643,6 +2662,7 @@ class Standing(t.TypedDict):
     gain: Mean | None
     judged_share: float
     is_known: bool
+    is_enough: bool
 
 
 class Started(t.TypedDict):
