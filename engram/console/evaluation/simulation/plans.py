@@ -55,7 +55,8 @@ ACROSS = replace(
 LIFE = replace(HABITS, name="life", embedded=0.8, is_judged_whole=False)
 # The habits change: what was useful before is harmful.
 DRIFT = replace(LIFE, name="drift", drifts_at=150, kind=1.5)
-# The baseline is good already.
+# Importance and age decide most: their order alone is far above the baseline, which goes by the
+# context first.
 IMPORTANT = replace(LIFE, name="important", importance=2.0, recency=2.5, topic=1.2, kind=0.3)
 # Nothing can be learned: relevance is random in every session.
 PARITY = replace(
