@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -177,10 +178,16 @@ def test_a_judge_who_may_be_off_is_told_with_the_number_of_ratings(
     client = member("reviewer")
     with in_workspace(tenant.workspace):
         CalibrationItem.objects.update(judge_relevance=0.5)
-        items = list(CalibrationItem.objects.order_by("position"))
-        sessions = sorted({item.session_id for item in items})
+        by_session = defaultdict(list)
+        for item in CalibrationItem.objects.order_by("position"):
+            by_session[item.session_id].append(item)
+        # The draw is random: as many ratings of each session, of which every other one is far off.
+        sessions = list(by_session.values())[: len(by_session) // 2 * 2]
+        most = min(map(len, sessions))
+        items = [item for drawn in sessions for item in drawn[:most]]
+        CalibrationItem.objects.exclude(pk__in=[item.pk for item in items]).delete()
         for place, item in enumerate(items):
-            item.label = 1.0 if sessions.index(item.session_id) % 2 else 0.5
+            item.label = 1.0 if place // most % 2 else 0.5
             item.labelled_by, item.labelled_at = "Ada", NOW + timedelta(hours=place)
             item.save()
     html = get_page(client)
