@@ -11,7 +11,7 @@ from typing import Final
 from memories.core.content import CONTENT_MAX_CHARS
 from memories.core.extraction.describing import DESCRIBED, Advance, Describing, unwatched
 from memories.core.extraction.echoes import find_echoes
-from memories.core.extraction.facts import Fact, make_fact
+from memories.core.extraction.facts import Fact, as_others, make_fact
 from memories.core.extraction.features import Described
 from memories.core.extraction.floor import Reason, explain_low_worth, find_bar, holds_on
 from memories.core.extraction.labels import Role
@@ -176,6 +176,7 @@ def _judge(
     if worth > 0 and holds_on(described, turn):  # an estimate of 0 keeps requests only
         worth = max(worth, WORTH_FROM)
     if worth >= WORTH_FROM and described.statement.is_doubtful:  # a person decides who says it
+        fact = as_others(fact)
         return Refused(text, "third_party_text", WORTH_FROM, turn.role, turn.speaker, start, fact)
     if worth >= WORTH_FROM:
         return Kept(fact, worth, turn.role, turn.speaker, start, described.is_request)

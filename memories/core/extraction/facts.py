@@ -7,7 +7,7 @@ where it has no subject of its own, and with the speaker where it speaks of "I".
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memories.core.extraction.correction_words import Correction, correction_of
@@ -44,7 +44,8 @@ LEAST: Final = 0.3
 class Fact:
     """The text of a fact, the verbatim quote that it is based on, and its confidence (0..1).
 
-    `has_others_words`: an assistant's words are part of the text or of the quote. `asked` is
+    `has_others_words`: words of an assistant, or of whoever wrote a text that is shown, are part
+    of the text or of the quote. `asked` is
     the question that the text repeats, "" without one. `says` is where another statement begins
     that is part of the fact, -1 without one.
     """
@@ -98,6 +99,11 @@ def make_fact(
         text = _said_by(turn, bare_words(own) if asks else described.words, text)
     text = _capitalised(text) if asks else text
     return Fact(text, own, _sure(confidence), not turn.is_users)
+
+
+def as_others(fact: Fact) -> Fact:
+    """Return a fact as one that nobody of the transcript may have said: no surer than such."""
+    return replace(fact, confidence=min(fact.confidence, CERTAIN["unknown"]), has_others_words=True)
 
 
 def _corrected(described: Described, turn: Turn, correction: Correction) -> Fact:

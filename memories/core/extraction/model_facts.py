@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from memories.core.claims import compare
@@ -19,7 +19,7 @@ from memories.core.extraction.extract import (
     extract_from,
     refuse,
 )
-from memories.core.extraction.facts import CERTAIN, LEAST, REQUESTED, Fact
+from memories.core.extraction.facts import CERTAIN, LEAST, REQUESTED, Fact, as_others
 from memories.core.extraction.features import MAX_CHARS, Described
 from memories.core.extraction.floor import Reason, find_bar
 from memories.core.extraction.overlap import overlaps
@@ -205,7 +205,9 @@ def _check(text: TranscriptText, one: Found) -> Kept | Refused:
         turn.role in {"assistant", "other"} or text.has_only_others(words),
     )
     kept = Kept(fact, 1.0, turn.role, turn.speaker, at[0], described.is_request)
-    return refuse(kept, "third_party_text") if described.statement.is_doubtful else kept
+    if described.statement.is_doubtful:
+        return refuse(replace(kept, fact=as_others(fact)), "third_party_text")
+    return kept
 
 
 def _rests_on(fact: str, quote: str, described: Described) -> bool:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from memories.core.extraction.blocks import Block
+from memories.core.extraction.introductions import introduces
 from memories.core.extraction.lists import BULLET, find_items
-from memories.core.extraction.pasted import find_pasted, introduces_text
+from memories.core.extraction.pasted import Span, find_pasted, unquoted
 from memories.core.extraction.references import asks_for_detail, tells_detail
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.shown_text import find_shown_text
@@ -38,7 +39,7 @@ class Statement:
     stands in a block of code or log lines, in text quoted from elsewhere, or is not to be stored.
     `corrects` is the text that its speaker took back for it, "" without one; `is_listed`: a request
     to remember announced it; `is_retracted`: its speaker took it back; `is_doubtful`: it may be
-    others' words, which its speaker asks about.
+    others' words, which its speaker shows.
     """
 
     text: str
@@ -72,28 +73,58 @@ def _of_turn(
     transcript: str, position: int, turn: Turn, blocks: dict[int, Block | None]
 ) -> Iterator[Statement]:
     place = 0
-    doubtful_from = find_shown_text(transcript, turn.start, turn.end) if turn.is_users else turn.end
+    prose = [(a, b) for kind, a, b in _blocks(transcript, turn, blocks) if kind == "prose"]
+    is_persons = turn.role != "assistant"
+    shown = find_shown_text(transcript, turn.start, turn.end, prose) if is_persons else []
     for kind, start, end, is_item in _stretches(transcript, turn, blocks):
+        cut = [(start, end, False)] if is_item else _parted(start, end, shown)
         is_own = kind == "prose" and turn.is_users
-        listed_until = start if not is_item else end
-        said, is_awaited = "", False  # the sentence before, and whether it asks to keep this one
-        text = transcript[start:end]
-        for first, last in [_item(text)] if is_item else _pieces(text, kind):
-            span = start + first, start + last
-            parts = (
-                split_at_request(transcript, *span, is_own=is_own) if kind == "prose" else [span]
-            )
-            for a, b in parts:
-                before, said = said, transcript[a:b]
-                is_listed = b <= listed_until or (is_awaited and tells_detail(said))
-                yield Statement(
-                    said, a, b, position, place, kind,
-                    is_listed=is_listed, is_doubtful=turn.may_be_output or a >= doubtful_from,
-                )  # fmt: skip
+        for first, last, is_within in cut:
+            span = unquoted(transcript, first, last) if is_within else (first, last)
+            is_doubtful = turn.may_be_output or is_within or (is_item and _is_in(first, shown))
+            for one in _of_stretch(transcript, kind, span, is_own=is_own, is_item=is_item):
+                yield replace(one, turn=position, place=place, is_doubtful=is_doubtful)
                 place += 1
-                is_awaited = is_own and asks_for_detail(said, before)
-                if is_own and not is_item and _goes_for_line(said):
-                    listed_until = _line_end(transcript, b, end)
+
+
+def _of_stretch(
+    transcript: str, kind: Kind, stretch: Span, *, is_own: bool, is_item: bool
+) -> Iterator[Statement]:
+    """Yield the statements of a stretch, their turn and place unset."""
+    start, end = stretch
+    listed_until = start if not is_item else end
+    said, is_awaited = "", False  # the sentence before, and whether it asks to keep this one
+    text = transcript[start:end]
+    for first, last in [_item(text)] if is_item else _pieces(text, kind):
+        span = start + first, start + last
+        parts = split_at_request(transcript, *span, is_own=is_own) if kind == "prose" else [span]
+        for a, b in parts:
+            before, said = said, transcript[a:b]
+            is_listed = b <= listed_until or (is_awaited and tells_detail(said))
+            yield Statement(said, a, b, 0, 0, kind, is_listed=is_listed)
+            is_awaited = is_own and asks_for_detail(said, before)
+            if is_own and not is_item and _goes_for_line(said):
+                listed_until = _line_end(transcript, b, end)
+
+
+def _parted(start: int, end: int, spans: Sequence[Span]) -> Iterator[tuple[int, int, bool]]:
+    """Yield the parts of a stretch, and whether each is in a span; spans are in order."""
+    at = start
+    place = max(bisect_right(spans, (start, start)) - 1, 0)
+    while place < len(spans) and spans[place][0] < end:
+        first, last = max(spans[place][0], at), min(spans[place][1], end)
+        if at < first:
+            yield at, first, False
+        if first < last:
+            yield first, last, True
+            at = last
+        place += 1
+    if at < end:
+        yield at, end, False
+
+
+def _is_in(at: int, spans: Sequence[Span]) -> bool:
+    return any(is_within for _, _, is_within in _parted(at, at + 1, spans))
 
 
 def _pieces(text: str, kind: Kind) -> Iterator[tuple[int, int]]:
@@ -131,13 +162,11 @@ def _stretches(
 ) -> Iterator[tuple[Kind, int, int, bool]]:
     """Yield the stretches of a turn, and whether each is an item that a request announces."""
     others = _others_text(transcript, turn, blocks)
-    starts = [first for first, _ in others]
     line_start = transcript.rfind("\n", 0, turn.start) + 1
 
     def is_own(at: int) -> bool:
         block = blocks.get(line_start if at == turn.start else at)
-        place = bisect_right(starts, at) - 1
-        is_others = place >= 0 and at < others[place][1]
+        is_others = _is_in(at, others)
         return block is None and not is_others and _QUOTED.match(transcript, at) is None
 
     is_users = turn.is_users
@@ -161,7 +190,7 @@ def _others_text(
     transcript: str, turn: Turn, blocks: dict[int, Block | None]
 ) -> list[tuple[int, int]]:
     prose = [(a, b) for kind, a, b in _blocks(transcript, turn, blocks) if kind == "prose"]
-    return find_pasted(transcript, prose, turn.end, is_persons=turn.role != "assistant")
+    return find_pasted(transcript, prose, turn.end) if turn.role != "assistant" else []
 
 
 def _handed_over(
@@ -171,24 +200,9 @@ def _handed_over(
     others: Sequence[tuple[int, int]],
 ) -> Iterator[tuple[Kind, int, int]]:
     """Yield the stretches of a turn; prose in the spans of others, in order, is quoted."""
-    place = 0
     for kind, start, end in _blocks(transcript, turn, blocks):
-        if kind != "prose":
-            yield kind, start, end
-            continue
-        at = start
-        while place < len(others) and others[place][0] < end:
-            first, last = max(others[place][0], at), min(others[place][1], end)
-            if at < first:
-                yield "prose", at, first
-            if first < last:
-                yield "quoted", first, last
-                at = last
-            if others[place][1] > end:
-                break
-            place += 1
-        if at < end:
-            yield "prose", at, end
+        for first, last, is_others in _parted(start, end, others):
+            yield "quoted" if is_others and kind == "prose" else kind, first, last
 
 
 def _blocks(
@@ -227,7 +241,9 @@ def _kind_of(line: str, *, is_first: bool) -> Kind:
 
 def _is_told(line: str) -> bool:
     """Return whether a line of many signs is written by a person all the same."""
-    return find_request(line) is not None or introduces_text(line)
+    plain = line.strip()
+    is_head = plain.endswith(":") and introduces(plain[:-1], ":", "", is_alone=True) != ""
+    return is_head or find_request(line) is not None
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int]]:
