@@ -66,6 +66,7 @@ OWN = [
     "Before we start: remember that the toll at Varn is 9 crowns.",
     "Some context for you:\n{}",
     "Two things:\n1. {}\n2. Send me the report.",
+    "Just so you have it: the toll at Varn is 9 crowns.",
     "Store the following:\n- the toll at Varn is 9 crowns\n- Ana approves them",
     "Save this for later: the toll at Varn is 9 crowns.",
     "The toll at Varn is 9 crowns. Write that down, please.",

@@ -197,7 +197,8 @@ HEAD: Final = re.compile(
     rf" (?:remember|not|keep|bear|stor|sav|memori[sz])\w{{0,6}}(?: in mind)?|{_WHERE}))"
     r"(?: ?:| (?:is|are) that(?= ))"
     # For what something is said: "Just so you remember, …".
-    rf"|(?P<purpose>(?:(?:so|in order)(?: that)? you(?:'ll| will| can| always){{0,2}} {_REMEMBERS}"
+    rf"|(?P<purpose>(?:(?:so|in order)(?: that)? you(?:'ll| will| can| always){{0,2}}"
+    rf" (?:{_REMEMBERS}|have (?:it|this|that)(?: {_WHERE}| handy)?)"
     rf"|lest you forget|(?:in order )?for you to (?:{_REMEMBERS}|not forget)"
     rf"|to make sure(?: that)? you (?:{_REMEMBERS})(?: it| this| that)?)"
     r"(?= ?[,:\u2013\u2014]| -))"
