@@ -14,7 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from django.conf import settings
 from django.db import connection
+from django.utils import timezone
+
+from engram.console.evaluation.provenance import git_head
 
 _TICK_MS = 1000 / os.sysconf("SC_CLK_TCK")
 
@@ -60,7 +64,10 @@ def measure(calls: Sequence[Callable[[], object]]) -> dict[str, float]:
 
 
 def report(benchmark: str, rows: dict[str, dict[str, float]], file: Path | None = None) -> None:
-    """Print a table and one line of JSON; write the line to `file` as well, if there is one."""
+    """Print a table and one line of JSON; write the line to `file` as well, if there is one.
+
+    The line names the commit that was measured, and when that was.
+    """
     names = list(dict.fromkeys(name for row in rows.values() for name in row))
     print(f"{'':<34}" + "".join(f"{name:>17}" for name in names))
     for title, row in rows.items():
@@ -69,6 +76,8 @@ def report(benchmark: str, rows: dict[str, dict[str, float]], file: Path | None 
     line = json.dumps(
         {
             "benchmark": benchmark,
+            "at": timezone.now().isoformat(),
+            "git": git_head(Path(settings.BASE_DIR)),
             "size": os.environ.get("BENCH_SIZE", "full"),
             "rows": rows,
             "load_average": load,

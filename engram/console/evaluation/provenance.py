@@ -28,7 +28,7 @@ def provenance(inputs: Sequence[Path], *, now: datetime, seed: int) -> dict[str,
     """Return the data needed to repeat a run."""
     return {
         "at": now.isoformat(),
-        "git": _git_head(Path(settings.BASE_DIR)),
+        "git": git_head(Path(settings.BASE_DIR)),
         "inputs": [{"name": path.name, "sha256": _sha256(path)} for path in inputs],
         "seed": seed,
         "embedding_model": model_name(),
@@ -44,7 +44,7 @@ def provenance(inputs: Sequence[Path], *, now: datetime, seed: int) -> dict[str,
     }
 
 
-def _git_head(folder: Path) -> dict[str, Any] | None:
+def git_head(folder: Path) -> dict[str, Any] | None:
     """Return the commit and whether tracked files differ from it; None outside a checkout."""
 
     def ask(*arguments: str) -> str:
