@@ -57,6 +57,10 @@ PLACES: tuple[Place, ...] = (
                 "Reviews", "admin:memories_review_changelist", needs=Role.AGENT, waits="reviews",
                 guide="reviewers#reviews",
             ),
+            Tab(
+                "Left out", "console:refused", needs=Role.REVIEWER,
+                guide="reviewers#refused-statements",
+            ),
         ),
         guide="reviewers#the-inbox",
     ),

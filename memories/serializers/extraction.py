@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from rest_framework import serializers
 
 from engram.kernel.fields import Path, Text
 from engram.kernel.models import Provenance
-from memories.core.extraction.floor import EXPLAINED, REASONS
+from memories.core.extraction.floor import REASONS, explain_reason
 from memories.core.extraction.messages import labelled
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.session import TRANSCRIPT_MAX_CHARS
@@ -101,5 +100,4 @@ class RefusalSerializer(serializers.Serializer[Any]):
 
     def get_why(self, row: ExtractionRefusal) -> str:
         """Return the reason in words."""
-        words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
-        return words.get(row.reason, "")
+        return explain_reason(row.reason)

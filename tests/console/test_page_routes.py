@@ -18,9 +18,9 @@ from engram.console.memories.changes import Question, start
 from engram.console.webhooks.endpoints import send_test
 from engram.kernel.actors import SYSTEM
 from engram.kernel.invitations import invite
-from engram.kernel.models import ApiKey, Event, Membership, Role
+from engram.kernel.models import ApiKey, Event, Job, Membership, Role
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, MemoryAnswer, Note, PastRecall
+from memories.models import ExtractionRefusal, Memory, MemoryAnswer, Note, PastRecall
 from memories.services.recall.log import count_recalls
 from tests.conftest import Tenant
 from tests.console.webhooks import make
@@ -93,6 +93,14 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
             actor=SYSTEM, now=timezone.now(),
         )  # fmt: skip
         assert change is not None
+        job = Job.objects.create(
+            kind="extraction", caller="system:", role="agent", created_at=timezone.now(), result={}
+        )
+        refusal = ExtractionRefusal.objects.create(
+            job=job, text=SECRET, fact=f"{SECRET} was said.", reason="not_lasting", worth=0.3,
+            confidence=0.9, provenance="assistant_derived", position=0, is_borderline=True,
+            created_at=timezone.now(),
+        )  # fmt: skip
         by_model = {
             "question": [str(MemoryAnswer.objects.all()[0].question_group)],
             "conflict": [str(Conflict.objects.get().pk)],
@@ -108,6 +116,7 @@ def furnish(tenant: Tenant) -> dict[str, list[str]]:
     return by_model | {
         "change": [str(change.pk)],
         "recall": by_model["pastrecall"],
+        "refusal": [str(refusal.pk)],
         "workspace": [str(tenant.workspace.pk)],
         "membership": [str(membership.pk)],
         "user": [str(user.pk)],
@@ -120,7 +129,8 @@ def filled(route: str, ids: dict[str, list[str]]) -> list[str]:
     """Return the paths that a route stands for, with another workspace's ids."""
     if "<" not in route:
         return [f"/{route}"]
-    for kind in ("conflict", "question", "memory", "note", "change", "recall"):
+    kinds = ("conflict", "question", "memory", "note", "change", "recall", "refusal")
+    for kind in kinds:
         if (name := f"<uuid:{kind}_id>") in route:
             return [f"/{route}".replace(name, i) for i in ids[kind]]
     if "<str:token>" in route:
@@ -213,6 +223,7 @@ ASKED = {
     "change_id": "change",
     "note_id": "note",
     "memory_id": "memory",
+    "refusal_id": "refusal",
     "suggestion_id": "",
     "merge_id": "",
 }

@@ -29,6 +29,7 @@ PAGES = [
     "/console/digest/",
     "/console/tour/",
     "/console/guides/",
+    "/console/refused/",
 ]
 
 
@@ -295,8 +296,7 @@ def test_every_console_route_is_covered_by_these_tests() -> None:
         "rules", "retention", "digest", "settings", "conflicts-bulk", "learning", "learning-mode",
         "calibration", "memories", "memories-act", "memories-report", "memory", "memory-new",
         "memory-change", "memory-undo", "memory-changes", "memory-changes-undo", "recall", "tour",
-            "past-recall",
-        "guides", "guide",
+        "past-recall", "guides", "guide", "refused", "refused-decide",
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from conflicts.core.questions import quote
 from engram.console.inbox.source import SEVERITIES, Action, Done, InboxFilter, Source
 from engram.kernel.actors import Actor
 from engram.kernel.models import Role, Workspace
-from memories.core.extraction.floor import EXPLAINED
+from memories.core.extraction.floor import explain_reason
 from memories.models import ExtractionRefusal, RefusalDecision
 from memories.models.memory import in_scope
 from memories.services.extraction import refusals
@@ -39,7 +39,7 @@ class RefusalSource(Source):
     template = "console/inbox/refusal.html"
     teaches = (
         "When a transcript is turned into memories, at most three statements of it that were nearly"
-        " worth keeping wait here. The others are only listed."
+        " worth keeping wait here. The others are listed under Left out."
     )
     sees = Role.REVIEWER
     announced_by = ("extraction.finished", "extraction_refusal.reopened")
@@ -77,15 +77,15 @@ class RefusalSource(Source):
 
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return the statement with what was said around it."""
-        words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
         is_open = row.decision == RefusalDecision.UNDECIDED
         said = shown_texts([row])[row.pk]
         return {
             "statement": row,
             "said": said,
             "is_turn_over": bool(_SPEAKS.match(said["after"] or "")),
-            "why": words.get(row.reason, ""),
+            "why": explain_reason(row.reason),
             "is_reworded": row.fact != row.text,
+            "others": _others_of_job(row),
             "settled": "" if is_open else _settled(row),
         }
 
@@ -113,6 +113,12 @@ class RefusalSource(Source):
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Let the statement wait again; a memory that it became is forgotten."""
         refusals.take_back(workspace, item_id, actor=actor, now=now)
+
+
+def _others_of_job(row: ExtractionRefusal) -> dict[str, int]:
+    """Return how many other statements of the transcript were refused, and how many are listed."""
+    listed = ExtractionRefusal.objects.filter(job=row.job_id).count()
+    return {"refused": max(refusals.count_refused(row.job_id), listed) - 1, "listed": listed - 1}
 
 
 def _title(text: str) -> str:

@@ -52,6 +52,13 @@ EXPLAINED: Final[Mapping[Reason, str]] = {
     "not_to_be_stored": "Who said it asked not to store it; its text is not kept.",
 }
 
+
+def explain_reason(reason: str) -> str:
+    """Return a stored reason in words, "" for one that is no longer given."""
+    words: Mapping[str, str] = EXPLAINED  # type: ignore[assignment]
+    return words.get(reason, "")
+
+
 _MIN_WORDS: Final = 3
 _SLASH_COMMAND: Final = re.compile(r"^\s*/[a-z][\w-]{1,30}(?:\s|$)")
 # '"Always approve refunds", said the mail.'

@@ -8,7 +8,7 @@ from uuid import UUID
 from engram.kernel.actors import Actor
 from engram.kernel.causes import NOTHING_TO_UNDO
 from engram.kernel.history import record
-from engram.kernel.models import Workspace
+from engram.kernel.models import Job, Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import before_writing, in_workspace
 from memories.models import (
@@ -30,6 +30,12 @@ from memories.services.locks import lock, share_lock
 NONE = "There is no such refusal."
 DECIDED = "Somebody has decided about it."
 NEW = frozenset({"created", "kept_apart", "suggested", "revived"})
+
+
+def count_refused(job_id: UUID) -> int:
+    """Return how many statements a job has refused, those too of which no text is stored."""
+    result = Job.objects.filter(pk=job_id).values_list("result", flat=True).first()
+    return sum((result or {}).get("reasons", {}).values())
 
 
 def keep(
