@@ -29,7 +29,7 @@ Reason = Literal[
 ]  # fmt: skip
 REASONS: Final[tuple[Reason, ...]] = get_args(Reason)
 EXPLAINED: Final[Mapping[Reason, str]] = {
-    "third_party_text": "It is pasted from elsewhere, or a tool wrote it.",
+    "third_party_text": "It may be pasted from elsewhere, or a tool wrote it.",
     "procedural_fragment": "It is a step of what was being done: code, a log line, an instruction,"
     " binary data.",
     "question": "It is a question.",

@@ -108,7 +108,9 @@ def _asks_about(words: Sequence[str], sign: str, *, is_alone: bool) -> bool:
     if words[-1] in TO_THE_ASKED or (sign != "?" and not is_alone):
         return False
     if words[0] in _ASKED_OF_TEXT and len(words) > 2 and words[2] not in _RUNNING:
-        return words[1] in DEICTIC or is_text_phrase(words[1:4])
+        is_opinion = words[0] in _OPINION and words[1] == "you"  # "Would you trust this?"
+        is_about = words[1] in DEICTIC or is_text_phrase(words[1:4])
+        return is_about or (is_opinion and points_on(words))
     if words[0] in QUESTION_WORDS:
         is_of_that = not READING.isdisjoint(words) and "that" in words
         is_of_text = is_of_that or points_on(words) or is_text_phrase(words[1:5])
@@ -120,6 +122,7 @@ def _asks_about(words: Sequence[str], sign: str, *, is_alone: bool) -> bool:
     return is_of_text or (points_on(words) and "you" not in words)
 
 
+_OPINION: Final = words_of("would do did")
 _RUNNING: Final = words_of("work works happen happens")
 _MOST_OF_ELLIPSIS: Final = 3
 _NO_ELLIPSIS: Final = (

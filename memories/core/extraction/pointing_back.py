@@ -7,11 +7,13 @@ from typing import Final
 
 from memories.core.extraction.cues import DAYS, FIRST, SECOND
 from memories.core.extraction.request_clauses import FINITE
+from memories.core.extraction.shown_titles import is_source
 from memories.core.extraction.shown_words import (
     OWN,
     READING,
     RECEIVING,
     SAYING,
+    TEXTS,
     TO_THE_ASKED,
     is_text_phrase,
     plain_clause,
@@ -39,7 +41,10 @@ def points_back(clause: str, sign: str, *, is_last: bool) -> bool:
         words = words[1:]
     if len(words) < 2 or words[0] in OWN:
         return False
-    return _attributes(words) or (is_last and sign != ":" and _asks(words, sign))
+    if _attributes(words) or not is_last or sign == ":":
+        return _attributes(words)
+    is_named = is_source(plain) and not TEXTS.isdisjoint(words)  # "(from the vendor's FAQ)"
+    return is_named or _asks(words, sign)
 
 
 def _attributes(words: Sequence[str]) -> bool:
