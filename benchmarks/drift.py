@@ -4,10 +4,15 @@
 
 The pairs are those of `evaluate --drift`. Without files it reads `benchmarks/drift/`, the project's
 own. For each file the weights of the evidence (`memories/core/drift/calibration.py`) are fitted on
-the others; `fitted on all` has the weights that the product stores. Pairs of `AGAINST` count less:
-their author wrote them against one feature, the share of the note that changed, so that all its
-rewordings are small and most of its contradictions are in rewritten notes. What the features are
-was decided with all files in view, which no protocol can take back.
+the others; `fitted on all` has the weights that the product stores, and with those the files of
+`UNTOUCHED` are measured. Pairs of `AGAINST` count less: their author wrote them against one
+feature, the share of the note that changed, so that all its rewordings are small and most of its
+contradictions are in rewritten notes. What the features are was decided with all files in view,
+which no protocol can take back.
+
+Each file is also measured with ten more sentences in both versions of each note
+(`benchmarks/drift_padding.py`), of which neither a label nor a verdict should depend. Copies with
+neutral ones are among what is fitted on, drawn by another seed than those that are measured.
 """
 
 from __future__ import annotations
@@ -20,9 +25,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import benchmarks.ground  # noqa: F401  sets Django up, before the product's modules are read
+from benchmarks.drift_padding import KINDS, padded
 from engram.console.evaluation import drift, drift_pairs
 from engram.console.evaluation.drift_fitting import labelled
-from engram.console.evaluation.drift_pairs import ReadPair, read_pair
+from engram.console.evaluation.drift_pairs import DriftRow, ReadPair, read_pair
 from engram.kernel.embedding import model_name
 from memories.core.drift.calibration import CALIBRATIONS, Calibration
 from memories.core.drift.estimate import Estimate
@@ -33,9 +39,10 @@ from memories.services.drift.reading import Estimator
 OWN: Final = Path(__file__).parent / "drift"
 UNTOUCHED: Final = frozenset(
     ["answers", "answers_2", "start", *(f"pairs_{number}" for number in range(3, 10))]
-)  # measured by the stored weights, and never fitted on
+)  # measured by the weights that are fitted on the others, and never fitted on
 AGAINST: Final = frozenset(["pairs_2"])
 WEIGHT_OF_THOSE: Final = 0.6
+FITTED_SEED, MEASURED_SEED = 1, 2
 
 
 @dataclass(frozen=True)
@@ -46,15 +53,34 @@ class Case:
     label: Labelled | None
 
 
-def read(path: Path, model: str, estimate: Estimate) -> list[Case]:
+@dataclass(frozen=True)
+class File:
+    """The pairs of a file: as they are, with longer notes to fit on, and by kind to measure."""
+
+    plain: Sequence[Case]
+    lengthened: Sequence[Case]
+    by_kind: Mapping[str, Sequence[Case]]
+
+
+def read(path: Path, model: str, estimate: Estimate) -> File:
     """Read a file of pairs and measure their evidence."""
+    rows = drift_pairs.read(path)
     weight = WEIGHT_OF_THOSE if path.stem in AGAINST else 1.0
-    pairs = [read_pair(row, model) for row in drift_pairs.read(path)]
-    return [Case(pair, labelled(pair, estimate, weight)) for pair in pairs]
+
+    def cases(rows: Sequence[DriftRow]) -> list[Case]:
+        pairs = [read_pair(row, model) for row in rows]
+        return [Case(pair, labelled(pair, estimate, weight / 2)) for pair in pairs]
+
+    return File(
+        cases(rows),
+        () if path.stem in UNTOUCHED else cases(padded(rows, "neutral", FITTED_SEED)),
+        {kind: cases(padded(rows, kind, MEASURED_SEED)) for kind in KINDS},
+    )
 
 
-def _fit(cases: Iterable[Case]) -> Calibration:
+def _fit(files: Iterable[File]) -> Calibration:
     base = CALIBRATIONS.get(model_name(), Calibration())
+    cases = [case for file in files for case in (*file.plain, *file.lengthened)]
     return fit([case.label for case in cases if case.label], base)
 
 
@@ -73,6 +99,19 @@ def _weights(calibration: Calibration) -> dict[str, float]:
     return {**named, "bias": calibration.bias}
 
 
+def measure(
+    name: str, file: File, calibration: Calibration, estimate: Estimate
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Return the figures of a file, also with longer notes, and its predictions; print them."""
+    metrics, predictions = judge(file.plain, calibration, estimate)
+    longer = {kind: judge(some, calibration, estimate)[0] for kind, some in file.by_kind.items()}
+    for kind, figures in {"": metrics, **longer}.items():
+        shares = ", ".join(f"{key} {value['mean']:.3f}" for key, value in figures.items())
+        print(f"{f'{name} {kind}':<24} {shares}")
+    lines = [{"file": name, **row} for row in predictions]
+    return {"metrics": metrics, "with longer notes": longer}, lines
+
+
 def main() -> None:
     """Measure each file with the weights of the others; print, write."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -80,22 +119,20 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--predictions", type=Path)
     options = parser.parse_args()
-    files = options.files or [
-        path for path in sorted(OWN.glob("*.jsonl")) if path.stem not in UNTOUCHED
-    ]
+    paths = options.files or sorted(OWN.glob("*.jsonl"))
     model = model_name()
     estimate = Estimator(model)
-    cases = {path.stem: read(path, model, estimate) for path in files}
-    report: dict[str, Any] = {"embedding model": model, "left out": {}}
+    every = {path.stem: read(path, model, estimate) for path in paths}
+    fitted_on = {name: file for name, file in every.items() if name not in UNTOUCHED}
+    everything = _fit(fitted_on.values())
+    report: dict[str, Any] = {"embedding model": model, "left out": {}, "untouched": {}}
     lines = []
-    for name, own in cases.items():
-        others = _fit([case for other, some in cases.items() if other != name for case in some])
-        figures, predictions = judge(own, others, estimate)
-        report["left out"][name] = {"metrics": figures, "weights": _weights(others)}
-        lines += [{"file": name, **row} for row in predictions]
-        shares = ", ".join(f"{key} {value['mean']:.3f}" for key, value in figures.items())
-        print(f"{name:<16} {shares}")
-    everything = _fit([case for some in cases.values() for case in some])
+    for name, file in every.items():
+        others = _fit(some for other, some in fitted_on.items() if other != name)
+        by, part = (others, "left out") if name in fitted_on else (everything, "untouched")
+        figures, predictions = measure(name, file, by, estimate)
+        report[part][name] = {**figures, "weights": _weights(by)}
+        lines += predictions
     report["fitted on all"] = _weights(everything)
     print("fitted on all", report["fitted on all"])
     if options.json:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from memories.core.answers import Answer
 from memories.core.drift.calibration import CALIBRATIONS
 from memories.core.drift.edits import edit_between, edits_of
-from memories.core.drift.evidence import FEATURES
+from memories.core.drift.evidence import FEATURES, evidence_of
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import parts_of, words_of
 from memories.core.drift.passages import (
@@ -382,6 +382,34 @@ Requests for leave come in by mail. The ward sister signs each of them before it
 LEAVE = "Holidays are granted at the nurses' desk ([[shifts]])."
 SIGNER = Answer("Who signs requests for leave?", "the ward sister")
 LATE = Answer("When does the late shift begin?", "13:30")
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("The key hangs behind the door.", "The key is at the office of Marek."),
+     ("Visitors sign the book.", "Guests put their name in the book."),
+     (NOTE.partition("## Alarms")[0], "# Pump room\n\nMondays are for cleaning.\n\n")],
+)  # fmt: skip
+def test_evidence_does_not_depend_on_how_long_the_rest_of_the_note_is(old: str, new: str) -> None:
+    more = "\n".join(f"- Shelf {n} in the corridor has a label in colour {n}." for n in range(40))
+    for memory in ("The key hangs behind the door.", "Visitors sign the book."):
+        short = judge(memory, NOTE.replace(old, new))
+        for long in ("{0}\n{1}\n", "{1}\n\n{0}"):
+            before, after = (long.format(n, more) for n in (NOTE, NOTE.replace(old, new)))
+            found = judge(memory, after, before=before)
+            assert (found.is_drifted, found.evidence) == (short.is_drifted, short.evidence)
+
+
+def test_a_support_that_does_not_know_what_was_near_counts_a_few_statements() -> None:
+    memory = "The key hangs behind the door."
+    present = scored(memory, NOTE.replace(memory, "The key is at the office of Marek."))
+    support = support_of(memory, scored(memory, NOTE))
+    record = support.as_record()
+    del record["near"]
+    earlier = Support.from_record(record)
+    assert earlier.near == frozenset() != support.near
+    found = evidence_of(memory, earlier, edits_of(earlier, present), present, estimate=None)
+    assert (found.gone, found.gone_count) == (1 / 8, 1)
+
 
 
 def test_what_stands_in_the_place_of_an_answer_is_compared_with_it() -> None:

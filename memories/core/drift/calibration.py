@@ -21,10 +21,11 @@ class Calibration:
     """A logistic model of the evidence: `weights` in the order of FEATURES, `bias`, `threshold`.
 
     `of_deliberateness` is not fitted: how many harmless rewordings a file has beside how many
-    rewritten notes is its author's choice. `low_overlap` is the cosine of a task to the nearest
-    passage below which no note is about it; `weak` that below which one of another context is no
-    answer; `near_phrases` that of two phrases from which they may be names of one thing, below -1
-    or equal where that was not measured, so that replaced phrases are not looked for.
+    rewritten notes is its author's choice. The weights are, given it. `low_overlap` is the cosine
+    of a task to the nearest passage below which no note is about it; `weak` that below which one of
+    another context is no answer; `near_phrases` that of two phrases from which they may be names of
+    one thing, below -1 or equal where that was not measured, so that replaced phrases are not
+    looked for.
     """
 
     weights: tuple[float, ...] = (0.0,) * len(FEATURES)
@@ -45,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(5.316, 0.444, 6.293, -0.462, 1.158, 1.205, 0.103, -0.217),
-        bias=-3.429,
+        weights=(5.391, 0.09, 6.617, -0.559, 0.137, 0.882, -0.171, -0.869, 2.618),
+        bias=-1.256,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(5.076, 0.388, 6.38, -0.665, 1.008, 1.263, 0.046, -0.131),
-        bias=-3.27,
+        weights=(5.154, 0.34, 6.603, -0.731, -0.044, 0.738, -0.284, -0.729, 2.272),
+        bias=-0.966,
         near_phrases=0.45,
     ),
 }

@@ -1,13 +1,14 @@
 """Measure what a changed support says about drift.
 
-A statement that was rewritten with the whole note was mostly reworded; one that was edited alone
-was edited for what it says. So the share of the note that is gone is a part of the evidence.
+A statement that was rewritten with many others was mostly reworded; one that was edited alone was
+edited for what it says. So how many statements are gone is a part of the evidence, and which share
+of those that were near to the memory: neither depends on how long the rest of the note is.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -18,13 +19,22 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import values_of, weights_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import Scored, Support, covered, covered_by, digests_of
+from memories.core.drift.support import (
+    NEAREST,
+    Scored,
+    Support,
+    covered,
+    covered_by,
+    digests_of,
+)
 from memories.core.likelihood import UNKNOWN
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
 _SMALL_EDIT: Final = 0.6
 _LEAST_SHARE: Final = 0.25  # of the supported words: what covers less of them is a side remark
-_LEAST_GONE: Final = 0.1  # share of a note; below it all edits are equally deliberate
+_LEAST_GONE: Final = 0.1  # share; below it all edits are equally deliberate
+_READ_AGAINST: Final = 3  # statements, the nearest ones, that may exclude the memory
+_REWRITTEN: Final = 8  # statements; from here on, all edits are of a note that was rewritten
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +58,13 @@ class Evidence:
     is_opposed : str
         How the new wording turns the old one round: a negation, an opposite, an order, something
         that joins what the memory says to be the only one; "" when nothing shows.
+    against : float
+        Greatest likelihood that one of the nearest statements excludes the memory, 0..1.
     gone : float
-        Share of the earlier note's statements that the present note does not have, 0..1.
+        Share, 0..1, of the earlier note's statements near to the memory that the present note does
+        not have.
+    gone_count : int
+        How many of all its statements that does not have.
     """
 
     fall: float
@@ -60,7 +75,9 @@ class Evidence:
     same: float
     contradicted: float
     is_opposed: str
+    against: float
     gone: float
+    gone_count: int
 
     @property
     def features(self) -> tuple[float, ...]:
@@ -75,16 +92,22 @@ class Evidence:
             float(bool(self.is_opposed)),
             float(bool(self.new_values)),
             float(is_nothing_lost),
+            self.against,
         )
 
     @property
     def deliberateness(self) -> float:
-        """Return -ln of the share that is gone, at least 0.1: how unlikely chance is, 0..2.3."""
-        return -math.log(min(1.0, max(_LEAST_GONE, self.gone)))
+        """Return how far the edit was made for the memory's part of the note, -1.04..2.3.
+
+        -ln(share x root of count) of what is gone: a share of at least 0.1, a count of 1..8.
+        """
+        count = min(_REWRITTEN, max(1, self.gone_count))
+        return -math.log(min(1.0, max(_LEAST_GONE, self.gone)) * math.sqrt(count))
 
 
 FEATURES: Final = (
     "fall", "lost", "lost values", "same", "contradicted", "opposed", "new value", "nothing lost",
+    "against",
 )  # fmt: skip
 
 
@@ -154,7 +177,7 @@ def evidence_of(
         ]
         same = min(same, max(one.same + one.refines for one in told))
         contradicted = max(contradicted, told[0].contradicts + told[0].updates)
-    digests = digests_of(scored.statement for scored in present)
+    missing = support.digests - digests_of(scored.statement for scored in present)
     return Evidence(
         fall=max((edit.fall for edit in edits), default=0.0),
         lost=sum(weights.get(key, 1) for key in lost) / total,
@@ -164,8 +187,26 @@ def evidence_of(
         same=same,
         contradicted=contradicted,
         is_opposed=opposed,
-        gone=len(support.digests - digests) / max(1, len(support.digests)),
+        against=_against(text, present, estimate) if estimate else 0.0,
+        gone=_share_gone(support, missing),
+        gone_count=len(missing),
     )
+
+
+def _against(text: str, present: Sequence[Scored], estimate: Estimate) -> float:
+    nearest = sorted(present, key=lambda scored: -scored.cosine)[:_READ_AGAINST]
+    told = [estimate(text, scored.statement.text) for scored in nearest]
+    return max((one.contradicts + one.updates for one in told), default=0.0)
+
+
+def _share_gone(support: Support, missing: Set[str]) -> float:
+    """Return which share of the statements near to the memory is gone, 0..1.
+
+    Which were near is not known of older records: there all count, as if they were a few.
+    """
+    if support.near:
+        return len(support.near & missing) / len(support.near)
+    return min(1.0, len(missing) / max(1, min(NEAREST, len(support.digests))))
 
 
 def _wordings(before: Statement, after: Statement) -> tuple[str, str]:

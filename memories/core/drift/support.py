@@ -14,7 +14,7 @@ from memories.core.drift.task_boxes import Task
 from memories.core.spelling import letters
 
 MAX_SENTENCES: Final = 4  # that a support keeps
-_NEAR: Final = 8  # statements, the most similar ones, among which support is looked for
+NEAREST: Final = 8  # statements, the most similar ones, among which support is looked for
 _LEAST_SIMILARITY: Final = 0.25
 _BEHIND_BEST: Final = 0.35  # in similarity: what is further away shares words by chance
 _CLEARLY_BEHIND: Final = 0.2  # from here on, a single common word is no support
@@ -62,6 +62,8 @@ class Support:
         Digests of its headings, as far as statements stand under them; empty of older records.
     form : int
         How the note was read: the present one is compared as it reads in this form.
+    near : frozenset of str
+        Digests of the statements among which support was looked for; empty of older records.
     """
 
     sentences: tuple[Sentence, ...]
@@ -69,6 +71,7 @@ class Support:
     digests: frozenset[str]
     headings: frozenset[str] = frozenset()
     form: int = FORM
+    near: frozenset[str] = frozenset()
 
     def as_record(self) -> dict[str, Any]:
         """Return the fields, JSON serialisable; `from_record` reads them back."""
@@ -83,6 +86,7 @@ class Support:
             "digests": sorted(self.digests),
             "headings": sorted(self.headings),
             "form": self.form,
+            "near": sorted(self.near),
         }
 
     @classmethod
@@ -96,8 +100,10 @@ class Support:
             for s in record["sentences"]
         )  # fmt: skip
         digests, headings = record["digests"], record.get("headings", ())
-        form = record.get("form", FIRST_FORM)
-        return cls(sentences, record["similarity"], frozenset(digests), frozenset(headings), form)
+        form, near = record.get("form", FIRST_FORM), frozenset(record.get("near", ()))
+        return cls(
+            sentences, record["similarity"], frozenset(digests), frozenset(headings), form, near
+        )
 
 
 def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer] = ()) -> Support:
@@ -118,9 +124,10 @@ def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer]
         Few statements that together cover most of the memory's words and values.
     """
     weights = weights_of(without_links(memory), answers)
-    near = sorted(present, key=lambda scored: -scored.cosine)[:_NEAR]
+    near = sorted(present, key=lambda scored: -scored.cosine)[:NEAREST]
     best = near[0].cosine if near else 0.0
     near = [s for s in near if s.cosine >= max(_LEAST_SIMILARITY, best - _BEHIND_BEST)]
+    about = digests_of(scored.statement for scored in near)
     near += [scored for scored in _answering(answers, present) if scored not in near]
     chosen: list[Sentence] = []
     left = set(weights)
@@ -142,6 +149,7 @@ def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer]
         best,
         digests_of(scored.statement for scored in present),
         frozenset(map(heading_digest, titles)),
+        near=about,
     )
 
 

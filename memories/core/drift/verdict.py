@@ -141,17 +141,29 @@ def has_drifted(
                        sentence=sentence, before=before, is_certain=True)  # fmt: skip
     if calibration is None:
         return replace(quiet, reasons=("not calibrated for this model: claims only",))
-    if support is None:
-        return _by_distance(quiet, least)
-    # What a note never carried it cannot stop carrying: then only claims count.
-    is_carried = support.similarity >= CARRIED or carries_an_answer(support, answers)
-    if not edits or not is_carried:
-        return quiet
+    if support is None or not edits:
+        return quiet if support else _by_distance(quiet, least)
     evidence = evidence_of(text, support, edits, present, estimate=estimate, answers=answers)
+    if not _was_carried(support, evidence, edits, answers):
+        return quiet
     found = _by_support(quiet, evidence, edits, calibration, answers)
     if estimate and calibration.near_phrases > -1:
         found = _with_phrases(found, text, edits, estimate, near=calibration.near_phrases)
     return replace(found, is_drifted=found.evidence >= least)
+
+
+def _was_carried(
+    support: Support, found: Evidence, edits: Sequence[Edit], answers: Sequence[Answer]
+) -> bool:
+    """Return whether the note said what edits may have changed: else only claims count.
+
+    What a note never carried it cannot stop carrying. Where it only gave an answer of the memory,
+    and is not near to it, words of that answer must be gone.
+    """
+    if support.similarity >= CARRIED:
+        return True
+    is_answered = carries_an_answer(support, answers)
+    return is_answered and bool(lost_answers(answers, found.lost_words, edits))
 
 
 def _with_phrases(
