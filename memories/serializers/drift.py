@@ -139,7 +139,8 @@ class PredictionErrorSerializer(serializers.Serializer[Any]):
     )
     context = serializers.DictField(  # type: ignore[assignment]
         help_text="Of drift: reasons, the passage that contradicts or replaces, the one before, "
-        "whether that was removed (then there is no passage), whether support was stored. Of "
+        "whether that was removed (then there is no passage), whether support was stored, whether "
+        "only the beginning of the note was read (`is_cut`). Of "
         "signals: the evidence, and by whom. Empty once the memory is forgotten."
     )
     weight = serializers.FloatField(help_text="How strong the signal is, 0 to 10.")

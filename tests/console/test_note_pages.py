@@ -12,6 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from engram.kernel.tenancy import in_workspace
+from memories.core.drift.passages import MAX_STATEMENTS
 from memories.models import Memory, Note, PredictionError
 from memories.services.notes.beside import BY_BLOCK, BY_HEADING, BY_MEANING, place_memories
 from memories.services.notes.links import linking_memory_ids
@@ -159,6 +160,20 @@ def test_a_memory_that_the_note_no_longer_carries_is_marked_beside_its_passage(
     assert "Invoices are paid within 30 days" in shown(
         person, "/console/inbox/", item=f"drift:{error.pk}"
     )
+
+
+def test_a_note_that_is_too_long_to_be_compared_as_a_whole_says_so(
+    person: Client, tenant: Tenant
+) -> None:
+    text = "# Log\n\nPump 3 stops at 85 degrees.\n\n" + "- Valve 3 was read\n" * MAX_STATEMENTS
+    page = f"{PAGE}{put(tenant, 'log.md', text)}/"
+    said = "only its first 5,000 sentences, items and rows are"
+    remember(tenant, "Pump 3 stops at 85 degrees ([[log]]).")
+    check(tenant)
+    assert (MAX_STATEMENTS, said in shown(person, page)) == (5000, True)
+    put(tenant, "log.md", text[:200])
+    check(tenant)
+    assert said not in shown(person, page)
 
 
 def test_of_many_memories_the_drifted_ones_are_shown_and_the_others_counted(

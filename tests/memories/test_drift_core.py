@@ -16,7 +16,9 @@ from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import parts_of, words_of
 from memories.core.drift.passages import (
     FIRST_FORM,
+    MAX_CHARS,
     MAX_STATEMENTS,
+    THIRD_FORM,
     Statement,
     plain_of,
     statements_of,
@@ -160,7 +162,27 @@ def test_headings_and_fences_are_those_that_passages_have() -> None:
 
 def test_a_note_of_any_size_gives_a_bounded_number_of_statements() -> None:
     assert len(statements_of("One. Two.\n" * 10_000)) == MAX_STATEMENTS
-    assert [len(s.text) for s in statements_of("x" * 200_000)] == [600]
+    assert {len(s.text) for s in statements_of("x" * 200_000)} == {600, 200_000 % 600}
+    assert [len(s.text) for s in statements_of("x" * 200_000, form=THIRD_FORM)] == [600]
+
+
+def long_line(*items: str) -> str:
+    told = [f"valve {n} was read on the {n}th round" for n in range(200)]
+    return ", ".join([*told[:120], *items, *told[120:]]) + "\n"
+
+
+def test_a_long_sentence_is_read_to_its_end_in_pieces_that_an_edit_leaves_alone() -> None:
+    before, after = (statements_of(long_line(stop)) for stop in ("pump 3 stops", "pump 3 runs on"))
+    assert " ".join(one.text for one in before) == long_line("pump 3 stops").strip()
+    assert max(len(one.text) for one in before) <= MAX_CHARS
+    assert len(set(before) - set(after)) <= 2
+    inserted = statements_of(f"On Monday and on Tuesday, {long_line('pump 3 stops')}")
+    assert len(set(before) - set(inserted)) <= 3
+
+
+def test_a_change_far_behind_in_a_line_is_found() -> None:
+    before, after = (long_line(f"pump 3 stops at {n} degrees") for n in (85, 70))
+    assert judge("Pump 3 stops at 85 degrees ([[pumps]]).", after, before=before).is_drifted
 
 
 @given(st.text(max_size=300))
@@ -361,28 +383,6 @@ def test_a_higher_threshold_flags_less() -> None:
     assert judge(memory, after, threshold=found.evidence + 0.001).is_drifted is False
 
 
-def test_an_empty_note_has_no_support_and_does_not_fail() -> None:
-    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
-    assert support_of(memory, []).sentences == ()
-    assert judge(memory, "", before="").is_drifted is False
-    assert judge(memory, "").distance == 1.0
-
-
-def test_every_calibration_weighs_every_feature() -> None:
-    assert {len(one.weights) for one in CALIBRATIONS.values()} == {len(FEATURES)}
-
-
-SHIFTS = """# Shifts
-
-Requests for leave come in by mail. The ward sister signs each of them before it counts.
-
-- Early shift: 6:00
-- Late shift: 13:30
-"""
-LEAVE = "Holidays are granted at the nurses' desk ([[shifts]])."
-SIGNER = Answer("Who signs requests for leave?", "the ward sister")
-LATE = Answer("When does the late shift begin?", "13:30")
-
 @pytest.mark.parametrize(
     ("old", "new"),
     [("The key hangs behind the door.", "The key is at the office of Marek."),
@@ -410,6 +410,28 @@ def test_a_support_that_does_not_know_what_was_near_counts_a_few_statements() ->
     found = evidence_of(memory, earlier, edits_of(earlier, present), present, estimate=None)
     assert (found.gone, found.gone_count) == (1 / 8, 1)
 
+
+def test_an_empty_note_has_no_support_and_does_not_fail() -> None:
+    memory = "Pump 3 stops at 85 degrees ([[pumps]])."
+    assert support_of(memory, []).sentences == ()
+    assert judge(memory, "", before="").is_drifted is False
+    assert judge(memory, "").distance == 1.0
+
+
+def test_every_calibration_weighs_every_feature() -> None:
+    assert {len(one.weights) for one in CALIBRATIONS.values()} == {len(FEATURES)}
+
+
+SHIFTS = """# Shifts
+
+Requests for leave come in by mail. The ward sister signs each of them before it counts.
+
+- Early shift: 6:00
+- Late shift: 13:30
+"""
+LEAVE = "Holidays are granted at the nurses' desk ([[shifts]])."
+SIGNER = Answer("Who signs requests for leave?", "the ward sister")
+LATE = Answer("When does the late shift begin?", "13:30")
 
 
 def test_what_stands_in_the_place_of_an_answer_is_compared_with_it() -> None:

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from engram.kernel.tenancy import in_workspace
 from memories.core.drift.passages import MAX_STATEMENTS
-from memories.core.drift.verdict import FROM_THE_START
+from memories.core.drift.verdict import CERTAIN, FROM_THE_START
 from memories.models import PredictionError
 from memories.services.drift.report import report_drift
 from memories.services.notes import links
@@ -264,6 +264,35 @@ def test_what_is_inserted_above_a_long_note_is_no_drift(tenant: Tenant, items: i
     put(tenant, long_note(items, new=20), "work/log.md")
     check(tenant)
     assert [support.is_drifted for support in supports(tenant)] == [False]
+
+
+def very_long_note(said: str) -> str:
+    return f"# Log\n\n{said}\n\n" + "- Valve 3 was read\n" * (MAX_STATEMENTS + 10)
+
+
+@pytest.mark.parametrize(
+    ("after", "is_certain"),
+    [("Pump 3 stops at 70 degrees.", True), ("Pump 3 was sold to the vineyard.", False),
+     ("Shelves are white.", False)],
+)  # fmt: skip
+def test_drift_before_the_end_of_what_is_read_of_a_very_long_note_is_found(
+    tenant: Tenant, after: str, is_certain: bool
+) -> None:
+    put(tenant, very_long_note("Pump 3 stops at 85 degrees."), "work/log.md")
+    memory_id = remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    assert supports(tenant)[0].is_drifted is False
+    put(tenant, very_long_note(after), "work/log.md")
+    check(tenant)
+    assert memory_id in recall(tenant, "pump 3 stops at 85 degrees")
+    [error] = errors(tenant.reader)
+    assert error["context"]["is_cut"] is True
+    assert (error["weight"] == CERTAIN) is is_certain
+
+
+def test_of_a_note_that_is_read_as_a_whole_nothing_is_said_to_be_cut(tenant: Tenant) -> None:
+    drifted(tenant)
+    assert [row["context"]["is_cut"] for row in errors(tenant.reader)] == [False]
 
 
 def test_drift_at_the_end_of_a_long_note_is_found(tenant: Tenant) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
+from zlib import crc32
 
 from memories.core.drift.fields import begins_field, telling_fields
 from memories.core.drift.task_boxes import Task, is_item, read_item
@@ -28,13 +29,15 @@ from memories.core.spelling import collapse
 from memories.core.tokeniser import sentences
 
 # How notes are read: 1 had neither fields of front matter nor a statement for each labelled line,
-# and read comments; 2 knew neither withdrawals nor tasks without one of Markdown's boxes. What was
-# stored by one is compared with statements that are read alike.
+# and read comments; 2 knew neither withdrawals nor tasks without one of Markdown's boxes; 3 cut
+# what is longer than a statement. What was stored by one is compared with statements that are read
+# alike.
 FIRST_FORM: Final = 1
 SECOND_FORM: Final = 2
-FORM: Final = 3
+THIRD_FORM: Final = 3
+FORM: Final = 4
 MAX_STATEMENTS: Final = 5000  # of one note: the longest note, at 40 characters each
-MAX_CHARS: Final = 600  # of one statement: what is longer is a dump, and is cut
+MAX_CHARS: Final = 600  # of one statement: what is longer is read in pieces
 _RULE: Final = re.compile(r"^[ \t|:+=-]{3,}$")
 _TABLE_ROW: Final = re.compile(r"^[ \t]*\|")
 _QUOTE: Final = re.compile(r"^[ \t]*>[ \t]?")
@@ -49,6 +52,9 @@ _POINTER: Final = re.compile(
     re.IGNORECASE,
 )
 _WORD: Final = re.compile(r"\w+")
+_SPACE: Final = re.compile(" ")
+_PAUSES: Final = frozenset(",;:")
+_NEXT_CHARS: Final = 24  # behind a space, by which one of several is chosen
 _EMPHASIS: Final = re.compile(r"\*{1,3}|(?<!\w)_{1,3}|_{1,3}(?!\w)|~~|`+|==")
 _COMMENT: Final = re.compile(r"<!--|-->|</?[a-zA-Z][^<>\n]{0,100}>")
 
@@ -104,33 +110,37 @@ def _words_of(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def statements_of(markdown: str, heading: str = "", *, form: int = FORM) -> tuple[Statement, ...]:
-    """Return the statements of a note, or of a part of it that stands under `heading`.
+def statements_of(
+    markdown: str, heading: str = "", *, form: int = FORM, most: int | None = MAX_STATEMENTS
+) -> tuple[Statement, ...]:
+    """Return the first statements of a note, or of a part of it that stands under `heading`.
 
     Fields of front matter are statements of the whole note. Comments are none, and what is struck
-    out is no longer said.
+    out is no longer said. `most` None: all, of which there are no more than half its characters.
     """
     properties = read_properties(markdown)
     body = properties.body if form == FIRST_FORM else without_comments(properties.body)
     read = _statements(
         without_struck_out(body), heading, withdrawal_in_properties(properties), form
     )
-    found = list(islice(read, MAX_STATEMENTS))
+    found = list(islice(read, most))
     if form <= SECOND_FORM:
         found = [replace(one, withdrawn="") for one in found]
     if form != FIRST_FORM:
         above = next((one.heading.split(" > ")[0] for one in found if one.heading), heading)
-        found = [*_fields(properties, above), *found][:MAX_STATEMENTS]
+        fields = list(_fields(properties, above, form))
+        found = [*fields, *found][:most]
     return tuple(found)
 
 
-def _fields(properties: Properties, above: str) -> Iterator[Statement]:
+def _fields(properties: Properties, above: str, form: int) -> Iterator[Statement]:
     """Yield the fields of front matter that say something, under the note's first heading."""
     title = properties.values.get("title")
     heading = above or (plain_of(title) if isinstance(title, str) else "")
     for name, value in telling_fields(properties):
         if said := plain_of(value):
-            yield Statement(f"{name}: {said}"[:MAX_CHARS], heading)
+            for piece in _pieces(f"{name}: {said}", form):
+                yield Statement(piece, heading)
 
 
 def _statements(markdown: str, heading: str, withdrawn: str, form: int) -> Iterator[Statement]:
@@ -144,7 +154,7 @@ def _statements(markdown: str, heading: str, withdrawn: str, form: int) -> Itera
         text = line.text if line.is_code else _QUOTE.sub("", line.text)
         kind = _kind(line, text)
         if kind != "text" or (form != FIRST_FORM and begins_field(text, block)):
-            yield from _sentences(block, path, task, withdrawals.words)
+            yield from _sentences(block, path, task, withdrawals.words, form)
             block, task = [], ""
         columns = columns if kind in ("row", "rule") else []
         if kind == "heading":
@@ -153,7 +163,8 @@ def _statements(markdown: str, heading: str, withdrawn: str, form: int) -> Itera
         elif kind == "row":
             cells = [plain_of(cell) for cell in text.strip().strip("|").split("|")]
             if columns:
-                yield Statement(_row(columns, cells)[:MAX_CHARS], path, "", withdrawals.words)
+                for piece in _pieces(_row(columns, cells), form):
+                    yield Statement(piece, path, "", withdrawals.words)
             else:
                 columns = cells
         elif kind in ("text", "item", "code"):
@@ -179,12 +190,38 @@ def _kind(line: Line, text: str) -> str:
     return next((kind for kind, is_one in kinds if is_one(text)), "text")
 
 
-def _sentences(block: list[str], heading: str, task: Task, withdrawn: str) -> Iterator[Statement]:
+def _sentences(
+    block: list[str], heading: str, task: Task, withdrawn: str, form: int
+) -> Iterator[Statement]:
     """Yield the sentences of a block; the first one of a task says what is to be done."""
     text = plain_of(" ".join(block))
     for sentence in sentences(collapse(text)) if text else ():
-        yield Statement(sentence[:MAX_CHARS], heading, task, withdrawn)
-        task = ""
+        for piece in _pieces(sentence, form):
+            yield Statement(piece, heading, task, withdrawn)
+            task = ""
+
+
+def _pieces(text: str, form: int) -> Iterator[str]:
+    """Yield what is longer than a statement in pieces of a quarter of one to a whole one.
+
+    A piece ends behind a comma or the like where there is one, and of several places at that whose
+    next words have the greatest checksum: so an edit changes the pieces next to it, and not all
+    that follow.
+    """
+    if form <= THIRD_FORM:
+        text = text[:MAX_CHARS]
+    start = 0
+    while len(text) - start > MAX_CHARS:
+        least, most = start + MAX_CHARS // 4, start + MAX_CHARS
+        places = [found.end() for found in _SPACE.finditer(text, least, most)] or [most]
+        end = max(places, key=lambda i: (text[i - 2] in _PAUSES, _checksum(text, i)))
+        yield text[start:end].rstrip()
+        start = end
+    yield text[start:]
+
+
+def _checksum(text: str, start: int) -> int:
+    return crc32(text[start : start + _NEXT_CHARS].encode(errors="surrogatepass"))
 
 
 def _row(columns: list[str], cells: list[str]) -> str:

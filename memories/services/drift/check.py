@@ -71,6 +71,7 @@ class _Checked:
     verdict: Verdict
     present: Sequence[Statement]  # of the note
     bearing: str | None  # digest of what is about the memory; None where it has not drifted
+    is_cut: bool  # the note is longer than what is read of it
 
 
 def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
@@ -194,8 +195,8 @@ def _compare_in(
 ) -> list[_Checked]:
     """Compare memories with a note that is read in one form.
 
-    Of a note that was not read to its end a statement may only seem to be gone: what was known
-    before stays.
+    Of a note that was not read to its end a statement may only seem to be gone: where it may stand
+    in the rest, what was known before stays.
     """
     model, config = workspace.embedding_model, workspace.config
     contents = [one.memory.content for one in due]
@@ -217,15 +218,28 @@ def _compare_in(
             answers=one.answers,
             threshold=config.drift_threshold,
         )
-        if is_cut:
+        if is_cut and not _holds_of_part(verdict, due[0].note, form):
             verdict = replace(verdict, is_drifted=one.row.is_drifted)
         is_drifted = verdict.is_drifted
         bearing = words.bearing_on(one.memory.content, one.answers) if is_drifted else None
-        checked.append(_Checked(one, support, version, verdict, statements, bearing))
+        checked.append(_Checked(one, support, version, verdict, statements, bearing, is_cut))
     return checked
 
 
 def _scored_then(due: Sequence[_Due], model: str) -> dict[int, list[Scored]]:
+def _holds_of_part(verdict: Verdict, note: Note, form: int) -> bool:
+    """Return whether a verdict on the beginning of a note holds of the whole note.
+
+    That is: nothing is missing, a statement excludes the memory for sure, or what it leaned on
+    stands nowhere in the note.
+    """
+    if not verdict.is_drifted or verdict.is_certain:
+        return True
+    before = verdict.before
+    everything = statements_of(note.content, form=form, most=None) if before else ()
+    return before is not None and all(one.text != before.text for one in everything)
+
+
     """Return the statements of the note as it was for memories whose support is still to be read.
 
     By the row of the support; memories that saw the same text share the embedding of it.
@@ -308,7 +322,7 @@ def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None
     row.is_drifted = verdict.is_drifted and not (is_held or is_answered)
     row.distance, row.evidence = verdict.distance, verdict.evidence
     if not is_held:  # else what the answer was given on stays
-        row.verdict = record_of(verdict) | {"bearing": found.bearing}
+        row.verdict = record_of(verdict) | {"is_cut": found.is_cut, "bearing": found.bearing}
 
 
 def _is_held(row: NoteSupport, found: _Checked) -> bool:

@@ -57,6 +57,12 @@ def drifted_from(note: Note) -> dict[UUID, UUID | None]:
     return dict(found.order_by().annotate(error=_open_error()).values_list("memory", "error"))
 
 
+def is_read_in_part(note: Note) -> bool:
+    """Return whether only the beginning of a note's present version was compared with memories."""
+    found = NoteSupport.objects.filter(note=note, checked_version=note.version)
+    return found.filter(verdict__is_cut=True).exists()
+
+
 def _open_error() -> Subquery:
     """Return the open, listed error about a support's memory and note."""
     errors = PredictionError.objects.filter(

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import QuerySet
 
 from memories.models import Note, NoteChunk, NoteLink
-from memories.services.drift.find import drifted_from
+from memories.services.drift.find import drifted_from, is_read_in_part
 from memories.services.notes.beside import PlacedMemory, place_memories
 from memories.services.notes.links import Backlinks, backlinks_of, links_of
 
@@ -25,6 +25,7 @@ class NotePassages:
     drifted: dict[UUID, UUID | None]  # memories, each with the open error about it
     backlinks: Backlinks
     links: list[NoteLink]
+    is_cut: bool  # only the note's beginning is compared with memories
 
     @property
     def targets(self) -> dict[tuple[str, str], NoteLink]:
@@ -53,4 +54,4 @@ def read_passages(
     backlinks = backlinks_of(note, now, first=drifted.keys())
     placed = place_memories(note, backlinks.memories, model)
     rows = [(chunk, placed.get(chunk.position, [])) for chunk in chunks]
-    return NotePassages(rows, drifted, backlinks, links_of(note))
+    return NotePassages(rows, drifted, backlinks, links_of(note), is_read_in_part(note))
