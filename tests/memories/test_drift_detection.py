@@ -13,9 +13,11 @@ from django.utils import timezone
 from engram.kernel.tenancy import in_workspace
 from memories.core.drift.passages import MAX_STATEMENTS
 from memories.core.drift.verdict import CERTAIN, FROM_THE_START
-from memories.models import PredictionError
-from memories.services.drift.report import report_drift
+from memories.models import NoteSupport, PredictionError
+from memories.services.drift.due import mark_due
+from memories.services.drift.report import report_drift, report_served
 from memories.services.notes import links
+from memories.services.recall.log import count_recalls
 from memories.tasks import sweep_notes
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
@@ -293,6 +295,76 @@ def test_drift_before_the_end_of_what_is_read_of_a_very_long_note_is_found(
 def test_of_a_note_that_is_read_as_a_whole_nothing_is_said_to_be_cut(tenant: Tenant) -> None:
     drifted(tenant)
     assert [row["context"]["is_cut"] for row in errors(tenant.reader)] == [False]
+
+
+def test_a_memory_that_was_recalled_before_its_changed_note_was_checked_is_reported_once(
+    tenant: Tenant,
+) -> None:
+    memory_id, others = recalled_before_the_check(tenant)
+    [error] = errors(tenant.reader)
+    assert (error["memory_id"], error["occurrences"]) == (memory_id, 1)
+    assert error["context"]["origin"] == "check"
+    with in_workspace(tenant.workspace):
+        report_served(tenant.workspace, [row.pk for row in others], now=timezone.now())
+        mark_due(NoteSupport.objects.all(), now=timezone.now())
+    check(tenant)
+    assert [row["occurrences"] for row in errors(tenant.reader)] == [1]
+    resolve(tenant.reviewer, error["id"], "updated")
+    with in_workspace(tenant.workspace):
+        mark_due(NoteSupport.objects.all(), now=timezone.now())
+    check(tenant)
+    assert errors(tenant.reader) == []
+
+
+def recalled_before_the_check(tenant: Tenant) -> tuple[str, list[NoteSupport]]:
+    """Recall a memory between an edit of its long note and the check; another one before it."""
+    put(tenant, long_note(300), "work/log.md")
+    memory_id = remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    recall(tenant, "pump 3 stops at 85 degrees")
+    count_recalls(tenant.workspace)
+    put(tenant, long_note(300, pump="Pump 3 stops at 70 degrees."), "work/log.md")
+    assert recall(tenant, "pump 3 stops at 85 degrees") == [memory_id]
+    assert errors(tenant.reader) == []
+    check(tenant)
+    return memory_id, supports(tenant)
+
+
+def test_a_memory_that_was_recalled_before_its_note_changed_is_not_reported(
+    tenant: Tenant,
+) -> None:
+    put(tenant, long_note(300), "work/log.md")
+    remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    recall(tenant, "pump 3 stops at 85 degrees")
+    put(tenant, long_note(300, pump="Pump 3 stops at 70 degrees."), "work/log.md")
+    check(tenant)
+    assert [row.is_drifted for row in supports(tenant)] == [True]
+    assert errors(tenant.reader) == []
+
+
+@pytest.mark.parametrize("how", ["recall", "context", "session", "prompt"])
+def test_whatever_gave_a_memory_before_the_check_counts_also_when_it_was_counted(
+    tenant: Tenant, how: str
+) -> None:
+    asked = "pump 3 stops at 85 degrees"
+    put(tenant, long_note(300), "work/log.md")
+    remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
+    check(tenant)
+    if how == "prompt":  # of a session that was given the memory before
+        tenant.agent.post("sessions", {"session_key": "s1", "context": asked})
+    put(tenant, long_note(300, pump="Pump 3 stops at 70 degrees."), "work/log.md")
+    calls = {
+        "recall": ("memories/recall", {"query": asked}),
+        "context": ("context", {"task": asked}),
+        "session": ("sessions", {"session_key": "s1", "context": asked}),
+        "prompt": ("sessions/s1/prompts", {"prompt": asked}),
+    }
+    answer = tenant.agent.post(*calls[how])
+    assert answer.status_code in {200, 201}, answer.content
+    count_recalls(tenant.workspace)
+    check(tenant)
+    assert len(errors(tenant.reader)) == 1
 
 
 def test_drift_at_the_end_of_a_long_note_is_found(tenant: Tenant) -> None:

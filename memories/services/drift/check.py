@@ -1,7 +1,8 @@
 """Compare memories with the notes that they link, in the background.
 
 1. Read what is due, and the texts. 2. Embed and compare, outside a transaction. 3. Write the
-verdicts of rows that nobody has marked again meanwhile. A recall only reads the verdicts.
+verdicts of rows that nobody has marked again meanwhile. 4. Report drift of memories that were given
+before it was known. A recall only reads the verdicts.
 """
 
 from __future__ import annotations
@@ -29,15 +30,14 @@ from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, Note, NoteSupport, Resolution
 from memories.services.drift.calibrations import calibration_of
-from memories.services.drift.due import lock_supports, select_due
+from memories.services.drift.due import FAILED, STAGE, lock_supports, select_due
 from memories.services.drift.move import may_link
 from memories.services.drift.reading import Estimator, score_anew, score_statements
+from memories.services.drift.report import report_served
 from memories.services.drift.resolve import resolve_drift
 from memories.services.index.given_answers import answers_by_memory
 
 log = logging.getLogger(__name__)
-STAGE = "drift"
-FAILED = "drift_failed"
 A_TURN = 50  # memories that are read at once, of one note or several
 AT_ONCE = 5  # memories that a change of a note checks before it is answered
 AT_ONCE_CHARS = 5_000  # of a note: some 0.5 s on a busy machine; a longer one waits for a worker
@@ -128,7 +128,8 @@ def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: date
         by_note[one.note.pk].append(one)
     for several in by_note.values():
         try:
-            _write(workspace, _compare(workspace, several), now)
+            drifted = _write(workspace, _compare(workspace, several), now)
+            report_served(workspace, drifted, now=now)
         except EmbeddingUnavailableError:
             raise
         except Exception as error:
@@ -226,7 +227,6 @@ def _compare_in(
     return checked
 
 
-def _scored_then(due: Sequence[_Due], model: str) -> dict[int, list[Scored]]:
 def _holds_of_part(verdict: Verdict, note: Note, form: int) -> bool:
     """Return whether a verdict on the beginning of a note holds of the whole note.
 
@@ -240,6 +240,7 @@ def _holds_of_part(verdict: Verdict, note: Note, form: int) -> bool:
     return before is not None and all(one.text != before.text for one in everything)
 
 
+def _scored_then(due: Sequence[_Due], model: str) -> dict[int, list[Scored]]:
     """Return the statements of the note as it was for memories whose support is still to be read.
 
     By the row of the support; memories that saw the same text share the embedding of it.
@@ -289,8 +290,10 @@ def _support(
 
 
 @retry_on_collision
-def _write(workspace: Workspace, checked: Sequence[_Checked], now: datetime) -> None:
+def _write(workspace: Workspace, checked: Sequence[_Checked], now: datetime) -> list[int]:
     """Write the verdicts on one note, but of rows that were marked again since they were read.
+
+    Return the supports, of these, whose memory has drifted.
 
     Every writer locks supports first, by memory and note, and then errors.
     """
@@ -303,6 +306,7 @@ def _write(workspace: Workspace, checked: Sequence[_Checked], now: datetime) -> 
         agreeing = [row.memory_id for row in rows if not row.is_drifted]
         if agreeing:
             resolve_drift(agreeing, rows[0].note_id, Resolution.NOTE_AGREES, now=now)
+    return [row.pk for row in rows if row.is_drifted]
 
 
 def _hold(support_ids: Collection[int]) -> list[NoteSupport]:

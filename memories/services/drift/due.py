@@ -21,6 +21,8 @@ from memories.services.drift.move import may_link
 from memories.services.drift.resolve import CHECK_TASK, resolve_unlinked, resolve_updated
 
 TASK = CHECK_TASK
+STAGE = "drift"  # of errors that are counted, of checks and of reports
+FAILED = "drift_failed"
 MAX_ATTEMPTS = 5  # of a check that fails; a change of the note or the memory begins anew
 
 # Follow the links of some memories: a support for each note, none where a link is gone.

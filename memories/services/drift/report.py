@@ -2,7 +2,8 @@
 
 Recall, session start and context all call `report_drift` once their answer is made. It runs within
 a savepoint and never raises: an error is counted and the answer stands. It writes nothing while no
-returned memory has drifted.
+returned memory has drifted. What was given before the check of a changed note is reported by the
+check (`report_served`).
 """
 
 from __future__ import annotations
@@ -19,13 +20,14 @@ from django.db import transaction
 from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.binary import pack_ids, prepared_cursor
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.history import record_each
 from engram.kernel.ids import next_ids
 from engram.kernel.models import Workspace
-from engram.kernel.tenancy import current_workspace_id
+from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.drift.pointers import PROMOTED
 from memories.models.drift import DRIFT_SOURCE, ErrorType
-from memories.services.drift.check import FAILED, STAGE
+from memories.services.drift.due import FAILED, STAGE
 from memories.services.recallable import recallable_condition
 
 log = logging.getLogger(__name__)
@@ -69,13 +71,12 @@ COLUMNS = """
 # What is locked cannot be deleted, forgotten or checked anew before the errors are committed: a
 # note that is deleted in between would fail the answer at its commit. What another transaction has
 # locked is about to change, and is left out; an answer never waits for it.
-_LOCK_DRIFTED = """
+_LOCK = """
     SELECT support.id
     FROM memories_notesupport AS support
     JOIN memories_note AS note ON note.id = support.note_id
     JOIN memories_memory AS memory ON memory.id = support.memory_id
-    WHERE support.workspace_id = %(workspace)s
-        AND support.memory_id = ANY(%(memories)s::uuid[]) AND support.is_drifted
+    WHERE support.workspace_id = %(workspace)s AND {which} AND support.is_drifted
         AND support.checked_version = note.version
         AND support.checked_hash = memory.content_hash
         AND NOT EXISTS (
@@ -87,6 +88,42 @@ _LOCK_DRIFTED = """
     FOR SHARE OF support, memory SKIP LOCKED
     FOR KEY SHARE OF note SKIP LOCKED
 """
+_LOCK_DRIFTED = _LOCK.format(which="support.memory_id = ANY(%(memories)s::uuid[])")
+# Supports of memories that were given since memory and note are as they are: by a recall, counted
+# or not, a context that is kept, a session's start, or a prompt (the first of a session that
+# matched, and all that are kept); but not those of which an error says so already. A check waits
+# for who holds such a memory: nobody else would report it.
+_LOCK_SERVED = _LOCK.replace(" SKIP LOCKED", "").format(
+    which="""support.id = ANY(%(supports)s::bigint[]) AND NOT EXISTS (
+            SELECT FROM memories_predictionerror AS known
+            WHERE known.workspace_id = %(workspace)s AND known.error_type = %(type)s
+                AND known.memory_id = support.memory_id AND known.note_id = support.note_id
+                AND (known.resolved_at IS NULL OR known.last_seen_at >= note.updated_at)
+        ) AND (
+            memory.last_recalled_at >= greatest(note.updated_at, memory.updated_at)
+            OR EXISTS (
+                SELECT FROM memories_recallrecord AS waiting
+                WHERE waiting.workspace_id = %(workspace)s
+                    AND waiting.at >= greatest(note.updated_at, memory.updated_at)
+                    AND memory.id = ANY(waiting.memory_ids)
+            ) OR EXISTS (
+                SELECT FROM memories_pastresult AS past
+                WHERE past.workspace_id = %(workspace)s AND past.memory_id = memory.id
+                    AND past.at >= greatest(note.updated_at, memory.updated_at)
+            ) OR EXISTS (
+                SELECT FROM memories_sessioncandidate AS given
+                WHERE given.workspace_id = %(workspace)s AND given.memory_id = memory.id
+                    AND given.created_at >= greatest(note.updated_at, memory.updated_at)
+                    AND (given.was_injected OR given.fts_hit_count > 0)
+            ) OR EXISTS (
+                SELECT FROM memories_sessioncandidate AS matched
+                JOIN memories_sessionprompt AS prompt ON prompt.session_id = matched.session_id
+                WHERE matched.workspace_id = %(workspace)s AND matched.memory_id = memory.id
+                    AND prompt.at >= greatest(note.updated_at, memory.updated_at)
+                    AND memory.id = ANY(prompt.memory_ids)
+            )
+        )"""
+)
 # Each support with the id of a new error, in the order in which they are locked; those whose memory
 # cannot be recalled any more are left out. A recall has switched sorting off: an order by columns
 # of the table would read all of its index.
@@ -130,17 +167,32 @@ def within_savepoint(work: Callable[[], object], workspace: Workspace, now: date
         )
 
 
+@retry_on_collision
+def report_served(workspace: Workspace, support_ids: Sequence[int], *, now: datetime) -> None:
+    """Open an error for each drifted support whose memory was given before this was known.
+
+    In a transaction of its own, after that of the check. The same again changes nothing.
+    """
+    if support_ids and workspace.config.drift_enabled:
+        with in_workspace(workspace):
+            given = {"supports": sorted(support_ids), "type": ErrorType.MEMORY_DRIFT.value}
+            _open(_lock(_LOCK_SERVED, given), "check", now)
+
+
 def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
-    found = _lock_drifted(memory_ids)
-    if not found:
+    _open(_lock(_LOCK_DRIFTED, {"memories": pack_ids(memory_ids)}), origin, now)
+
+
+def _open(support_ids: Sequence[int], origin: str, now: datetime) -> None:
+    if not support_ids:
         return
     recallable = recallable_condition(now)
     upsert(
         COLUMNS + _DRIFTED.format(recallable=recallable.sql) + UPSERT,
         recallable.parameters
         | {
-            "supports": found,
-            "ids": next_ids(len(found)),
+            "supports": support_ids,
+            "ids": next_ids(len(support_ids)),
             "type": ErrorType.MEMORY_DRIFT.value,
             "source": DRIFT_SOURCE,
             "origin": origin,
@@ -149,18 +201,11 @@ def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
     )
 
 
-def _lock_drifted(memory_ids: Sequence[UUID]) -> list[int]:
-    """Lock the drifted supports of memories; return their keys in order."""
+def _lock(statement: str, which: dict[str, Any]) -> list[int]:
+    """Lock drifted supports; return their keys in order."""
+    given = {"workspace": current_workspace_id(), "promoted": PROMOTED, "most": MOST_PAIRS, **which}
     with prepared_cursor() as cursor:
-        cursor.execute(
-            _LOCK_DRIFTED,
-            {
-                "workspace": current_workspace_id(),
-                "memories": pack_ids(memory_ids),
-                "promoted": PROMOTED,
-                "most": MOST_PAIRS,
-            },
-        )
+        cursor.execute(statement, given)
         return [support_id for (support_id,) in cursor.fetchall()]
 
 
