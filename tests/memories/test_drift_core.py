@@ -408,7 +408,7 @@ def test_a_support_that_does_not_know_what_was_near_counts_a_few_statements() ->
     earlier = Support.from_record(record)
     assert earlier.near == frozenset() != support.near
     found = evidence_of(memory, earlier, edits_of(earlier, present), present, estimate=None)
-    assert (found.gone, found.gone_count) == (1 / 8, 1)
+    assert (found.gone, found.gone_count) == (1 / 3, 1)
 
 
 def test_an_empty_note_has_no_support_and_does_not_fail() -> None:

@@ -19,20 +19,14 @@ from memories.core.drift.narrowing import narrowing
 from memories.core.drift.opposition import opposition
 from memories.core.drift.parts import values_of, weights_of
 from memories.core.drift.passages import Statement
-from memories.core.drift.support import (
-    NEAREST,
-    Scored,
-    Support,
-    covered,
-    covered_by,
-    digests_of,
-)
+from memories.core.drift.support import Scored, Support, covered, covered_by, digests_of
 from memories.core.likelihood import UNKNOWN
 
 SURELY_SAME: Final = 0.8  # likelihood from which a new wording says what the old one did
 _SMALL_EDIT: Final = 0.6
 _LEAST_SHARE: Final = 0.25  # of the supported words: what covers less of them is a side remark
 _LEAST_GONE: Final = 0.1  # share; below it all edits are equally deliberate
+_FEW: Final = 3  # statements that are near to a memory, where it is not known which are
 _READ_AGAINST: Final = 3  # statements, the nearest ones, that may exclude the memory
 _REWRITTEN: Final = 8  # statements; from here on, all edits are of a note that was rewritten
 
@@ -206,7 +200,7 @@ def _share_gone(support: Support, missing: Set[str]) -> float:
     """
     if support.near:
         return len(support.near & missing) / len(support.near)
-    return min(1.0, len(missing) / max(1, min(NEAREST, len(support.digests))))
+    return min(1.0, len(missing) / max(1, min(_FEW, len(support.digests))))
 
 
 def _wordings(before: Statement, after: Statement) -> tuple[str, str]:

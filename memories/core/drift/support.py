@@ -14,7 +14,7 @@ from memories.core.drift.task_boxes import Task
 from memories.core.spelling import letters
 
 MAX_SENTENCES: Final = 4  # that a support keeps
-NEAREST: Final = 8  # statements, the most similar ones, among which support is looked for
+_NEAR: Final = 8  # statements, the most similar ones, among which support is looked for
 _LEAST_SIMILARITY: Final = 0.25
 _BEHIND_BEST: Final = 0.35  # in similarity: what is further away shares words by chance
 _CLEARLY_BEHIND: Final = 0.2  # from here on, a single common word is no support
@@ -124,7 +124,7 @@ def support_of(memory: str, present: Sequence[Scored], answers: Sequence[Answer]
         Few statements that together cover most of the memory's words and values.
     """
     weights = weights_of(without_links(memory), answers)
-    near = sorted(present, key=lambda scored: -scored.cosine)[:NEAREST]
+    near = sorted(present, key=lambda scored: -scored.cosine)[:_NEAR]
     best = near[0].cosine if near else 0.0
     near = [s for s in near if s.cosine >= max(_LEAST_SIMILARITY, best - _BEHIND_BEST)]
     about = digests_of(scored.statement for scored in near)
