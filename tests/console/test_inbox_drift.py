@@ -200,7 +200,7 @@ def test_readers_see_the_card_and_answer_nothing(
 def test_a_filter_finds_cards_by_note_and_by_text(tenant: Tenant, member: Member) -> None:
     drifted(tenant)
     client = member("reviewer")
-    for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=high"):
+    for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=low"):
         assert SHOWN in page(client, INBOX + query)
     assert SHOWN not in page(client, f"{INBOX}?q=nothing")
     assert SHOWN not in page(client, f"{INBOX}?scope=elsewhere")
