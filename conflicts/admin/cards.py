@@ -30,7 +30,7 @@ from conflicts.services.cards import queue, show
 from conflicts.services.cards.naming import name_cards
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.core.shares import percent
 
 URGENCY = Case(
@@ -41,7 +41,7 @@ URGENCY = Case(
 
 
 @admin.register(Conflict)
-class ConflictAdmin(RoleAdmin):
+class ConflictAdmin(ShownAdmin):
     """Admin of cards; verdicts use the same services as the API."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
@@ -121,15 +121,8 @@ class ConflictAdmin(RoleAdmin):
         found = queue.cards(queue.CardFilter(status=queue.ALL, text=term)).order_by().values("pk")
         return queryset.filter(pk__in=found), False
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, card: Any) -> HttpResponse:
         """Show one card, by the template of the console's page."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        card = self.get_object(request, unquote(object_id))
-        if card is None:
-            raise Http404
         staff = staff_of(request)
         context = {
             **self.admin_site.each_context(request),

@@ -7,9 +7,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from django.contrib import admin, messages
+from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
@@ -259,6 +260,25 @@ class RoleAdmin(OneButton, OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
             else:
                 done += 1
         return done
+
+
+class ShownAdmin(RoleAdmin):
+    """Admin pages of rows that cannot be edited; `show` answers with the page of one."""
+
+    def show(self, request: HttpRequest, row: Any) -> HttpResponse:
+        """Return the page of a row, or lead to it."""
+        raise NotImplementedError
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show one row; 403 for who may not see it or wants to change it, 404 where none is."""
+        if not self.has_view_permission(request) or request.method != "GET":
+            raise PermissionDenied
+        row = self.get_object(request, unquote(object_id))
+        if row is None:
+            raise Http404
+        return self.show(request, row)
 
 
 class ReadOnlyAdmin(RoleAdmin):

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
@@ -17,7 +15,7 @@ from unfold.decorators import display
 
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.core.readable import readable
 from memories.core.shares import percent
 from memories.models import ErrorType, PredictionError
@@ -75,7 +73,7 @@ def _cell(text: str) -> SafeString:
 
 
 @admin.register(PredictionError)
-class PredictionErrorAdmin(RoleAdmin):
+class PredictionErrorAdmin(ShownAdmin):
     """Two lists of prediction errors: memories in doubt, and tasks that no note fits.
 
     A click leads to the card, or to the note.
@@ -181,15 +179,8 @@ class PredictionErrorAdmin(RoleAdmin):
         """Return how the error ended."""
         return "open" if error.resolved_at is None else error.resolution.replace("_", " ")
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, error: Any) -> HttpResponse:
         """Lead to the card of an error about a memory, or to the note of another one."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        error = self.get_object(request, unquote(object_id))
-        if error is None:
-            raise Http404
         if error.memory_id is not None:
             return redirect(f"{reverse('console:inbox')}?item=drift:{error.pk}")
         if error.note_id is None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
 from django.utils.html import format_html, format_html_join
@@ -19,7 +17,7 @@ from engram.kernel.list_filters import DefaultedFilter, TextFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.refusals import RefusalError
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.core.readable import with_names
 from memories.core.text import terms
 from memories.models import Memory, State
@@ -91,7 +89,7 @@ def _short(text: str) -> str:
 
 
 @admin.register(Memory)
-class MemoryAdmin(RoleAdmin):
+class MemoryAdmin(ShownAdmin):
     """Memories, read-only; agents write them, verdicts change them."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
@@ -160,15 +158,8 @@ class MemoryAdmin(RoleAdmin):
         words = terms(search_term)
         return with_words(queryset, words) if words else queryset.none(), False
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, memory: Any) -> HttpResponse:
         """Lead to the page of the memory."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        memory = self.get_object(request, unquote(object_id))
-        if memory is None:
-            raise Http404
         return redirect("console:memory", memory.pk)
 
     @action(description="Forget", permissions=["act"])

@@ -6,10 +6,8 @@ import json
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -19,7 +17,7 @@ from engram.kernel.list_filters import TextFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
 from engram.kernel.pagination import ByPosition, page_of
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.core.wiki_links import normalise_tag
 from memories.models import Note
 from memories.services.notes.delete import delete_note
@@ -47,7 +45,7 @@ def _shown(value: Any) -> str:
 
 
 @admin.register(Note)
-class NoteAdmin(RoleAdmin):
+class NoteAdmin(ShownAdmin):
     """Notes, read-only; agents and imports write them."""
 
     roles = {"view": Role.READER, "act": Role.REVIEWER}
@@ -92,15 +90,8 @@ class NoteAdmin(RoleAdmin):
         words = search_term.replace("\x00", "").strip()
         return (queryset.filter(named(words)) if words else queryset), False
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, note: Any) -> HttpResponse:
         """Show one note, read-only: passages, the memories beside them, and its source."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        note = self.get_object(request, unquote(object_id))
-        if note is None:
-            raise Http404
         page = page_of(chunks_of(note), request, size=PASSAGES_A_PAGE, pages=ByPosition)
         model = staff_of(request).workspace.embedding_model
         passages = read_passages(note, page.rows, model, timezone.now())

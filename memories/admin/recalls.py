@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
@@ -15,7 +13,7 @@ from django.utils.text import Truncator
 from unfold.decorators import display
 
 from engram.kernel.models import Role
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.models import PastRecall
 from memories.services.recall.past_recalls import asked_in
 
@@ -25,7 +23,7 @@ SESSION_SHOWN = 40  # characters of a session's key
 
 
 @admin.register(PastRecall)
-class PastRecallAdmin(RoleAdmin):
+class PastRecallAdmin(ShownAdmin):
     """What was asked, by whom, and how much came back; a click leads to what came back and why."""
 
     roles = {"view": Role.READER}
@@ -76,13 +74,6 @@ class PastRecallAdmin(RoleAdmin):
         said = format_html_join(" ", "{}", (part for part in parts if part[0]))
         return format_html('<span class="eg in-admin">{}</span>', said) if said else "not recorded"
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, row: Any) -> HttpResponse:
         """Lead to the page of the recall, which withholds what may not be shown."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        row = self.get_object(request, unquote(object_id))
-        if row is None:
-            raise Http404
         return redirect("console:past-recall", row.pk)

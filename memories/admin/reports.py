@@ -6,10 +6,8 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -18,7 +16,7 @@ from unfold.decorators import display
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.models import ReportItem, ReportKind
 from memories.services.sessions.reported import (
     WITH_TEXT,
@@ -49,7 +47,7 @@ class KindFilter(DefaultedFilter):
 
 
 @admin.register(ReportItem)
-class ReportItemAdmin(RoleAdmin):
+class ReportItemAdmin(ShownAdmin):
     """What agents had to find out, and what they found wrong; a click leads to the session."""
 
     roles = {"view": Role.READER}
@@ -125,13 +123,6 @@ class ReportItemAdmin(RoleAdmin):
         """Return who reported it."""
         return item.session.agent or "–"
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, item: Any) -> HttpResponse:
         """Lead to the session in which it was said."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        item = self.get_object(request, unquote(object_id))
-        if item is None:
-            raise Http404
         return redirect("admin:memories_session_change", item.session_id)

@@ -6,10 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -18,7 +16,7 @@ from unfold.decorators import action, display
 from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import ShownAdmin, moment_column
 from memories.core.readable import with_names
 from memories.models import Review, ReviewKind, ReviewStatus
 from memories.serializers.review_answers import answers_to, question_of
@@ -76,7 +74,7 @@ def _effect_of(chosen: QuerySet[Review], name: str) -> str:
 
 
 @admin.register(Review)
-class ReviewAdmin(RoleAdmin):
+class ReviewAdmin(ShownAdmin):
     """Reviews; readers have no access because they may not see forgotten texts."""
 
     roles = {"view": Role.AGENT, "act": Role.REVIEWER}
@@ -137,15 +135,8 @@ class ReviewAdmin(RoleAdmin):
         """Return the name of a review: its memory or statement."""
         return f"{row.get_kind_display()}: {_about(row)}"
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, review: Any) -> HttpResponse:
         """Show one review with its memory, read-only."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        review = self.get_object(request, unquote(object_id))
-        if review is None:
-            raise Http404
         context = {
             **self.admin_site.each_context(request),
             "title": "Review",

@@ -7,18 +7,16 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
-from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.db.models.functions import Right
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from unfold.decorators import action, display
 
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, staff_of
-from engram.kernel.staff import RoleAdmin, figure_column, moment_column
+from engram.kernel.staff import ShownAdmin, figure_column, moment_column
 from memories.models import Session, SessionCandidate, SessionPrompt, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
@@ -46,7 +44,7 @@ class SessionStateFilter(admin.SimpleListFilter):
 
 
 @admin.register(Session)
-class SessionAdmin(RoleAdmin):
+class SessionAdmin(ShownAdmin):
     """Sessions with their records; reviewers, who judge the judge, also read what was said."""
 
     roles = {"view": Role.READER, "act": Role.ADMIN}
@@ -116,15 +114,8 @@ class SessionAdmin(RoleAdmin):
         count: int = session.matched_count
         return count
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
-    ) -> HttpResponse:
+    def show(self, request: HttpRequest, session: Any) -> HttpResponse:
         """Show one session, read-only."""
-        if not self.has_view_permission(request) or request.method != "GET":
-            raise PermissionDenied
-        session = self.get_object(request, unquote(object_id))
-        if session is None:
-            raise Http404
         now = timezone.now()
         records = session.candidates.select_related("memory").order_by("rank", "pk")
         rows = [
