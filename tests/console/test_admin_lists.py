@@ -140,7 +140,7 @@ def test_a_column_that_says_the_same_in_all_rows_stands_apart(
     shown, said = columns(client, "")
     assert shown >= {"memory", "scope"}
     assert not shown & {"state", "kind", "agent"}
-    assert "All on this page: state active kind Fact" in said
+    assert "All on this page: state Active kind Fact" in said
     assert "agent" not in said  # nobody says anything there
     place = ["action_checkbox", *admin.site._registry[Memory].list_display].index("place")
     remember(tenant.workspace, "The green boat is in the yard.", scope="quay")

@@ -111,7 +111,7 @@ def test_a_stage_or_code_that_there_is_not_is_told_which_there_are(tenant: Tenan
 
 
 def test_every_failure_that_is_noted_can_be_asked_for() -> None:
-    noted = re.compile(r"record_error|record_outage|note_failure|_none\(|FAILED = ")
+    noted = re.compile(r'record_error|record_outage|note_failure|_none\(|= "[a-z]+_failed"')
     code = re.compile(r'"((?:detect|drift|embedding|extract|judge|narrate|predictor)_[a-z_]+)"')
     sources = [
         path.read_text()
