@@ -312,7 +312,8 @@ def _reasons(found: Evidence, edit: Edit, unanswered: Sequence[Answer]) -> tuple
     if found.lost_words:
         reasons.append("no longer said: " + ", ".join(found.lost_words.values()))
     if found.new_values and is_replaced:
-        reasons.append("said instead: " + ", ".join(found.new_values))
+        how = "instead" if found.lost_words else "in addition"
+        reasons.append(f"said {how}: {', '.join(found.new_values)}")
     if found.is_opposed and is_replaced:
         reasons.append(found.is_opposed)
     if found.fall >= 0.1:
