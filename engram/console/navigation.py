@@ -57,10 +57,6 @@ PLACES: tuple[Place, ...] = (
                 "Reviews", "admin:memories_review_changelist", needs=Role.AGENT, waits="reviews",
                 guide="reviewers#reviews",
             ),
-            Tab(
-                "Left out", "console:refused", needs=Role.REVIEWER,
-                guide="reviewers#refused-statements",
-            ),
         ),
         guide="reviewers#the-inbox",
     ),
@@ -70,6 +66,10 @@ PLACES: tuple[Place, ...] = (
         (
             Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),
             Tab("Try a recall", "console:recall", guide="tuning"),
+            Tab(
+                "Left out", "console:refused", needs=Role.REVIEWER,
+                guide="reviewers#refused-statements",
+            ),
         ),
         guide="reviewers#memories",
     ),
