@@ -8,6 +8,7 @@ from typing import Any, Final
 from conflicts.core.titles import title_of
 from conflicts.services.cards.naming import DECIDED, CardNames, say_kept
 from memories.models.drift import OF_NOTES
+from memories.serializers.review_answers import FORGETS
 
 WORDS: Final[dict[str, str]] = {
     "memory.committed": "New memory",
@@ -183,6 +184,8 @@ def words_for(event_type: str, data: Mapping[str, Any], names: CardNames | None 
     With the `names` of a decided card's sides, say which one was kept; history quotes no memory.
     """
     words = WORDS.get(event_type, event_type.replace(".", " ").replace("_", " ").capitalize())
+    if event_type == "review.rejected" and data.get("kind") in FORGETS:
+        words = "Kept, not forgotten"
     if data.get("error_type") in OF_NOTES:
         return OF_NOTES_WORDS.get(event_type, words)
     if event_type == "memory.committed":

@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import UUID
 
@@ -44,13 +44,15 @@ WITHHELD = {
 class Member:
     """One memory at its place in a list; `gone` is why its text is not shown, else empty.
 
-    `word` is its relevance as a word, "" where it is unknown or withheld.
+    `word` is its relevance as a word, "" where it is unknown or withheld. `places` are its places
+    in the compared lists by their name, which leave out what every session is given.
     """
 
     place: int
     memory: dict[str, Any] | None
     gone: str
     word: str = ""
+    places: Mapping[str, str] = field(default_factory=dict)
 
 
 def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str, Any]:
@@ -58,7 +60,10 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
     tops = comparison.baseline_top_ids, comparison.predictor_top_ids
     judged = record.judgement.memory_ids if record.judgement is not None else []
     others = _by_worth(record, [i for i in judged if i not in {*tops[0], *tops[1]}])
-    baseline, predictor, besides, unseen = _members(record, *tops, *others)
+    baseline, predictor, besides, unseen = (
+        [replace(one, places=_places(one, tops)) for one in members]
+        for members in _members(record, *tops, *others)
+    )
     evidence = comparison.evidence if isinstance(comparison.evidence, dict) else {}
     return {
         "winner": WINNERS[ComparisonOutcome(comparison.outcome)],
@@ -72,6 +77,20 @@ def comparison_detail(record: SessionRecord, comparison: Comparison) -> dict[str
         "statistics": changes_of(STATISTICS, record.before, comparison),
         **_judge_context(record),
     }
+
+
+def _places(member: Member, tops: tuple[Sequence[UUID], Sequence[UUID]]) -> dict[str, str]:
+    """Return where each order has a memory, in words: its place in the list that is compared."""
+    if member.memory is None:
+        return {}
+    found = {}
+    for name, top in zip(("baseline", "predictor"), tops, strict=True):
+        ids = [str(i) for i in top]
+        if member.memory["id"] in ids:
+            found[name] = f"place {ids.index(member.memory['id']) + 1}"
+        else:
+            found[name] = "behind these" if member.memory[f"{name}_rank"] else "no place"
+    return found
 
 
 def _reason(evidence: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -113,14 +114,17 @@ def _variance(after: Canary | None, learned_variance: float | None) -> Gate:
 
 def _canary(change: Interval) -> Gate:
     """Fail when nDCG falls by more than 0.15, or when its 95 % interval lies below 0."""
-    detail = f"nDCG {change.mean:+.3f} [{change.low:+.3f}, {change.high:+.3f}] over {change.n}"
+    detail = (
+        f"nDCG {change.mean:+.3f} [{change.low:+.3f}, {change.high:+.3f}] over {change.n} sessions"
+    ).replace("-", "−")
     return Gate("canary", change.mean >= -MAX_DROP - 1e-9 and change.high >= 0, detail)
 
 
 def _overlap(before: Canary, after: Canary, change: Interval, promoted_models: int) -> Gate:
     """Fail when the first five change too much, unless nDCG rises or this is the first model."""
     share = overlap_of(before, after)
-    detail = f"{percent(share)} of the first {TOP} stay"
+    kept = math.floor(share * 100 + 1e-9) / 100  # rounded up, it would seem to be enough
+    detail = f"{percent(kept)} of the first {TOP} stay"
     if share >= MIN_OVERLAP:
         return Gate("overlap", True, detail)
     if promoted_models < 1:

@@ -66,7 +66,7 @@ def outcomes(
     called = _call_members(numbers, question, names)
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
         effect, asks_for, is_possible, member_effects = _effect(verdict, question, called)
-        named = _name_sides(verdict, names, is_clear=not asks_for)
+        named = _name_sides(verdict, names, count=len(question.live), is_clear=not asks_for)
         found.append(
             VerdictPreview(
                 key=key,
@@ -83,8 +83,13 @@ def outcomes(
     return tuple(found)
 
 
-def _name_sides(verdict: Verdict, names: CardNames, *, is_clear: bool) -> str:
-    """Return the label of a yes or no that names the side which stays, "" if there is none."""
+def _name_sides(verdict: Verdict, names: CardNames, *, count: int, is_clear: bool) -> str:
+    """Return the label of an answer to this card, "" where the general one does.
+
+    A yes or no names the side which stays; `count` is the number of live memories.
+    """
+    if verdict == Verdict.BOTH_VALID and count > 2:
+        return "All are valid"
     if verdict not in {Verdict.YES, Verdict.NO} or names.yes is None or names.other is None:
         return ""
     if names.is_stale:
