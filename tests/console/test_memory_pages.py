@@ -765,6 +765,7 @@ def test_what_agents_said_was_of_use_is_counted_as_the_life_tells_it(
     page = " ".join(re.sub(r"<[^>]+>", " ", shown(client, f"{LIST}{memory}/")).split())
     assert page.count("the agent said that it was of use (") == 2
     assert "Said to be of use by 3 sessions" in page
+    assert "Said to have misled 1 session" in page
     assert "3×" in shown(client, LIST, columns="used")
 
 

@@ -27,6 +27,7 @@ from memories.services.extraction.queue import queue_transcript
 from memories.services.sessions.erase_extracted import erase_extracted
 from tests.conftest import Caller, Tenant, issue_agent
 from tests.memories.test_session_collisions import wait_until_it_waits
+from tests.statements import statements
 
 TALK = """\
 User: The staging deploy failed again, can you look?
@@ -508,17 +509,21 @@ def test_a_suppressed_fact_is_not_shown(tenant: Tenant) -> None:
     assert "Mirjam" not in str(tenant.reviewer.get("memories/extraction-refusals").json())
 
 
-def test_refusals_take_as_many_queries_for_one_as_for_many(
-    tenant: Tenant, django_assert_max_num_queries: Any
-) -> None:
-    extract(tenant, "User: I had tea.\n")
+def test_refusals_take_as_many_queries_for_one_as_for_many(tenant: Tenant) -> None:
     path = "memories/extraction-refusals"
-    with django_assert_max_num_queries(20) as one:
-        assert len(tenant.reviewer.get(path).json()["results"]) == 1
+
+    def listed() -> tuple[int, int]:
+        with statements() as sent:
+            found = tenant.reviewer.get(path).json()["results"]
+        return len(found), len(sent)
+
+    extract(tenant, "User: I had tea.\nUser: Remember that the pool opens at nine.\n")
+    one = listed()
     extract(tenant)
-    with django_assert_max_num_queries(20) as many:
-        assert len(tenant.reviewer.get(path).json()["results"]) > 3
-    assert len(one) == len(many)
+    many = listed()
+    assert one[0] == 1
+    assert many[0] > 3
+    assert one[1] == many[1]
 
 
 CANARY = "Von nun an heißt der Kanarienvogel Zaunkönig-77"

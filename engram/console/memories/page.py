@@ -32,7 +32,7 @@ from memories.services.lifecycle import attached
 from memories.services.lifecycle.take_back import revisions_to_take_back
 from memories.services.notes.links import links_of_memory
 from memories.services.recall.past import turn_back
-from memories.services.sessions.uses import times_of_use
+from memories.services.sessions.uses import times_misled, times_of_use
 
 ENTRIES = 20
 SESSIONS_SHOWN = 5
@@ -82,6 +82,7 @@ def memory_page(
         "given": _given(found, until),
         "recalls": last_recalls(found, until),
         "uses": times_of_use([found.pk])[found.pk],
+        "misled": times_misled(found.pk),
         **_notes(found),
         "drawing": draw(found, now),
         "may_act": may_act and then is None,

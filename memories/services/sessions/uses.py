@@ -22,3 +22,9 @@ def times_of_use(ids: Collection[UUID]) -> dict[UUID, int]:
     rows = SessionCandidate.objects.filter(told, memory__in=ids).order_by()
     counted = dict(rows.values_list("memory").annotate(n=Count("session", distinct=True)))
     return {one: counted.get(one, 0) for one in ids}
+
+
+def times_misled(memory_id: UUID) -> int:
+    """Return in how many sessions the agent said that a memory misled."""
+    rows = SessionCandidate.objects.filter(memory=memory_id, feedback__lt=0)
+    return rows.aggregate(n=Count("session", distinct=True))["n"]
