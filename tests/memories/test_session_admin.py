@@ -8,9 +8,11 @@ from django.test import Client
 
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
-from memories.models import Session
+from memories.models import ExtractedQuote, Session, SessionCandidate
+from memories.services.lifecycle.erase import erase
 from memories.services.lifecycle.forget import forget
 from memories.services.sessions.end import end_session
+from memories.services.sessions.withheld import WITHHELD
 from tests.conftest import NOW, Tenant
 from tests.memories.session_world import AGENT, begin, remember
 
@@ -87,7 +89,44 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown(
     forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
     html = client.get(page).content.decode()
     assert "Crumb" not in html
-    assert "Not shown: a memory was forgotten or erased since" in html
+    assert WITHHELD in html
+
+
+def test_a_memory_that_was_only_considered_or_erased_elsewhere_withholds_nothing(
+    tenant: Tenant, member: Member
+) -> None:
+    gone = remember(tenant, "The office cat is called Crumb.")
+    other = remember(tenant, "The office bird is called Pip.")
+    remember(tenant, "The office dog is called Biscuit.")
+    begin(tenant, "talk", context="pets")
+    end_session(tenant.workspace, "talk", "They spoke of Biscuit.", actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+        SessionCandidate.objects.filter(memory=gone).update(was_injected=False, fts_hit_count=0)
+    forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
+    erase(tenant.workspace, other, actor=AGENT, now=NOW)
+    client = member("admin")
+    assert "They spoke of Biscuit." in client.get(page).content.decode()
+    with in_workspace(tenant.workspace):
+        SessionCandidate.objects.filter(memory=gone).update(fts_hit_count=1)
+    assert WITHHELD in client.get(page).content.decode()
+
+
+def test_a_transcript_of_which_a_forgotten_memory_was_made_is_not_shown(
+    tenant: Tenant, member: Member
+) -> None:
+    remember(tenant, "The office dog is called Biscuit.")
+    for key in ("talk", "other talk"):
+        begin(tenant, key, context="pets")
+        end_session(tenant.workspace, key, "They got a bird.", actor=AGENT, now=NOW)
+    made = remember(tenant, "The office bird is called Pip.")
+    with in_workspace(tenant.workspace):
+        ExtractedQuote.objects.create(memory_id=made, session_key="talk", text="They got a bird.")
+        pages = {one.session_key: f"{SESSIONS}{one.pk}/change/" for one in Session.objects.all()}
+    forget(tenant.workspace, [made], actor=AGENT, now=NOW)
+    client = member("admin")
+    assert WITHHELD in client.get(pages["talk"]).content.decode()
+    assert "They got a bird." in client.get(pages["other talk"]).content.decode()
 
 
 def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Member) -> None:

@@ -1,32 +1,32 @@
-"""Which transcripts may quote what was forgotten or erased since, and are withheld."""
+"""Which transcripts may quote what is forgotten, and are withheld wherever people read them."""
 
 from __future__ import annotations
 
+from typing import Final
+
 from django.db.models import Exists, OuterRef, Q
 
-from engram.kernel.models import Event
-from memories.models import SessionCandidate
+from memories.models import ExtractedQuote, SessionCandidate
+
+WITHHELD: Final = (
+    "Not shown: a memory that the session was given, that its prompts named or that was extracted"
+    " from it is forgotten, and the words here may say the same."
+)
 
 
-def may_quote_hidden() -> Q:
-    """Return what tells sessions of which a memory was forgotten, or since which any was erased.
+def may_quote_forgotten(session: str = "") -> Q:
+    """Return what tells sessions that knew, or stated, a memory that is forgotten now.
 
-    Erasing a memory erases the transcripts that quote it, not those that say the same in other
-    words; and it leaves no record of the sessions that knew it.
+    Of rows that belong to sessions, `session` is the field that names theirs. A memory was known
+    when it was injected or a prompt matched it; of the hundred candidates of a session the others
+    are forgotten sooner or later, and were never part of it. Erasing needs no rule: it erases the
+    transcripts that quote a memory, and leaves no record of which sessions knew it.
     """
-    known = SessionCandidate.objects.filter(session=OuterRef("pk"))
-    erased = Event.objects.filter(type="memory.erased", at__gte=OuterRef("started_at"))
-    return Q(Exists(known.exclude(memory__forgotten_at=None))) | Q(Exists(erased))
-
-
-def knew_hidden(session: str) -> Q:
-    """Return what tells rows of sessions that were given, or named, a memory that is forgotten now.
-
-    `session` is the field of the row that names its session. For work that needs transcripts: of
-    the hundred candidates of a session some are forgotten sooner or later, and hardly any session
-    would be left by `may_quote_hidden`.
-    """
+    pk, key = (f"{session}_id", f"{session}__session_key") if session else ("pk", "session_key")
     known = SessionCandidate.objects.filter(
-        Q(was_injected=True) | Q(fts_hit_count__gt=0), session=OuterRef(f"{session}_id")
+        Q(was_injected=True) | Q(fts_hit_count__gt=0), session=OuterRef(pk)
     )
-    return Q(Exists(known.exclude(memory__forgotten_at=None)))
+    stated = ExtractedQuote.objects.filter(session_key=OuterRef(key)).exclude(session_key="")
+    return Q(Exists(known.exclude(memory__forgotten_at=None))) | Q(
+        Exists(stated.exclude(memory__forgotten_at=None))
+    )
