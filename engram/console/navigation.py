@@ -67,7 +67,7 @@ PLACES: tuple[Place, ...] = (
             Tab("Memories", "console:memories", also=("/admin/memories/memory/",)),
             Tab("Try a recall", "console:recall", guide="tuning"),
             Tab(
-                "Left out", "console:refused", needs=Role.REVIEWER,
+                "Refused statements", "console:refused", needs=Role.REVIEWER,
                 guide="reviewers#refused-statements",
             ),
         ),

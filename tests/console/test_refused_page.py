@@ -135,3 +135,19 @@ def test_a_long_list_takes_as_many_statements_as_a_short_one(
     with statements() as many:
         page(client, REFUSED)
     assert len(many) == len(few)
+
+
+def test_the_list_says_which_statements_wait_in_the_inbox(tenant: Tenant, member: Member) -> None:
+    extract(tenant, MANY)
+    client = member("reviewer")
+    with in_workspace(tenant.workspace):
+        asked = ExtractionRefusal.objects.filter(is_borderline=True).order_by("-created_at", "-id")
+        keys = [str(pk) for pk in asked.values_list("pk", flat=True)]
+    assert keys
+    html, address = page(client, REFUSED), f'href="/console/inbox/?item=refusals:{keys[0]}"'
+    while address not in html:
+        following = re.search(r'rel="next" href="([^"]*)"', html)
+        assert following is not None
+        html = page(client, f"{REFUSED}{following[1]}".replace("&amp;", "&"))
+    assert html.count("Waits in the inbox") < html.count('id="refused-')
+    assert address not in decide(client, UUID(keys[0]), "leave_out")

@@ -39,7 +39,7 @@ class RefusalSource(Source):
     template = "console/inbox/refusal.html"
     teaches = (
         "When a transcript is turned into memories, at most three statements of it that were nearly"
-        " worth keeping wait here. The others are listed under Left out."
+        " worth keeping wait here. The others are listed under Memories, Refused statements."
     )
     sees = Role.REVIEWER
     announced_by = ("extraction.finished", "extraction_refusal.reopened")
