@@ -86,6 +86,14 @@ class ReplayForm(forms.Form):
 
 
 @dataclass(frozen=True, slots=True)
+class ShownCards:
+    """The first conflicts of a list with their headings, and how many are not shown."""
+
+    first: list[tuple[Conflict, str]]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
 class ShownMove:
     """An example of a commit whose outcome would change, with texts that may be shown."""
 
@@ -191,6 +199,7 @@ def _context_of(done: Replay) -> dict[str, Any]:
             asdict(one) | {"memories": [shown[i] for i in one.memories if i in shown]}
             for one in found.also[:SHOWN]
         ],
+        "also_more": found.also_count - len(found.also[:SHOWN]),
     }
 
 
@@ -205,8 +214,9 @@ def say_left_out(left: NotReplayed) -> list[str]:
     return [f"{count:,} {why}" for count, why in reasons if count]
 
 
-def _cards(ids: list[UUID]) -> list[tuple[Conflict, str]]:
-    """Return the first cards with their headings."""
+def _cards(ids: list[UUID]) -> ShownCards:
+    """Return the first conflicts of some with their headings."""
     cards = Conflict.objects.in_bulk(ids[:SHOWN])
     names = name_cards(cards.values())
-    return [(cards[pk], names[pk].heading) for pk in ids[:SHOWN] if pk in cards]
+    first = [(cards[pk], names[pk].heading) for pk in ids[:SHOWN] if pk in cards]
+    return ShownCards(first, len(ids) - len(first))

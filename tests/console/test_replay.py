@@ -15,6 +15,7 @@ from conflicts.models import Conflict, ConflictMember, DetectionRun
 from conflicts.services.detection import replay as replaying
 from conflicts.services.detection.detect import detect_due
 from conflicts.services.verdicts.resolve import resolve
+from engram.console import replay_pages
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event, IdempotentAnswer, Workspace
 from engram.kernel.tenancy import in_workspace
@@ -200,6 +201,25 @@ def test_a_higher_confidence_spares_dismissed_cards_and_misses_confirmed_ones(
     assert not [card for card in (sure, reported, told, old) if str(card.pk) in shown]
     wider = replayed(tenant, {"detection_min_confidence": 0.8}, days=60)["detection"]
     assert sorted(wider["dismissed_spared"]) == sorted([str(dismissed.pk), str(old.pk)])
+
+
+def test_the_page_says_how_many_conflicts_its_lists_do_not_show(
+    tenant: Tenant, member: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(replay_pages, "SHOWN", 2)
+    asked: dict[str, Any] = {"at": timezone.now() - timedelta(days=1), "confidence": 0.6}
+    for _ in range(3):
+        decide(tenant.workspace, "yes", **asked)
+    decide(tenant.workspace, "dismiss", **asked)
+    sent = {"gate_policy": "merge", "gate_threshold": 0.6, "detection_min_confidence": 0.8}
+    answer = member("reviewer").post("/console/replay/", {**sent, "days": 30, "do": "replay"})
+    html = answer.content.decode()
+    assert "4 conflicts of the period" in html
+    assert "3 confirmed would be missed" in html
+    _, _, missed = html.partition("<summary>Confirmed, and missed</summary>")
+    missed, _, after = missed.partition("</details>")
+    assert (missed.count('class="entry"'), "and 1 more" in missed) == (2, True)
+    assert "more</p>" not in after  # the one that was dismissed is shown
 
 
 def test_a_lower_confidence_reads_the_story_for_what_was_not_asked(tenant: Tenant) -> None:
