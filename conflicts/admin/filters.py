@@ -19,7 +19,7 @@ from engram.kernel.list_filters import DefaultedFilter
 from engram.kernel.models import Membership
 from engram.kernel.pages import staff_of
 
-FINDERS = ("rules", "narrative", "agent", "person")
+FINDERS = {"rules": "Rules", "narrative": "Language model", "agent": "Agent", "person": "Person"}
 
 
 class ConflictStatusFilter(DefaultedFilter):
@@ -47,7 +47,7 @@ class FinderFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         """Offer the finders."""
-        return [(finder, title_of(finder)) for finder in FINDERS]
+        return list(FINDERS.items())
 
     def queryset(self, request: HttpRequest, queryset: Any) -> Any:
         """Keep cards that the finder found."""

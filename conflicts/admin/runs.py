@@ -21,15 +21,24 @@ _IF_ANY = {
 }
 
 
+class ModelPartFilter(admin.ChoicesFieldListFilter):
+    """By what became of the part of the language model."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        """Name it by what people know of it."""
+        super().__init__(*given, **named)
+        self.title = "language model"
+
+
 @admin.register(DetectionRun)
 class DetectionRunAdmin(ReadOnlyAdmin):
     """Admin of detection runs: the list says what came of each, its page the rest."""
 
     list_display = [
-        "read_at", "status_label", "kind", "memories", "compared", "questions", "grew", "reader",
-        "lag", "took",
+        "read_at", "status_label", "kind", "memories", "compared", "new_conflicts", "grew",
+        "reader", "lag", "took",
     ]  # fmt: skip
-    list_filter = ["status", "narrative"]
+    list_filter = ["status", ("narrative", ModelPartFilter)]
     empty_text = "Detection runs within seconds of a commit; its runs appear here."
     empty_next = ("Commit the first memory", "console:dashboard")
 
@@ -38,19 +47,19 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     compared = figure_column("facts_considered", "compared with", ",d")
     forgotten = figure_column("facts_forgotten", "left out, as the story was too long", ",d")
     unread = figure_column("left_unread", "left unread, as too long for the rules", ",d")
-    questions = figure_column("opened", "questions opened", ",d")
-    grew = figure_column("joined", "questions that grew", ",d")
-    passed_over = figure_column("skipped", "questions known already", ",d")
+    new_conflicts = figure_column("opened", "conflicts opened", ",d")
+    grew = figure_column("joined", "conflicts that grew", ",d")
+    passed_over = figure_column("skipped", "conflicts known already", ",d")
     dropped_findings = figure_column("dropped", "the model's findings that were dropped", ",d")
     lag = seconds_column("lag_seconds", "lag")
     took = seconds_column("duration_seconds", "took")
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Show what came of the run first, then what it cost; nothing of what it had not."""
-        shown = ["read_at", "status_label", "kind", "memories", "compared", "questions"]
+        shown = ["read_at", "status_label", "kind", "memories", "compared", "new_conflicts"]
         if obj is not None:
             shown += [column for field, column in _IF_ANY.items() if getattr(obj, field)]
-        shown.append("narrative")
+        shown.append("model_part")
         if obj is not None and obj.model:
             shown += ["model", "prompt_version", "batches", "tokens", "cost", "dropped_findings"]
         return [*shown, "lag", "took", *(["error"] if obj is not None and obj.error else [])]
@@ -77,6 +86,11 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     def reader(self, run: DetectionRun) -> str:
         """Return who read the memories."""
         return f"rules, {run.model}" if run.model else "rules only"
+
+    @display(description="language model", ordering="narrative")
+    def model_part(self, run: DetectionRun) -> str:
+        """Return what became of the part of the language model."""
+        return str(run.get_narrative_display())
 
     @display(description="cost", ordering="cost_usd")
     def cost(self, run: DetectionRun) -> str:

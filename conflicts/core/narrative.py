@@ -39,11 +39,11 @@ _FRAMING: Final = re.compile(
     r"now|currently|current|any|holds?|valid|true|apply|applies"
 )
 _REASONING: Final[dict[FindingKind, str]] = {
-    "reversal": "The narrative pass read these notes as a value that was changed and later stated "
+    "reversal": "The language model read these notes as a value that was changed and later stated "
     "as it was before, without a word that it was changed back.",
-    "ambiguity": "The narrative pass read these notes as different answers to one question, "
+    "ambiguity": "The language model read these notes as different answers to one question, "
     "neither of which gives way to the other.",
-    "stale": "The narrative pass read the older note as over by what a later one says, and no note "
+    "stale": "The language model read the older note as over by what a later one says, and no note "
     "as saying what takes its place.",
 }
 

@@ -63,7 +63,7 @@ WORDS: Final[dict[str, str]] = {
     "calibration.drawn": "Memories drawn to be rated",
     "calibration.labelled": "Rating given",
     "calibration.reopened": "Rating waits again",
-    "digest.daily": "Digest of the open questions",
+    "digest.daily": "Digest of the open items",
     "janitor.ran": "Janitor ran",
     "janitor.undone": "Janitor's run undone",
     "key.issued": "Key issued",

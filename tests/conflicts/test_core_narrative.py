@@ -213,7 +213,7 @@ def test_reasoning_that_may_quote_another_memory_is_replaced_by_ours(reasoning: 
         told = replace(GOOD, kind=kind, reasoning=reasoning)
         finding = accept_finding(told, [*FACTS, SAFE])
         assert finding is not None
-        assert finding.reasoning.startswith("The narrative pass read ")
+        assert finding.reasoning.startswith("The language model read ")
 
 
 @given(st.text(max_size=2000))

@@ -881,7 +881,7 @@ def read_while(tenant: Tenant, happens: Callable[[], Any]) -> list[DetectionRun]
     [
         (
             {"reasoning": f"Note 1 says: {SECRET}"},
-            "The narrative pass read these notes as different answers",
+            "The language model read these notes as different answers",
         ),
         (
             {"question": "Are releases announced by Zebulon in the garden newsletter?"},

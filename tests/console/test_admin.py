@@ -290,10 +290,12 @@ def test_a_detection_run_shows_nothing_of_what_it_had_not(tenant: Tenant, member
     full = {"joined": 2, "model": "small-1", "tokens": 90, "error": "TimeoutError"}
     with in_workspace(tenant.workspace):
         runs = [DetectionRun.objects.create(**plain, **more) for more in ({}, full)]
-    client, labels = member("reader"), ("Questions that grew", "Tokens", "Error")
+    client, labels = member("reader"), ("Conflicts that grew", "Tokens", "Error")
     for run, is_shown in zip(runs, (False, True), strict=True):
         html = client.get(f"/admin/conflicts/detectionrun/{run.pk}/change/").content.decode()
-        assert "Questions opened" in html
+        assert "Conflicts opened" in html
+        assert "Language model" in html
+        assert "Narrative" not in html
         assert "new memories" in html
         assert [label in html for label in labels] == [is_shown] * 3
 

@@ -97,7 +97,7 @@ def test_a_digest_by_mail_says_what_is_open_and_links_the_card(
     assert post_mails(tenant.workspace, HOUR) == 1
     [mail] = server.mails
     assert (mail.sender, mail.to) == ("engram@example.com", ["ana@example.com"])
-    assert mail.message["Subject"] == "1 question open in Acme"
+    assert mail.message["Subject"] == "1 item open in Acme"
     assert mail.message.get_content_type() == "text/plain"
     assert mail.message["Auto-Submitted"] == "auto-generated"
     assert "  Conflicts: 1, the oldest since" in mail.text
@@ -207,7 +207,7 @@ def test_a_workspace_cannot_write_headers(tenant: Tenant, server: MailServer) ->
     [mail] = server.mails
     assert mail.to == ["ana@example.com"]
     assert mail.message["Bcc"] is None
-    assert mail.message["Subject"] == "1 question open in Acme Bcc: spy@example.com <b>"
+    assert mail.message["Subject"] == "1 item open in Acme Bcc: spy@example.com <b>"
 
 
 def test_who_may_not_see_it_when_it_is_sent_gets_none(tenant: Tenant, server: MailServer) -> None:
@@ -445,7 +445,7 @@ def test_members_choose_on_their_page(tenant: Tenant, member: Member, server: Ma
     User.objects.filter(username="reader-person").update(email="r@example.com")
     html = client.get(PAGE).content.decode()
     assert "r@example.com" in html
-    assert "1 question open in Acme" in html
+    assert "1 item open in Acme" in html
     assert "Send me the digest" in html
     html = client.post(PAGE, {"wants": "yes"}, follow=True).content.decode()
     assert "You get the digest by mail." in html

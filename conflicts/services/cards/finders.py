@@ -15,7 +15,7 @@ from memories.services.review.trust import PERSONS_ROLES, by_persons
 
 LABELS = {
     "rules": "The rules",
-    "narrative": "The narrative pass",
+    "narrative": "The language model",
     "agent": "An agent",
     "person": "A person",
 }

@@ -1,1 +1,1 @@
-"""The daily digest of a workspace's open questions, by mail to who wants it and by webhook."""
+"""The daily digest of a workspace's open items, by mail to who wants it and by webhook."""

@@ -1,7 +1,7 @@
 """The text of a digest's mail: plain, so that nothing in it is markup.
 
-It says how many questions of which kind are open and where to answer them. A mail cannot be taken
-back when a memory is forgotten, so questions, which quote memories, stand in it only where a
+It says how many items of which kind are open and where to answer them. A mail cannot be taken
+back when a memory is forgotten, so titles of items, which quote memories, stand in it only where a
 workspace's setting says so.
 """
 
@@ -24,14 +24,14 @@ PAGE: Final = "/console/digest/"
 
 def subject_of(workspace: Workspace, found: Waiting) -> str:
     """Return the subject, in one line."""
-    return f"{Count(found.total):question} open in {one_line(workspace.name)}"
+    return f"{Count(found.total):item} open in {one_line(workspace.name)}"
 
 
 def text_of(workspace: Workspace, found: Waiting) -> str:
     """Return the text for who may see what was found."""
     zone, config = zone_of(workspace), workspace.config
     verb = "is" if found.total == 1 else "are"
-    lines = [f"{Count(found.total):question} {verb} open in {one_line(workspace.name)}:", ""]
+    lines = [f"{Count(found.total):item} {verb} open in {one_line(workspace.name)}:", ""]
     for source, counted in found.kinds:
         since = f", the oldest since {_day(counted.oldest, zone)}" if counted.oldest else ""
         lines.append(f"  {source.title}: {counted.count}{since}")
@@ -46,7 +46,7 @@ def text_of(workspace: Workspace, found: Waiting) -> str:
         lines.append(f"    {_link(INBOX)}?item={entry.key}")
     hour = f"{config.digest_hour:02d}:00 ({config.time_zone})"
     lines += ["", f"All: {_link(INBOX)}", "", "-- "]
-    lines.append(f"You asked for this each day at {hour} on which questions are open.")
+    lines.append(f"You asked for this each day at {hour} on which items are open.")
     lines.append(f"Change it: {_link(PAGE)}")
     return "\n".join(lines) + "\n"
 

@@ -18,14 +18,14 @@ ITEMS_MAX: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """The kinds of open questions that there are, how many, and the most urgent questions."""
+    """The kinds of open items that there are, how many, and the most urgent items."""
 
     kinds: Sequence[tuple[Source, WaitingCount]]
     entries: Sequence[InboxEntry]
 
     @property
     def total(self) -> int:
-        """Return how many questions are open."""
+        """Return how many items are open."""
         return sum(found.count for _, found in self.kinds)
 
 
