@@ -16,7 +16,6 @@ from conflicts.models.decision import Verdict
 from conflicts.services.cards.naming import say_kept
 from engram.console.event_objects import Names, name_objects
 from engram.console.settings_form import CHOICES, LABELS
-from engram.console.templatetags.learning import PHASES
 from engram.console.wording import VERDICTS
 from engram.kernel.models import Event, Provenance, Role
 from memories.models import Resolution, ReviewKind
@@ -25,6 +24,7 @@ from memories.models.extraction import RefusalDecision
 from memories.models.memory import Kind
 from memories.serializers.review_words import field_title, value_in_words
 from predictor.models import ComparisonOutcome, JudgeKind, TrainingStatus
+from predictor.models.comparison import PHASE_WORDS
 from predictor.services.training.due import WHY
 
 _CODE: Final = re.compile(r"[a-z]{1,40}(?:_[a-z]{1,40}){1,8}")  # such as both_valid
@@ -80,7 +80,7 @@ LABELLED: Final[dict[str, tuple[type[TextChoices], ...]]] = {
     "role": (Role,),
 }
 WORDED: Final[dict[str, Mapping[str, str]]] = {
-    "phase": {**PHASES, "ramp": "its say grows"},
+    "phase": PHASE_WORDS,
     "reason": WHY,  # of trainings
 }
 EMPTY: Final[tuple[Any, ...]] = (None, "", [], {})

@@ -85,7 +85,7 @@ CHOICES: Final[Mapping[str, str]] = {
     "merge": "Merge what says the same",
     "suggest": "Ask a person about each",
     "off": "Off",
-    "collect": "Collect: learn, but change no order",
+    "collect": "Learn only: change no order",
     "on": "On: influence as far as it has proved better",
 }
 # In the words of the pages.

@@ -39,7 +39,7 @@ HELP: Final[Mapping[str, str]] = {
     "concluded it.",
     "janitor_enabled": "The janitor runs once a week. What it demotes ranks lower in recalls.",
     "janitor_culls": "Hidden memories are no longer recalled; a run of the janitor can be undone.",
-    "predictor_mode": "While it collects, it learns and is compared as when it is on, and says "
+    "predictor_mode": "While it learns only, it is trained and compared as when it is on, and says "
     "what it would have gained. In both, some sessions are given a list that the baseline and it "
     "choose in turn, by coin.",
     "retention_transcript_days": "Counted from a session's end; its prompts, and what extraction "

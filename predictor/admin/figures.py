@@ -10,6 +10,7 @@ from memories.core.shares import percent
 from predictor.core.betting import ENOUGH
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison
+from predictor.models.comparison import PHASE_WORDS
 from predictor.serializers.record import present_evidence
 
 
@@ -26,8 +27,12 @@ def _in(shape: str) -> Callable[[float], str]:
     return lambda value: figure(value, shape)
 
 
+def _phase(phase: str) -> str:
+    return PHASE_WORDS.get(phase, phase)
+
+
 PLAIN: Final = (
-    Figure("Phase", "phase", str),
+    Figure("The learned ranking", "phase", _phase),
     Figure("Baseline’s weight", "alpha", percent),
     Figure("Success rate", "success_rate", percent),
 )
@@ -46,14 +51,14 @@ STATISTICS: Final = (
         "How many sessions the mean rests on; an old one counts for less than one.",
     ),
     Figure(
-        "Evidence that it is above .01 (e-value)", "wealth", _in(".1f"),
-        "What bets on a lead of the learned order have made of a stake of 1. From"
+        "Evidence that its lead is above 0.01", "wealth", _in(".1f"),
+        "An e-value: what bets on a lead of the learned order have made of a stake of 1. From"
         f" {ENOUGH:.0f} on it earns a say.",
     ),
     Figure(
-        "Evidence that it has fallen (CUSUM)", "drift_sum", _in(".2f"),
-        "Grows with each session in which the learned order was worse, and shrinks with each in"
-        f" which it was better. Above {DRIFT_LIMIT:.0f} it loses its say.",
+        "Evidence that it has fallen", "drift_sum", _in(".2f"),
+        "A CUSUM: it grows with each session in which the learned order was worse, and shrinks"
+        f" with each in which it was better. Above {DRIFT_LIMIT:.0f} it loses its say.",
     ),
     Figure(
         "Baseline’s weight by the fixed rule", "literal_alpha", percent,

@@ -15,9 +15,10 @@ from memories.core.shares import percent
 from predictor.admin.detail import DetailedAdmin
 from predictor.admin.inspected import comparison_detail, judgement_detail
 from predictor.core.offline_judge import version_in_words
-from predictor.models import Comparison, ComparisonOutcome, Judgement
-from predictor.models.comparison import LEARNED, WINNER_WORDS
+from predictor.models import Comparison, ComparisonOutcome, Judgement, JudgeStatus
+from predictor.models.comparison import LEARNED, PHASE_WORDS, WINNER_WORDS
 from predictor.services.status.records import SessionRecord, record_of
+from predictor.services.status.unused import void_words
 
 
 def record_behind(row: Judgement | Comparison) -> SessionRecord:
@@ -57,7 +58,7 @@ class JudgementAdmin(OfSessionAdmin):
 
     list_display = [
         "session_key", "status_label", "kind", "judge_version", "overall_figure",
-        "confidence_figure", "void_reason", "tries", "judged",
+        "confidence_figure", "why_void", "tries", "judged",
     ]  # fmt: skip
     list_filter = ["status", "kind", "is_flat"]
     ordering = ["-due_at", "-id"]
@@ -80,6 +81,12 @@ class JudgementAdmin(OfSessionAdmin):
     def status_label(self, judgement: Judgement) -> str:
         """Return the status."""
         return str(judgement.get_status_display())
+
+    @display(description="why it says nothing", ordering="void_reason")
+    def why_void(self, judgement: Judgement) -> str:
+        """Return why nothing is learned from it, where the status does not say it."""
+        is_told = judgement.status == JudgeStatus.SKIPPED
+        return "" if is_told else void_words(judgement.void_reason)
 
     @display(description="judge's version", ordering="version")
     def judge_version(self, judgement: Judgement) -> str:
@@ -104,7 +111,7 @@ class ComparisonAdmin(OfSessionAdmin):
 
     list_display = [
         "session_key", "winner", "margin_figure", "predictor_figure", "baseline_figure",
-        "is_counted", "phase", "alpha_figure", "rate_figure", "model_label", "compared",
+        "is_counted", "phase_words", "alpha_figure", "rate_figure", "model_label", "compared",
     ]  # fmt: skip
     list_filter = ["outcome", "is_evidence", "is_drafted", "is_drift_reset"]
     empty_text = "Every judged session compares the learned ranking with the baseline's."
@@ -125,6 +132,11 @@ class ComparisonAdmin(OfSessionAdmin):
     def winner(self, comparison: Comparison) -> str:
         """Return who ranked better."""
         return WINNER_WORDS[ComparisonOutcome(comparison.outcome)]
+
+    @display(description="the learned ranking", ordering="phase")
+    def phase_words(self, comparison: Comparison) -> str:
+        """Return what it could do afterwards."""
+        return PHASE_WORDS.get(comparison.phase, comparison.phase)
 
     @display(description="version", ordering="model_version")
     def model_label(self, comparison: Comparison) -> str:

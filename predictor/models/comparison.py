@@ -29,6 +29,15 @@ WINNERS = {
 }
 LEARNED = "learned ranking"  # what pages call what the predictor ranks with
 WINNER_WORDS = WINNERS | {ComparisonOutcome.WIN: LEARNED}
+# What pages say of a learned ranking in a phase.
+PHASE_WORDS = {
+    "collecting": "it has not begun",
+    "warming": "it is compared and has no say yet",
+    "ramp": "its say grows",
+    "active": "it has a say",
+    "disabled": "it is switched off",
+    "retraining": "it is trained anew",
+}
 
 
 class Comparison(WorkspaceModel):

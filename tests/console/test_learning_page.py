@@ -18,6 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
+from engram.console.learning.pages import NAMES
 from engram.console.templatetags.learning import status_words
 from engram.kernel.latency import bucket_of
 from engram.kernel.models import Event, LatencyHour, StageError, Workspace
@@ -72,7 +73,7 @@ def test_an_empty_page_says_what_to_do_next(
     configure(tenant.workspace, predictor_mode=mode)
     html = get_page(member("reader"))
     assert "No session has ended yet" in html
-    assert f"mode {mode}" in html
+    assert f">{NAMES[mode]}</span>" in html
     assert "Scoreboard" not in html
     assert "secret" not in html
 
@@ -90,7 +91,7 @@ def test_the_page_says_who_ranks_and_why(tenant: Tenant, member: Member, mode: s
     assert (share > 0) == (mode == "on")
     expected = {
         "off": "Learning is switched off",
-        "collect": "The baseline ranks alone: the mode is collect.",
+        "collect": "The baseline ranks alone: the learned ranking learns only.",
         "on": "The learned ranking and the baseline rank the next session together.",
     }
     assert expected[mode] in html

@@ -100,7 +100,8 @@ def test_the_mode_is_changed_by_keyboard_after_a_question(service: Service, visi
     assert service.call("admin", "predictor/status")[1]["mode"] == was
     button.focus()
     press(page, "Enter")
-    expect(page.get_by_text(f"The mode is {wanted} now.")).to_be_visible()
+    stands = "switched on" if wanted == "on" else "learns only"
+    expect(page.get_by_text(f"The learned ranking: {stands} now.")).to_be_visible()
     assert service.call("admin", "predictor/status")[1]["mode"] == wanted
 
 

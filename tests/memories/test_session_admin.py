@@ -56,6 +56,19 @@ def test_a_session_shows_its_records_without_what_is_hidden(tenant: Tenant, memb
     assert member("reviewer").post(page).status_code == 403
 
 
+def test_the_feedback_of_an_agent_is_in_words_and_scores_have_one_format(
+    tenant: Tenant, member: Member
+) -> None:
+    remember(tenant, "The office dog is called Biscuit.")
+    begin(tenant, "talk", context="pets")
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+        SessionCandidate.objects.update(feedback=-1.0, final_score=0.07692)
+    html = member("reader").get(page).content.decode()
+    assert "misled (−1)" in html
+    assert ">0.077<" in html
+
+
 def test_reviewers_read_the_end_of_a_transcript(
     tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:

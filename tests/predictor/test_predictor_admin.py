@@ -15,6 +15,7 @@ from django.db.models.functions import Concat
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.html import escape
 
 from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
@@ -29,6 +30,9 @@ from predictor.models import (
     ModelVersion,
     Training,
 )
+from predictor.models.comparison import PHASE_WORDS
+from predictor.services.judging.due import TOO_SHORT
+from predictor.services.status.unused import void_words
 from tests.conftest import NOW, Tenant, build_tenant
 from tests.predictor.serving import promote
 from tests.predictor.test_predictor_api import fill
@@ -218,11 +222,31 @@ def test_statistics_of_a_comparison_are_folded_and_each_says_what_it_means(
         r'<td class="num right">([^<]+)</td><td class="num right">([^<]+)</td>'
     )
     plain, statistics = row.findall(unfolded), row.findall(folded)
-    assert [title for title, *_ in plain] == ["Phase", "Baseline’s weight", "Success rate"]
+    assert [title for title, *_ in plain] == [
+        "The learned ranking", "Baseline’s weight", "Success rate",
+    ]  # fmt: skip
+    assert plain[0][-1] in PHASE_WORDS.values()
     assert [before for *_, before, _ in plain] == ["–"] * 3  # it is the first
     assert len(statistics) == 6
     assert all(meaning.endswith(".") for _, meaning, *_ in statistics)
     assert re.findall(r"CUSUM|e-value|tandard errors", html.replace(folded, "")) == []
+
+
+def test_lists_of_learning_show_words_and_no_codes(tenant: Tenant, member: Member) -> None:
+    fill(tenant, 2)
+    with in_workspace(tenant.workspace):
+        Comparison.objects.update(phase="warming")
+        first, second = Judgement.objects.order_by("pk")
+        Judgement.objects.filter(pk=first.pk).update(status="skipped", void_reason=TOO_SHORT)
+        Judgement.objects.filter(pk=second.pk).update(void_reason="low confidence")
+    client = member("reader")
+    html = client.get("/admin/predictor/comparison/").content.decode()
+    assert "warming" not in html
+    assert PHASE_WORDS["warming"] in html
+    html = client.get("/admin/predictor/judgement/").content.decode()
+    assert "Skipped: there is too little to judge" in html
+    assert void_words(TOO_SHORT) not in html  # the status says it
+    assert escape(void_words("low confidence")) in html
 
 
 def explained(tenant: Tenant, client: Client) -> str:

@@ -177,7 +177,7 @@ def _describe(
         doing = "has learned nothing yet" if state.served is None else "learns and is compared"
         sentences.append(f"It {doing}; the baseline's order serves.")
     elif mode == "collect":
-        sentences.append("The mode collect lets the baseline serve.")
+        sentences.append("It learns only, so the baseline serves.")
     else:
         sentences.append(f"It serves with {percent(1 - state.alpha)} of the weight.")
     if state.served is not None:

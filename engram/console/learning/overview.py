@@ -128,7 +128,7 @@ def _headline(status: PredictorStatus) -> str:
     if status.alpha_served < 1:
         return "The learned ranking and the baseline rank the next session together."
     if status.governor.alpha < 1 and status.config.predictor_mode == "collect":
-        return "The baseline ranks alone: the mode is collect."
+        return "The baseline ranks alone: the learned ranking learns only."
     return "The baseline ranks alone."
 
 

@@ -36,6 +36,9 @@ MODES: Final = {
         " it, and only as much as they earn; it loses it again when it becomes worse.",
     ),
 }
+# What pages call the modes.
+NAMES: Final = {"off": "switched off", "collect": "learns only", "on": "switched on"}
+assert set(NAMES) == set(MODES)  # noqa: S101
 assert set(MODES) == set(get_args(WorkspaceSettings.model_fields["predictor_mode"].annotation))  # noqa: S101
 
 
@@ -52,6 +55,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "found": found,
             "status": found.status,
             "mode": found.status.config.predictor_mode,
+            "mode_name": NAMES[found.status.config.predictor_mode],
             "recent": found.timeline.rows[: -RECENT - 1 : -1],
             "may_change": has_role(request, Role.ADMIN),
             "sees_details": has_role(request, Role.ADMIN),
@@ -67,14 +71,15 @@ def mode(request: HttpRequest) -> HttpResponse:
     wanted = sent.get("to", "")
     if request.method == "POST" and wanted in MODES:
         change_settings(staff.workspace, {"predictor_mode": wanted}, actor=staff.actor, now=now)
-        messages.success(request, f"The mode is {wanted} now.")
+        messages.success(request, f"The learned ranking: {NAMES[wanted]} now.")
         return redirect("console:learning")
     return render(
         request,
         "console/learning/mode.html",
         {
             "status": read_status(staff.workspace, now=now),
-            "modes": [(name, *words) for name, words in MODES.items()],
+            "modes": [(name, NAMES[name], *words) for name, words in MODES.items()],
+            "present": NAMES[staff.workspace.config.predictor_mode],
             "wanted": wanted if wanted in MODES else "",
             "is_refused": request.method == "POST",
         },

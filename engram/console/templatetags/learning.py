@@ -16,13 +16,14 @@ from predictor.core.calibration import STEPS, of_five
 from predictor.core.gates import failure_words, gate_words
 from predictor.core.offline_judge import version_in_words
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
-from predictor.models.comparison import LEARNED, WINNER_WORDS
-from predictor.services.status.unused import REASONS
+from predictor.models.comparison import LEARNED, PHASE_WORDS, WINNER_WORDS
+from predictor.services.status.unused import void_words
 from predictor.services.training.due import WHY
 
 register = template.Library()
 register.filter("of_five", of_five)
 register.filter("judge_version", version_in_words)
+register.filter("void_words", void_words)
 
 FEW = 5  # an interval over fewer sessions says too little
 STEP = 10
@@ -32,13 +33,6 @@ ZERO = 76
 RATE_TOP, RATE_HEIGHT = 166, 50
 LEAST_SCALE = 0.1  # of margins: smaller ones would fill the drawing
 STATUS_LINE = re.compile(r"\[predictor: ([^\]]{1,200})\]")
-PHASES = {
-    "collecting": "it has not begun",
-    "warming": "it is compared and has no say yet",
-    "active": "it has a say",
-    "disabled": "it is switched off",
-    "retraining": "it is trained anew",
-}
 STATUS_WORDS = {
     "baseline only": "the baseline ranks alone",
     "baseline fallback": "the baseline ranks alone",
@@ -86,7 +80,7 @@ def status_words(line: str) -> str:
         return line
     phase, *parts = found[1].split(" | ")
     try:
-        told = [PHASES.get(phase, phase), *(_part_in_words(part) for part in parts)]
+        told = [PHASE_WORDS.get(phase, phase), *(_part_in_words(part) for part in parts)]
     except ValueError:  # a rate that is no number
         return line
     return f"The agent was told of the predictor: {', '.join(told)}."
@@ -170,12 +164,6 @@ def gate_title(name: str) -> str:
 def error_words(code: str) -> str:
     """Return an error of scoring, training or judging in words."""
     return ERROR_WORDS.get(code, code)
-
-
-@register.filter
-def void_words(reason: str) -> str:
-    """Return why a session says nothing of the rankings, in words."""
-    return REASONS[reason][0] if reason in REASONS else reason
 
 
 @register.filter

@@ -45,8 +45,14 @@ def breakable(path: str) -> SafeString:
 @register.filter
 def feedback_words(value: float) -> str:
     """Return an agent's rating of a memory, from -1 to 1, in words."""
+    return f"the agent said that it {feedback_word(value)}"
+
+
+@register.filter
+def feedback_word(value: float) -> str:
+    """Return what an agent's rating from -1 to 1 says that a memory did, with the figure."""
     said = "misled" if value < 0 else "was of use" if value > 0 else "was of no use"
-    return f"the agent said that it {said} ({figure(value, '+.2g')})".replace("(+0)", "(0)")
+    return f"{said} ({figure(value, '+.2g')})".replace("(+0)", "(0)")
 
 
 @register.filter

@@ -172,8 +172,8 @@ def _reason(
         sentences = ["Learning is switched off in this workspace: sessions are not judged."]
     elif config.predictor_mode == "collect" and governor.phase in SERVING:
         sentences.append(
-            "In the mode collect that say is not used, except where both choose in turn to be"
-            " compared; in the mode on it is."
+            "While it learns only, that say is not used, except where both choose in turn to be"
+            " compared; switched on, it is."
         )
     return " ".join(sentences)
 

@@ -29,7 +29,7 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     ),
     NOT_QUEUED: (
         "it ended while the predictor was off, or its judgement was dropped with that switch",
-        "Sessions that end in the modes collect and on are judged.",
+        "Sessions that end while it learns only or is switched on are judged.",
     ),
     FAILED: (
         "judging failed for good",
@@ -70,6 +70,11 @@ REASONS: Final[Mapping[str, tuple[str, str]]] = {
     ),
 }
 UNKNOWN = "it is void for another reason", "The session's own page says more."
+
+
+def void_words(reason: str) -> str:
+    """Return why a session says nothing of the rankings, in words."""
+    return REASONS[reason][0] if reason in REASONS else reason
 
 
 @dataclass(frozen=True, slots=True)
