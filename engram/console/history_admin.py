@@ -65,6 +65,10 @@ class EventAdmin(ReadOnlyAdmin):
         found = super().get_object(request, object_id, from_field)
         return None if found is None else _with_texts([found])[0]
 
+    def heading_of(self, row: Any) -> str:
+        """Return what happened, and when."""
+        return f"{self.happened(row)}, {format_moment(row.at)}"
+
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Event], search_term: str
     ) -> tuple[QuerySet[Event], bool]:

@@ -141,6 +141,21 @@ class RoleAdmin(OneButton, OwnFiltersOnly, ModelAdmin):  # type: ignore[misc]
         response: HttpResponse = super().add_view(request, form_url, named)
         return response
 
+    def heading_of(self, row: Any) -> str:
+        """Return what the page of a row is headed with; its text only if its page shows it."""
+        return str(row)
+
+    def render_change_form(
+        self, request: HttpRequest, context: Any, *given: Any, obj: Any = None, **more: Any
+    ) -> HttpResponse:
+        """Head the page of a row, and the window, by `heading_of`."""
+        if obj is not None:
+            obj.heading = context["subtitle"] = self.heading_of(obj)
+        response: HttpResponse = super().render_change_form(
+            request, context, *given, obj=obj, **more
+        )
+        return response
+
     def _may(self, request: HttpRequest, what: str) -> bool:
         needed = self.roles.get(what)
         return needed is not None and has_role(request, needed)

@@ -19,6 +19,7 @@ from engram.console.event_objects import FORGOTTEN, GONE
 from engram.kernel.actors import SYSTEM
 from engram.kernel.history import record
 from engram.kernel.models import Event, Membership, Workspace
+from engram.kernel.staff import format_moment
 from engram.kernel.tenancy import in_workspace
 from engram.kernel.visits import PAUSE
 from memories.models import ErrorType, JanitorRun, PredictionError
@@ -61,6 +62,18 @@ def test_an_event_leads_to_its_memory_and_keeps_its_data(tenant: Tenant, member:
     assert "memory.committed" not in html[: html.index("<details")]
     assert "a.m." not in html
     assert "p.m." not in html
+
+
+def test_the_page_of_an_event_is_headed_by_what_happened(tenant: Tenant, member: Member) -> None:
+    remember(tenant.workspace, "The office dog is called Biscuit.")
+    with in_workspace(tenant.workspace):
+        event = Event.objects.filter(type="memory.committed").latest("seq")
+    html = member("reader").get(f"{LIST}{event.pk}/change/").content.decode()
+    title, rest = html.partition("<title>")[2].split("</title>")[:2]
+    heading = f"New memory, {format_moment(event.at)}"
+    assert heading in title
+    assert heading in rest
+    assert f"vent {event.pk} of" not in html
 
 
 def test_the_details_of_an_event_are_in_words(tenant: Tenant) -> None:

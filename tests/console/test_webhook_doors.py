@@ -240,7 +240,7 @@ def test_confirmations_name_the_webhook_and_not_its_query(
     one, _ = make(tenant.workspace, url="https://hooks.example.com:8443/a/b?token=whisper")
     make(tenant.workspace, url="https://other.example.com/")
     html = act(client, HOOKS, action, one.pk, confirmed=False).content.decode()
-    assert "hooks.example.com:8443/a/b (webhook" in html
+    assert "hooks.example.com:8443/a/b, added " in html
     assert "whisper" not in html
     assert "other.example.com" not in html
 
@@ -283,6 +283,29 @@ def test_the_admin_shows_what_came_back_and_sends_again(tenant: Tenant, member: 
     for query in ("q=x", "status__exact=delivered"):
         assert f"/{row.pk}/change/" not in client.get(f"{SENT}?{query}").content.decode()
     assert client.get(f"{SENT}?webhook=x").status_code == 200
+
+
+def test_pages_are_headed_by_what_happened_and_the_host_and_by_no_id(
+    tenant: Tenant, member: Member
+) -> None:
+    client = member("admin")
+    one, _ = make(tenant.workspace, url="https://hooks.example.com/a?token=whisper")
+    tell(tenant.workspace)
+    [row] = rows(tenant.workspace)
+    html = client.get(f"{HOOKS}{one.pk}/change/").content.decode()
+    shown = client.get(f"{SENT}{row.pk}/change/").content.decode()
+    for page, heading in (
+        (html, "Webhook to hooks.example.com"), (shown, "Conflict opened, to hooks.example.com, "),
+    ):  # fmt: skip
+        title, rest = page.partition("<title>")[2].split("</title>")[:2]
+        assert heading in title
+        assert heading in rest
+    assert "Next attempt" in shown
+    said = re.sub(r"<details>.*?</details>|<[^>]*>", " ", html + shown, flags=re.DOTALL)
+    assert [pk for pk in (one.pk, row.pk) if str(pk)[:8] in said] == []
+    with in_workspace(tenant.workspace):
+        WebhookDelivery.objects.update(status="delivered", due_at=None)
+    assert "Next attempt" not in client.get(f"{SENT}{row.pk}/change/").content.decode()
 
 
 def test_only_admins_see_webhooks(tenant: Tenant, member: Member) -> None:

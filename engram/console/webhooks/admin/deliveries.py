@@ -11,6 +11,7 @@ from uuid import UUID
 from django.contrib import admin, messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from unfold.decorators import action, display
@@ -18,10 +19,11 @@ from unfold.decorators import action, display
 from engram.console.models import DeliveryStatus, WebhookDelivery, WebhookEndpoint
 from engram.console.webhooks import endpoints
 from engram.console.webhooks.events import body_of
+from engram.console.wording import words_for
 from engram.kernel.labels import Count
 from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, format_moment, moment_column
 
 
 def host_of(endpoint: WebhookEndpoint) -> str:
@@ -52,7 +54,15 @@ class WebhookDeliveryAdmin(RoleAdmin):
     """Deliveries of webhooks of the last 30 days."""
 
     roles = {"view": Role.ADMIN, "act": Role.ADMIN}
-    list_display = ["event_time", "kind", "place", "condition", "attempts", "answered", "next_at"]
+    list_display = [
+        "event_time",
+        "happened",
+        "place",
+        "condition",
+        "attempts",
+        "answered",
+        "next_at",
+    ]
     list_display_links = ["event_time"]
     list_filter = ["status", WebhookFilter]
     event_time = moment_column("at", "event")
@@ -81,10 +91,25 @@ class WebhookDeliveryAdmin(RoleAdmin):
             found |= Q(pk=UUID(term))
         return queryset.filter(found), False
 
+    def heading_of(self, row: WebhookDelivery) -> str:
+        """Return what happened, who is told of it, and when it happened."""
+        return f"{self.happened(row)}, to {host_of(row.endpoint)}, {format_moment(row.at)}"
+
+    @display(description="what happened", ordering="kind")
+    def happened(self, delivery: WebhookDelivery) -> str:
+        """Return the event in words."""
+        return words_for(delivery.kind, {})
+
+    @display(description="for support")
+    def technical(self, delivery: WebhookDelivery) -> str:
+        """Return the id of the delivery, which its receiver has, folded."""
+        return format_html("<details><summary>Id</summary>{}</details>", delivery.pk)
+
     @display(description="webhook")
     def place(self, delivery: WebhookDelivery) -> str:
-        """Return the host that it is sent to."""
-        return host_of(delivery.endpoint)
+        """Return the host that it is sent to, with a link to the webhook."""
+        page = reverse("admin:console_webhookendpoint_change", args=[delivery.endpoint_id])
+        return format_html('<a href="{}">{}</a>', page, host_of(delivery.endpoint))
 
     @display(
         description="state",
@@ -110,11 +135,13 @@ class WebhookDeliveryAdmin(RoleAdmin):
         return format_html('<pre class="sample">{}</pre>', shown)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Return what people need; neither lease nor workspace."""
-        return [
-            "id", "endpoint", "kind", "condition", "attempts", "attempted_at", "next_at",
-            "delivered_at", "status_code", "note", "body",
-        ]  # fmt: skip
+        """Return what people need and there is; neither lease nor workspace."""
+        if_any = {
+            "attempted_at": "attempted_at", "due_at": "next_at", "delivered_at": "delivered_at",
+            "status_code": "status_code", "note": "note",
+        }  # fmt: skip
+        known = [shown for field, shown in if_any.items() if obj and getattr(obj, field)]
+        return ["place", "happened", "condition", "attempts", *known, "body", "technical"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Change nothing."""

@@ -21,13 +21,14 @@ from engram.console.event_fields import kind_in_words
 from engram.console.models import WebhookEndpoint
 from engram.console.webhooks import endpoints
 from engram.console.webhooks.addresses import URL_MAX_CHARS
+from engram.console.webhooks.admin.deliveries import host_of
 from engram.console.webhooks.events import KINDS
 from engram.console.wording import WORDS
-from engram.kernel.labels import Count, row_label
+from engram.kernel.labels import Count
 from engram.kernel.models import Role
 from engram.kernel.pages import staff_of
 from engram.kernel.refusals import InvalidError, RefusalError
-from engram.kernel.staff import RoleAdmin, moment_column
+from engram.kernel.staff import RoleAdmin, format_moment, moment_column
 
 # What the most people want to be told of comes first.
 FIRST = ("conflict", "review", "merge", "prediction_error", "drift", "memory", "note")
@@ -93,10 +94,13 @@ class WebhookEndpointAdmin(RoleAdmin):
     )
     empty_next = ("Add a webhook", "admin:console_webhookendpoint_add")
 
+    def heading_of(self, row: WebhookEndpoint) -> str:
+        """Return the host that is told."""
+        return f"Webhook to {host_of(row)}"
+
     def name_of(self, row: WebhookEndpoint) -> str:
         """Return host and path of the URL; its query may hold what opens it."""
-        parts = urlsplit(row.url)
-        return f"{parts.netloc}{parts.path} ({row_label(row, row.created_at)})"
+        return f"{host_of(row)}{urlsplit(row.url).path}, added {format_moment(row.created_at)}"
 
     @display(description="URL", ordering="url")
     def place(self, endpoint: WebhookEndpoint) -> str:
