@@ -21,7 +21,7 @@ from memories.models import Session, SessionCandidate, SessionPrompt, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
-from memories.services.sessions.withheld import WITHHELD, may_quote_forgotten
+from memories.services.sessions.withheld import WITHHELD, may_quote_hidden
 
 TRANSCRIPT_SHOWN = 20_000  # characters, the last ones
 PROMPTS_SHOWN = 100
@@ -131,7 +131,7 @@ class SessionAdmin(ShownAdmin):
             "report": _report_of(session, contents),
             "tables": _split(rows),
             "sees_transcript": has_role(request, Role.REVIEWER),
-            "is_withheld": Session.objects.filter(may_quote_forgotten(), pk=session.pk).exists(),
+            "is_withheld": Session.objects.filter(may_quote_hidden(), pk=session.pk).exists(),
             "why_withheld": WITHHELD,
         }
         if context["sees_transcript"] and not context["is_withheld"]:

@@ -96,6 +96,8 @@ class Session(WorkspaceModel):
     is_abandoned = models.BooleanField(default=False)  # closed as idle
     judged_at = models.DateTimeField(null=True)  # its records do not change any more
     transcript = models.TextField(blank=True)
+    # It was given, named or stated a memory that was erased since; its words may say the same.
+    knew_erased = models.BooleanField(default=False, db_default=False, editable=False)
     transcript_digest = models.CharField(max_length=64, blank=True)
     prompt_count = models.PositiveIntegerField(default=0)
     prompt_digests = ArrayField(models.CharField(max_length=32), default=list)  # the latest

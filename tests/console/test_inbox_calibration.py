@@ -18,6 +18,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, SessionCandidate
+from memories.services.lifecycle.erase import erase
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.sessions.withheld import WITHHELD
 from predictor.models import CalibrationItem
@@ -384,6 +385,18 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown_and_not_ask
 
     restore(tenant.workspace, [gone], actor=SYSTEM, now=timezone.now())
     assert "which fact did you use?" in page(reviewer, at(item))
+
+
+def test_a_transcript_of_a_session_that_was_given_an_erased_memory_is_not_shown(
+    tenant: Tenant, member: Member, items: list[CalibrationItem]
+) -> None:
+    reviewer, item = member("reviewer"), items[0]
+    act(reviewer, item, "much")
+    gone = offered_beside(tenant, item, was_injected=True)
+    erase(tenant.workspace, gone, actor=SYSTEM, now=timezone.now())
+    shown = page(reviewer, at(item))
+    assert "which fact did you use?" not in shown
+    assert WITHHELD in shown
 
 
 def test_a_forgotten_memory_that_a_session_was_not_given_withholds_nothing(

@@ -115,7 +115,8 @@ def test_a_memory_that_was_only_considered_or_erased_elsewhere_withholds_nothing
     end_session(tenant.workspace, "talk", "They spoke of Biscuit.", actor=AGENT, now=NOW)
     with in_workspace(tenant.workspace):
         page = f"{SESSIONS}{Session.objects.get().pk}/change/"
-        SessionCandidate.objects.filter(memory=gone).update(was_injected=False, fts_hit_count=0)
+        hidden = SessionCandidate.objects.filter(memory__in=[gone, other])
+        hidden.update(was_injected=False, fts_hit_count=0)
     forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
     erase(tenant.workspace, other, actor=AGENT, now=NOW)
     client = member("admin")
@@ -123,6 +124,22 @@ def test_a_memory_that_was_only_considered_or_erased_elsewhere_withholds_nothing
     with in_workspace(tenant.workspace):
         SessionCandidate.objects.filter(memory=gone).update(fts_hit_count=1)
     assert WITHHELD in client.get(page).content.decode()
+
+
+def test_a_transcript_of_a_session_that_was_given_an_erased_memory_is_not_shown(
+    tenant: Tenant, member: Member
+) -> None:
+    gone = remember(tenant, "The office cat is called Crumb.")
+    begin(tenant, "talk", context="pets")
+    end_session(tenant.workspace, "talk", "They spoke of Crumb.", actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    client = member("admin")
+    assert "They spoke of Crumb." in client.get(page).content.decode()
+    erase(tenant.workspace, gone, actor=AGENT, now=NOW)
+    html = client.get(page).content.decode()
+    assert "Crumb" not in html
+    assert WITHHELD in html
 
 
 def test_a_transcript_of_which_a_forgotten_memory_was_made_is_not_shown(

@@ -20,7 +20,7 @@ from engram.kernel.planning import by_index_sorted
 from engram.kernel.refusals import InvalidError
 from memories.models import Memory
 from memories.models.memory import in_scope
-from memories.services.sessions.withheld import WITHHELD, may_quote_forgotten
+from memories.services.sessions.withheld import WITHHELD, may_quote_hidden
 from predictor.core.calibration import of_five, on_scale
 from predictor.models import CalibrationItem
 from predictor.services.calibration import calibrate
@@ -96,7 +96,7 @@ class CalibrationSource(Source):
     def context(self, request: HttpRequest, row: Any, now: datetime) -> dict[str, Any]:
         """Return what the judge read, and its score if a person has labelled the item."""
         is_labelled = row.label is not None
-        kept_back = CalibrationItem.objects.filter(may_quote_forgotten("session"), pk=row.pk)
+        kept_back = CalibrationItem.objects.filter(may_quote_hidden("session"), pk=row.pk)
         is_kept_back = kept_back.exists()
         part = None if is_kept_back else read_parts([row.session])[row.session_id]
         return {

@@ -39,6 +39,7 @@ from memories.services.review.ask import flag_derived
 from memories.services.sessions.erase import erase_quotes, pieces_of
 from memories.services.sessions.erase_extracted import erase_extracted
 from memories.services.sessions.reported import erase_reported
+from memories.services.sessions.withheld import mark_knew_erased
 from memories.signals import memories_erased
 
 _UNNAMED = """
@@ -93,6 +94,7 @@ def erase(workspace: Workspace, memory_id: UUID, *, actor: Actor, now: datetime)
         # Before the signal: a writer of a session locks it. It has either committed by now, and
         # receivers of the signal find its rows, or it waits and then finds the transcript erased.
         sessions = erase_quotes(wordings.quoted_in, wordings.texts)
+        mark_knew_erased(ids)
         erase_extracted(wordings.quoted_in, pieces_of(wordings.texts))
         erase_reported(ids, wordings.quoted_in, pieces_of(wordings.texts))
         answering = erase_answers(ids, wordings.hashes)

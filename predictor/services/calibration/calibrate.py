@@ -22,7 +22,7 @@ from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, Revision, SessionCandidate
 from memories.services.locks import share_lock_free
-from memories.services.sessions.withheld import may_quote_forgotten
+from memories.services.sessions.withheld import may_quote_hidden
 from predictor.core.calibration import CalibrationCandidate, draw_stratified, stratum_of
 from predictor.models import (
     CalibrationItem,
@@ -167,7 +167,7 @@ def _readable(items: QuerySet[CalibrationItem], now: datetime) -> QuerySet[Calib
     """Keep the items whose session and memory are unchanged since they were judged."""
     recallable = Memory.objects.recallable(now).filter(pk=OuterRef("memory"))
     readable = items.filter(Exists(recallable), Exists(_select_offered()))
-    return readable.exclude(session__transcript="").exclude(may_quote_forgotten("session"))
+    return readable.exclude(session__transcript="").exclude(may_quote_hidden("session"))
 
 
 def _select_offered() -> QuerySet[SessionCandidate]:
@@ -190,7 +190,7 @@ def _select_offered() -> QuerySet[SessionCandidate]:
 def _unasked_labels(now: datetime) -> list[tuple[Label, Judgement]]:
     """Return the labels of the newest judged sessions without an item, with their judgements."""
     done = Judgement.objects.filter(status=JudgeStatus.DONE).exclude(session__transcript="")
-    done = done.exclude(may_quote_forgotten("session"))
+    done = done.exclude(may_quote_hidden("session"))
     newest = done.defer("raw").order_by("-judged_at", "-id")[:DRAWN_FROM]
     by_session = {judgement.session_id: judgement for judgement in newest}
     sampled = CalibrationItem.objects.filter(session=OuterRef("session"), memory=OuterRef("memory"))
