@@ -19,9 +19,10 @@ from engram.console.feed import as_message, card_texts, memory_texts, names_of, 
 from engram.console.history_filters import ActorFilter, HappenedFilter, KindFilter, SinceFilter
 from engram.console.subjects import subjects_of
 from engram.console.wording import WORDS, words_for
+from engram.kernel.labels import UNBROKEN
 from engram.kernel.literals import row_id
 from engram.kernel.models import Event
-from engram.kernel.staff import UNBROKEN, ReadOnlyAdmin, format_moment
+from engram.kernel.staff import ReadOnlyAdmin, format_moment
 
 _GONE = {"note.deleted", "memory.erased", "session.deleted"}
 

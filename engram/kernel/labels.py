@@ -7,6 +7,7 @@ from datetime import datetime
 from django.db.models import Model
 from django.utils import timezone
 
+UNBROKEN = "\u00a0"  # a space at which no line breaks
 MINUTE, HOUR, DAY = 60, 3600, 86_400
 
 
@@ -55,10 +56,12 @@ def figure(value: float, shape: str) -> str:
 
 
 def duration_words(seconds: float) -> str:
-    """Return a duration in words."""
+    """Return a duration in words; no line break parts the number from its unit."""
     if seconds < 1:
-        return f"{seconds * 1000:.0f} ms"
-    return f"{seconds:.1f} s" if seconds < MINUTE else span_words(seconds)
+        return f"{seconds * 1000:.0f}{UNBROKEN}ms"
+    if seconds < MINUTE:
+        return f"{seconds:.1f}{UNBROKEN}s"
+    return span_words(seconds).replace(" ", UNBROKEN)
 
 
 def span_words(seconds: float) -> str:

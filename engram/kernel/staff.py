@@ -18,12 +18,11 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 
-from engram.kernel.labels import Count, duration_words, figure
+from engram.kernel.labels import UNBROKEN, Count, duration_words, figure
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role
 from engram.kernel.refusals import RefusalError
 
-UNBROKEN = "\u00a0"
 Work = Callable[[QuerySet[Any]], int]
 
 
@@ -46,14 +45,18 @@ def moment_column(field: str, title: str) -> Callable[[Any, Any], str | None]:
 def figure_column(
     field: str, title: str, shape: str | Callable[[float], str] = ".3f"
 ) -> Callable[[Any, Any], str | None]:
-    """Return a list column that shows a number in a format, or as a function writes it."""
+    """Return a list column that shows a number in a format, or as a function writes it.
+
+    No line break parts the number from its unit.
+    """
 
     @admin.display(description=title, ordering=field)
     def shown(self: Any, row: Any) -> str | None:
         value = getattr(row, field)
         if value is None:
             return None
-        return figure(value, shape) if isinstance(shape, str) else shape(value)
+        written = figure(value, shape) if isinstance(shape, str) else shape(value)
+        return written.replace(" ", UNBROKEN)
 
     return shown
 

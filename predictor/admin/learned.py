@@ -9,6 +9,7 @@ from django.db.models import BooleanField, Case, QuerySet, Value, When
 from django.http import HttpRequest
 from unfold.decorators import display
 
+from engram.kernel.labels import duration_words
 from engram.kernel.staff import figure_column, format_moment, moment_column
 from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
@@ -97,7 +98,8 @@ class TrainingAdmin(DetailedAdmin):
     @display(description="took", ordering="duration_ms")
     def took(self, training: Training) -> str:
         """Return the duration."""
-        return "" if training.duration_ms is None else f"{training.duration_ms / 1000:.1f} s"
+        ms = training.duration_ms
+        return "" if ms is None else duration_words(ms / 1000)
 
     def title_of(self, row: Training) -> str:
         """Return a title with the start time."""
