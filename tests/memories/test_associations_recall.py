@@ -101,6 +101,18 @@ def test_a_score_can_be_computed_again_from_explain(tenant: Tenant) -> None:
     assert raised
 
 
+def test_links_leave_out_nothing_that_is_relevant_without_them(tenant: Tenant) -> None:
+    """What no link leads to may score less with links, and is returned all the same."""
+    alone = "The group that deploys is small."
+    fill(tenant, DEPLOYS, SITS, alone, *OTHERS)
+    plain, linked = (
+        {one["memory"]["content"]: one["score"] for one in answer["results"]}
+        for answer in (ask(tenant, graph=graph, min_score="auto") for graph in (False, True))
+    )
+    assert set(plain) <= set(linked)
+    assert linked[alone] < plain[alone]
+
+
 def test_off_is_what_recall_answers_without_the_code(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
