@@ -11,6 +11,7 @@ from uuid import UUID
 import numpy as np
 import pytest
 from django.db import connection
+from django.db.models import Q
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -279,17 +280,25 @@ def test_what_changed_since_drops_out(tenant: Tenant) -> None:
     items = items_of(draw(tenant))
     known = stored(tenant)
     rows = [known[item["id"]] for item in items]
-    forgotten, revised = (
-        rows[0].memory_id,
-        next(row.memory_id for row in rows if row.memory_id != rows[0].memory_id),
-    )
-    gone = next(row.session_id for row in rows if row.session_id != rows[0].session_id)
     with in_workspace(tenant.workspace):
+        knew_by = {
+            row.memory_id: set(
+                SessionCandidate.objects.filter(
+                    Q(was_injected=True) | Q(fts_hit_count__gt=0), memory=row.memory_id
+                ).values_list("session", flat=True)
+            )
+            for row in rows
+        }
+        # The draw is random: the memory that the fewest sessions knew leaves some of them.
+        first = min(rows, key=lambda row: (len(knew_by[row.memory_id]), str(row.memory_id)))
+        forgotten, knew = first.memory_id, knew_by[first.memory_id]
+        revised = next(row.memory_id for row in rows if row.memory_id != forgotten)
+        gone = next(
+            row.session_id for row in rows if row.session_id not in {first.session_id, *knew}
+        )
         Memory.objects.filter(pk=forgotten).update(forgotten_at=NOW)
         Memory.objects.filter(pk=revised).update(revision=2, content="Said anew.")
         key = Session.objects.get(pk=gone).session_key
-        given = SessionCandidate.objects.filter(memory=forgotten, was_injected=True)
-        knew = set(given.values_list("session", flat=True))
     assert tenant.admin.delete(f"sessions/{key}").status_code == 204
 
     left = items_of(tenant.reviewer.get(f"{PATH}/sample").json())
@@ -301,7 +310,7 @@ def test_what_changed_since_drops_out(tenant: Tenant) -> None:
     ]
     assert 0 < len(left) < 30
     assert left == expected
-    assert say(tenant, items[0]["id"], label=1).status_code == 409
+    assert say(tenant, items[rows.index(first)]["id"], label=1).status_code == 409
     deleted = next(i for i, row in zip(items, rows, strict=True) if row.session_id == gone)
     assert say(tenant, deleted["id"], label=1).status_code == 404
     with in_workspace(tenant.workspace):
