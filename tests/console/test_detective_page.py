@@ -118,8 +118,8 @@ def test_runs_stand_newest_first_page_by_page(tenant: Tenant, member: Member) ->
     client = member("reader")
     html = get_page(client)
     assert re.findall(r">(\d+) new beside", html) == [str(1000 + number) for number in range(25)]
-    assert "14.5 s" in html  # the median lag
-    assert "27.5 s" in html  # its 95th percentile: 27.55
+    assert "14.5\u00a0s" in html  # the median lag
+    assert "27.5\u00a0s" in html  # its 95th percentile: 27.55
     assert "$7.50" in html
     older = re.search(r'rel="next" href="([^"]+)"', html)
     assert older is not None
