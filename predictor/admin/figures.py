@@ -10,7 +10,6 @@ from memories.core.shares import percent
 from predictor.core.betting import ENOUGH
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison
-from predictor.models.comparison import PHASE_WORDS
 from predictor.serializers.record import present_evidence
 
 
@@ -27,12 +26,12 @@ def _in(shape: str) -> Callable[[float], str]:
     return lambda value: figure(value, shape)
 
 
-def _phase(phase: str) -> str:
-    return PHASE_WORDS.get(phase, phase)
+def _has_a_say(phase: str) -> str:
+    return {"ramp": "growing", "active": "yes"}.get(phase, "no")
 
 
 PLAIN: Final = (
-    Figure("The learned ranking", "phase", _phase),
+    Figure("It has a say", "phase", _has_a_say),
     Figure("Baseline’s weight", "alpha", percent),
     Figure("Success rate", "success_rate", percent),
 )
