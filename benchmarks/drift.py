@@ -11,21 +11,22 @@ contradictions are in rewritten notes. What the features are was decided with al
 which no protocol can take back.
 
 Each file is also measured with ten more sentences in both versions of each note
-(`benchmarks/drift_padding.py`), of which neither a label nor a verdict should depend. Copies with
-neutral ones are among what is fitted on, drawn by another seed than those that are measured.
+(`benchmarks/ground/drift_padding.py`), of which neither a label nor a verdict should depend. Copies
+with neutral ones are among what is fitted on, drawn by another seed than those that are measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import benchmarks.ground  # noqa: F401  sets Django up, before the product's modules are read
-from benchmarks.drift_padding import KINDS, padded
+from benchmarks.ground.drift_padding import KINDS, padded
 from engram.console.evaluation import drift, drift_pairs
 from engram.console.evaluation.drift_fitting import labelled
 from engram.console.evaluation.drift_pairs import DriftRow, ReadPair, read_pair
@@ -36,6 +37,7 @@ from memories.core.drift.evidence import FEATURES
 from memories.core.drift.fitting import Labelled, fit
 from memories.services.drift.reading import Estimator
 
+IS_FULL = os.environ.get("BENCH_SIZE", "full") == "full"
 OWN: Final = Path(__file__).parent / "drift"
 UNTOUCHED: Final = frozenset(
     ["answers", "answers_2", "start", *(f"pairs_{number}" for number in range(3, 10))]
@@ -119,7 +121,9 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--predictions", type=Path)
     options = parser.parse_args()
-    paths = options.files or sorted(OWN.glob("*.jsonl"))
+    own = sorted(OWN.glob("*.jsonl"))
+    few = [path for path in own if path.stem not in UNTOUCHED][:2]
+    paths = options.files or (own if IS_FULL else few)
     model = model_name()
     estimate = Estimator(model)
     every = {path.stem: read(path, model, estimate) for path in paths}

@@ -16,7 +16,7 @@ from engram.console.evaluation.drift_pairs import DriftRow
 from memories.core.drift.passages import statements_of
 from memories.core.front_matter import read_properties
 
-NEUTRAL: Final = tuple((Path(__file__).parent / "drift/neutral.txt").read_text().splitlines())
+NEUTRAL: Final = tuple((Path(__file__).parents[1] / "drift/neutral.txt").read_text().splitlines())
 SENTENCES: Final = 10
 KINDS: Final = ("neutral", "related")
 
