@@ -144,7 +144,7 @@ def test_status_tells_influence_as_earned_and_as_served(tenant: Tenant) -> None:
     serving = tenant.reader.get("predictor/status").json()
 
     assert (collecting["alpha"], collecting["alpha_served"]) == (now.alpha, 1.0)
-    assert "collect" in collecting["reason"]
+    assert "While it learns only" in collecting["reason"]
     assert serving["alpha_served"] == now.alpha < 1
     assert (serving["model"]["version"], serving["model"]["is_fitting"]) == (1, True)
     assert serving["literal"]["alpha"] == pytest.approx(1 - serving["success_rate"])
