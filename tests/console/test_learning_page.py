@@ -18,7 +18,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from engram.console.learning.pages import NAMES
+from engram.console.learning.pages import MODES
 from engram.console.templatetags.learning import status_words
 from engram.kernel.latency import bucket_of
 from engram.kernel.models import Event, LatencyHour, StageError, Workspace
@@ -73,7 +73,7 @@ def test_an_empty_page_says_what_to_do_next(
     configure(tenant.workspace, predictor_mode=mode)
     html = get_page(member("reader"))
     assert "No session has ended yet" in html
-    assert f">{NAMES[mode]}</span>" in html
+    assert f">{MODES[mode][0]}</span>" in html
     assert "Scoreboard" not in html
     assert "secret" not in html
 

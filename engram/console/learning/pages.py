@@ -18,27 +18,27 @@ from engram.kernel.services import change_settings
 from predictor.services.status.status import read_status
 
 RECENT = 8
-# What each mode does, and what changing to it means.
+# What pages call each mode, the button that changes to it, and what that means.
 MODES: Final = {
     "off": (
+        "switched off",
         "Switch off",
         "Sessions are no longer judged, nothing is learned, and the baseline ranks alone. Sessions"
         " that wait for the judge are dropped; what was learned and the comparisons are kept.",
     ),
     "collect": (
+        "learns only",
         "Learn only",
         "Sessions are judged, and the learned ranking is trained and compared. The baseline ranks"
         " alone, but for lists that both choose in turn, by coin, so that they can be compared.",
     ),
     "on": (
+        "switched on",
         "Switch on",
         "The learned ranking gets a say in what sessions are given as soon as its comparisons earn"
         " it, and only as much as they earn; it loses it again when it becomes worse.",
     ),
 }
-# What pages call the modes.
-NAMES: Final = {"off": "switched off", "collect": "learns only", "on": "switched on"}
-assert set(NAMES) == set(MODES)  # noqa: S101
 assert set(MODES) == set(get_args(WorkspaceSettings.model_fields["predictor_mode"].annotation))  # noqa: S101
 
 
@@ -55,7 +55,7 @@ def overview(request: HttpRequest) -> HttpResponse:
             "found": found,
             "status": found.status,
             "mode": found.status.config.predictor_mode,
-            "mode_name": NAMES[found.status.config.predictor_mode],
+            "mode_name": MODES[found.status.config.predictor_mode][0],
             "recent": found.timeline.rows[: -RECENT - 1 : -1],
             "may_change": has_role(request, Role.ADMIN),
             "sees_details": has_role(request, Role.ADMIN),
@@ -71,15 +71,15 @@ def mode(request: HttpRequest) -> HttpResponse:
     wanted = sent.get("to", "")
     if request.method == "POST" and wanted in MODES:
         change_settings(staff.workspace, {"predictor_mode": wanted}, actor=staff.actor, now=now)
-        messages.success(request, f"The learned ranking: {NAMES[wanted]} now.")
+        messages.success(request, f"The learned ranking: {MODES[wanted][0]} now.")
         return redirect("console:learning")
     return render(
         request,
         "console/learning/mode.html",
         {
             "status": read_status(staff.workspace, now=now),
-            "modes": [(name, NAMES[name], *words) for name, words in MODES.items()],
-            "present": NAMES[staff.workspace.config.predictor_mode],
+            "modes": [(mode, *words) for mode, words in MODES.items()],
+            "present": MODES[staff.workspace.config.predictor_mode][0],
             "wanted": wanted if wanted in MODES else "",
             "is_refused": request.method == "POST",
         },

@@ -21,7 +21,7 @@ from engram.console.inbox.queue import count_waiting
 from engram.console.navigation import Shell, shell_of
 from engram.console.tour import Shown, current_step
 from engram.console.wording import words_for
-from engram.kernel.labels import Count, duration_words, letter_of, span_words
+from engram.kernel.labels import UNBROKEN, Count, duration_words, letter_of, span_words
 from engram.kernel.models import Event
 from memories.core import shares
 from memories.models import Provenance, State
@@ -136,7 +136,7 @@ def percent(share: float | None) -> str:
 
     So pages write every confidence, importance, relevance and likeness.
     """
-    return "–" if share is None else shares.percent(share).replace(" ", "\u00a0")
+    return "–" if share is None else shares.percent(share).replace(" ", UNBROKEN)
 
 
 @register.filter
