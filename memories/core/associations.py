@@ -98,20 +98,14 @@ def seeds_of(direct: Mapping[Node, float]) -> list[Node]:
     return sorted(related, key=lambda node: (-direct[node], node))[:SEEDS]
 
 
-def restart_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
-    """Return where the walk starts.
+def own_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
+    """Return the restart of each memory, as if it were among the best `SEEDS`.
 
     Parameters
     ----------
     direct : the scores in [0, 1] of the memories that were found directly.
     asked : the weights of entities that the query names, above 0.
     """
-    own = own_of(direct, asked)
-    return {node: own[node] for node in seeds_of(direct)} | _scaled(asked, _asked_share(asked))
-
-
-def own_of(direct: Mapping[Node, float], asked: Mapping[Node, float]) -> dict[Node, float]:
-    """Return the restart of each memory, as if it were among the best `SEEDS`."""
     total = math.fsum(direct[node] ** SEED_POWER for node in seeds_of(direct))
     share = 1.0 - _asked_share(asked)
     return {node: share * one**SEED_POWER / total if total else 0.0 for node, one in direct.items()}
@@ -156,18 +150,19 @@ def associate(
     direct : the scores in [0, 1] of the memories that were found directly.
     asked : the weights of entities that the query names, above 0.
     """
+    own = own_of(direct, asked)
+    restart = {node: own[node] for node in seeds_of(direct)} | _scaled(asked, _asked_share(asked))
     reached = spread(
-        restart_of(direct, asked),
+        restart,
         links_of,
         steps=STEPS,
         damping=DAMPING,
         frontier=FRONTIER,
         least=LEAST_READ,
     )
-    arrived = {node: own for node, own in reached.activation.items() if node.kind == MEMORY}
+    arrived = {node: mass for node, mass in reached.activation.items() if node.kind == MEMORY}
     if not arrived:
         return Associations({}, reached)
-    own = own_of(direct, asked)
     nodes = own.keys() | arrived.keys()
     mass = {node: arrived.get(node, 0.0) + KEPT * own.get(node, 0.0) for node in nodes}
     largest = max(mass.values())
