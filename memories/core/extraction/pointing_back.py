@@ -41,8 +41,10 @@ def points_back(clause: str, sign: str, *, is_last: bool) -> bool:
         words = words[1:]
     if len(words) < 2 or words[0] in OWN:
         return False
-    if _attributes(words) or not is_last or sign == ":":
-        return _attributes(words)
+    if _attributes(words):
+        return True
+    if not is_last or sign == ":":
+        return False
     is_named = is_source(plain) and not TEXTS.isdisjoint(words)  # "(from the vendor's FAQ)"
     return is_named or _asks(words, sign)
 

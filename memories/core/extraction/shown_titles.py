@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memories.core.extraction.cues import DAYS, FIRST, HERE_AND_NOW
+from memories.core.extraction.pasted import OPENING
 from memories.core.extraction.request_clauses import FINITE
 from memories.core.extraction.request_grammar import find_request
 from memories.core.extraction.shown_words import (
@@ -37,7 +38,6 @@ _SOURCE: Final = re.compile(
 _NO_SOURCE: Final = DAYS | words_of("now then today here start beginning first next very on")
 _MOST_OF_TITLE: Final = 9
 _NO_TITLE: Final = {"myself", "ourselves", "for"} | {word for word in FIRST if "'" in word}
-QUOTATION_MARKS: Final = frozenset('"\u201c\u201e\u00ab')
 
 
 def is_source(plain: str) -> bool:
@@ -65,7 +65,7 @@ def is_title(words: Sequence[str], then: str, *, is_alone: bool) -> bool:
     if _NO_TITLE & set(words) or words[0] in PREPOSITIONS:
         return False
     is_definite = words[0] in ARTICLES | POSSESSIVE or is_of_somebody
-    is_quoted = then[:1] in QUOTATION_MARKS
+    is_quoted = then[:1] in OPENING
     if is_text and (is_definite or is_alone or is_quoted or "from" in words):
         return True
     is_own = not is_of_somebody and not _OWN_NOUNS.isdisjoint(_singular(words))
