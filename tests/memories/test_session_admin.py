@@ -20,6 +20,14 @@ Member = Callable[[str], Client]
 SESSIONS = "/admin/memories/session/"
 
 
+def talk_of(tenant: Tenant, transcript: str) -> str:
+    """Have one session with a transcript; return the address of its page."""
+    begin(tenant, "talk", context="pets")
+    end_session(tenant.workspace, "talk", transcript, actor=AGENT, now=NOW)
+    with in_workspace(tenant.workspace):
+        return f"{SESSIONS}{Session.objects.get().pk}/change/"
+
+
 def test_the_list_shows_sessions_of_this_workspace(
     tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:
@@ -93,10 +101,7 @@ def test_a_transcript_that_may_quote_a_forgotten_memory_is_not_shown(
 ) -> None:
     gone = remember(tenant, "The office cat is called Crumb.")
     remember(tenant, "The office dog is called Biscuit.")
-    begin(tenant, "talk", context="pets")
-    end_session(tenant.workspace, "talk", "They spoke of Crumb.", actor=AGENT, now=NOW)
-    with in_workspace(tenant.workspace):
-        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    page = talk_of(tenant, "They spoke of Crumb.")
     client = member("admin")
     assert "They spoke of Crumb." in client.get(page).content.decode()
     forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
@@ -111,10 +116,8 @@ def test_a_memory_that_was_only_considered_or_erased_elsewhere_withholds_nothing
     gone = remember(tenant, "The office cat is called Crumb.")
     other = remember(tenant, "The office bird is called Pip.")
     remember(tenant, "The office dog is called Biscuit.")
-    begin(tenant, "talk", context="pets")
-    end_session(tenant.workspace, "talk", "They spoke of Biscuit.", actor=AGENT, now=NOW)
+    page = talk_of(tenant, "They spoke of Biscuit.")
     with in_workspace(tenant.workspace):
-        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
         hidden = SessionCandidate.objects.filter(memory__in=[gone, other])
         hidden.update(was_injected=False, fts_hit_count=0)
     forget(tenant.workspace, [gone], actor=AGENT, now=NOW)
@@ -130,10 +133,7 @@ def test_a_transcript_of_a_session_that_was_given_an_erased_memory_is_not_shown(
     tenant: Tenant, member: Member
 ) -> None:
     gone = remember(tenant, "The office cat is called Crumb.")
-    begin(tenant, "talk", context="pets")
-    end_session(tenant.workspace, "talk", "They spoke of Crumb.", actor=AGENT, now=NOW)
-    with in_workspace(tenant.workspace):
-        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+    page = talk_of(tenant, "They spoke of Crumb.")
     client = member("admin")
     assert "They spoke of Crumb." in client.get(page).content.decode()
     erase(tenant.workspace, gone, actor=AGENT, now=NOW)
