@@ -43,6 +43,7 @@ _LABELS: dict[str, Modality] = {
 _PROPOSING = stems(
     "propose suggest recommend consider float debate discuss evaluate explore wonder"
 )
+_WANTING = frozenset(["want", "wants", "wanted"])
 _REPORTING = frozenset(
     ["said", "says", "claimed", "claims", "argues", "argued", "thinks", "thought", "believes",
      "believed", "mentioned", "guesses", "heard", "told"]
@@ -90,6 +91,8 @@ def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
         return "hypothetical"
     main = lowers[clause.verb] if 0 <= clause.verb < len(lowers) else ""
     if lemma(main) in _PROPOSING and not clause.is_passive:
+        return "proposal"
+    if main in _WANTING and "to" in lowers[clause.verb + 1 :]:  # "they want the crane to lift 16 t"
         return "proposal"
     return "plan" if "will" in present and not present & {"if", "when", "whenever"} else "fact"
 

@@ -17,7 +17,9 @@ from memories.models.note import PATH_MAX_CHARS, Note
 SOURCE_MAX_CHARS = 60
 DRIFT_SOURCE = "notes"  # of the types that Engram finds by itself
 REPORT_SOURCE = "agent"  # of what an agent says at the end of its session
-OWN_SOURCES = (DRIFT_SOURCE, REPORT_SOURCE)  # which no caller may name as its own
+TRANSCRIPT_SOURCE = "transcript"  # of what was said in a session
+# Which no caller may name as its own.
+OWN_SOURCES = (DRIFT_SOURCE, REPORT_SOURCE, TRANSCRIPT_SOURCE)
 WEIGHT_MAX = 10.0
 RETRIEVALS_NEEDED = 2  # distinct queries before an error about a note alone is listed
 

@@ -165,7 +165,7 @@ SOURCE_RESERVED = Cause(
     "source-reserved",
     422,
     "The source is the service's own",
-    "Signals of the sources `agent` and `notes` are made by the service itself.",
+    "Signals of the sources `agent`, `notes` and `transcript` are made by the service itself.",
     "Name who says so: a tool, such as `git`, or a person. At its session's end an agent says"
     " itself what was `wrong`.",
 )

@@ -38,6 +38,7 @@ JUDGED = "judged"
 USED = "use reported by the agent"
 UNKNOWN = "not known"
 UNSURE = "the judge is unsure"
+CONTRADICTED = "contradicted in the transcript"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,7 @@ class Evidence:
         class of at least the same weight, and not by the session itself.
     is_withdrawn : whether it was merged or culled.
     is_unsure : whether the judge read it without a relevance to tell.
+    is_contradicted : whether the transcript contradicts it, so that its words say nothing of use.
     """
 
     relevance: float | None = None
@@ -67,6 +69,7 @@ class Evidence:
     forgotten_by_person_within_24h: bool = False
     is_withdrawn: bool = False
     is_unsure: bool = False
+    is_contradicted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,7 @@ def label(evidence: Evidence, *, session_score: float) -> AdjustedLabel:
     if evidence.is_withdrawn:
         return AdjustedLabel(None, None, ("withdrawn",))
     raw = None if evidence.relevance is None else min(1.0, max(0.0, evidence.relevance))
-    unknown = UNSURE if evidence.is_unsure else UNKNOWN
-    reasons = [unknown if raw is None else JUDGED]
+    reasons = [_why_unknown(evidence) if raw is None else JUDGED]
     value = raw
     if evidence.feedback is not None:
         value = min(1.0, max(-1.0, evidence.feedback))
@@ -120,10 +122,16 @@ def is_flat(relevances: Iterable[float]) -> bool:
     return not values or max(values) - min(values) <= FLAT + 1e-9
 
 
+def _why_unknown(evidence: Evidence) -> str:
+    if evidence.is_contradicted:
+        return CONTRADICTED
+    return UNSURE if evidence.is_unsure else UNKNOWN
+
+
 def _is_known_by_words(evidence: Evidence) -> bool:
     """Return whether prompts or topics tell of a memory that was not shown."""
     is_told = evidence.hit_count > 0 or evidence.is_named_missing
-    return is_told and not evidence.was_injected
+    return is_told and not evidence.was_injected and not evidence.is_contradicted
 
 
 def _adjust(raw: float, evidence: Evidence, session_score: float) -> tuple[float, list[str]]:

@@ -66,6 +66,9 @@ def test_other_words_for_the_same_do_not_contradict(stored: str, incoming: str) 
         ("Quay 1 has 6 benches.", "Quay 1 has 2 benches with a roof."),
         ("The shop rents 40 bicycles.", "The shop rents 6 bicycles without gears."),
         ("The office has 30 desks.", "The office has 5 standing desks."),
+        ("Boats under 8 m pay 12 euros a night.", "Boats over 8 m pay 18 euros a night."),
+        ("Boats under 8 m pay 12 euros a night.", "Boats under 10 m pay 14 euros a night."),
+        ("The crane lifts 12 tonnes.", "We want the crane to lift 16 tonnes."),
     ],
 )
 def test_what_may_both_hold_does_not_contradict(stored: str, incoming: str) -> None:

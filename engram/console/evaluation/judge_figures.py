@@ -39,7 +39,8 @@ class SessionRow(InputRow):
 class JudgedSession:
     """A session with the judge's scores and two plain cosines, in the order of its memories.
 
-    `first` are the scores of one order alone.
+    `first` are the scores of one order alone, `contradicted` the memories that the transcript
+    contradicts, by number.
     """
 
     row: SessionRow
@@ -48,6 +49,7 @@ class JudgedSession:
     rated: RatedSession
     to_context: Sequence[float]
     to_pieces: Sequence[float]
+    contradicted: Sequence[int] = ()
 
     def auc(self, scores: Sequence[float | None]) -> float | None:
         """Return how often scores order a relevant memory and one of relevance 0 right."""

@@ -11,8 +11,9 @@ above the better of two plain cosines, to the context and to the nearest piece o
 Each session is judged in two or four orders of its memories, to measure how far ratings go by the
 place and by the length of a memory (`judge_bias.py`). A language model judges only with `--model`:
 its relevance is then the mean of an order and its reverse, null where both are far apart.
-`contradicted` of the predictions is empty: comparing the claims of memories and transcripts found
-none of 17 contradictions of the development file, and one that was none.
+`contradicted` are the memories, by number from 0, that a claim of the transcript contradicts. None
+of 17 contradictions of the development file is said so plainly that rules tell, and none is called
+so that is not (`tests/predictor/contradicting_talks.py` has plain ones).
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ from engram.kernel.models import Workspace
 from memories.models import Session
 from memories.services.commit.draft import Draft
 from predictor.core.talk import read_talk
+from predictor.services.judging.contradicted import places_contradicting
 from predictor.services.judging.pool import JudgingPool
 
 MOST_USD: Final = 1000.0  # of a day, for a run that was asked for
@@ -130,6 +132,7 @@ def _judge(
         rated=rated,
         to_context=[float((one @ context).max()) for one in windows],
         to_pieces=[float((one @ pieces.T).max()) for one in windows],
+        contradicted=[placed.index(i) for i in places_contradicting(pool)],
     )
 
 
@@ -138,5 +141,5 @@ def _prediction(one: JudgedSession) -> dict[str, Any]:
         "id": one.row.id,
         "relevance": list(one.scores.relevance),
         "confidence": one.scores.confidence,
-        "contradicted": [],  # neither judge tells
+        "contradicted": list(one.contradicted),
     }

@@ -36,6 +36,7 @@ from engram.kernel.refusals import InvalidError, StaleError
 from memories.core.drift.passages import without_links
 from memories.core.readable import readable
 from memories.models import ErrorType, PredictionError, Resolution
+from memories.models.drift import TRANSCRIPT_SOURCE
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.decisions.drift import (
     bring_back,
@@ -48,6 +49,7 @@ from memories.services.drift.note_edits import same_edit
 from memories.services.drift.reopen import REOPENED, answered_together, reopen_answer
 from memories.services.drift.report import FOUND
 from memories.services.drift.resolve import RESOLVED
+from memories.services.sessions.quoted import quoted_words
 
 QUOTED = 140
 STAYS = "Nothing changes, until the note says something else again."
@@ -122,6 +124,7 @@ class DriftSource(Source):
         old = before["text"] if before else without_links(row.memory.content)
         new = passage["text"] if passage and not passage.get("withdrawn") else None
         evidence = told.get("evidence")
+        said = evidence if row.source == TRANSCRIPT_SOURCE else None
         offered = offer(row.memory.content, told)
         return {
             "error": row,
@@ -134,8 +137,9 @@ class DriftSource(Source):
             "is_removed": told.get("is_removed", False),
             "difference": None if new is None else word_diff(readable(old), readable(new)),
             "is_unsupported": told.get("is_supported") is False,
+            "said": None if said is None else quoted_words(said),
             "evidence": None
-            if evidence is None
+            if evidence is None or said is not None
             else json.dumps(evidence, indent=2, ensure_ascii=False, sort_keys=True),
             "sure": sure_words(row.weight),
             "offer": offered,

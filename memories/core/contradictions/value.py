@@ -98,6 +98,8 @@ def _limits_of(case: Case, clashes: Sequence[TermPair]) -> str:
 
     As in "5 s in staging" and "at 9 on Saturdays". "On Tuesday at 10" is one date.
     """
+    if any(map(_are_ranges, clashes)):
+        return "but each of its own range"
     if len({_measure(pair) for pair in clashes}) > 1 and any(map(_is_day, clashes)):
         return "but of another time"
     placed = [pair for pair in clashes if pair.a.prep == pair.b.prep and pair.a.prep in _LIMITING]
@@ -106,6 +108,14 @@ def _limits_of(case: Case, clashes: Sequence[TermPair]) -> str:
     if any(_recurs(pair) and _is_behind_all(case, pair, clashes) for pair in placed):
         return "but each on its own days"
     return ""
+
+
+def _are_ranges(pair: TermPair) -> bool:
+    """Return whether two bounds tell apart what they are said of: "under 8 m" and "over 8 m"."""
+    left, right = pair.a.quantity, pair.b.quantity
+    if left is None or right is None or "exact" in (left.bound, right.bound):
+        return False
+    return left.bound != right.bound or pair.a.region == pair.b.region == "subject"
 
 
 def _recurs(pair: TermPair) -> bool:

@@ -178,6 +178,11 @@ def _speaks(turn: Turn) -> bool:
     return turn.role in {"user", "other"}
 
 
+def without_speaker(text: str, turn: Turn) -> str:
+    """Return the text of a fact without the speaker that `make_fact` put before it."""
+    return text.removeprefix(f"{_name(turn)} said: ")
+
+
 def _said_by(turn: Turn, words: Sequence[str], text: str) -> str:
     """Put the speaker before a statement about "I" or "my"."""
     if _SPEAKER.isdisjoint(words):

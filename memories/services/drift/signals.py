@@ -18,7 +18,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import collapse
-from memories.models import Memory, PredictionError
+from memories.models import Memory, PredictionError, Session
 from memories.models.drift import OWN_SOURCES, SOURCE_MAX_CHARS, ErrorType
 from memories.services.causes import SIGNALS_UNDECIDED, SOURCE_RESERVED
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert
@@ -93,6 +93,28 @@ def store_signal(memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
         data={"error": str(error_id), "source": signal.source, "weight": signal.weight},
     )
     return error_id
+
+
+def store_session_signals(
+    session: Session,
+    source: str,
+    evidence: Mapping[UUID, Mapping[str, Any]],
+    *,
+    actor: Actor,
+    now: datetime,
+) -> None:
+    """Let people decide what a session says against memories, which the caller has locked.
+
+    Stored is as much as the actor may have more signals waiting.
+    """
+    known = with_open_signal(list(evidence), source)
+    room = room_for_signals(actor, session.workspace.config) if evidence else None
+    for memory_id, said in evidence.items():
+        if room is not None and memory_id not in known:
+            if room == 0:
+                continue
+            room -= 1
+        store_signal(memory_id, Signal(source, said), actor=actor, now=now)
 
 
 def _name_of(source: str) -> str:

@@ -22,8 +22,7 @@ from memories.core.content import content_hash
 from memories.models import Memory, ReportItem, ReportKind, Session, SessionReport
 from memories.models.drift import REPORT_SOURCE
 from memories.services.causes import OTHER_TRANSCRIPT, SESSION_JUDGED
-from memories.services.drift.signal_limit import room_for_signals, with_open_signal
-from memories.services.drift.signals import Signal, store_signal
+from memories.services.drift.signals import store_session_signals
 
 REPORTED = "session.reported"
 NAMED_MAX = 5  # ids that an error lists
@@ -126,7 +125,13 @@ def store_report(
     Memory.objects.filter(pk__in=helped).exclude(pk__in=told.values("memory")).update(
         used_count=F("used_count") + 1
     )
-    _signal(session, [one for one in kept.wrong if one.memory in live], actor=actor, now=now)
+    # What the session has replaced needs no decision.
+    wrong = {
+        one.memory: {"reason": one.reason, "session": session.session_key}
+        for one in kept.wrong
+        if one.memory in live
+    }
+    store_session_signals(session, REPORT_SOURCE, wrong, actor=actor, now=now)
     record(
         REPORTED,
         of=("session", session.id),
@@ -139,22 +144,6 @@ def store_report(
             "missing": len(report.missing),
         },
     )
-
-
-def _signal(session: Session, wrong: Sequence[WrongMemory], *, actor: Actor, now: datetime) -> None:
-    """Let people decide what was wrong, as far as the caller may have more signals waiting.
-
-    What the session has replaced needs no decision and is not among them.
-    """
-    known = with_open_signal([one.memory for one in wrong], REPORT_SOURCE)
-    room = room_for_signals(actor, session.workspace.config) if wrong else None
-    for one in wrong:
-        if room is not None and one.memory not in known:
-            if room == 0:
-                continue
-            room -= 1
-        evidence = {"reason": one.reason, "session": session.session_key}
-        store_signal(one.memory, Signal(REPORT_SOURCE, evidence), actor=actor, now=now)
 
 
 def _live_ids(memories: Collection[Memory], now: datetime) -> set[UUID]:

@@ -25,6 +25,7 @@ from predictor.models import Judgement
 from predictor.services.judging import due
 from predictor.services.judging.agents_word import AgentsWord, judge_by_agent, read_word
 from predictor.services.judging.ask_judge import CappedError, ask_judge
+from predictor.services.judging.contradicted import places_contradicting
 from predictor.services.judging.offline import judge_offline
 from predictor.services.judging.pool import JudgingPool, read_pool
 from predictor.services.judging.settle import settle
@@ -109,12 +110,7 @@ def _judge(workspace: Workspace, judgement: Judgement, *, clock: Clock) -> bool:
         if not pool.ids:
             due.skip(judgement, due.NO_MEMORIES, now=clock())
             return False
-        if word:
-            verdict = judge_by_agent(word)
-        elif due.is_by_model(workspace):
-            verdict = _ask(workspace, judgement, pool, clock=clock)
-        else:
-            verdict = judge_offline(workspace, pool)
+        verdict = judge_by_agent(word) if word else _read(workspace, judgement, pool, clock=clock)
         assert judgement.holder is not None  # noqa: S101  `acquire` has set it
         # A collision repeats the writing only: the model's answer is kept.
         settled = retry_on_collision(settle)(
@@ -129,6 +125,17 @@ def _word_alone(pool: JudgingPool) -> AgentsWord | None:
         return None
     word = read_word(pool.session, list(pool.session.candidates.all()))
     return word or None
+
+
+def _read(
+    workspace: Workspace, judgement: Judgement, pool: JudgingPool, *, clock: Clock
+) -> JudgeVerdict:
+    """Return the verdict of who reads the transcript, and what the transcript contradicts."""
+    if due.is_by_model(workspace):
+        verdict = _ask(workspace, judgement, pool, clock=clock)
+    else:
+        verdict = judge_offline(workspace, pool)
+    return replace(verdict, contradicted=places_contradicting(pool))
 
 
 def _ask(

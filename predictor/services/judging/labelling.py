@@ -28,7 +28,7 @@ from memories.models import (
 from memories.services.locks import lock
 from memories.services.review.trust import by_persons
 from memories.services.sessions.reported import reported_use
-from predictor.core.labels import UNSURE, Evidence, label
+from predictor.core.labels import CONTRADICTED, UNSURE, Evidence, label
 from predictor.models import JudgeKind, Label
 
 SETTLED_AFTER = timedelta(days=7)
@@ -140,6 +140,7 @@ def evidence(
     relevance: float | None,
     is_named_missing: bool,
     is_unsure: bool = False,
+    is_contradicted: bool = False,
     said: Said = NOTHING_SAID,
 ) -> Evidence:
     """Return the evidence about a memory in a session.
@@ -161,6 +162,7 @@ def evidence(
         weight=said.weight,
         is_named_missing=is_named_missing,
         is_unsure=is_unsure,
+        is_contradicted=is_contradicted,
         superseded=not own and _between(outcome.superseded_at, session.started_at, until),
         forgotten_by_person_within_24h=_between(
             outcome.forgotten_at, session.started_at, regretted_until
@@ -225,6 +227,7 @@ def _relabel_one(
         relevance=known.relevance,
         is_named_missing=NAMED_AS_MISSING in known.reasons,
         is_unsure=UNSURE in known.reasons,
+        is_contradicted=CONTRADICTED in known.reasons,
         said=Said(
             used=used.get((known.session_id, known.memory_id)),
             weight=1.0 if known.agent_weight is None else known.agent_weight,

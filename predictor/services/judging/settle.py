@@ -45,6 +45,7 @@ from predictor.models import (
 )
 from predictor.services.calibration.calibrate import draw_when_due
 from predictor.services.judging.agents_word import AgentsWord, judge_by_agent, read_word
+from predictor.services.judging.contradicted import signal_contradicted
 from predictor.services.judging.erase import strip_words
 from predictor.services.judging.events import record_settlement
 from predictor.services.judging.labelling import MemoryOutcome, Said, evidence, read_outcomes
@@ -93,6 +94,7 @@ def settle(
             return None
         _fill_judgement(case)
         reason = _store_judgement(case, _store_labels(case))
+        _signal_contradicted(case)
         note_judged(case.session, now)
         is_trained = _is_trained(case)
         compared = _compare_rankings(case, is_trained=is_trained)
@@ -250,6 +252,7 @@ def _store_labels(case: _Case) -> list[float]:
                 relevance=relevance.get(row.memory_id),
                 is_named_missing=row.memory_id in missing,
                 is_unsure=row.memory_id in read and row.memory_id not in relevance,
+                is_contradicted=row.memory_id in case.verdict.contradicted,
                 said=Said(
                     used=case.word.used.get(row.memory_id),
                     weight=case.word.record.weight,
@@ -278,6 +281,15 @@ def _store_labels(case: _Case) -> list[float]:
         for memory_id, found in labels.items()
     )
     return [row.final for row in rows if row.is_sampled and row.final is not None]
+
+
+def _signal_contradicted(case: _Case) -> None:
+    """Put what the transcript contradicts to people, unless something of it was erased."""
+    places = {} if case.is_erased else case.verdict.contradicted
+    if places:
+        offered = {row.memory_id: row.revision for row in case.rows}
+        unchanged = {i for i, one in case.memories.items() if one.revision == offered.get(i)}
+        signal_contradicted(case.session, places, unchanged=unchanged, now=case.now)
 
 
 def _is_trained(case: _Case) -> bool:

@@ -55,7 +55,7 @@ class JudgeVerdict:
 
     `note` is why this judge was used instead of the usual one; `chances` with which probability a
     memory was chosen to be judged, 1 where it is not named; `orders` of a model what it said to the
-    memories in each order.
+    memories in each order; `contradicted` where in the transcript memories are contradicted.
     """
 
     scores: JudgeScores
@@ -68,9 +68,13 @@ class JudgeVerdict:
     cost_usd: float = 0.0
     chances: Mapping[UUID, float] = field(default_factory=dict)
     orders: Orders | None = None
+    contradicted: Mapping[UUID, tuple[int, int]] = field(default_factory=dict)
 
     @property
     def relevance(self) -> dict[UUID, float]:
-        """Return the relevance by memory, without those that the judge is unsure of."""
+        """Return the relevance by memory, without those that the judge is unsure of.
+
+        What the transcript contradicts is evidence against a memory, and no sign of its use.
+        """
         pairs = zip(self.ids, self.scores.relevance, strict=True)
-        return {memory_id: value for memory_id, value in pairs if value is not None}
+        return {i: value for i, value in pairs if value is not None and i not in self.contradicted}
