@@ -8,6 +8,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from engram.embedded.logs import rotating_log
@@ -52,9 +53,9 @@ class Console:
 
 
 _OWN = (
-    "    .venv/bin/python manage.py createsuperuser --username NAME",
-    "    .venv/bin/python manage.py create_workspace team --admin NAME",
-    "    .venv/bin/python manage.py create_key --workspace team",
+    "createsuperuser --username NAME",
+    "create_workspace team --admin NAME",
+    "create_key --workspace team",
 )
 
 
@@ -73,15 +74,21 @@ def read_demo(home: Path) -> dict[str, str]:
     return {str(key): str(value) for key, value in found.items()}
 
 
-def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -> list[str]:
+def greeting(
+    url: str, demo: dict[str, str], secrets_file: Path | None = None, own_home: str = ""
+) -> list[str]:
     """Return the greeting: the URL, user, key and a first call.
 
     With `secrets_file` it names the file with password and keys instead of showing them. Without a
-    demo it says how to make a user, a workspace and a key.
+    demo it says how to make a user, a workspace and a key. `own_home` is what `ENGRAM_HOME` was set
+    to, which the commands need as well.
     """
+    setting = f"ENGRAM_HOME={quote(own_home)} " if own_home else ""
+    command = f"    {setting}.venv/bin/python manage.py"
     lines = ["", f"Engram is ready: {url}/", f"  API description  {url}/api/docs/"]
     if not demo:
-        lines += ["", "  A user, a workspace and a key of your own:", *_OWN]
+        lines += ["", "  A user, a workspace and a key of your own:"]
+        lines += [f"{command} {arguments}" for arguments in _OWN]
     elif secrets_file is not None:
         lines.append(f"  user and keys    are in {secrets_file}")
         demo = {}
@@ -100,5 +107,5 @@ def greeting(url: str, demo: dict[str, str], secrets_file: Path | None = None) -
     lines += ["", "  Agents connect by the Model Context Protocol:"]
     if key := demo.get("agent_key"):
         lines += lines_of(url, key, "    ")
-    lines.append("    .venv/bin/python manage.py mcp --snippets   # shows how")
+    lines.append(f"{command} mcp --snippets   # shows how")
     return [*lines, "", "Ctrl-C stops everything; the next start continues with the data.", ""]

@@ -252,7 +252,8 @@ class Supervisor:
         demo = read_demo(self.plan.home) if self.plan.has_demo else {}
         # Output that is not a terminal is a file or a journal, which others may read.
         secrets_file = None if self.console.is_terminal else self.plan.home / "demo.json"
-        for line in greeting(url, demo, secrets_file):
+        own_home = os.environ.get("ENGRAM_HOME", "")
+        for line in greeting(url, demo, secrets_file, own_home):
             self.console.show("up", line)
 
     def _stop(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -123,6 +123,8 @@ class SessionAdmin(ShownAdmin):
             for row in records
         ]
         contents = {row.memory_id: content for row, content in rows}
+        for ranking in ("baseline", "predictor"):
+            _number_places([row for row, _ in rows], ranking)
         context = {
             **self.admin_site.each_context(request),
             "title": f"Session {session.session_key}",
@@ -147,6 +149,14 @@ def _split(rows: list[Any]) -> list[tuple[str, list[Any]]]:
     other = [pair for pair in rows if not _has_taken_part(pair[0])]
     title = f"{len(other)} more that were considered" if used else ""
     return [(name, found) for name, found in (("", used), (title, other)) if found]
+
+
+def _number_places(rows: Sequence[SessionCandidate], ranking: str) -> None:
+    """Give rows their place in a ranking, as comparisons count: without what is always given."""
+    ranked = [row for row in rows if getattr(row, f"{ranking}_rank") and not row.is_always]
+    ranked.sort(key=lambda row: getattr(row, f"{ranking}_rank"))
+    for place, row in enumerate(ranked, start=1):
+        setattr(row, f"{ranking}_place", place)
 
 
 def _has_taken_part(row: SessionCandidate) -> bool:

@@ -164,6 +164,9 @@ def test_without_a_demo_the_greeting_says_how_to_make_a_user_and_a_key(tmp_path:
     for command in ("createsuperuser", "create_workspace", "create_key"):
         assert f"manage.py {command}" in lines
         assert f"manage.py {command}" not in "\n".join(greeting("http://x", DEMO))
+    elsewhere = "\n".join(greeting("http://x", {}, own_home="/srv/my data"))
+    assert elsewhere.count("ENGRAM_HOME='/srv/my data' .venv/bin/python manage.py") == 4
+    assert "ENGRAM_HOME" not in lines
 
 
 def test_logs_are_for_their_owner_alone(tmp_path: Path) -> None:

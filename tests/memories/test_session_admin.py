@@ -181,3 +181,17 @@ def test_admins_delete_sessions(tenant: Tenant, neighbour: Tenant, member: Membe
             assert Event.objects.filter(type="session.deleted").count() == 2 - left
     with in_workspace(tenant.workspace):
         assert Event.objects.get(type="session.deleted").actor_label == "admin-person"
+
+
+def test_places_are_counted_as_comparisons_count_them(tenant: Tenant, member: Member) -> None:
+    for text in ("The dog is called Biscuit.", "The cat is called Crumb.", "Pets stay outside."):
+        remember(tenant, text)
+    begin(tenant, "talk", context="pets")
+    with in_workspace(tenant.workspace):
+        page = f"{SESSIONS}{Session.objects.get().pk}/change/"
+        first, second, third = SessionCandidate.objects.order_by("baseline_rank")
+        SessionCandidate.objects.filter(pk=first.pk).update(is_always=True, was_injected=False)
+    html = " ".join(member("reader").get(page).content.decode().split())
+    places = [one.partition("<")[0] for one in html.split('data-label="by the baseline">')[1:]]
+    assert sorted(places) == ["1", "2", "–"]
+    assert "always, no room left" in html

@@ -14,6 +14,7 @@ from engram.kernel.models import StageError, Workspace
 from memories.services.sessions.ranker_hook import STAGE
 from predictor.core.metrics import Interval, wilson
 from predictor.models import Comparison, ComparisonOutcome, Training
+from predictor.services.status.drafted_lists import of_sessions
 from predictor.services.status.progress import TrainingProgress, training_progress
 from predictor.services.status.scoreboard import Scoreboard
 from predictor.services.status.shown_scoreboard import shown_scoreboard
@@ -127,8 +128,11 @@ def _headline(status: PredictorStatus) -> str:
         return "The baseline ranks alone: learning is switched off."
     if status.alpha_served < 1:
         return "The learned ranking and the baseline rank the next session together."
-    if status.governor.alpha < 1 and status.config.predictor_mode == "collect":
-        return "The baseline ranks alone: the learned ranking learns only."
+    is_collecting = status.config.predictor_mode == "collect"
+    if status.model is not None and status.drafted_lists.draft_share > 0:
+        learns = "learns only" if is_collecting else "has no say of its own"
+        share = of_sessions(status.drafted_lists.draft_share)
+        return f"The learned ranking {learns}: to be compared, both choose in turn in {share}."
     return "The baseline ranks alone."
 
 

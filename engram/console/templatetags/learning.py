@@ -34,7 +34,7 @@ RATE_TOP, RATE_HEIGHT = 166, 50
 LEAST_SCALE = 0.1  # of margins: smaller ones would fill the drawing
 STATUS_LINE = re.compile(r"\[predictor: ([^\]]{1,200})\]")
 STATUS_WORDS = {
-    "baseline only": "the baseline ranks alone",
+    "baseline only": "the baseline alone has a say",
     "baseline fallback": "the baseline ranks alone",
     "drift detected": "its lists had become worse",
 }
@@ -89,7 +89,7 @@ def status_words(line: str) -> str:
 def _part_in_words(part: str) -> str:
     name, _, value = part.partition("=")
     if name == "success_rate":
-        return f"success rate {percent(float(value))}"
+        return f"won lately {percent(float(value))}"
     if name == "α":
         return f"weight of the baseline {value}"
     if name == "failures":
@@ -146,12 +146,15 @@ def signed_span(interval: Interval | None) -> str:
 
 
 @register.filter
-def failed_gates(training: Training) -> str:
-    """Return what a training failed to show, in words."""
+def gates_in_words(training: Training) -> str:
+    """Return what a training failed to show, or why it was promoted with a lower figure."""
     gates = training.gates if isinstance(training.gates, list) else []
-    return ", ".join(
-        failure_words(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")
-    )
+    failed = [failure_words(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")]
+    before, after = training.canary_ndcg_before, training.canary_ndcg
+    is_lower = before is not None and after is not None and after < before
+    if not failed and is_lower and training.status == TrainingStatus.PROMOTED:
+        return "lower by no more than chance explains"
+    return ", ".join(failed)
 
 
 @register.filter
@@ -188,7 +191,7 @@ def split_gauge(model_share: float) -> SafeString:
 def outcome_chart(rows: Sequence[Comparison]) -> SafeString:
     """Draw margins as bars (up: won, down: lost), ties as dashes, void ones as empty circles.
 
-    Below them runs the success rate; a dashed line across is a loss of influence.
+    Below them runs the share won lately; a dashed line across is a loss of influence.
     """
     width = MARGIN + STEP * max(len(rows), 1) + 10
     largest = max([LEAST_SCALE, *(abs(row.margin) for row in rows if row.margin is not None)])
@@ -199,7 +202,7 @@ def outcome_chart(rows: Sequence[Comparison]) -> SafeString:
         (_rate_y(1), "100 %"), (_rate_y(0.5), "50 %"), (_rate_y(0), "0 %"),
     )  # fmt: skip
     drawn = format_html('{}<polyline class="rate" points="{}"/>', marks, rate)
-    told = f"Margins of the last {len(rows)} sessions, and the success rate"
+    told = f"Margins of the last {len(rows)} sessions, and the share won lately"
     return _chart(
         "outcomes",
         told,

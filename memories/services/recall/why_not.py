@@ -9,6 +9,7 @@ from typing import Any
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.relevance import CLOSE
+from memories.core.shares import percent
 from memories.models import Memory, State
 from memories.services.recall.query import AUTO, Query, in_places, in_project, of_kinds
 from memories.services.recall.rank import RankedMemory
@@ -193,8 +194,9 @@ def _of_cut(query: Query, placing: _Placing) -> WhyNotReason:
     matches = [own.match, *(one.match for one in placing.others)]
     best = max(match.relevance for match in matches)
     if best < least:
-        message = f"The most relevant memory has a relevance of {best:.3f}, less than {least:.3f}."
-        return WhyNotReason("relevance", f"Nothing is returned. {message}")
+        nearest = f"The most relevant memory has a relevance of {percent(best)}"
+        message = f"Nothing is returned. {nearest}, less than {percent(least)}."
+        return WhyNotReason("relevance", message)
     closest = max(match.fused for match in matches)
     message = (
         f"It matches far less than the best: {own.match.fused:.3f}, less than {CLOSE:g} times "

@@ -145,7 +145,7 @@ def describe_distance(governor: Governor, missing: int | None, *, mode: str) -> 
         return f"The learned ranking {has}{told}{'.' if mode == 'on' else ': switch on.'}"
     share = (
         f"To be compared, learned ranking and baseline choose in turn in"
-        f" {_of_sessions(governor.draft_share)}."
+        f" {of_sessions(governor.draft_share)}."
     )
     no_say = "The learned ranking has no say yet"
     if not margins.count:
@@ -172,6 +172,6 @@ def _comparisons() -> list[_Compared]:
     return [_Compared(*row) for row in since.values_list(*_Compared._fields)[:COMPARISONS_READ]]
 
 
-def _of_sessions(share: float) -> str:
+def of_sessions(share: float) -> str:
     """Return a share of the sessions to come in words."""
     return "every session" if share >= 1 else f"{percent(share)} of the sessions"
