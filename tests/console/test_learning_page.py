@@ -91,7 +91,7 @@ def test_the_page_says_who_ranks_and_why(tenant: Tenant, member: Member, mode: s
     assert (share > 0) == (mode == "on")
     expected = {
         "off": "Learning is switched off",
-        "collect": "The baseline ranks alone: the learned ranking learns only.",
+        "collect": "The learned ranking learns only: to be compared, both choose in turn in",
         "on": "The learned ranking and the baseline rank the next session together.",
     }
     assert expected[mode] in html
@@ -440,7 +440,7 @@ def test_the_exact_figures_stand_behind_the_plain_reason(tenant: Tenant, member:
     plain, _, details = html.partition("Details: the exact figures")
     assert "better by 0.30" in plain
     assert "chance can hardly explain it" in plain
-    assert "7.3 (a say is earned from 30 on)" in details
+    assert "7.3 (a say is earned from 22 on)" in details
     for internal in ("e-value", "Standard errors", "nDCG"):
         assert internal not in plain
         assert internal in details
@@ -490,12 +490,12 @@ def test_a_mode_that_does_not_exist_is_refused(
     ("line", "words"),
     [
         ("[predictor: collecting | 3/10 sessions | baseline only]",
-         "it has not begun, 3/10 sessions, the baseline ranks alone"),
+         "it has not begun, 3/10 sessions, the baseline alone has a say"),
         ("[predictor: warming | success_rate=0.38 | model_v1 | baseline only]",
-         "it is compared and has no say yet, success rate 38\u00a0%, version 1,"
-         " the baseline ranks alone"),
+         "it is compared and has no say yet, won lately 38\u00a0%, version 1,"
+         " the baseline alone has a say"),
         ("[predictor: active | success_rate=0.72 | α=0.28 | model_v3 | 142 sessions]",
-         "it has a say, success rate 72\u00a0%, weight of the baseline 0.28, version 3,"
+         "it has a say, won lately 72\u00a0%, weight of the baseline 0.28, version 3,"
          " 142 sessions"),
         ("[predictor: disabled | failures=3/h | baseline fallback]",
          "it is switched off, 3 failures in an hour, the baseline ranks alone"),
@@ -512,3 +512,20 @@ def test_the_status_line_is_told_in_words(line: str, words: str) -> None:
 )
 def test_another_status_line_is_shown(line: str) -> None:
     assert status_words(line) == line
+
+
+def test_a_version_promoted_with_a_lower_figure_says_why(tenant: Tenant, member: Member) -> None:
+    furnish(tenant, 2)
+    with in_workspace(tenant.workspace):
+        Training.objects.filter(status="promoted").update(canary_ndcg=0.66)
+    assert "lower by no more than chance explains" in get_page(member("reader"))
+
+
+def test_while_lists_are_chosen_in_turn_the_headline_says_so(
+    tenant: Tenant, member: Member
+) -> None:
+    furnish(tenant)
+    configure(tenant.workspace, predictor_mode="on")
+    html = get_page(member("reader"))
+    assert "has no say of its own: to be compared, both choose in turn in every session" in html
+    assert "The baseline ranks alone" not in html

@@ -23,7 +23,7 @@ from tests.predictor.serving import configure
 
 BASELINE = import_module("predictor.migrations.0004_another_baseline").DROP
 DRAFTED = import_module("predictor.migrations.0005_drafted_evidence").DROP
-LEAD = import_module("predictor.migrations.0008_lead_above_a_hundredth").SCALE
+LEAD = import_module("predictor.migrations.0010_lead_above_035").SCALE
 KEEP = import_module("engram.kernel.migrations.0008_keep_collecting").KEEP
 
 
@@ -72,7 +72,7 @@ def test_influence_is_earned_anew_and_models_stay(
     assert replace(found, shown=Margins(), adopted_at=0) == before.after_replacement()
 
 
-def test_what_bets_against_0_have_won_gives_no_say_by_itself(
+def test_what_bets_on_a_smaller_lead_have_won_gives_no_say_by_itself(
     tenant: Tenant, neighbour: Tenant
 ) -> None:
     serving = earn(neighbour, 20)
@@ -81,14 +81,14 @@ def test_what_bets_against_0_have_won_gives_no_say_by_itself(
         waiting = waiting.update(
             SessionOutcome(margin, is_trained=True, is_out_of_sample=True, is_served=True)
         )
-    waiting = replace(waiting, betting=replace(waiting.betting, wealth=45.0))
+    waiting = replace(waiting, betting=replace(waiting.betting, wealth=29.0))
     with in_workspace(tenant.workspace):
         store_governor(lock_state(NOW), waiting, NOW)
     upgrade(LEAD)
     found = stored_in(tenant)
     tie = SessionOutcome(0.0, is_trained=True, is_out_of_sample=True)
     assert (waiting.update(tie).phase, found.update(tie).phase) == (Phase.RAMP, Phase.WARMING)
-    assert found.betting.wealth == pytest.approx(45 * 30 / 46)
+    assert found.betting.wealth == pytest.approx(29 * 22 / 30)
     assert replace(found, betting=waiting.betting) == waiting
     assert stored_in(neighbour) == serving
 

@@ -38,13 +38,13 @@ def stream(seed, mean, n, *, correlation=0.0, deviation=0.25):
 
 
 def test_the_wealth_is_the_formula():
-    first = (0.55 + 0.45 * 50 / (50 * 51)) * (1 + 0.98 * 0.39)
+    first = (0.8 + 0.2 * 50 / (50 * 51)) * (1 + 0.98 * 0.365)
     assert after([0.4]).wealth == pytest.approx(first)
 
     rho = after([0.4]).correlation
     assert rho == pytest.approx(0.1)
-    joining = 0.45 * 50 / (51 * 52)
-    second = (first + joining) * (1 + 0.98 * (-0.21 - rho * 0.39))
+    joining = 0.2 * 50 / (51 * 52)
+    second = (first + joining) * (1 + 0.98 * (-0.235 - rho * 0.365))
     assert after([0.4, -0.2]).wealth == pytest.approx(second)
 
 

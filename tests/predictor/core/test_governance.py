@@ -558,7 +558,7 @@ def found_after(deviation, *, mean=0.12, seeds=200):
     """Return how many sessions each fall to -0.15 took to be found, 999 when it was not."""
     delays = []
     for seed in range(seeds):
-        earned = after(stream(seed, mean, 90, deviation=deviation))
+        earned = after(stream(seed, mean, 140, deviation=deviation))
         if earned.phase not in {Phase.RAMP, Phase.ACTIVE}:
             continue
         rng = np.random.default_rng(1000 + seed)
