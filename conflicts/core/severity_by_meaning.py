@@ -21,7 +21,7 @@ from conflicts.core.severity import severity_by_words
 from conflicts.core.weights import Floats, Weights
 
 WEIGHTS_FILE: Final = Path(__file__).with_name("severity.npz")
-HIGH_LEAD: Final = 0.1  # of the score of "high" over the others: what is not clear is no alarm
+LEAD: Final = 0.1  # of the score of "high" or "low" over the others: what is unclear is "medium"
 LEVELS: Final[tuple[Severity, ...]] = ("low", "medium", "high")
 
 
@@ -34,9 +34,8 @@ def rate(facts: Sequence[Fact], vectors: Sequence[Floats], weights: Weights) -> 
     if vector is None:
         return None
     scores = weights.scores(vector)
-    best = LEVELS[int(scores.argmax())]
-    is_unclear = best == "high" and scores[-1] < scores[:-1].max() + HIGH_LEAD
-    return "medium" if is_unclear else best
+    second, first = np.sort(scores)[-2:]
+    return "medium" if first < second + LEAD else LEVELS[int(scores.argmax())]
 
 
 def middle_of(vectors: Sequence[Floats]) -> Floats | None:

@@ -48,9 +48,15 @@ def finding(texts: tuple[str, ...]) -> Finding:
     )
 
 
-def test_pairs_that_were_held_back_are_rated_as_a_person_did() -> None:
+@pytest.mark.parametrize(
+    ("part", "pairs", "least", "two_off"),
+    [("held", 30, 22, 1), ("held 2", 20, 15, 0), ("held 3", 20, 14, 1)],
+)
+def test_pairs_that_were_held_back_are_rated_as_a_person_did(
+    part: str, pairs: int, least: int, two_off: int
+) -> None:
     weights = Weights.load(WEIGHTS_FILE)
-    held = [row for row in map(json.loads, PAIRS.read_text().splitlines()) if row["part"] == "held"]
+    held = [row for row in map(json.loads, PAIRS.read_text().splitlines()) if row["part"] == part]
     off = {"words": [0] * 3, "meaning": [0] * 3}
     for row in held:
         texts = (row["one"], row["other"])
@@ -59,10 +65,34 @@ def test_pairs_that_were_held_back_are_rated_as_a_person_did() -> None:
         for name, rated in by.items():
             assert rated is not None
             off[name][abs(LEVELS.index(rated) - LEVELS.index(row["severity"]))] += 1
-    assert len(held) == 30
-    assert off["words"][0] < 15
-    assert off["meaning"][0] >= 22
-    assert off["meaning"][2] <= 1
+    assert len(held) == pairs
+    assert off["words"][0] < least
+    assert off["meaning"][0] >= least
+    assert off["meaning"][2] <= two_off
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "The lost property desk keeps umbrellas for 14 days.",
+            "The lost property desk keeps umbrellas for 30 days.",
+        ),
+        ("The harbour radio listens on channel 12.", "The harbour radio listens on channel 14."),
+        (
+            "The car deck of the Tern is 3.9 metres high.",
+            "The car deck of the Tern is 4.2 metres high.",
+        ),
+        ("The fuel barge visits Quay 4 on Tuesdays.", "The fuel barge visits Quay 4 on Thursdays."),
+    ],
+)
+def test_what_is_neither_clearly_grave_nor_clearly_slight_is_medium(
+    texts: tuple[str, str],
+) -> None:
+    rated = rate(
+        [fact(text) for text in texts], list(vectors_of(texts)), Weights.load(WEIGHTS_FILE)
+    )
+    assert rated == "medium"
 
 
 def test_findings_take_the_severity_of_their_own_facts() -> None:
