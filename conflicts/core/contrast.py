@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Final
 
+from conflicts.core.left_values import left_and_stated, place_in
 from memories.core.cases import build_case
 from memories.core.claim_types import Term
 from memories.core.claims import compare
@@ -40,7 +41,8 @@ class Contrast:
 
     `older` and `newer` are the words of each; `at` is where `newer` stands in the newer text, and
     `older_at` where `older` stands in the older one (both with single spaces).
-    `older_name` and `newer_name` say the values by themselves, with their units.
+    `older_name` and `newer_name` say the values by themselves, with their units. `newer_changes`
+    tells that the newer text announces its value as a change, so that the older one is the plainer.
     """
 
     older: str
@@ -49,18 +51,21 @@ class Contrast:
     older_at: tuple[int, int]
     older_name: str = ""
     newer_name: str = ""
+    newer_changes: bool = False
 
 
 def contrast_of(older: str, newer: str) -> Contrast | None:
     """Return the words in which two statements differ; None if that is not a short value each.
 
-    One place where one sentence is filled otherwise comes first, then a value of one kind that each
-    text gives once, then what claim comparison finds.
+    What one text says was left for something else, and the other one states, comes first; then one
+    place where one sentence is filled otherwise, a value of one kind that each text gives once, and
+    what claim comparison finds.
     """
     older, newer = _line(older), _line(newer)
     if max(len(older), len(newer)) > MAX_CHARS or older.casefold() == newer.casefold():
         return None
-    found = _in_one_frame(older, newer) or _by_values(older, newer) or _by_claims(older, newer)
+    ways = (_by_change, _in_one_frame, _by_values, _by_claims)
+    found = next((one for way in ways if (one := way(older, newer))), None)
     if found is None or not _stand_alone(found.older, found.newer):
         return None
     return replace(
@@ -125,13 +130,13 @@ def head_of(older: str, newer: str) -> str:
     """Return a short question about two statements, "" if they have no contrast or it is long.
 
     It is the newer statement up to where they differ, with both values: "Stand-up starts at 9:30 or
-    10:00?"
+    10:00?" It is the older one where the newer one announces a change.
     """
     found = contrast_of(older, newer)
     if found is None:
         return ""
-    text = _line(newer)
-    start, end = found.at
+    text = _line(older if found.newer_changes else newer)
+    start, end = found.older_at if found.newer_changes else found.at
     rest = text[end:]
     either = _either(found.older, found.newer)
     if len(text) + len(found.older) > MAX_HEADING_CHARS and (stop := _REST.search(rest)):
@@ -153,6 +158,19 @@ def _either(older: str, newer: str) -> str:
 
 def _line(text: str) -> str:
     return " ".join(legible(text).split())
+
+
+def _by_change(older: str, newer: str) -> Contrast | None:
+    """Compare a value that one text says was left, and the other one states, with the new one."""
+    if found := left_and_stated(older, newer):
+        at, stated_at = found
+        return Contrast(older[slice(*at)], newer[slice(*stated_at)], stated_at, at)
+    if found := left_and_stated(newer, older):
+        at, stated_at = found
+        return Contrast(
+            older[slice(*stated_at)], newer[slice(*at)], at, stated_at, newer_changes=True
+        )
+    return None
 
 
 def _in_one_frame(older: str, newer: str) -> Contrast | None:
@@ -213,10 +231,5 @@ def _placed(older: str, newer: str, one: Term, other: Term) -> Contrast | None:
     if one.written not in older or newer.count(other.written) != 1:
         return None
     return Contrast(
-        one.written, other.written, _found(other.written, newer), _found(one.written, older)
+        one.written, other.written, place_in(other.written, newer), place_in(one.written, older)
     )
-
-
-def _found(words: str, text: str) -> tuple[int, int]:
-    start = text.index(words)
-    return start, start + len(words)

@@ -6,6 +6,7 @@ Yes always means that the claim named first still holds.
 from __future__ import annotations
 
 import re
+from itertools import takewhile
 from typing import Final
 
 from memories.core.quoting import legible
@@ -33,6 +34,23 @@ def quote(text: str, limit: int) -> str:
         head = cut.rsplit(" ", 1)[0] if " " in cut[room // 2 :] else cut
         line = head.rstrip(" .!;,:?") + "…"
     return f"“{line}”"
+
+
+def quote_apart(one: str, other: str, limit: int) -> tuple[str, str]:
+    """Return two texts as quoted lines that show where they differ (``limit`` > 20).
+
+    Where one is too long and both begin with the same words, each begins with the last of them:
+    "… may board by the bow ramp", "… must not board by the bow ramp".
+    """
+    quoted = quote(one, limit), quote(other, limit)
+    if not any(text.endswith("…”") for text in quoted):
+        return quoted
+    a, b = one.split(), other.split()
+    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(a, b, strict=False)))
+    if same < 2:
+        return quoted
+    first, second = (quote("… " + " ".join(words[same - 1 :]), limit) for words in (a, b))
+    return first, second
 
 
 def _fit(pattern: str, named: str, other: str) -> str:

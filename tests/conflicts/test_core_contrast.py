@@ -66,6 +66,18 @@ NAMED = [
         ("Ana", "Bob"),
         "Ana or Bob leads the platform team?",
     ),
+    (  # what was left for something else, and stated again
+        "Switched booking events from RabbitMQ to Kafka because consumers need replay.",
+        "Harbour publishes booking events to RabbitMQ.",
+        ("Kafka", "RabbitMQ"),
+        "Harbour publishes booking events to Kafka or RabbitMQ?",
+    ),
+    (
+        "The broker behind the notifier is SQS, so alerts watch its queue.",
+        "We replaced SQS with Redis Streams to have priorities.",
+        ("SQS", "Redis Streams"),
+        "The broker behind the notifier is SQS or Redis Streams, so alerts watch its queue?",
+    ),
 ]
 UNNAMED = [
     ("The flag is on.", "The flag is not on."),
@@ -74,6 +86,8 @@ UNNAMED = [
     ("Ana lives in Madrid.", "Ana moved to Lisbon."),
     ("The demo is on Thursday.", "The demo is on Thursday."),
     ("Nightly reports are sent by the server Petrel.", "The server Petrel was switched off."),
+    ("Moved the order log from Postgres to S3.", "The order log is kept in DynamoDB for good."),
+    ("Moved the order log from Postgres to S3.", "Postgres fills S3 with the order log at night."),
 ]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +15,7 @@ from conflicts.core.questions import (
     ask_stale,
     ask_state,
     quote,
+    quote_apart,
 )
 
 ANY_TEXT = st.text(max_size=600)
@@ -45,6 +47,39 @@ def test_state_questions_are_one_short_line_that_asks(
 @given(st.uuids(), ANY_TEXT)
 def test_raw_ids_are_not_shown(identifier: UUID, text: str) -> None:
     assert str(identifier) not in quote(f"{text} {identifier} {text}", 1500)
+
+
+@pytest.mark.parametrize(
+    ("texts", "quoted"),
+    [
+        (("The flag is on.", "The flag is not on."), ("“The flag is on”", "“The flag is not on”")),
+        (
+            (
+                "Passengers may board by the bow ramp of the Swift.",
+                "Passengers must not board by the bow ramp of the Swift.",
+            ),
+            ("“Passengers may board by the bow ramp…”", "“Passengers must not board by the bow…”"),
+        ),
+        (
+            (
+                "The Wi-Fi of the terminal needs a password.",
+                "The Wi-Fi of the terminal does not need a password.",
+            ),
+            ("“… terminal needs a password”", "“… terminal does not need a password”"),
+        ),
+        (
+            ("Ana holds the keys.", "Nobody has needed a key since the doors were changed."),
+            ("“Ana holds the keys”", "“Nobody has needed a key since the…”"),
+        ),
+    ],
+)
+def test_two_quotes_show_where_they_differ(texts: tuple[str, str], quoted: tuple[str, str]) -> None:
+    assert quote_apart(*texts, 40) == quoted
+
+
+@given(ANY_TEXT, ANY_TEXT)
+def test_two_quotes_are_short(one: str, other: str) -> None:
+    assert all(len(quoted) <= 40 for quoted in quote_apart(one, other, 40))
 
 
 def test_short_claims_are_quoted_whole() -> None:

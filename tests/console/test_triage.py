@@ -116,11 +116,12 @@ def test_answers_name_what_stays_where_no_values_differ(tenant: Tenant, member: 
     old = remember(tenant.workspace, "Pia looks after the warehouse keys.", 1)
     new = remember(tenant.workspace, "Nobody has needed a badge since the doors were changed.", 20)
     card = ask(tenant.workspace, [old, new], yes=old)
-    labels = re.compile(r'class="what">([^<]*?)\s*<')
+    labels = re.compile(r'class="what"[^>]*>([^<]*?)\s*<')
     client, day = member("reviewer"), "20 Jan"
     found = labels.findall(page(client))
     assert found[0].startswith("Keep “Pia looks after the warehouse keys”")
-    assert found[1].startswith("Keep “Nobody has needed a badge")
+    assert found[1].startswith("Keep “Nobody has needed a badge since the doors…”")
+    assert f'class="what" title="{new.content}"' in page(client)  # what is cut is told whole
     assert day in found[1]
     with in_workspace(tenant.workspace):
         Conflict.objects.filter(pk=card.pk).update(kind="stale")

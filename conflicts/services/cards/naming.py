@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 
 from conflicts.core.contrast import contrast_of, head_of
-from conflicts.core.questions import quote
+from conflicts.core.questions import quote, quote_apart
 from conflicts.models import Conflict, ConflictMember, Decision
 from conflicts.models.card import ConflictKind
 from conflicts.models.decision import Verdict
@@ -22,20 +22,28 @@ from memories.models import Memory
 QUOTED_CHARS: Final = 110  # of the statement in a heading
 DECIDED: Final = "conflict.resolved"  # the type of the event of a decision
 BRIEF_CHARS: Final = 60  # of one in a short message
+SIDE_CHARS: Final = 48  # of one that names a side, as on an answer's button
 ASKED: Final = ("Does “", "Does …")  # how questions made of two statements begin
 WITHHELD: Final = "A memory of this conflict was forgotten; its question is no longer shown."
 
 
 class Side(NamedTuple):
-    """The newest statement of a side, and its value ("" where none stands out)."""
+    """The newest statement of a side, its value ("" where none stands out), and it in few words."""
 
     memory: Memory
     value: str
+    excerpt: str
 
     @property
     def words(self) -> str:
         """Return the value, or the statement in a few words."""
-        return self.value or quote(self.memory.content, BRIEF_CHARS)
+        return self.value or self.excerpt
+
+    @property
+    def whole(self) -> str:
+        """Return the statement where `words` are only a part of it, else ""."""
+        is_whole = bool(self.value) or "…" not in self.excerpt
+        return "" if is_whole else self.memory.content
 
     @property
     def dated(self) -> str:
@@ -78,10 +86,11 @@ def name_card(
     found = None if card.kind == ConflictKind.STALE else contrast_of(older.content, newer.content)
     value_of = {older: found.older_name, newer: found.newer_name} if found else {}
     head = head_of(older.content, newer.content) if found else ""
+    yes_said, other_said = quote_apart(yes.content, other.content, SIDE_CHARS)
     return CardNames(
         _shorten(card, yes, head),
-        Side(yes, value_of.get(yes, "")),
-        Side(other, value_of.get(other, "")),
+        Side(yes, value_of.get(yes, ""), yes_said),
+        Side(other, value_of.get(other, ""), other_said),
         is_stale=card.kind == ConflictKind.STALE,
     )
 

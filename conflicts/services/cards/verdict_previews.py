@@ -32,7 +32,10 @@ VERDICT_BUTTONS = (
 
 @dataclass(frozen=True, slots=True)
 class VerdictPreview:
-    """A verdict with its effect; `memory_effects` has the effect on each statement, by number."""
+    """A verdict with its effect; `memory_effects` has the effect on each statement, by number.
+
+    `whole` is the statement that `label` gives in part, else "".
+    """
 
     key: int
     verdict: str
@@ -43,6 +46,7 @@ class VerdictPreview:
     is_suggested: bool = False
     asks_for: str = ""
     memory_effects: dict[int, str] = field(default_factory=dict)
+    whole: str = ""
 
 
 class _Called(NamedTuple):
@@ -66,7 +70,7 @@ def outcomes(
     called = _call_members(numbers, question, names)
     for key, (verdict, label, tone) in enumerate(VERDICT_BUTTONS, start=1):
         effect, asks_for, is_possible, member_effects = _effect(verdict, question, called)
-        named = _name_sides(verdict, names, count=len(question.live), is_clear=not asks_for)
+        named, whole = _name_sides(verdict, names, count=len(question.live), is_clear=not asks_for)
         found.append(
             VerdictPreview(
                 key=key,
@@ -78,26 +82,30 @@ def outcomes(
                 is_possible=is_possible,
                 is_suggested=verdict == suggested,
                 memory_effects=member_effects,
+                whole=whole,
             )
         )
     return tuple(found)
 
 
-def _name_sides(verdict: Verdict, names: CardNames, *, count: int, is_clear: bool) -> str:
+def _name_sides(
+    verdict: Verdict, names: CardNames, *, count: int, is_clear: bool
+) -> tuple[str, str]:
     """Return the label of an answer to this card, "" where the general one does.
 
-    A yes or no names the side which stays; `count` is the number of live memories.
+    A yes or no names the side which stays; `count` is the number of live memories. With it comes
+    the statement that the label gives in part, else "".
     """
     if verdict == Verdict.BOTH_VALID and count > 2:
-        return "All are valid"
+        return "All are valid", ""
     if verdict not in {Verdict.YES, Verdict.NO} or names.yes is None or names.other is None:
-        return ""
+        return "", ""
     if names.is_stale:
         gone = day_of(names.other.memory.observed_at)
-        return "Still true" if verdict == Verdict.YES else f"No longer true since {gone}"
-    if verdict == Verdict.YES:
-        return f"Keep {names.yes.dated}"
-    return f"Keep {names.other.dated}" if is_clear else f"Not {names.yes.words}"
+        return "Still true" if verdict == Verdict.YES else f"No longer true since {gone}", ""
+    side = names.other if verdict == Verdict.NO and is_clear else names.yes
+    does_keep = verdict == Verdict.YES or is_clear
+    return f"Keep {side.dated}" if does_keep else f"Not {side.words}", side.whole
 
 
 def _call_members(
