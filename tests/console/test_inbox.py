@@ -332,7 +332,7 @@ def test_a_conflict_is_decided_and_undone_from_the_inbox(tenant: Tenant, member:
         {"verdict": "yes", "version": "1", "back": back[1].replace("&amp;", "&")},
     )
     html = page(client, answer["Location"])
-    assert "Kept 5000 requests per second, retired 1000 requests per second." in html
+    assert "Kept 5000 requests per second, superseded 1000 requests per second." in html
     undo(client, "conflicts", str(card.pk))
     assert state(tenant.workspace, old) == "active"
 

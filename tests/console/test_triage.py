@@ -155,7 +155,10 @@ def test_yes_supersedes_the_other_and_offers_undo(tenant: Tenant, member: Member
     assert answer.status_code == 302
     assert (state(tenant.workspace, old), state(tenant.workspace, new)) == ("superseded", "active")
     after = page(client, answer["Location"])
-    assert "Kept 5000 requests per second, retired 1000 requests per second." in after
+    assert "Kept 5000 requests per second, superseded 1000 requests per second." in after
+    life = page(client, f"/console/memories/{old.pk}/")
+    assert "Memory superseded" in life  # the same word in its life and in the activity
+    assert "Memory superseded" in page(client, "/admin/kernel/event/")
     undone = client.post(f"/console/conflicts/{card.pk}/undo/", {"back": hidden(after, "back")})
     assert undone["Location"] == f"{TRIAGE}?card={card.pk}"
     assert state(tenant.workspace, old) == "active"

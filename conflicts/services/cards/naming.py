@@ -129,16 +129,17 @@ def say_decision(decision: Decision, names: CardNames, count: int) -> str:
         Verdict.DISMISS: "Dismissed: not a conflict.",
         Verdict.BOTH_VALID: f"Kept {every}: {'they are all' if count > 2 else 'both are'} valid.",
         Verdict.NONE_VALID: f"Retired {every}: {_instead(decision) or 'none is valid'}.",
-        Verdict.KEEP: f"Kept {len(decision.kept)} of {count}, retired the others.",
+        Verdict.KEEP: f"Kept {len(decision.kept)} of {count}, superseded the others.",
     }
     if said := plain.get(Verdict(decision.verdict)):
         return said
     kept, gone = _sides(decision.verdict, names)
     if kept is None or gone is None:
         return f"Resolved: {decision.get_verdict_display()}."
+    did = "superseded" if decision.verdict == Verdict.YES else "retired"  # as its memories say
     if names.has_values:
-        return f"Kept {kept.value}, retired {gone.value}."
-    return f"Kept {kept.words}, retired {'the others' if count > 2 else 'the other'}."
+        return f"Kept {kept.value}, {did} {gone.value}."
+    return f"Kept {kept.words}, {did} {'the others' if count > 2 else 'the other'}."
 
 
 def say_kept(verdict: str, names: CardNames) -> str:
