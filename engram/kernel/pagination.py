@@ -99,6 +99,17 @@ class ByText(NewestFirst):
         return position
 
 
+class ByNumber(NewestFirst):
+    """Cursor pagination in the order of a number, and of ids among those that share it."""
+
+    def read_position(self, position: str) -> Any:
+        """Return the number of a position; raise `ValueError` if no row can have it."""
+        number = float(position)
+        if not abs(number) < 2**31:  # nor one that is none
+            raise ValueError("no row has this number")
+        return number
+
+
 class ByPosition(NewestFirst):
     """Cursor pagination of parts in the order of the whole."""
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from html import unescape
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 import pytest
 from django.db import connection
@@ -16,6 +18,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from engram.console.memories import list_pages
+from engram.console.memories.orders import ORDERS
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from memories.models import Memory, MemoryTag, Revision
@@ -165,7 +168,7 @@ def test_columns_are_chosen_and_one_that_says_the_same_everywhere_stands_apart(
     assert headings(q="lift", columns=["agent"]) == ["Agent"]
 
 
-def test_heads_with_an_index_sort_turn_round_and_give_up(tenant: Tenant, member: Member) -> None:
+def test_heads_sort_turn_round_and_give_up(tenant: Tenant, member: Member) -> None:
     days = {"b": "2026-01-02", "a": "2026-01-03", "c": "2026-01-01"}
     ids = {
         scope: commit(
@@ -198,13 +201,19 @@ def test_heads_with_an_index_sort_turn_round_and_give_up(tenant: Tenant, member:
             assert "cursor" not in link
             order, heads = go(link)
             assert (order, heads[title][0]) == (expected, aria)
+    with in_workspace(tenant.workspace):
+        Memory.objects.filter(pk=ids["a"]).update(confidence=0.31)
+    chosen = f"{LIST}?columns=confidence"
+    assert go(go(chosen)[1]["Confidence"][1]) == (
+        "cba", {"Confidence": ("descending", f"{chosen}&sort=confidence")},
+    )  # fmt: skip
     assert go(f"{LIST}?sort=scope&q=nothing")[0] == ""
-    assert 'id="sort-error"' in shown(client, LIST, 422, sort="weight")
+    assert 'id="sort-error"' in shown(client, LIST, 422, sort="tags")
     # The form of filters keeps the order, which is no filter of a change of all that match.
     page = shown(client, LIST, sort="-scope")
     assert '<option value="-scope" selected>' in page
     assert "Clear</a>" not in page
-    # What no index orders is newest first, and its heads say so.
+    # Other states and days in the past are newest first, and their heads say so.
     assert go(f"{LIST}?state=all&sort=scope") == ("cab", {})
     assert go(f"{LIST}?as_of=2026-01-04&sort=scope")[1] == {}
 
@@ -217,7 +226,13 @@ def test_pages_of_a_sorted_list_hold_every_memory_once(
     for number, scope in enumerate(scopes):
         commit(tenant, f"Crate {number} stands in hall {number}.", scope=scope)
     client = member("reader")
-    for sort in ("scope", "-scope", "learned", "-learned"):
+    with in_workspace(tenant.workspace):
+        for number, memory in enumerate(Memory.objects.order_by("created_at")):
+            memory.confidence, memory.importance = number // 2 / 3, 0.1 * number
+            memory.recall_count = number // 3
+            memory.expires_at = timezone.now() + timedelta(days=number) if number % 2 else None
+            memory.save()
+    for sort in [order.value for order in ORDERS[1:]]:
         seen, path = [], f"{LIST}?sort={sort}"
         while path:
             page = shown(client, path)
@@ -227,7 +242,34 @@ def test_pages_of_a_sorted_list_hold_every_memory_once(
             following = re.search(r'rel="next" href="([^"]+)"', page)
             path = f"{LIST}{unescape(following[1])}" if following else ""
         assert [len(ids) for ids in seen] == [2, 2, 1]
-        assert len({pk for ids in seen for pk in ids}) == len(scopes)
+        told = [pk for ids in seen for pk in ids]
+        assert len(set(told)) == len(scopes)
+        with in_workspace(tenant.workspace):
+            found = {str(one.pk): one for one in Memory.objects.all()}
+        values = [_sorted_by(found[pk], sort.removeprefix("-")) for pk in told]
+        assert values == sorted(values, reverse=sort.startswith("-"))
+
+
+def _sorted_by(memory: Memory, column: str) -> Any:
+    """Return what a column of the list is sorted by."""
+    return {
+        "learned": memory.observed_at, "scope": memory.scope, "project": memory.project,
+        "agent": memory.agent, "session": memory.session_key, "confidence": memory.confidence,
+        "importance": memory.importance, "recalled": memory.recall_count,
+        "weight": memory.weight_factor, "revision": memory.revision,
+        "expires": memory.expires_at or datetime.max.replace(tzinfo=UTC),
+    }[column]  # fmt: skip
+
+
+@pytest.mark.parametrize("position", ["nan", "inf", "1e99", "much", ""])
+def test_an_address_with_a_wrong_number_begins_anew(
+    tenant: Tenant, member: Member, position: str
+) -> None:
+    commit(tenant, LIFT)
+    cursor = b64encode(f"p={position},{uuid4()}".encode()).decode()
+    client = member("reader")
+    for sort in ("confidence", "-recalled"):
+        assert len(listed_in(shown(client, LIST, sort=sort, cursor=cursor))) == 1
 
 
 def test_a_sorted_list_asks_as_often_as_another(tenant: Tenant, member: Member) -> None:
@@ -235,7 +277,7 @@ def test_a_sorted_list_asks_as_often_as_another(tenant: Tenant, member: Member) 
     client = member("reader")
     shown(client, LIST)
     counts = set()
-    for sort in ("", "scope", "-learned"):
+    for sort in ("", "scope", "-learned", "-confidence", "recalled", "expires"):
         with CaptureQueriesContext(connection) as captured:
             shown(client, LIST, sort=sort)
         counts.add(len(captured))

@@ -16,7 +16,7 @@ from engram.console.memories.change_pages import doing
 from engram.console.memories.columns import CHOSEN_FIRST, Listed, lay_out
 from engram.console.memories.done import PARAMETERS, TICKED, done_in, ids_of
 from engram.console.memories.forms import ListForm
-from engram.console.memories.orders import NEWEST
+from engram.console.memories.orders import NEWEST, sortable
 from engram.kernel.models import Role
 from engram.kernel.pages import has_role, member_page, staff_of
 from engram.kernel.pagination import Page, page_of
@@ -59,7 +59,9 @@ def memories(request: HttpRequest) -> HttpResponse:
         rows = form.apply(visible_to(staff_of(request).actor.role))
         order = form.order
         used = order or NEWEST
-        page = page_of(rows, request, size=SIZE, pages=used.pages, ordering=used.fields)
+        page = page_of(
+            sortable(rows, used), request, size=SIZE, pages=used.pages, ordering=used.fields
+        )
         if then is not None:
             turn_back(page.rows, then)
         counted = rows.order_by()[: COUNTED + 1].count()

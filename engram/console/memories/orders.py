@@ -1,16 +1,25 @@
-"""The orders of the list of memories: those that an index gives, chosen in the address.
+"""The orders of the list of memories, chosen in the address.
 
-A memory that is not live has no place in these indexes, so that other states, and days in the past,
-are listed newest first alone. The index of scopes does not order the memories of one scope: where
-most are of one, they are read and sorted.
+An index gives those by scope and by when a memory was learned; the index of scopes does not order
+the memories of one scope: where most are of one, they are read and sorted. By the other columns the
+first rows are picked from all, 0.1 s of 100,000 memories: an index of counts would have to be
+written at each recall. Other states than live, and days in the past, are listed newest first alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from engram.kernel.pagination import ByText, NewestFirst
+from django.db.models import QuerySet, Value
+from django.db.models.functions import Coalesce
+
+from engram.kernel.pagination import ByNumber, ByText, NewestFirst
+from memories.models import Memory
+
+NEVER: Final = datetime(9999, 1, 1, tzinfo=UTC)  # stands for no expiry: after every other one
+EXPIRY: Final = "expires_or_never"
 
 
 class Order(NamedTuple):
@@ -33,13 +42,40 @@ class Order(NamedTuple):
 
 
 NEWEST: Final = Order("", "By when it was stored, newest first", NewestFirst.ordering, NewestFirst)
+
+
+def _texts(name: str, words: str, field: str = "") -> tuple[Order, Order]:
+    field = field or name
+    return (
+        Order(name, f"By {words}, A to Z", (field, "id"), ByText),
+        Order(f"-{name}", f"By {words}, Z to A", (f"-{field}", "-id"), ByText),
+    )
+
+
+def _numbers(name: str, words: str, field: str = "") -> tuple[Order, Order]:
+    field = field or name
+    return (
+        Order(f"-{name}", f"By {words}, highest first", (f"-{field}", "-id"), ByNumber),
+        Order(name, f"By {words}, lowest first", (field, "id"), ByNumber),
+    )
+
+
 # The direction that a head gives first comes first.
 ORDERS: Final = (
     NEWEST,
     Order("-learned", "By when it was learned, newest first", ("-observed_at", "-id"), NewestFirst),
     Order("learned", "By when it was learned, oldest first", ("observed_at", "id"), NewestFirst),
-    Order("scope", "By scope, A to Z", ("scope", "id"), ByText),
-    Order("-scope", "By scope, Z to A", ("-scope", "-id"), ByText),
+    *_texts("scope", "scope"),
+    *_texts("project", "project"),
+    *_texts("agent", "agent"),
+    *_texts("session", "session", "session_key"),
+    *_numbers("confidence", "confidence"),
+    *_numbers("importance", "importance"),
+    *_numbers("recalled", "recalls", "recall_count"),
+    *_numbers("weight", "weight", "weight_factor"),
+    *_numbers("revision", "revision"),
+    Order("expires", "By expiry, soonest first", (EXPIRY, "id"), NewestFirst),
+    Order("-expires", "By expiry, latest first", (f"-{EXPIRY}", "-id"), NewestFirst),
 )
 
 
@@ -55,6 +91,13 @@ class Head(NamedTuple):
 def order_of(value: str) -> Order:
     """Return the order of a value of the address, the first one for an unknown value."""
     return next((one for one in ORDERS if one.value == value), NEWEST)
+
+
+def sortable(rows: QuerySet[Memory], order: Order) -> QuerySet[Memory]:
+    """Return memories with the field that an order goes by."""
+    if order.fields[0].lstrip("-") != EXPIRY:
+        return rows
+    return rows.annotate(**{EXPIRY: Coalesce("expires_at", Value(NEVER))})
 
 
 def head_of(name: str, title: str, present: Order | None) -> Head:
