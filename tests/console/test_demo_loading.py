@@ -7,6 +7,7 @@ import json
 import os
 import re
 import socket
+from collections import Counter
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -16,6 +17,7 @@ from uuid import uuid4
 import pytest
 from django.apps import apps
 from django.db import models
+from django.db.models import Sum
 from django.test import Client
 from pgvector.django import VectorField
 
@@ -28,10 +30,11 @@ from engram.console.demo.dates import DATE, mark_dates, write_dates
 from engram.console.demo.loading import load, read_recording
 from engram.console.demo.recording import END, fingerprint, seeded_ids
 from engram.console.demo.tables import ANY_ID, LEFT_OUT, id_tail, recorded_models
+from engram.console.overview import overview
 from engram.console.rows.tables import columns
 from engram.kernel.models import ApiKey, Event, LatencyHour, Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Merge, Revision
+from memories.models import Memory, Merge, PastRecall, RecallDay, Revision
 from tests.conftest import NOW, Tenant
 from tests.console.test_demo import empty_workspace
 
@@ -130,6 +133,22 @@ def test_two_workspaces_have_the_same_story_and_no_row_in_common(db: None) -> No
     assert not ids & others
     moved = mine.replace(str(one.pk), str(other.pk)).replace(id_tail(one), id_tail(other))
     assert moved == theirs
+
+
+@pytest.mark.parametrize("hour", [0, 7, 13, 23])
+def test_recalls_of_a_day_are_those_that_the_list_has_of_it(db: None, hour: int) -> None:
+    """Moments are shifted by seconds: at another time of day some lie in another day."""
+    workspace, now = empty_workspace(), NOW.replace(hour=hour, minute=31)
+    load(workspace, now)
+    with in_workspace(workspace):
+        listed = Counter(
+            at.astimezone(UTC).date() for at in PastRecall.objects.values_list("at", flat=True)
+        )
+        assert dict(RecallDay.objects.values_list("day", "recalls")) == listed
+        assert len(listed) > 25
+        assert overview(workspace, now).recalls.today == listed[now.date()]
+        noise = RecallDay.objects.aggregate(all=Sum("returned"), below=Sum("noise"))
+        assert 0 < noise["below"] < noise["all"] / 4
 
 
 def test_all_times_are_shifted_so_that_the_story_ends_now(db: None) -> None:

@@ -51,8 +51,16 @@ def test_webhook_is_disabled_and_was_told_of_events_that_the_history_has(demo: W
         ("delivered", attempts, 200) for attempts in (1, 2, 1, 1, 1)
     ]  # fmt: skip
     with in_workspace(demo):
+        made = Event.objects.get(type="webhook.created")
         since = Event.objects.filter(type__in=endpoint.events, at__gte=endpoint.created_at)
         told = since.in_bulk()
+        around = [
+            Event.objects.filter(seq__lt=made.seq).latest("seq"),
+            Event.objects.filter(seq__gt=made.seq).earliest("seq"),
+        ]
+    assert made.at == endpoint.created_at
+    assert made.seq < min(told)  # in the history too it is older than what it was told of
+    assert around[0].at <= made.at < around[1].at
     assert sorted(told) == sorted(row.event_seq for row in sent)
     for row in sent:
         event = told[row.event_seq]

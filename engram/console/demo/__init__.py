@@ -56,7 +56,7 @@ def ensure_demo(now: datetime | None = None) -> Path:
     if is_new:  # before the story: whoever is killed meanwhile finds both undone
         _add_colleagues(workspace)
     with in_workspace(workspace):  # together: whoever is killed meanwhile finds both undone
-        if load(workspace, moment):
+        if load(workspace, moment, by=USERNAME):
             add_outside(workspace, by=USERNAME, now=moment)
     path = demo_file()
     if not _is_valid(path):

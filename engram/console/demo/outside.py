@@ -8,6 +8,7 @@ The token of the invitation is kept nowhere, so its link opens nothing.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -33,23 +34,44 @@ ANSWERS: Final = (
     (TAKEN,),
 )
 PAUSE: Final = timedelta(seconds=15)  # more than after a first failure
+EARLIER: Final = timedelta(hours=1)  # the webhook is made before the first event that it is told of
+
+
+def find_making(types: Sequence[str], ages: Sequence[float]) -> tuple[int, float]:
+    """Return before which of a story's events the webhook is made, and when.
+
+    `types` and `ages` are those of the events in the order of the history, ages and the returned
+    time in seconds from the end of the story, negative before it.
+    """
+    told = [place for place, name in enumerate(types) if name in TOLD_OF][-len(ANSWERS) :]
+    if not told:
+        return len(types), 0.0
+    at = ages[told[0]] - EARLIER.total_seconds()
+    places = range(told[0], 0, -1)
+    return next((place for place in places if ages[place - 1] <= at), 0), at
+
+
+def make_webhook(workspace: Workspace, *, by: str, now: datetime) -> None:
+    """Make the webhook: its event is the newest of the history."""
+    endpoints.make(workspace, url=URL, events=TOLD_OF, actor=_admin(by), now=now)
 
 
 def add_outside(workspace: Workspace, *, by: str, now: datetime) -> None:
-    """Add a disabled webhook that was told of the newest events, and an open invitation."""
-    admin = Actor(kind="system", id="", label=by, role=Role.ADMIN)
+    """Have the webhook told of the newest events, disable it, and add an open invitation."""
+    admin = _admin(by)
     with in_workspace(workspace):
         newest = Event.objects.filter(type__in=TOLD_OF).order_by("-seq")[: len(ANSWERS)]
         told = sorted(newest, key=lambda event: event.seq)
-        made_at = told[0].at - timedelta(hours=1) if told else now
-        endpoint, _ = endpoints.make(workspace, url=URL, events=TOLD_OF, actor=admin, now=now)
-        # Events stand in the order of their numbers, so they are of now; the webhook is older.
-        WebhookEndpoint.objects.filter(pk=endpoint.pk).update(created_at=made_at)
+        endpoint = WebhookEndpoint.objects.get(url=URL)
         for event, answers in zip(told, ANSWERS, strict=False):
             _deliver(workspace, endpoint, event, answers)
         lasts = timedelta(days=30)
         invite(workspace, username=INVITED, role=Role.REVIEWER, actor=admin, now=now, lasts=lasts)
         endpoints.change(workspace, endpoint.pk, is_enabled=False, actor=admin, now=now)
+
+
+def _admin(name: str) -> Actor:
+    return Actor(kind="system", id="", label=name, role=Role.ADMIN)
 
 
 def _deliver(

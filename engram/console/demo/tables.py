@@ -37,6 +37,7 @@ LEFT_OUT = {
     "console.WebhookEndpoint": "made anew for each workspace",
     "console.WebhookDelivery": "of a webhook",
     "memories.CoRecall": "the story recalls nothing",
+    "memories.RecallDay": "counted from the past recalls after loading",
     "memories.EntityCount": "read from the memories after loading",
     "memories.EntityDue": "read from the memories after loading",
     "memories.MemoryEntity": "read from the memories after loading",
