@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import admin
 from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.html import format_html, format_html_join
 from unfold.decorators import display
 
 from conflicts.core.titles import title_of
 from conflicts.models import DetectionRun
+from conflicts.services.cards.naming import name_cards
+from conflicts.services.detection.runs import opened_by
 from engram.kernel.staff import ReadOnlyAdmin, figure_column, moment_column, seconds_column
 
 # What is shown only if there was any: the field, and its column.
@@ -19,6 +23,7 @@ _IF_ANY = {
     "facts_forgotten": "forgotten",
     "left_unread": "unread",
 }
+LISTED: Final = 20  # conflicts of a run by name; further ones are counted
 
 
 class ModelPartFilter(admin.ChoicesFieldListFilter):
@@ -58,6 +63,7 @@ class DetectionRunAdmin(ReadOnlyAdmin):
         """Show what came of the run first, then what it cost; nothing of what it had not."""
         shown = ["read_at", "status_label", "kind", "memories", "compared", "new_conflicts"]
         if obj is not None:
+            shown += ["opened_cards"] if obj.opened else []
             shown += [column for field, column in _IF_ANY.items() if getattr(obj, field)]
         shown.append("model_part")
         if obj is not None and obj.model:
@@ -72,6 +78,20 @@ class DetectionRunAdmin(ReadOnlyAdmin):
     def kind(self, run: DetectionRun) -> str:
         """Return what kind of run it was."""
         return title_of(run.reason).lower()
+
+    @display(description="they are")
+    def opened_cards(self, run: DetectionRun) -> str:
+        """Return links to the conflicts that it opened, and how many are not listed."""
+        cards = list(opened_by(run)[:LISTED])
+        names = name_cards(cards)
+        links = format_html_join(
+            "",
+            '<li><a href="{}">{}</a></li>',
+            ((reverse("console:conflict", args=[one.pk]), names[one.pk].heading) for one in cards),
+        )
+        more = run.opened - len(cards)
+        rest = format_html("<li>and {} more</li>", f"{more:,d}") if more > 0 and cards else ""
+        return format_html("<ul>{}{}</ul>", links, rest) if cards else "no longer kept"
 
     @display(
         description="state",

@@ -17,7 +17,9 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import strip_tags
 
-from conflicts.models import DetectionRun
+from conflicts.admin import runs as runs_admin
+from conflicts.models import Conflict, DetectionRun
+from conflicts.services.detection.detect import detect_due
 from engram.kernel import keys
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import ApiKey, Event, Membership, Role, Workspace
@@ -298,6 +300,44 @@ def test_a_detection_run_shows_nothing_of_what_it_had_not(tenant: Tenant, member
         assert "Narrative" not in html
         assert "new memories" in html
         assert [label in html for label in labels] == [is_shown] * 3
+
+
+def test_a_detection_run_leads_to_the_conflicts_that_it_opened(
+    tenant: Tenant, member: Member
+) -> None:
+    for hall in ("C", "D"):
+        for number in (6, 8):
+            text = f"Hall {hall} has {number} benches."
+            assert tenant.agent.post("memories", {"content": text}).status_code == 201
+    [run] = detect_due(tenant.workspace, clock=timezone.now)
+    with in_workspace(tenant.workspace):
+        cards = list(Conflict.objects.all())
+        assert (len(cards), run.opened) == (2, 2)
+        reported = Conflict.objects.create(
+            kind="ambiguity", question="Is it so?", rule="report.person", severity="medium",
+            detected_by=["person"], confidence=1, created_at=run.created_at,
+            updated_at=run.created_at,
+        )  # fmt: skip
+        other = DetectionRun.objects.create(reason="commit", created_at=timezone.now(), opened=2)
+    client, runs = member("reader"), "/admin/conflicts/detectionrun/"
+    html = client.get(f"{runs}{run.pk}/change/").content.decode()
+    for card in cards:
+        assert f'<li><a href="/console/conflicts/{card.pk}/">Hall' in html
+    assert str(reported.pk) not in html
+    assert "no longer kept" in client.get(f"{runs}{other.pk}/change/").content.decode()
+
+
+def test_a_detection_run_names_some_conflicts_and_counts_the_others(
+    tenant: Tenant, member: Member, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs_admin, "LISTED", 1)
+    for hall in ("C", "D", "E"):
+        for number in (6, 8):
+            tenant.agent.post("memories", {"content": f"Hall {hall} has {number} benches."})
+    [run] = detect_due(tenant.workspace, clock=timezone.now)
+    html = member("reader").get(f"/admin/conflicts/detectionrun/{run.pk}/change/").content.decode()
+    assert html.count('<li><a href="/console/conflicts/') == 1
+    assert "<li>and 2 more</li>" in html
 
 
 def test_memory_detail_tells_its_history(tenant: Tenant, member: Member) -> None:

@@ -1,4 +1,4 @@
-"""Aggregate detection runs: counts, cost and lag."""
+"""Aggregate detection runs: counts, cost and lag; find the conflicts that one opened."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from django.db import connection
+from django.db.models import Q, QuerySet
 
-from conflicts.models import DetectionDue
+from conflicts.models import Conflict, DetectionDue, DetectionRun
 from engram.kernel.models import ModelSpend
 from engram.kernel.tenancy import current_workspace_id
 
@@ -25,6 +26,15 @@ class RunFigures:
     spent_today_usd: float
     calls_today: int
     due: int  # memories that wait to be read now
+
+
+def opened_by(run: DetectionRun) -> QuerySet[Conflict]:
+    """Return the conflicts that a run opened, as far as they are kept: it gave them its own time.
+
+    Those that people and agents report are not the detective's, whenever they come.
+    """
+    by_itself = Q(detected_by__0="rules") | Q(detected_by__0="narrative")
+    return Conflict.objects.filter(by_itself, created_at=run.created_at)
 
 
 def summarise_runs(*, since: datetime, now: datetime) -> RunFigures:
