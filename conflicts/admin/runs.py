@@ -91,7 +91,11 @@ class DetectionRunAdmin(ReadOnlyAdmin):
         )
         more = run.opened - len(cards)
         rest = format_html("<li>and {} more</li>", f"{more:,d}") if more > 0 and cards else ""
-        return format_html("<ul>{}{}</ul>", links, rest) if cards else "no longer kept"
+        return (
+            format_html('<ul class="eg in-admin">{}{}</ul>', links, rest)
+            if cards
+            else "no longer kept"
+        )
 
     @display(
         description="state",
