@@ -26,13 +26,16 @@ from pathlib import Path
 import numpy as np
 
 from predictor.core.betting import (
+    BEYOND,
     ENOUGH,
+    FADING,
     FIRST,
     HOPED,
     LATER,
     LEAST,
+    LEAST_LOSS,
     MOST_CORRELATION,
-    MOST_STAKE,
+    MOST_LOST,
     MOST_WEALTH,
     USUAL_CORRELATION,
     USUAL_COUNT,
@@ -143,7 +146,8 @@ def run_rules(
     sums = np.zeros((6, runs))  # weights, squared weights, margins, squares, steps; the last margin
     discounts = np.array([0.97, 0.97**2, 0.97, 0.97, 0.97, 0.0])[:, None]
     drift, compared, active, resets = (np.zeros(runs) for _ in range(4))
-    bets = np.zeros((6, runs))  # wealth, count, sums of x, x², x times the one before; the last x
+    # Wealth, count, sums of x, x², x times the one before; the last x, the largest loss.
+    bets = np.zeros((7, runs))
     is_active = np.zeros(runs, bool)
     ran = RunsTrace.zeros(margins.shape)
     for step in range(sessions):
@@ -205,17 +209,21 @@ def spreads(bets: np.ndarray) -> np.ndarray:
 
 def after_bet(bets: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Return the state of the bets after one more margin."""
-    wealth, count, total, squares, products, last = bets
+    wealth, count, total, squares, products, last, worst = bets
     rho = correlations(bets)
     later = LATER / ((count + LATER) * (count + LATER + 1))
     joining = (1 - FIRST) * later + np.where(count, 0, FIRST)
     hoped = (1 - rho) * HOPED
     variance = (1 - rho**2) * spreads(bets) / (count + USUAL_COUNT)
-    stake = np.minimum(MOST_STAKE, hoped / (variance + hoped**2))
+    bound = np.minimum(
+        1, np.maximum.reduce([BEYOND * worst, 1 - count / FADING, 0 * x + LEAST_LOSS])
+    )
+    stake = np.minimum(MOST_LOST / bound, hoped / (variance + hoped**2))
     own, before = (np.where(margins == 0, 0, margins - LEAST) for margins in (x, last))
-    won = 1 + stake * np.maximum(-1, own - rho * before)
-    wealth = np.minimum(MOST_WEALTH, (wealth + joining) * won)
-    return np.array([wealth, count + 1, total + x, squares + x * x, products + x * last, x])
+    excess = own - rho * before
+    wealth = np.minimum(MOST_WEALTH, (wealth + joining) * (1 + stake * np.maximum(-bound, excess)))
+    sums = total + x, squares + x * x, products + x * last
+    return np.array([wealth, count + 1, *sums, x, np.maximum(worst, -excess)])
 
 
 def z_scores(sums: np.ndarray) -> np.ndarray:

@@ -50,7 +50,7 @@ STATISTICS: Final = (
         "How many sessions the mean rests on; an old one counts for less than one.",
     ),
     Figure(
-        "Evidence that its lead is above 0.035", "wealth", _in(".1f"),
+        "Evidence that its lead is above 0.036", "wealth", _in(".1f"),
         "An e-value: what bets on a lead of the learned order have made of a stake of 1. From"
         f" {ENOUGH:.0f} on it earns a say.",
     ),

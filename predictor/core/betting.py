@@ -16,11 +16,14 @@ so Ville's bound does not hold exactly, and `ENOUGH` is more than the 20 of a le
 
     wealth ← (wealth + joining) · (1 + stake · y)
 
-The stake is what wins most where margins are `HOPED` in the mean and vary as those before did. It
-is at most `MOST_STAKE`, and y counts as -1 where it is less, so that the wealth stays above 0. That
-favours the bets, though hardly: a margin near -1 has to follow one well above 0. `FIRST` joins at
-the first margin, the rest later, ever less of it: a ranker that was bad at first and has learned is
-adopted too, on a part that was not lost by then.
+The stake is what wins most where margins are `HOPED` in the mean and vary as those before did, as
+long as one margin costs no more than `MOST_LOST` of the wealth. A margin is expected to lose no
+more than 1, and, the more have been seen, no more than `BEYOND` times the largest loss so far:
+where margins vary little, larger stakes win sooner. One that loses more counts as that much, so
+that the wealth stays above 0. That favours the bets where large losses are so rare that none was
+seen: `benchmarks/governance.py` measures it.
+`FIRST` joins at the first margin, the rest later, ever less of it: a ranker that was bad at first
+and has learned is adopted too, on a part that was not lost by then.
 """
 
 from __future__ import annotations
@@ -30,12 +33,15 @@ from typing import Final
 
 from predictor.core.margins import USUAL_DEVIATION
 
-ENOUGH: Final = 22.0  # wealth
-LEAST: Final = 0.035  # mean margin that is not yet a lead
+ENOUGH: Final = 26.0  # wealth
+LEAST: Final = 0.036  # mean margin that is not yet a lead
 MOST_WEALTH: Final = 1e6  # more says no more
-HOPED: Final = 0.1  # mean margin for which the stake is best
-MOST_STAKE: Final = 0.98
-FIRST: Final = 0.8
+HOPED: Final = 0.09  # mean margin for which the stake is best
+MOST_LOST: Final = 0.98  # share of the wealth that one margin may cost
+LEAST_LOSS: Final = 0.4  # that is always allowed for
+BEYOND: Final = 1.25
+FADING: Final = 30  # margins after which only what was seen is allowed for
+FIRST: Final = 0.75
 LATER: Final = 50  # margins after which half of what joins later has joined
 USUAL_CORRELATION: Final = 0.1
 USUAL_COUNT: Final = 20  # margins that the usual correlation counts as
@@ -45,7 +51,10 @@ MOST_CORRELATION: Final = 0.3  # more is a rise or a fall, which is evidence
 
 @dataclass(frozen=True, slots=True)
 class Betting:
-    """The wealth, and over margins x: count, sums of x, of x² and of x times the one before."""
+    """The wealth, and over margins x: count, sums of x, of x² and of x times the one before.
+
+    With the last x, and the largest loss, -y.
+    """
 
     wealth: float = 0.0
     count: int = 0
@@ -53,10 +62,12 @@ class Betting:
     squares: float = 0.0
     products: float = 0.0
     last: float = 0.0
+    worst: float = 0.0
 
     def add(self, margin: float) -> Betting:
         """Return the state after one more margin in [-1, 1]."""
-        won = 1 + self.stake * max(-1.0, self._excess(margin))
+        excess = self._excess(margin)
+        won = 1 + self.stake * max(-self._bound, excess)
         return Betting(
             min(MOST_WEALTH, (self.wealth + self._joining) * won),
             self.count + 1,
@@ -64,6 +75,7 @@ class Betting:
             self.squares + margin * margin,
             self.products + margin * self.last,
             margin,
+            max(self.worst, -excess),
         )
 
     @property
@@ -81,14 +93,14 @@ class Betting:
 
     @property
     def stake(self) -> float:
-        """Return the share of the wealth that is bet on the next margin.
+        """Return how many times its wealth a margin of 1 would win.
 
         It wins most, to the second order, where y has the mean (1 - ρ) `HOPED` and the variance of
         the margins less what those before say of them.
         """
         hoped = (1 - self.correlation) * HOPED
         variance = (1 - self.correlation**2) * self._spread / (self.count + USUAL_COUNT)
-        return min(MOST_STAKE, hoped / (variance + hoped**2))
+        return min(MOST_LOST / self._bound, hoped / (variance + hoped**2))
 
     def innovation(self, margin: float, reference: float) -> float:
         """Return what a margin says of the mean beyond what the one before has said."""
@@ -99,6 +111,12 @@ class Betting:
         """Return by how much a margin exceeds `LEAST`, beyond what the one before has said."""
         own, before = (x - LEAST if x else 0.0 for x in (margin, self.last))
         return own - self.correlation * before
+
+    @property
+    def _bound(self) -> float:
+        """Return the largest loss that the next margin is expected to be, in (0, 1]."""
+        unseen = 1 - self.count / FADING
+        return min(1.0, max(LEAST_LOSS, BEYOND * self.worst, unseen))
 
     @property
     def _joining(self) -> float:

@@ -369,4 +369,8 @@ def _fill_missing(stored: object) -> object:
     first = Margins()
     margins = {"steps": first.steps, "last": first.last, **stored["margins"]}
     missing = {"betting": asdict(Betting()), "shown": margins, "adopted_at": 0}
-    return {**missing, **stored, "margins": margins}
+    filled = {**missing, **stored, "margins": margins}
+    if isinstance(betting := filled["betting"], Mapping):
+        unknown = 1.0 if betting.get("count") else 0.0  # nothing is ruled out
+        filled["betting"] = {"worst": unknown, **betting}
+    return filled

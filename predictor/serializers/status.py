@@ -28,7 +28,7 @@ class EvidenceSerializer(serializers.Serializer[Governor]):
     z = serializers.FloatField(help_text="Standard errors by which the mean lies above 0.")
     n_eff = serializers.FloatField(help_text="Effective number of comparisons.")
     wealth = serializers.FloatField(
-        source="betting.wealth", help_text="What bets that the mean is above .035 have won, of 1."
+        source="betting.wealth", help_text="What bets that the mean is above .036 have won, of 1."
     )
     drift_sum = serializers.FloatField(help_text="Above the drift limit influence is lost.")
     draft_share = serializers.FloatField(

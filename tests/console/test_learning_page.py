@@ -440,7 +440,7 @@ def test_the_exact_figures_stand_behind_the_plain_reason(tenant: Tenant, member:
     plain, _, details = html.partition("Details: the exact figures")
     assert "better by 0.30" in plain
     assert "chance can hardly explain it" in plain
-    assert "7.3 (a say is earned from 22 on)" in details
+    assert "7.3 (a say is earned from 26 on)" in details
     for internal in ("e-value", "Standard errors", "nDCG"):
         assert internal not in plain
         assert internal in details

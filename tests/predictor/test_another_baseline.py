@@ -23,7 +23,7 @@ from tests.predictor.serving import configure
 
 BASELINE = import_module("predictor.migrations.0004_another_baseline").DROP
 DRAFTED = import_module("predictor.migrations.0005_drafted_evidence").DROP
-LEAD = import_module("predictor.migrations.0010_lead_above_035").SCALE
+LEAD = import_module("predictor.migrations.0010_lead_above_036").SCALE
 KEEP = import_module("engram.kernel.migrations.0008_keep_collecting").KEEP
 
 
@@ -88,7 +88,7 @@ def test_what_bets_on_a_smaller_lead_have_won_gives_no_say_by_itself(
     found = stored_in(tenant)
     tie = SessionOutcome(0.0, is_trained=True, is_out_of_sample=True)
     assert (waiting.update(tie).phase, found.update(tie).phase) == (Phase.RAMP, Phase.WARMING)
-    assert found.betting.wealth == pytest.approx(29 * 22 / 30)
+    assert found.betting.wealth == pytest.approx(29 * 26 / 30)
     assert replace(found, betting=waiting.betting) == waiting
     assert stored_in(neighbour) == serving
 

@@ -1,6 +1,6 @@
-"""Keep what bets against a hundredth have won from counting as enough for bets against .035.
+"""Keep what bets against a hundredth have won from counting as enough for bets against .036.
 
-A wealth of 30 was enough then, 22 is now: what was won so far is counted in the same proportion, so
+A wealth of 30 was enough then, 26 is now: what was won so far is counted in the same proportion, so
 that no ranking gets a say by the change alone. Those that have one keep it.
 """
 from django.db import migrations
@@ -16,7 +16,7 @@ BEGIN
         UPDATE predictor_predictorstate SET
             governor = jsonb_set(
                 governor, '{betting,wealth}',
-                to_jsonb((governor #>> '{betting,wealth}')::float8 * 22 / 30)
+                to_jsonb((governor #>> '{betting,wealth}')::float8 * 26 / 30)
             )
         WHERE workspace_id = each_one AND phase NOT IN ('ramp', 'active')
             AND governor #> '{betting,wealth}' IS NOT NULL;
