@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from conflicts.core.answers.history import read_history
-from conflicts.core.answers.index import AnswerIndex, QuestionVectors
+from conflicts.core.answers.alike import without_repetitions
+from conflicts.core.answers.history import Histories
+from conflicts.core.answers.index import AnswerIndex, QuestionVectors, StatedAnswer
 from conflicts.core.facts import Finding
 from conflicts.core.rules import answer_denied, answer_gone, answer_returns, two_answers
 from conflicts.core.timeline import Timeline
@@ -54,26 +55,51 @@ def _with_earlier(by_answer: Finding, by_rule: Finding) -> Finding:
     )
 
 
-def find_in_answers(
-    timeline: Timeline, fresh: Collection[int], vectors: QuestionVectors
-) -> list[Finding]:
-    """Return the findings that hold one of the ``fresh`` facts, at most one for the same facts."""
-    index = AnswerIndex(timeline, vectors)
-    if not index:
-        return []
-    found: dict[frozenset[str], Finding] = {}
-    for asked, stated in index.about(fresh):
-        history = read_history(timeline, index, stated, asked)
-        for finding in (
-            *answer_returns.find(timeline, history),
-            *two_answers.find(timeline, index, history, asked),
-        ):
+class AnswerFinder:
+    """Finds contradictions among what facts answer, one fact after the other."""
+
+    def __init__(self, timeline: Timeline, vectors: QuestionVectors) -> None:
+        self._timeline, self._index = timeline, AnswerIndex(timeline, vectors)
+        self._histories = Histories(timeline, self._index)
+        self._found: dict[int, list[Finding]] = {}
+
+    def read(self, position: int) -> None:
+        """Read what was answered to the questions of a fact."""
+        self._found[position] = [
+            finding
+            for asked, stated in self._index.about([position])
+            for finding in _find_of_question(self._histories, stated, asked)
+        ]
+
+    def findings(self) -> list[Finding]:
+        """Return the findings that hold one of the facts read, at most one for the same facts."""
+        timeline, index, fresh = self._timeline, self._index, self._found.keys()
+        if not index:
+            return []
+        found: dict[frozenset[str], Finding] = {}
+        for position in sorted(fresh):
+            for finding in self._found[position]:
+                found.setdefault(frozenset(finding.fact_ids), finding)
+        named = [f for f in answer_returns.find_named(timeline, index, fresh) if _is_new(f, found)]
+        denied = [f for f in answer_denied.find(timeline, index, fresh) if _is_new(f, found)]
+        for finding in (*named, *denied, *answer_gone.find(self._histories, fresh)):
             found.setdefault(frozenset(finding.fact_ids), finding)
-    named = [f for f in answer_returns.find_named(timeline, index, fresh) if _is_new(f, found)]
-    denied = [f for f in answer_denied.find(timeline, index, fresh) if _is_new(f, found)]
-    for finding in (*named, *denied, *answer_gone.find(timeline, index, fresh)):
-        found.setdefault(frozenset(finding.fact_ids), finding)
-    return list(found.values())
+        return list(found.values())
+
+
+def _find_of_question(
+    histories: Histories, stated: Sequence[StatedAnswer], asked: StatedAnswer
+) -> list[Finding]:
+    """Return the findings of one series of answers; all are read if some of the equal do not do."""
+    for series in (without_repetitions(histories.timeline, stated, asked), stated):
+        history = histories.read(series, asked)
+        found = [
+            *answer_returns.find(histories.timeline, history),
+            *two_answers.find(histories, history, asked),
+        ]
+        if found:
+            return found
+    return []
 
 
 def _is_new(finding: Finding, found: Mapping[frozenset[str], Finding]) -> bool:

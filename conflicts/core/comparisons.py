@@ -108,9 +108,10 @@ class Comparisons:
 
     def _look_up(self, compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         key = (compare, a, b)
-        if key not in self._known and (kept := KEPT.get(compare, a, b)) is not _ABSENT:
-            self._known[key] = kept
-        return self._known.get(key, _ABSENT)
+        known = self._known.get(key, _ABSENT)
+        if known is _ABSENT and (kept := KEPT.get(compare, a, b)) is not _ABSENT:
+            known = self._known[key] = kept
+        return known
 
     def _compare(self, compare: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
         self._known[(compare, a, b)] = answer = compare(a, b)

@@ -74,7 +74,7 @@ class Slot:
 def slots_of(a: str, b: str) -> list[Slot] | None:
     """Return where two texts fill one sentence otherwise; None when they are two sentences."""
     mine, theirs = _words_of(a), _words_of(b)
-    left, right = ([_key(word.text) for word in words] for words in (mine, theirs))
+    left, right = _keys_of(a), _keys_of(b)
     if right < left:  # the matcher is not symmetric
         mine, theirs, left, right = theirs, mine, right, left
     steps = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
@@ -94,6 +94,11 @@ def slots_of(a: str, b: str) -> list[Slot] | None:
 
 def _key(word: str) -> str:
     return concept_of(_POSSESSIVE.sub("", word.lower()))
+
+
+@lru_cache(maxsize=4096)  # of short texts only
+def _keys_of(text: str) -> tuple[str, ...]:
+    return tuple(_key(word.text) for word in _words_of(text))
 
 
 @lru_cache(maxsize=4096)  # of short texts only

@@ -112,8 +112,10 @@ def mentions(text: str, answer: str) -> bool:
     if _YES_NO.match(answer):
         return False
     words = frozenset(stems(answer))
+    if not words.issubset(stems(text)):
+        return False
     mine, theirs = _dates(answer), _quantities(answer)
-    if not (words or mine or theirs) or not words <= frozenset(stems(text)):
+    if not (words or mine or theirs):
         return False
     known = [quantity for claim in read_cached(text).claims for quantity in claim.quantities]
     dates = {date for claim in read_cached(text).claims for date in claim.dates}

@@ -95,6 +95,7 @@ def names(text: str) -> frozenset[str]:
 _COMPOUND = re.compile(r"(?<![\w-])[A-Za-z]{1,30}(?:-\w{1,30}){1,4}(?![\w-])")
 
 
+@lru_cache(maxsize=16384)
 def named_stems(text: str) -> frozenset[str]:
     """Return the stems of names in ``text``, also of those with a hyphen ("db-main")."""
     compounds = (stem for name in _COMPOUND.findall(text) for stem in stems(name))

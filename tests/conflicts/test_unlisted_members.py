@@ -14,7 +14,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from conflicts.core import ambiguities, clash_groups, detective
+from conflicts.core import ambiguities, clash_groups, detective, pair_finder
 from conflicts.core.facts import Fact
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.models import Conflict, DetectionLease
@@ -175,7 +175,7 @@ def test_joining_compares_in_proportion_to_the_facts(monkeypatch: pytest.MonkeyP
         compared.append(1)
         return find(*args)
 
-    for module in (detective, clash_groups):
+    for module in (pair_finder, clash_groups):
         monkeypatch.setattr(module, "find_clash", count)
     of_subject = clash_groups.are_of_one_subject
     monkeypatch.setattr(
@@ -216,14 +216,14 @@ def test_a_runner_renews_its_lease_while_it_reads(
         return renew(*args)
 
     monkeypatch.setattr(lease, "renew", count)
-    long = detect.detect
+    long = detect.detect_in_turn
 
     def read(*args: Any, **named: Any) -> Any:
         before = len(renewals)
         assert eventually(lambda: len(renewals) > before)
         return long(*args, **named)
 
-    monkeypatch.setattr(detect, "detect", read)
+    monkeypatch.setattr(detect, "detect_in_turn", read)
     [run] = detect_due(tenant.workspace, clock=timezone.now)
     assert run.status == "done"
     with in_workspace(tenant.workspace):

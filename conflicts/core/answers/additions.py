@@ -53,7 +53,7 @@ def features_of(pair: AnswerPair) -> Floats:
     forms = [
         _any(has_several_answers, pair.questions),
         _any(asks_of_past_events, pair.questions),
-        *(HALF * np.mean([sort_of(q) == sort for q in pair.questions]) for sort in _SORTS),
+        *(HALF * sum(sort_of(q) == sort for q in pair.questions) / 2 for sort in _SORTS),
         float(told[0] @ told[1]),
         HALF * _any(leaves_no_room, (*pair.texts, *pair.answers)),
         HALF * _any(is_yes_or_no, pair.answers),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Final
 
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
@@ -25,7 +26,11 @@ from memories.core.topic_words import stems
 
 SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
 SLACK_OF_NAMES: Final = 0.24  # the same where the name that a change had left is given again
+FOLLOWED_KEPT: Final = 32  # series of answers, up to some thousand pairs each
 _OF_THE_PAST: Final = (Cue.PAST, Cue.PROGRESS)
+
+
+AnswersOfTwo = tuple[StatedAnswer, StatedAnswer]  # older first
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,33 +55,93 @@ class History:
     """
 
     holding: list[StatedAnswer] = field(default_factory=list)
-    clashes: list[tuple[StatedAnswer, StatedAnswer]] = field(default_factory=list)
+    clashes: list[AnswersOfTwo] = field(default_factory=list)
     returns: list[Return] = field(default_factory=list)
     left: list[tuple[StatedAnswer | None, str, StatedAnswer]] = field(default_factory=list)
 
 
-def read_history(
-    timeline: Timeline,
-    index: AnswerIndex,
-    stated: Sequence[StatedAnswer],
-    asked: StatedAnswer | None = None,
-) -> History:
-    """Read the answers to one question, oldest first.
+class Histories:
+    """The histories of the questions of a timeline, for one run.
 
-    Only contradictions that ``asked`` takes part in are returned: answers are matched with its
-    question, and two others may be answers to two questions that are each near to it.
+    Many facts may answer one question: whoever asks, a series of answers is followed once, and two
+    answers are compared once.
     """
-    history = History()
-    for one in stated:
-        if stands(timeline, one):
-            _read(timeline, index, history, one, asked)
-    history.clashes = [
-        (old, new)
-        for old, new in history.clashes
-        if not is_settled(timeline, old.position, new.position) and not _is_told(timeline, old, new)
-    ]
-    history.returns = [r for r in history.returns if asked in (r.earlier, r.change, r.restated)]
-    return history
+
+    def __init__(self, timeline: Timeline, index: AnswerIndex) -> None:
+        self.timeline, self.index = timeline, index
+        self._follow = lru_cache(maxsize=FOLLOWED_KEPT)(self._follow_series)
+        self._exclusive: dict[AnswersOfTwo, bool] = {}
+        self._clashing: dict[AnswersOfTwo, bool] = {}
+
+    def read(self, stated: Sequence[StatedAnswer], asked: StatedAnswer | None = None) -> History:
+        """Read the answers to one question, oldest first.
+
+        Only contradictions that ``asked`` takes part in are returned: answers are matched with its
+        question, and two others may be answers to two questions that are each near to it.
+        """
+        whole = self._follow(tuple(stated))
+        return replace(
+            whole,
+            clashes=[p for p in whole.clashes if asked in p and self._are_in_dispute(*p)],
+            returns=[r for r in whole.returns if asked in (r.earlier, r.change, r.restated)],
+        )
+
+    def are_exclusive(self, old: StatedAnswer, new: StatedAnswer) -> bool:
+        """Return whether two answers exclude each other."""
+        known = self._exclusive.get((old, new))
+        if known is None:
+            known = self._exclusive[old, new] = exclude_each_other(self.timeline, old, new)
+        return known
+
+    def _follow_series(self, stated: tuple[StatedAnswer, ...]) -> History:
+        """Return the history with all pairs that may clash and all returns, whoever asks."""
+        history = History()
+        for one in stated:
+            if stands(self.timeline, one):
+                self._add(history, one)
+        return history
+
+    def _add(self, history: History, new: StatedAnswer) -> None:
+        slack = SLACK_OF_NAMES if _is_named_again(history, new) else SLACK
+        against = [
+            old
+            for old in history.holding
+            if self.are_exclusive(old, new)
+            and (self.index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
+        ]
+        returned = _find_return(self.timeline, history, new) if against else None
+        if returned:
+            history.returns.append(returned)
+            history.holding.append(new)
+            return
+        if against and self._is_change(against, new):
+            history.left += [(old, old.answer.answer, new) for old in against]
+            history.holding = [old for old in history.holding if old not in against] + [new]
+            history.clashes = [pair for pair in history.clashes if not _touches(pair, against)]
+            history.returns = []
+            return
+        history.clashes += [(old, new) for old in against]
+        history.holding.append(new)
+        if new.answer.was and not against:
+            history.left.append((None, new.answer.was, new))
+
+    def _is_change(self, against: Sequence[StatedAnswer], new: StatedAnswer) -> bool:
+        """Return whether an answer tells of a change, by a writer not less trusted than before."""
+        return announces_change(self.timeline, new) and not _is_doubtful(
+            self.timeline, against, new
+        )
+
+    def _are_in_dispute(self, old: StatedAnswer, new: StatedAnswer) -> bool:
+        """Return whether two exclusive answers are to one question, unaware and never settled."""
+        timeline, known = self.timeline, self._clashing.get((old, new))
+        if known is None:
+            known = self._clashing[old, new] = (
+                self.index.are_one(old, new)
+                and is_unaware(timeline, self.index, old, new)
+                and not is_settled(timeline, old.position, new.position)
+                and not _is_told(timeline, old, new)
+            )
+        return known
 
 
 def stands(timeline: Timeline, one: StatedAnswer) -> bool:
@@ -105,41 +170,6 @@ def _is_told(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:
     return False
 
 
-def _read(
-    timeline: Timeline,
-    index: AnswerIndex,
-    history: History,
-    new: StatedAnswer,
-    asked: StatedAnswer | None,
-) -> None:
-    slack = SLACK_OF_NAMES if _is_named_again(history, new) else SLACK
-    against = [
-        old
-        for old in history.holding
-        if are_exclusive_answers(timeline, index, old, new)
-        and (index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
-    ]
-    returned = _find_return(timeline, history, new) if against else None
-    if returned:
-        history.returns.append(returned)
-        history.holding.append(new)
-        return
-    if against and announces_change(timeline, new) and not _is_doubtful(timeline, against, new):
-        history.left += [(old, old.answer.answer, new) for old in against]
-        history.holding = [old for old in history.holding if old not in against] + [new]
-        history.clashes = [pair for pair in history.clashes if not _touches(pair, against)]
-        history.returns = []
-        return
-    history.clashes += [
-        (old, new)
-        for old in against
-        if asked in (old, new) and index.are_one(old, new) and is_unaware(timeline, index, old, new)
-    ]
-    history.holding.append(new)
-    if new.answer.was and not against:
-        history.left.append((None, new.answer.was, new))
-
-
 def _is_named_again(history: History, new: StatedAnswer) -> bool:
     """Return whether an answer names what a change had left: hardly anything else has the name."""
     words = frozenset(stems(new.answer.answer))
@@ -151,17 +181,7 @@ def _is_named_again(history: History, new: StatedAnswer) -> bool:
     )
 
 
-def are_exclusive_answers(
-    timeline: Timeline, index: AnswerIndex, old: StatedAnswer, new: StatedAnswer
-) -> bool:
-    """Return whether two answers exclude each other; kept for the run."""
-    known = index.exclusions.get((old, new))
-    if known is None:
-        known = index.exclusions[old, new] = exclude_each_other(timeline, old, new)
-    return known
-
-
-def _touches(pair: tuple[StatedAnswer, StatedAnswer], stated: Sequence[StatedAnswer]) -> bool:
+def _touches(pair: AnswersOfTwo, stated: Sequence[StatedAnswer]) -> bool:
     return any(one in stated for one in pair)
 
 

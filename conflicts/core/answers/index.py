@@ -42,6 +42,9 @@ class StatedAnswer:
     position: int
     answer: Answer
 
+    def __hash__(self) -> int:
+        return self.position  # quick: pairs are looked up by the hundred thousand
+
 
 class AnswerIndex:
     """The answers of a timeline's facts, indexed by question.
@@ -81,8 +84,6 @@ class AnswerIndex:
         self._keys = [key for key, text in self._wording.items() if text in vectors]
         self._row = {key: row for row, key in enumerate(self._keys)}
         rows = [vectors[self._wording[key]] for key in self._keys]
-        # Answers that exclude each other, kept for the run: many facts may answer one question.
-        self.exclusions: dict[tuple[StatedAnswer, StatedAnswer], bool] = {}
         self._vectors = np.stack(rows) if rows else np.zeros((0, 0), dtype=np.float32)
 
     def __bool__(self) -> bool:
@@ -143,6 +144,8 @@ class AnswerIndex:
 
     def are_one(self, a: StatedAnswer, b: StatedAnswer, *, slack: float = 0.0) -> bool:
         """Return whether two answers, whose questions may be the same, surely are of one."""
+        if a.answer.identity == b.answer.identity:
+            return True
         cosine = self.cosine(a.answer, b.answer) - self._timeline.settings.question_margin
         return is_one_question(self._asked(a), self._asked(b), cosine, slack=slack)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
+from functools import lru_cache
 from typing import Final
 
 from conflicts.core import apart
@@ -86,13 +87,18 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
 
 def _note_without(statement: Statement, stated: StatedAnswer) -> LocatedText:
     """Return a memory without the words of its answer: who signs may be the subject itself."""
-    note, told = note_of(statement.fact), frozenset(stems(stated.answer.answer))
-    if is_measured(stated.answer.answer):
-        return note
-    rest = " ".join(
-        word for word in note.content.split() if not stems(word) or told.isdisjoint(stems(word))
+    note = note_of(statement.fact)
+    return replace(note, content=_text_without(note.content, stated.answer.answer))
+
+
+@lru_cache(maxsize=2048)  # of the many pairs that one memory is in
+def _text_without(content: str, answer: str) -> str:
+    if is_measured(answer):
+        return content
+    told = frozenset(stems(answer))
+    return " ".join(
+        word for word in content.split() if not stems(word) or told.isdisjoint(stems(word))
     )
-    return replace(note, content=rest)
 
 
 def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from conflicts.core.answers.history import read_history
+from conflicts.core.answers.history import Histories
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values
@@ -37,7 +37,7 @@ def read_standing(
     timeline: Timeline, index: AnswerIndex, stated: Sequence[StatedAnswer]
 ) -> Standing:
     """Read the answers to one question, oldest first and at least one."""
-    history = read_history(timeline, index, stated)
+    history = Histories(timeline, index).read(stated)
     left = {old: new for old, _, new in history.left if old}
     holding = history.holding
     current = holding[-1] if holding else stated[-1]

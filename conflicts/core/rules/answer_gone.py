@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from conflicts.core.answers.gone import MIN_STEMS, Gone, find_gone, has_identifier, is_meant
-from conflicts.core.answers.history import read_history
+from conflicts.core.answers.history import Histories
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
 from conflicts.core.answers.question_words import names_its_thing
 from conflicts.core.answers.questions import MIN_COSINE
@@ -44,17 +44,18 @@ _TELLS_MORE: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE, Cue.SWITCH, Cue.END)
 MIN_WEIGHT: Final = 0.8
 
 
-def find(timeline: Timeline, index: AnswerIndex, fresh: Collection[int]) -> list[Finding]:
+def find(histories: Histories, fresh: Collection[int]) -> list[Finding]:
     """Return the answers that name what another answer says is gone."""
+    timeline = histories.timeline
     triggers = frozenset(fresh)
     found = []
     for gone in find_gone(timeline):
-        for leaning, named in _relying(timeline, index, gone):
+        for leaning, named in _relying(timeline, histories.index, gone):
             end = gone.stated.position
             if triggers.isdisjoint((leaning.position, end)) or leaning.position == end:
                 continue
             if (
-                _stands_on(timeline, index, leaning, gone.stated, named)
+                _stands_on(histories, leaning, gone.stated, named)
                 if leaning.position < end
                 else _is_used_later(timeline, leaning, gone.stated, named)
             ):
@@ -105,19 +106,19 @@ def _is_thing(timeline: Timeline, leaning: StatedAnswer, gone: Gone, named: froz
 
 
 def _stands_on(
-    timeline: Timeline,
-    index: AnswerIndex,
+    histories: Histories,
     leaning: StatedAnswer,
     gone: StatedAnswer,
     named: frozenset[str],
 ) -> bool:
     """Return whether an older answer still holds for all that was said to its question since."""
+    timeline, index = histories.timeline, histories.index
     old, end = (timeline.statements[one.position] for one in (leaning, gone))
     if not is_comparable(old, end) or timeline.has_cue(leaning.position, Cue.TEMPORARY, Cue.PAST):
         return False
     if any(answer.was and named & frozenset(stems(answer.was)) for answer in old.fact.answers):
         return False  # who says that it was left relies on it no more
-    history = read_history(timeline, index, index.same_question(leaning))
+    history = histories.read(index.same_question(leaning))
     holding = [one.position for one in history.holding]
     if leaning.position not in holding or holding[-1] > gone.position:
         return False

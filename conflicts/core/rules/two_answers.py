@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
-from conflicts.core.answers.history import History, are_exclusive_answers
-from conflicts.core.answers.index import AnswerIndex, StatedAnswer
+from conflicts.core.answers.history import Histories, History
+from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.facts import Finding
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.questions import ANSWER_CHARS, OF_SOME, ask_ambiguity, quote
 from conflicts.core.rules.rule import Rule
 from conflicts.core.severity import severity_of
-from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values
 from memories.core.answers import Answer
 
@@ -33,18 +32,17 @@ RULE: Final = Rule(
 CONFIDENCE: Final = 0.8
 
 
-def find(
-    timeline: Timeline, index: AnswerIndex, history: History, asked_by: StatedAnswer
-) -> list[Finding]:
+def find(histories: Histories, history: History, asked_by: StatedAnswer) -> list[Finding]:
     """Return one finding of all answers that contradict each other; yes keeps the newest.
 
     Those that agree with a side belong to it, so that each further one joins the same card.
     """
     if not history.clashes:
         return []
+    timeline = histories.timeline
     older, newest = max(history.clashes, key=lambda pair: (pair[1].position, pair[0].position))
     sides = {one for pair in history.clashes for one in pair}
-    agreeing = (one for one in history.holding if _agrees(timeline, index, one, sides, asked_by))
+    agreeing = (one for one in history.holding if _agrees(histories, one, sides, asked_by))
     answer_of = {one.position: one.answer.answer for one in (*agreeing, *sides)}
     members = sorted(answer_of)
     keeps = [i for i in members if compare_values(answer_of[i], newest.answer.answer) == "same"]
@@ -75,20 +73,17 @@ def find(
 
 
 def _agrees(
-    timeline: Timeline,
-    index: AnswerIndex,
+    histories: Histories,
     one: StatedAnswer,
     sides: Collection[StatedAnswer],
     asked_by: StatedAnswer,
 ) -> bool:
     """Return whether an answer to just this question agrees with one side, against another."""
-    if one in sides or not index.are_one(one, asked_by):
+    if one in sides or not histories.index.are_one(one, asked_by):
         return False
     return any(
         compare_values(one.answer.answer, side.answer.answer) == "same" for side in sides
     ) and any(
-        are_exclusive_answers(
-            timeline, index, *sorted((one, side), key=lambda stated: stated.position)
-        )
+        histories.are_exclusive(*sorted((one, side), key=lambda stated: stated.position))
         for side in sides
     )
