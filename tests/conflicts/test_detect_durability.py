@@ -102,7 +102,7 @@ def test_a_failed_run_says_why_and_is_tried_again(
         raise RuntimeError("the detective stumbled")
 
     with monkeypatch.context() as patched:
-        patched.setattr(detect, "detect", fail)
+        patched.setattr(detect, "detect_in_turn", fail)
         runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.status, run.error) for run in runs] == [
         ("failed", "RuntimeError")  # a message may quote memories
@@ -132,7 +132,7 @@ def test_a_memory_that_changes_while_it_is_read_is_read_again(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = commit_both(tenant)
-    real = detect.detect
+    real = detect.detect_in_turn
     changed: list[int] = []
 
     def find_while_someone_writes(*args: Any, **kwargs: Any) -> Any:
@@ -141,7 +141,7 @@ def test_a_memory_that_changes_while_it_is_read_is_read_again(
             changed.append(answer.status_code)
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(detect, "detect", find_while_someone_writes)
+    monkeypatch.setattr(detect, "detect_in_turn", find_while_someone_writes)
     runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert changed == [200]
     assert [run.trigger_count for run in runs] == [2, 1]
@@ -152,14 +152,14 @@ def test_a_member_forgotten_while_it_is_read_opens_no_card(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ids = commit_both(tenant)
-    real = detect.detect
+    real = detect.detect_in_turn
 
     def find_then_forget(*args: Any, **kwargs: Any) -> Any:
         found = real(*args, **kwargs)
         tenant.agent.post("memories/forget", {"ids": ids[:1], "confirm": True})
         return found
 
-    monkeypatch.setattr(detect, "detect", find_then_forget)
+    monkeypatch.setattr(detect, "detect_in_turn", find_then_forget)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert counts(tenant) == (0, 0)
 
@@ -216,7 +216,7 @@ def test_a_workspace_without_commits_has_no_runs(tenant: Tenant) -> None:
 @pytest.fixture
 def poison(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the detective stumble over whatever speaks of poison."""
-    real = detect.detect
+    real = detect.detect_in_turn
 
     def find(facts: Any, *args: Any, triggers: Any, **kwargs: Any) -> Any:
         words = {fact.id: fact.content for fact in facts}
@@ -224,7 +224,7 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> None:
             raise RuntimeError("poison")
         return real(facts, *args, triggers=triggers, **kwargs)
 
-    monkeypatch.setattr(detect, "detect", find)
+    monkeypatch.setattr(detect, "detect_in_turn", find)
 
 
 def test_a_memory_that_cannot_be_read_is_isolated_and_set_aside(
@@ -287,7 +287,7 @@ def test_the_next_runner_closes_the_run_of_a_killed_worker(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(detect, "detect", die)
+        patched.setattr(detect, "detect_in_turn", die)
         with pytest.raises(KeyboardInterrupt):
             detect.detect_due(tenant.workspace, clock=at(now))
     runs = detect.detect_due(tenant.workspace, clock=at(now + timedelta(seconds=1)))
@@ -302,13 +302,13 @@ def test_a_runner_that_was_taken_over_files_nothing(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit_both(tenant)
-    real = detect.detect
+    real = detect.detect_in_turn
 
     def find_too_long(*args: Any, **kwargs: Any) -> Any:
         DetectionLease.objects.update(holder=uuid4(), heartbeat_at=timezone.now())
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(detect, "detect", find_too_long)
+    monkeypatch.setattr(detect, "detect_in_turn", find_too_long)
     runs = detect.detect_due(tenant.workspace, clock=timezone.now)
     assert [(run.status, run.error) for run in runs] == [("failed", "TakenOverError")]
     assert counts(tenant) == (2, 0)

@@ -11,6 +11,7 @@ from django.utils import timezone
 from conflicts.models import Conflict, DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.detection import backlog
 from conflicts.services.detection.detect import detect_due
+from conflicts.services.detection.time_left import ReadingTime
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant, build_tenant
@@ -24,7 +25,7 @@ DETECT = "conflicts.services.detection.detect"
 STEPS = {
     "after taking the lease": (DETECT, "lease.acquire", "after", False),
     "after taking what is due": (DETECT, "backlog.assign_run", "after", False),
-    "after the rules have read": (DETECT, "detect", "after", False),
+    "after the rules have read": (DETECT, "detect_in_turn", "after", False),
     "before filing": (DETECT, "file_findings", "before", False),
     "after filing, before the due rows go": (DETECT, "file_findings", "after", False),
     "after the due rows went, before the commit": (DETECT, "backlog.delete_read", "after", False),
@@ -96,7 +97,7 @@ def test_a_worker_killed_at_any_step_loses_and_doubles_nothing(
 def test_the_run_of_a_killed_worker_says_so(shared_tenant: Tenant) -> None:
     tenant = shared_tenant
     commit(tenant, LOW, HIGH)
-    die(tenant, DETECT, "detect", "after")
+    die(tenant, DETECT, "detect_in_turn", "after")
     later = timezone.now() + DetectionLease.silence + timedelta(seconds=1)
     sweep(tenant, later)
     with in_workspace(tenant.workspace):
@@ -105,11 +106,29 @@ def test_the_run_of_a_killed_worker_says_so(shared_tenant: Tenant) -> None:
     assert {status for status, _ in errors[1:]} == {"done"}
 
 
+@pytest.mark.parametrize("step", ["after the rules have read", "before giving the lease back"])
+def test_a_worker_killed_in_a_part_of_a_run_loses_and_doubles_nothing(
+    shared_tenant: Tenant, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """A run that had time for one of three memories; the next one is killed."""
+    tenant = shared_tenant
+    commit(tenant, LOW, HIGH, "The API rate limit is 800 requests per second.")
+    with monkeypatch.context() as patched:
+        patched.setattr(ReadingTime, "limit", lambda *_: lambda: True)
+        [first] = detect_due(tenant.workspace, clock=timezone.now, seconds=0.0)
+    assert (first.status, first.trigger_count, counts(tenant)["due"]) == ("done", 1, 2)
+    module, name, when, _ = STEPS[step]
+    die(tenant, module, name, when)
+    later = timezone.now() + DetectionLease.silence + timedelta(seconds=1)
+    sweep(tenant, later)
+    assert counts(tenant) == {**WHOLE, "cards": [3]}
+
+
 def test_a_worker_killed_again_and_again_gets_there(shared_tenant: Tenant) -> None:
     """Each death halves the company in which memories are read; one that lives reads all."""
     tenant = shared_tenant
     commit(tenant, LOW, HIGH)
-    for name in ("detect", "file_findings"):
+    for name in ("detect_in_turn", "file_findings"):
         die(tenant, DETECT, name, "before")
         stale = timezone.now() - DetectionLease.silence - timedelta(seconds=1)
         DetectionLease.objects.filter(workspace=tenant.workspace).update(heartbeat_at=stale)

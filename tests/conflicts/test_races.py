@@ -42,7 +42,7 @@ def read_while(
     tenant: Tenant, monkeypatch: pytest.MonkeyPatch, memory: str, changes: dict[str, Any]
 ) -> None:
     """Let the rules read what is due while somebody changes a memory."""
-    find = detective.detect
+    find = detective.detect_in_turn
     is_changed: list[int] = []
 
     def found_and_changed(*read: Any, **options: Any) -> Any:
@@ -51,7 +51,7 @@ def read_while(
             is_changed.append(tenant.reviewer.patch(f"memories/{memory}", changes).status_code)
         return found
 
-    monkeypatch.setattr(detect, "detect", found_and_changed)
+    monkeypatch.setattr(detect, "detect_in_turn", found_and_changed)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert is_changed == [200]
 

@@ -71,7 +71,7 @@ def test_a_failed_detection_is_an_error_without_the_text(
     def fail(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"cannot read {SECRET!r}")
 
-    monkeypatch.setattr(detect, "detect", fail)
+    monkeypatch.setattr(detect, "detect_in_turn", fail)
     detect.detect_due(tenant.workspace, clock=timezone.now)
     assert errors(tenant) == [("detect", "detect_failed", "RuntimeError")]
     assert SECRET not in caplog.text

@@ -62,6 +62,12 @@ def assign_run(due: Sequence[DetectionDue], run: DetectionRun) -> None:
     DetectionDue.objects.filter(pk__in=[row.pk for row in due]).update(run=run)
 
 
+def leave(due: Sequence[DetectionDue], run: DetectionRun) -> None:
+    """Give back rows that a run was to read and had no time for."""
+    if due:
+        DetectionDue.objects.filter(pk__in=[row.pk for row in due], run=run).update(run=None)
+
+
 def delete_read(due: Sequence[DetectionDue]) -> None:
     """Delete the rows that were read; a memory that changed meanwhile keeps its row."""
     _select_unchanged(due).delete()

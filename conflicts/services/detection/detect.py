@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from time import monotonic
 from traceback import format_tb
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from conflicts.core.comparisons import Comparisons
-from conflicts.core.detective import DetectiveSettings, detect, left_unread
+from conflicts.core.detective import DetectiveSettings, detect_in_turn, left_unread
 from conflicts.core.severity_by_meaning import rate_findings
 from conflicts.models import DetectionDue, DetectionLease, DetectionRun
 from conflicts.services.cards.file import file_findings
@@ -19,6 +19,7 @@ from conflicts.services.cards.reworded import cards_with_reworded_members, settl
 from conflicts.services.detection import backlog
 from conflicts.services.detection.narrative import queue_for_model
 from conflicts.services.detection.story import add_answers, is_short, load_facts, story_ids
+from conflicts.services.detection.time_left import ReadingTime
 from conflicts.services.due import DETECT_TASK
 from engram.kernel import lease, telemetry
 from engram.kernel.configuration import WorkspaceSettings
@@ -37,6 +38,7 @@ Clock = Callable[[], datetime]
 # that a run takes seconds.
 TRIGGERS_A_RUN = 500
 TRIGGERS_A_RUN_OF_A_LONG_STORY = 50
+MEMORIES_A_STEP = 64  # whose questions are embedded before the time is looked at
 
 
 def detect_due(
@@ -44,18 +46,15 @@ def detect_due(
 ) -> list[DetectionRun]:
     """Read the due memories of a workspace; does nothing while another runner has the lease.
 
-    After `seconds` the rest is left to a later wake-up, so that other workspaces are served; None
-    reads everything. Safe to kill at any point: due rows are deleted in the transaction that files
-    the findings, and filing is idempotent.
+    After `seconds` the rest is left to a later wake-up, so that other workspaces are served, also
+    within a run: it files what it found for the memories that it has read, and leaves the others.
+    None reads everything. Safe to kill at any point: due rows are deleted in the transaction that
+    files the findings, and filing is idempotent.
     """
     runs: list[DetectionRun] = []
-    started = monotonic()
-
-    def is_over() -> bool:
-        return seconds is not None and monotonic() - started >= seconds
-
-    while _read_all(workspace, runs, clock=clock, is_over=is_over):
-        if is_over():
+    time = ReadingTime(seconds)
+    while _read_all(workspace, runs, clock=clock, time=time):
+        if time.is_over():
             wake(DETECT_TASK, workspace.pk)
             break
     return runs
@@ -66,7 +65,7 @@ def _read_all(
     runs: list[DetectionRun],
     *,
     clock: Clock,
-    is_over: Callable[[], bool],
+    time: ReadingTime,
 ) -> bool:
     """Hold the lease until nothing is due or time is over; return whether something is due."""
     held, holder = lease_of(DetectionLease, workspace.pk), uuid4()
@@ -81,12 +80,12 @@ def _read_all(
         backlog.close_abandoned(workspace, now=clock())
         with renewing(lambda: lease.renew(held, holder, clock())):
             while not has_failed and lease.renew(held, holder, clock()):
-                run = _read_once(workspace, renew, clock=clock)
+                run = _read_once(workspace, renew, clock=clock, time=time)
                 if run is None:
                     break
                 runs.append(run)
                 has_failed = run.status == "failed"
-                if is_over():
+                if time.is_over():
                     break
     finally:
         is_due = backlog.release(DetectionLease, workspace, holder, clock())
@@ -94,7 +93,9 @@ def _read_all(
     return is_due and not has_failed
 
 
-def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> DetectionRun | None:
+def _read_once(
+    workspace: Workspace, renew: Renewal, *, clock: Clock, time: ReadingTime
+) -> DetectionRun | None:
     """Read the oldest due memories as one run; None when nothing is due."""
     started = monotonic()
     with in_workspace(workspace):
@@ -112,7 +113,7 @@ def _read_once(workspace: Workspace, renew: Renewal, *, clock: Clock) -> Detecti
         backlog.assign_run(due, run)
 
     try:
-        _fill(workspace, run, due, renew=renew, clock=clock)
+        _fill(workspace, run, due, renew=renew, clock=clock, time=time)
     except Exception as error:  # noqa: BLE001  the run is closed and retried after any error
         # Messages of exceptions may quote memories: only the type and the traceback are kept.
         kind, places = type(error).__name__, "".join(format_tb(error.__traceback__))
@@ -144,11 +145,15 @@ def _fill(
     *,
     renew: Renewal,
     clock: Clock,
+    time: ReadingTime,
 ) -> None:
-    """Read, then file the findings and remove or hand on the due rows in one transaction."""
-    now = run.created_at
+    """Read, then file the findings and remove or hand on the due rows in one transaction.
+
+    Rows for which there is no time stay due, as they were.
+    """
+    now, begun = run.created_at, monotonic()
+    due, left = _embed_in_turn(workspace, due, time)
     triggers = {row.memory_id for row in due}
-    embed_questions(workspace, triggers)
     renew()
     with in_workspace(workspace), without_nested_loops():
         ids = story_ids(triggers, workspace.embedding_model, now)
@@ -158,18 +163,20 @@ def _fill(
         story = add_answers(story, workspace, now)
     join_wordings(workspace, story.wordings_of(story.facts_of(triggers)))
     renew()
-    found = detect(
+    in_turn = detect_in_turn(
         story.facts, story.vectors, now=story.time_of_reading(now),
-        triggers=story.facts_of(triggers),
+        triggers=story.facts_in_order([row.memory_id for row in due]),
         settings=detective_settings(workspace.config, workspace.embedding_model),
-        questions=story.questions,
+        questions=story.questions, is_over=time.limit(monotonic() - begun),
     )  # fmt: skip
-    if "rules" in workspace.config.muted_rules:
-        found = []
+    due, unread_rows = _without(due, {UUID(story.memory_of[fact]) for fact in in_turn.left})
+    left += unread_rows
+    triggers = {row.memory_id for row in due}
+    found = [] if "rules" in workspace.config.muted_rules else in_turn.findings
     found = rate_findings(found, story.facts, story.vectors, workspace.embedding_model)
     findings = [finding for raw in found if (finding := story.in_memories(raw))]
     renew()
-    run.facts_considered = len(story.facts)
+    run.trigger_count, run.facts_considered = len(due), len(story.facts)
     unread = {story.memory_of[fact] for fact in left_unread(story.facts)}
     run.left_unread = len(unread.intersection(map(str, triggers)))
     run.batches = 1
@@ -181,8 +188,31 @@ def _fill(
         )
         settle_reworded(reworded, known, placed=filed.placed, read=story.revisions, now=now)
         run.opened, run.joined, run.skipped = filed.opened, filed.joined, filed.skipped
+        backlog.leave(left, run)
         run.narrative = queue_for_model(workspace, due, story, now=clock())
         run.status = "done"
         run.save()
 
     with_comparisons(workspace, file)
+
+
+def _embed_in_turn(
+    workspace: Workspace, due: list[DetectionDue], time: ReadingTime
+) -> tuple[list[DetectionDue], list[DetectionDue]]:
+    """Embed what the memories answer, some at a time; return the rows read, and those left."""
+    is_over = time.limit()
+    for end in range(MEMORIES_A_STEP, len(due) + MEMORIES_A_STEP, MEMORIES_A_STEP):
+        embed_questions(workspace, {row.memory_id for row in due[end - MEMORIES_A_STEP : end]})
+        if is_over():
+            return due[:end], due[end:]
+    return due, []
+
+
+def _without(
+    due: list[DetectionDue], left: Collection[UUID]
+) -> tuple[list[DetectionDue], list[DetectionDue]]:
+    """Return the rows of the memories that were read, and those of the ones that were left."""
+    return (
+        [row for row in due if row.memory_id not in left],
+        [row for row in due if row.memory_id in left],
+    )

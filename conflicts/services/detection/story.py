@@ -115,6 +115,13 @@ class Story:
         wanted = {str(memory_id) for memory_id in memory_ids}
         return {fact for fact, memory in self.memory_of.items() if memory in wanted}
 
+    def facts_in_order(self, memory_ids: Sequence[UUID]) -> list[str]:
+        """Return the ids of all facts of the memories, in the order of the memories."""
+        rank = {str(memory_id): place for place, memory_id in enumerate(memory_ids)}
+        return sorted(
+            self.facts_of(memory_ids), key=lambda fact: (rank[self.memory_of[fact]], fact)
+        )
+
     def wordings_of(self, fact_ids: Collection[str]) -> dict[str, str]:
         """Return for each question of the facts the known one that it is a wording of."""
         if not any(fact.answers for fact in self.facts if fact.id in fact_ids):
