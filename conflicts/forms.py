@@ -22,6 +22,17 @@ EARLIEST_DAY = date(1900, 1, 1)
 LATEST = datetime(2200, 1, 1, tzinfo=UTC)
 
 
+def tick_field(label: str) -> forms.ChoiceField:
+    """Return a field of an address that a box sets, "" if none; other values are wrong, no tick."""
+    return forms.ChoiceField(
+        # The last is what changes of memories keep that were asked for before values were checked.
+        choices=[(value, label) for value in ("1", "on", "true", "True")],
+        required=False,
+        label=label,
+        error_messages={"invalid_choice": "Give 1, or leave it out."},
+    )
+
+
 class DecisionForm(forms.Form):
     """A verdict on a card."""
 
@@ -177,7 +188,7 @@ class QuestionForm(forms.Form):
     as_of = forms.DateField(
         required=False, label="As of", error_messages={"invalid": "Give a day, as 2026-05-31."}
     )
-    disputed = forms.BooleanField(required=False, label="Disputed")
+    disputed = tick_field("Disputed")
 
     @property
     def given(self) -> dict[str, str]:

@@ -128,7 +128,8 @@ def test_filters_of_the_address_narrow_the_list(tenant: Tenant, member: Member) 
 @pytest.mark.parametrize(
     "query",
     [{"kind": "nothing"}, {"state": "lost"}, {"use": "?"}, {"as_of": "soon"}, {"q": "a\0b"},
-     {"scope": "s" * 301}, {"provenance": "x"}, {"columns": "none"}, {"as_of": "2199-01-01"}],
+     {"scope": "s" * 301}, {"provenance": "x"}, {"columns": "none"}, {"as_of": "2199-01-01"},
+     {"disputed": "maybe"}, {"pinned": "2"}],
 )  # fmt: skip
 def test_a_wrong_filter_is_named(tenant: Tenant, member: Member, query: dict[str, str]) -> None:
     commit(tenant, LIFT)

@@ -120,6 +120,7 @@ def test_the_page_of_a_day_shows_nothing_that_was_written_later(
         {"q": " ".join("abcdefghijklm")},
         {"q": "a\x00b"},
         {"scope": "s" * 301},
+        {"disputed": "maybe"},
     ],
 )
 def test_wrong_filters_are_named(tenant: Tenant, person: Client, filters: dict[str, str]) -> None:

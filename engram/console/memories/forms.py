@@ -9,7 +9,7 @@ from django import forms
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from conflicts.forms import end_of
+from conflicts.forms import end_of, tick_field
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.card import WAITING
 from engram.console.memories.columns import COLUMNS
@@ -73,8 +73,8 @@ class ListForm(DayForm):
         choices=[*reversed(State.choices), (ALL, "Any state")], required=False, label="State"
     )
     use = _choice("Use", [(name, words) for name, (words, _) in USES.items()], "Any use")
-    disputed = forms.BooleanField(required=False, label="Disputed only")
-    pinned = forms.BooleanField(required=False, label="Pinned only")
+    disputed = tick_field("Disputed only")
+    pinned = tick_field("Pinned only")
     sort = forms.ChoiceField(
         choices=[(order.value, order.words) for order in ORDERS], required=False, label="Order"
     )
