@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 from conflicts.core.statements import Statement
+from memories.core import dates
 from memories.core.reasons import Difference
 
 
 def dates_of(statement: Statement, dimension: str) -> set[str]:
     """Return the dates of a dimension: clock, day, weekday, quarter or relative."""
     found = {date for claim in statement.reading.claims for date in claim.dates}
-    return {date for date in found if _dimension(date) == dimension}
-
-
-def stated_dates(statement: Statement, dimension: str) -> set[str]:
-    """Return dates of a dimension without those that name the subject: "Monday's soup is …"."""
-    named = {
-        term.key
-        for claim in statement.reading.claims
-        for term in claim.terms
-        if term.kind == "date" and term.region == "subject"
-    }
-    return dates_of(statement, dimension) - named
+    return {date for date in found if dates.dimension(date) == dimension}
 
 
 def _written(statement: Statement, date: str) -> str:
@@ -33,13 +23,3 @@ def explain_dates(a: Statement, date: str, b: Statement, other: str) -> Differen
     """Return the reason that two statements give different dates or hours."""
     left, right = _written(a, date), _written(b, other)
     return Difference(f"other value: {left} against {right}", date, other)
-
-
-def _dimension(date: str) -> str:
-    if ":" in date:
-        return "clock"
-    if date.startswith(("last-", "next-", "this-")):
-        return "relative"
-    if "q" in date:
-        return "quarter"
-    return "weekday" if date.isalpha() else "day"

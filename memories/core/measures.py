@@ -143,6 +143,16 @@ def conflict(a: Quantity, b: Quantity) -> bool:
     return high_a < low_b or high_b < low_a
 
 
+def denial(quantity: Quantity) -> Quantity | None:
+    """Return what holds where a quantity is denied: not "more than 5" is "at most 5".
+
+    None where the denial says nothing else, as of a plain amount.
+    """
+    if quantity.bound != "least" or quantity.upper is not None:
+        return None
+    return replace(quantity, bound="most", is_strict=not quantity.is_strict)
+
+
 def _leaves_out(strict: Quantity, exact: Quantity) -> bool:
     """Return True for "below zero" beside "zero", "more than 5" beside "5"."""
     is_counted = strict.unit == "count" or strict.value == 0

@@ -44,6 +44,13 @@ _OF_USER = re.compile(
     r"explained|noted)(?:\s(?:to\s)?(?:me|us))?\s{0,2}(?:that\b|:)\s{0,2}",
     re.IGNORECASE,
 )
+# What follows is denied: "It is wrong that the hall opens at 8".
+_DENIAL = re.compile(
+    r"^\W{0,3}(?:it|that)(?:\s(?:is|was)|['’]s)\s(?:(?:simply|just)\s)?"
+    r"(?:wrong|false|untrue|a\s(?:myth|rumou?r|misunderstanding)|"
+    r"not\s(?:true|so|right|correct|the\scase))\sthat\s",
+    re.IGNORECASE,
+)
 _FORCES = {"must": "must", "shall": "must", "required": "must", "may": "may", "can": "may",
            "need": "must", "needs": "must", "should": "should"}  # fmt: skip
 
@@ -67,13 +74,14 @@ def read(text: str) -> Reading:
         return Reading(text, (), frozenset(), too_long=reason)
     claims: list[Claim] = []
     for reported in sentences(plain):
-        sentence = without_user(reported)
+        sentence, is_denied = _affirmed(without_user(reported))
         tokens = tokenise(sentence)
         words_read = (token.lower for token in tokens if token.kind != "symbol")
         opening = tuple(islice(words_read, 2))
         for start in range(0, len(tokens), _MAX_TOKENS):
             for clause in split(fold_phrases(tokens[start : start + _MAX_TOKENS])):
-                claims.append(_claim(clause, sentence, opening, claims[-1] if claims else None))
+                claim = _claim(clause, sentence, opening, claims[-1] if claims else None)
+                claims.append(replace(claim, polarity=not claim.polarity) if is_denied else claim)
     words = frozenset(word for claim in claims for word in claim.words)
     keys = frozenset(term.key for claim in claims for term in claim.terms if term.weight == 1)
     return Reading(text, tuple(claims), words, keys)
@@ -85,6 +93,17 @@ def without_user(sentence: str) -> str:
     It is no quotation of others.
     """
     return _OF_USER.sub("", sentence, count=1)
+
+
+def _affirmed(sentence: str) -> tuple[str, bool]:
+    """Return a sentence of one clause without the words that deny it, and whether there are such.
+
+    Of several clauses nothing says which of them is denied.
+    """
+    affirmed = _DENIAL.sub("", sentence, count=1)
+    if affirmed == sentence or len(split(fold_phrases(tokenise(affirmed)))) != 1:
+        return sentence, False
+    return affirmed, True
 
 
 def why_too_long(text: str) -> str:

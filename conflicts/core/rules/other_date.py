@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.dates import explain_dates, stated_dates
+from conflicts.core.dates import explain_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from conflicts.core.stated_values import stated_dates
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import WEEKDAYS, WORKDAYS
 from memories.core.dates import dimension, names_every_such_day

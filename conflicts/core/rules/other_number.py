@@ -10,6 +10,7 @@ from conflicts.core.apart import is_observed
 from conflicts.core.comparable import scope_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from conflicts.core.stated_values import stated_quantities
 from conflicts.core.statements import Statement
 from memories.core import measures
 from memories.core.claims import Quantity
@@ -88,8 +89,7 @@ def _leaves_to_scope(a: Statement, b: Statement) -> bool:
 
 def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity]]:
     """Yield quantities of one unit when no two of that unit are close."""
-    mine = [q for claim in a.reading.claims for q in claim.quantities]
-    theirs = [q for claim in b.reading.claims for q in claim.quantities]
+    mine, theirs = stated_quantities(a), stated_quantities(b)
     for unit in sorted({q.unit for q in mine} & {q.unit for q in theirs}):
         left = [q for q in mine if q.unit == unit]
         right = [q for q in theirs if q.unit == unit]
@@ -126,7 +126,11 @@ def _labels(statement: Statement, quantity: Quantity) -> dict[str, set[str]]:
 def _counts_a_part(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:
     """Return whether one text may count a part of what the other one counts."""
     one, other = (
-        next(claim for claim in statement.reading.claims if quantity in claim.quantities)
+        next(
+            claim
+            for claim in statement.reading.claims
+            if any(one.text == quantity.text for one in claim.quantities)
+        )
         for statement, quantity in ((a, mine), (b, theirs))
     )
     return counts_a_part(one, mine, other, theirs)

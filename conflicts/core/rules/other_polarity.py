@@ -8,6 +8,7 @@ from conflicts.core.absence import absent_stems
 from conflicts.core.opposites import denied_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from conflicts.core.stated_values import denies_other_value
 from memories.core.frames import people
 from memories.core.topics import other_topic
 
@@ -29,6 +30,7 @@ def find(pair: FactPair) -> Clash | None:
     if (
         not pair.shares_much
         or _are_of_other_people(pair)
+        or denies_other_value(pair.a, pair.b)
         or other_topic(pair.a.reading, pair.b.reading, None)
         or absent_stems(pair.a) & absent_stems(pair.b)
     ):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.apart import is_observed
-from conflicts.core.dates import dates_of, explain_dates, stated_dates
+from conflicts.core.dates import dates_of, explain_dates
 from conflicts.core.opposites import opposite_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
+from conflicts.core.stated_values import stated_dates
 from conflicts.core.statements import Statement
 from memories.core.dates import agree
 
