@@ -42,6 +42,16 @@ _SOON = (
     r"(?:the\s)?(?:next|first(?=\sof\b)))"
 )
 
+# An amount that became another one: "has grown to 25", "rose by a third", "went up to 9 euros".
+_GREW: Final = (
+    r"(?:grew|grown|rose|risen|fell|fallen|climbed|shrank|shrunk|sank|sunk|swelled|swollen|dwindled"
+    r"|declined|dropped|expanded|jumped|soared|slid|plunged|slipped|increased|decreased|reduced"
+    r"|doubled|halved|(?:went|gone|came|come|crept)\s(?:up|down))"
+    r"\s(?:\w+\s){0,4}?(?:to|by|from|above|below|past)\b"
+    r"|(?:has|have|had)\s(?:\w+\s){0,2}(?:reached|become|merged|\w+ed\s(?:to|into))\b"
+    r"|(?:reached|became|merged)\b"
+)
+
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
         moved\b(?!\s(?:house|on)\b) | moves?\s(?:to|from|over)\b | migrat(?:ed|ion|es)
@@ -67,9 +77,9 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | succeed(?:s|ed)\b | hand(?:ing)?\soff | handed\soff
         | (?:has|have|is|are|was|were|been)\s(?:stopped|dropped)\b | now(?=\s?[.;!]|\s?$)
     """,
-    Cue.ADJUST: r"""
-        dropped\b(?=\s(?:the|our|its|all|to)\b) | raised?\b | lowered\b
-        | (?:increased|reduced)\s(?:\w+\s){0,4}?(?:to|from|by)\b | bumped | extended\sto
+    Cue.ADJUST: rf"""
+        dropped\b(?=\s(?:the|our|its|all|to)\b) | raised?\b | lowered\b | {_GREW}
+        | bumped | extended\sto
         | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\sadopted
         | adopted\s(?:by|as)\b | bec[ao]mes?\sthe\b | scaled\s(?:up|down|to) | effective
         | \bput\s\w+\son\b

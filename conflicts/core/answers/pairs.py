@@ -28,11 +28,6 @@ from memories.core.topic_words import stems
 
 MIN_COMMON: Final = 2  # words of a question in the text that answers it
 _GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
-# A step that is told and not announced: "has grown to", "reached", "became", "merged".
-_BECAME: Final = re.compile(
-    r"\b(?:(?:has|have)\s\w+ed\s(?:to|into)|reached|became|merged|grew|fell|rose)\b",
-    re.IGNORECASE,
-)
 # How long a statement of "this week" speaks for, and what takes time is measured.
 _RELATIVE: Final = re.compile(
     r"\b(?:this|next|last|coming)\s(?P<unit>week|sprint|month|quarter|term|season|year|time|spring|"
@@ -182,9 +177,7 @@ def announces_change(timeline: Timeline, new: StatedAnswer) -> bool:
     content = timeline.facts[new.position].content
     if not _is_spoken_of(content, new):
         return False
-    if new.answer.was is not None or timeline.has_cue(new.position, *SETTLES):
-        return True
-    return bool(_BECAME.search(content))
+    return new.answer.was is not None or timeline.has_cue(new.position, *SETTLES)
 
 
 def _is_spoken_of(content: str, stated: StatedAnswer) -> bool:
