@@ -1,6 +1,7 @@
 """Read calendar dates, weekdays and clock times as partial ISO strings.
 
 "31 March 2026" → "2026-03-31"; "March 2026" → "2026-03"; "3 May" → "--05-03"; "June" → "--06";
+"the third of May", "May the third" → "--05-03";
 "Q3 2025" → "2025-q3"; "Tuesdays" → "tuesday"; "8 am" → "08:00"; "02:00 CET" → "01:00z";
 "half past six" → "06:30~" (in the morning or in the evening);
 "last year" → "last-year" (relative to the time of writing: never compared with another date).
@@ -12,7 +13,8 @@ import re
 from collections.abc import Sequence
 
 from memories.core.calendar_words import MONTH_SPELLINGS, WEEKDAY_SPELLINGS
-from memories.core.number_words import NUMBER_WORDS
+from memories.core.function_words import PREPOSITIONS
+from memories.core.number_words import DAYS_IN_WORDS, NUMBER_WORDS
 from memories.core.tokeniser import Token
 
 _MONTHS = {
@@ -56,7 +58,8 @@ _ORDINAL_DAY = re.compile(r"^(\d{1,2})(?:st|nd|rd|th)$")
 _RECURRING = ("s", "weekend", "weekday")
 OPEN = "~"  # ends a time of which the half of the day is not said
 # All words that a date can start with.
-OPENERS = _RELATIVE.keys() | _WEEKDAYS.keys() | _MONTHS.keys() | _HOURS.keys() | {
+OPENERS = {
+    *_RELATIVE, *_WEEKDAYS, *_MONTHS, *_HOURS, *DAYS_IN_WORDS,
     "noon", "midday", "midnight", "half", "quarter", "q1", "q2", "q3", "q4",
 }  # fmt: skip
 
@@ -86,7 +89,8 @@ def _from_word(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
         return (index + 2, f"{year}-q{quarter[1]}") if year else (index + 1, f"q{quarter[1]}")
     if lower in _MONTHS:
         return _from_month(tokens, index)
-    return _spoken_clock(tokens, index)
+    day = _day_in_words(tokens, index)
+    return _day_of_month(tokens, *day) if day else _spoken_clock(tokens, index)
 
 
 def _lower(tokens: Sequence[Token], index: int) -> str:
@@ -101,7 +105,7 @@ def _from_number(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
             return spoken
         if following in ("am", "pm", "a.m", "p.m", "o'clock", "uhr"):
             return _clock(tokens, index + 1 + (following in ("o'clock", "uhr")), int(text), 0)
-        if 1 <= int(text) <= 31 and (day := _day_of_month(tokens, index, int(text))):
+        if 1 <= int(text) <= 31 and (day := _day_of_month(tokens, index + 1, int(text))):
             return day
     if _DOTTED_CLOCK.fullmatch(text) and following in ("am", "pm"):
         hours, minutes = (int(part) for part in text.split("."))
@@ -111,9 +115,18 @@ def _from_number(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     return None
 
 
-def _day_of_month(tokens: Sequence[Token], index: int, day: int) -> tuple[int, str] | None:
-    """ "3 May", "20th of June", "31 March 2026"."""
-    at = index + 1
+def _day_in_words(tokens: Sequence[Token], index: int) -> tuple[int, int] | None:
+    """Return the index after a day in words, and the day: "third", "twenty-first", "7th"."""
+    lower, following = _lower(tokens, index), _lower(tokens, index + 1)
+    if day := DAYS_IN_WORDS.get(f"{lower}-{following}"):
+        return index + 2, day
+    if ordinal := _ORDINAL_DAY.match(lower):
+        return index + 1, int(ordinal[1])
+    return (index + 1, DAYS_IN_WORDS[lower]) if lower in DAYS_IN_WORDS else None
+
+
+def _day_of_month(tokens: Sequence[Token], at: int, day: int) -> tuple[int, str] | None:
+    """Read the rest of "3 May", "20th of June", "31 March 2026" behind the number."""
     at += _lower(tokens, at) in _DAY_SUFFIX
     at += _lower(tokens, at) == "of"
     month = _MONTHS.get(_lower(tokens, at))
@@ -126,12 +139,8 @@ def _day_of_month(tokens: Sequence[Token], index: int, day: int) -> tuple[int, s
 
 def _from_month(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     month = _MONTHS[tokens[index].lower]
-    following = _lower(tokens, index + 1)
-    ordinal = _ORDINAL_DAY.match(following)
-    if ordinal or (_DAY_OR_HOUR.fullmatch(following) and 1 <= int(following) <= 31):
-        day = int(ordinal[1] if ordinal else following)
-        at = index + 2
-        at += _lower(tokens, at) in _DAY_SUFFIX
+    if found := _day_behind_month(tokens, index + 1):
+        at, day = found
         year = _year(tokens, at + (_lower(tokens, at) == ","))
         if year:
             return at + 1 + (_lower(tokens, at) == ","), f"{year}-{month:02d}-{day:02d}"
@@ -144,6 +153,27 @@ def _from_month(tokens: Sequence[Token], index: int) -> tuple[int, str] | None:
     ):
         return None
     return index + 1, f"--{month:02d}"
+
+
+def _day_behind_month(tokens: Sequence[Token], at: int) -> tuple[int, int] | None:
+    """Return the index after "3", "3rd", "third" or "the third", and the day.
+
+    "In May the first tourists come" names no day.
+    """
+    lower = _lower(tokens, at)
+    if _DAY_OR_HOUR.fullmatch(lower) and 1 <= int(lower) <= 31:
+        return at + 1 + (_lower(tokens, at + 1) in _DAY_SUFFIX), int(lower)
+    if ordinal := _ORDINAL_DAY.match(lower):
+        return at + 1, int(ordinal[1])
+    found = _day_in_words(tokens, at + (lower == "the"))
+    return found if found and _ends_phrase(tokens, found[0]) else None
+
+
+def _ends_phrase(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether no noun follows: the end, a sign, a year or a preposition."""
+    if at >= len(tokens) or tokens[at].kind == "symbol":
+        return True
+    return bool(_year(tokens, at)) or tokens[at].lower in PREPOSITIONS
 
 
 def _year(tokens: Sequence[Token], index: int) -> str | None:

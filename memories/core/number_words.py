@@ -32,3 +32,12 @@ ORDINALS = {
     "first": 1, "second": 2, "third": 3, "fourth": 4, "fifth": 5, "sixth": 6, "seventh": 7,
     "eighth": 8, "ninth": 9, "tenth": 10, "eleventh": 11, "twelfth": 12,
 }  # fmt: skip
+# Days of a month in words.
+DAYS_IN_WORDS = (
+    ORDINALS
+    | {
+        "thirteenth": 13, "fourteenth": 14, "fifteenth": 15, "sixteenth": 16, "seventeenth": 17,
+        "eighteenth": 18, "nineteenth": 19, "twentieth": 20, "thirtieth": 30, "thirty-first": 31,
+    }
+    | {f"twenty-{word}": 20 + day for word, day in ORDINALS.items() if day < 10}
+)  # fmt: skip

@@ -11,13 +11,20 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
+from memories.core.calendar_words import MONTH_PATTERN
 from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
+from memories.core.number_words import DAYS_IN_WORDS
 from memories.core.slot_frames import PLACE, frames_of
 from memories.core.slot_order import in_plain_order
 from memories.core.slot_types import Frame, Slot
 from memories.core.slot_words import ARTICLES, IDLE, IN_NAMES, NAME, attribute_of
 
 _MAX_CHARS: Final = 300
+# "On the third of May" fills no slot of May.
+_DAY_OF_MONTH: Final = re.compile(
+    rf"\b(?:{'|'.join(DAYS_IN_WORDS)}|\d{{1,2}}(?:st|nd|rd|th))\sof\s{MONTH_PATTERN}\b",
+    re.IGNORECASE,
+)
 _OF_PEOPLE: Final = frozenset(
     map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
                        ["native", "language"], ["employer"], ["mother"], ["father"]))
@@ -67,7 +74,7 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
 def slot_of(text: str) -> Slot | None:
     """Return the slot that one sentence fills, None when it has another form."""
     text = text.strip().rstrip(".!")
-    if len(text) > _MAX_CHARS:
+    if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text):
         return None
     text = in_plain_order(text)
     words = _WORD.findall(text)
