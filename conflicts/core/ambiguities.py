@@ -11,6 +11,7 @@ from conflicts.core.comparable import (
     may_be_of_one_thing,
     scope_words,
 )
+from conflicts.core.conditions import are_under_conditions
 from conflicts.core.cues import Cue
 from conflicts.core.rules import one_sentence
 from conflicts.core.rules.pair import Clash, FactPair, nearness_of
@@ -114,7 +115,7 @@ def _in_other_words(pair: FactPair) -> Clash | None:
     a, b = pair.a, pair.b
     if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
         return None
-    if pair.is_of_other_thing or apart.is_other_activity(a, b):
+    if pair.is_of_other_thing or apart.is_other_activity(a, b) or are_under_conditions(a, b):
         return None
     if apart.is_other_part(a, b) or apart.is_narrowed(a, b) or apart.is_other_name(a, b):
         return None

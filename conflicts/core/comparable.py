@@ -112,25 +112,18 @@ def _mentions(statement: Statement, names: frozenset[str]) -> bool:
 
 
 def is_real(statement: Statement) -> bool:
-    """Return whether a text states a fact: no question, proposal, exercise or recollection.
-
-    "If an alert fires, call the lead" is a rule in force, whatever its mood.
-    """
+    """Return whether a text states a fact: no question, proposal, exercise or recollection."""
     if statement.has(Cue.UNREAL):
         return False
-    is_rule = bool(_RULE.match(statement.fact.content))
     is_own = bool(_TOLD.match(statement.fact.content))
     return any(
-        claim.modality in {"fact", "plan"}
-        or (is_rule and claim.modality == "hypothetical")
-        or (is_own and claim.modality == "quote")
+        claim.modality in {"fact", "plan"} or (is_own and claim.modality == "quote")
         for claim in statement.reading.claims
     )
 
 
 # What the writer told others is the writer's own word: "Told the caller that we are closed."
 _TOLD: Final = re.compile(r"(?:told|informed|replied|answered|explained)\b", re.IGNORECASE)
-_RULE: Final = re.compile(r"(?:if|when|whenever)\b", re.IGNORECASE)
 _PERIOD: Final = re.compile(
     r"^(?:(?:at\sthe\s)?end\sof|in|for|by|during|from|on|until|kw|week|since)?\s?"
     r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s?\d+(?:\.\d+)*|"

@@ -46,6 +46,11 @@ def are_parted(a: Statement, b: Statement) -> bool:
     return _adds_condition(a, b) or _adds_condition(b, a)
 
 
+def are_under_conditions(a: Statement, b: Statement) -> bool:
+    """Return whether either text holds only if something is so that the other does not mention."""
+    return _adds_condition(a, b, "clause") or _adds_condition(b, a, "clause")
+
+
 def are_day_parts(a: Statement, b: Statement) -> bool:
     """Return whether the texts are about two parts of the day."""
     mine, theirs = (
@@ -55,12 +60,13 @@ def are_day_parts(a: Statement, b: Statement) -> bool:
     return bool(mine and theirs and mine.isdisjoint(theirs))
 
 
-def _adds_condition(a: Statement, b: Statement) -> bool:
+def _adds_condition(a: Statement, b: Statement, group: str = "") -> bool:
+    """Return whether `a` has a condition, of the group of the pattern if one is given."""
     if _IN_ANY_CASE.search(b.fact.content):
         return False
     for match in _CONDITIONS.finditer(a.fact.content):
-        condition = next(words for words in match.groups() if words)
-        if not _is_mentioned(condition, b):
+        condition = match[group] if group else next(words for words in match.groups() if words)
+        if condition and not _is_mentioned(condition, b):
             return True
     return False
 

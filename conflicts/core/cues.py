@@ -49,7 +49,7 @@ _GREW: Final = (
     r"|doubled|halved|(?:went|gone|came|come|crept)\s(?:up|down))"
     r"\s(?:\w+\s){0,4}?(?:to|by|from|above|below|past)\b"
     r"|(?:has|have|had)\s(?:\w+\s){0,2}(?:reached|become|merged|\w+ed\s(?:to|into))\b"
-    r"|(?:reached|became|merged)\b"
+    r"|(?<!\bbe\s)(?:reached\s(?:\w+\s){0,2}\d|became\b|(?<=\w\s)merged\b)"
 )
 
 _PATTERNS: Final[dict[Cue, str]] = {
@@ -192,13 +192,14 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
         | \bdraft\b(?!\s(?:\w+s|that|which|older|stays)\b) | quoted\b | game\s?day | tabletop
         | (?<!writing\s)(?<!written\s)exercise\b | simulat | hypothetical
-        | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)\bwants?\sto\b | compared\b
+        | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)(?<!\bwho\s)\bwants?\sto\b | compared\b
         | \basked\swhether
         | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s(?:about|of)
         | brainstorm | \brfc\b | prototype | \bpoc\b | proof\sof\sconcept
         | \bmock\b(?!-?ups?\b) | \bjoke\b
         | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s(?:are|is)\b | was\sasked\sabout
-        | wishes?\b | (?:thanks|thank\syou|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
+        | wishes?\b
+        | (?:thanks(?!\sto\b)|thank\syou|wow|hey|congrats|haha|lol|btw|gonna|yeah|yep|woah)\b
     """,
     Cue.PROGRESS: r"""
         \bstage\s(?:one|two|three|four|five|\d+)\b | \bphase\s(?:one|two|three|\d+)\b

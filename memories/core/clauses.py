@@ -37,7 +37,7 @@ _BE = FORMS_OF_BE | {"get", "gets", "got"}
 _CLAUSE_OPENERS = frozenset(["if", "when", "unless", "because", "whenever", "although", "that"])
 _ADJUNCT_OPENERS = frozenset(
     ["in", "on", "at", "during", "for", "since", "after", "before", "by", "from", "until", "with",
-     "within", "under", "when", "if", "as"]
+     "within", "under", "when", "if", "as", "over", "throughout", "because", "according"]
 )  # fmt: skip
 _BREAKS = frozenset(["but", "whereas", "while", "so", "yet"])
 _ADVERBS = frozenset(
@@ -214,7 +214,7 @@ def _choose(tokens: Sequence[Token], candidates: list[int], start: int) -> tuple
 
 def skip_leading_adjunct(tokens: Sequence[Token]) -> int:
     """Return the index after a leading "In January," or "When the queue grows," phrase."""
-    if not tokens or tokens[0].lower not in PREPOSITIONS | _SUBORDINATORS:
+    if not tokens or not _opens_adjunct(tokens):
         return 0
     may_hold_verb = tokens[0].lower in _SUBORDINATORS
     for index, token in enumerate(tokens[:25]):
@@ -229,6 +229,23 @@ def skip_leading_adjunct(tokens: Sequence[Token]) -> int:
         if opens_phrase and tokens[index - 1].lower not in PREPOSITIONS:
             return index
     return 0
+
+
+def _opens_adjunct(tokens: Sequence[Token]) -> bool:
+    first, second = tokens[0].lower, tokens[1] if len(tokens) > 1 else tokens[0]
+    is_amount = first == "over" and (second.kind != "word" or second.lower in NUMBER_WORDS)
+    return (first in PREPOSITIONS | _SUBORDINATORS and not is_amount) or opens_with_source(tokens)
+
+
+def opens_with_source(tokens: Sequence[Token]) -> bool:
+    """Return whether a clause begins with what it is due to: "thanks to Ana", "according to Ana".
+
+    The former is read as "because" of them.
+    """
+    first = tokens[0]
+    is_thanks = first.written.lower().startswith("thanks")
+    is_said = first.lower == "according" and len(tokens) > 1 and tokens[1].lower == "to"
+    return is_thanks or is_said
 
 
 def _is_auxiliary(tokens: Sequence[Token], index: int) -> bool:

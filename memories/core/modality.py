@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 
 from memories.core.claim_types import Modality
-from memories.core.clauses import Clause
-from memories.core.function_words import AUXILIARIES, DETERMINERS, FORMS_OF_BE, PREPOSITIONS
+from memories.core.clauses import Clause, skip_leading_adjunct
+from memories.core.function_words import (
+    AUXILIARIES,
+    DETERMINERS,
+    FORMS_OF_BE,
+    NEGATORS,
+    PREPOSITIONS,
+    PRONOUNS,
+    words_of,
+)
 from memories.core.tokeniser import stems
-from memories.core.vocabulary import lemma
+from memories.core.vocabulary import is_plural, lemma
 
 # Cues of one or more words, tried in this order; a fact has none of them.
 _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
@@ -20,7 +29,7 @@ _CUES: tuple[tuple[Modality, tuple[str, ...]], ...] = (
     ("history", ("previously", "formerly", "originally", "historically", "initially", "back then",
                  "back when", "in the past", "at that time", "at first", "in the old days",
                  "years ago", "in those days")),
-    ("proposal", ("maybe", "perhaps", "might", "possibly", "let's", "let us", "we could",
+    ("proposal", ("maybe", "perhaps", "might", "possibly", "we could",
                   "could be", "we should", "want to", "wants to", "would like", "hope to",
                   "hopes to", "how about", "what about", "thinking about", "thinking of", "an idea",
                   "the idea", "proposal to", "could", "we consider", "is considering",
@@ -40,14 +49,23 @@ _LABELS: dict[str, Modality] = {
     "rfc": "proposal", "question": "question", "plan": "plan", "todo": "plan", "goal": "plan",
     "hypothesis": "hypothetical", "history": "history", "quote": "quote",
 }  # fmt: skip
+_LETS = re.compile(r"\W{0,3}let(?:['’]s|\sus)\b", re.IGNORECASE)
 _PROPOSING = stems(
-    "propose suggest recommend consider float debate discuss evaluate explore wonder"
+    "propose suggest recommend consider float debate discuss evaluate explore wonder contemplate"
 )
-_WANTING = frozenset(["want", "wants", "wanted"])
+_WANTING = stems("want prefer wish")  # somebody "to"
+_HOPING = stems("hope wish demand request insist urge fear doubt dream")  # "that"
+_ASKING = stems(
+    "ask request demand urge beg lobby plead push"
+)  # once; "we ask guests to" is a rule
+_EXPECTING = stems("expect want")
 _REPORTING = frozenset(
     ["said", "says", "claimed", "claims", "argues", "argued", "thinks", "thought", "believes",
-     "believed", "mentioned", "guesses", "heard", "told"]
+     "believed", "mentioned", "guesses", "heard", "told", "complains", "complained"]
 )  # fmt: skip
+_OUTDATED = words_of("old outdated obsolete former previous earlier last expired early")
+_OF_ANY = words_of("a an any you one anyone anybody someone somebody there no nobody all every")
+_GOVERNING = 8  # words in which a sentence says whose wish it tells
 _WAS = frozenset(["was", "were", "had"])
 _PERIODS = frozenset(
     ["spring", "summer", "autumn", "fall", "winter", "week", "month", "quarter", "term", "season",
@@ -60,6 +78,8 @@ def modality_of(clause: Clause, sentence: str, opening: Sequence[str]) -> Modali
     """Return the modality of a clause of a sentence that begins with the words `opening`."""
     if sentence.rstrip("\"') ").endswith("?"):
         return "question"
+    if _LETS.match(sentence):
+        return "proposal"
     lowers = [token.lower for token in clause.tokens]
     if len(lowers) > 1 and lowers[1] == ":" and lowers[0] in _LABELS:
         return _LABELS[lowers[0]]
@@ -76,25 +96,91 @@ def _cues_at(lowers: Sequence[str], index: int) -> list[int]:
     return [
         rank
         for rank, cue in _CUES_BY_HEAD.get(lowers[index], ())
-        if tuple(lowers[index : index + len(cue)]) == cue
+        if tuple(lowers[index : index + len(cue)]) == cue and not _is_of_some(lowers, index)
     ]
+
+
+def _is_of_some(lowers: Sequence[str], index: int) -> bool:
+    """Return True for "members who want to leave": it says of whom a statement is."""
+    return index > 0 and lowers[index - 1] == "who" and lemma(lowers[index]) in _WANTING
 
 
 def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     """Return the modality by verbs and tense, for a clause without a fixed cue."""
     present = frozenset(lowers)
-    if _used_to(lowers) or ("until" in present and present & _WAS):
+    is_past = "until" in present and present & _WAS
+    if _used_to(lowers) or is_past or _is_from_outdated(lowers):
         return "history"
     if present & _REPORTING and _reports(lowers):
         return "quote"
     if "would" in present:
         return "hypothetical"
+    if _is_proposed(clause, lowers) or any(map(_is_wish, *_governed(clause, lowers))):
+        return "proposal"
+    if "will" in present and "if" in present:
+        return "fact" if _is_of_any_case(lowers) else "hypothetical"
+    return "plan" if "will" in present and not present & {"when", "whenever"} else "fact"
+
+
+def _is_proposed(clause: Clause, lowers: Sequence[str]) -> bool:
+    """Return True for "suggests" and "was discussed", not for "is discussed every week"."""
     main = lowers[clause.verb] if 0 <= clause.verb < len(lowers) else ""
-    if lemma(main) in _PROPOSING and not clause.is_passive:
-        return "proposal"
-    if main in _WANTING and "to" in lowers[clause.verb + 1 :]:  # "they want the crane to lift 16 t"
-        return "proposal"
-    return "plan" if "will" in present and not present & {"if", "when", "whenever"} else "fact"
+    is_done = not clause.is_passive or not {"was", "were", "been"}.isdisjoint(lowers)
+    return lemma(main) in _PROPOSING and is_done
+
+
+def _governed(
+    clause: Clause, lowers: Sequence[str]
+) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
+    """Return what stands up to each word that may be the main verb, and behind it."""
+    lead = skip_leading_adjunct(clause.tokens)  # "If a caller insists that …, Milan decides"
+    ends = [
+        index + 1
+        for index in range(lead + 1, min(len(lowers), lead + _GOVERNING))
+        if _may_govern(lowers, index)
+    ]
+    return [lowers[:end] for end in ends], [lowers[end:] for end in ends]
+
+
+def _may_govern(lowers: Sequence[str], index: int) -> bool:
+    """Return whether a word is no noun by those around it: "we considered a", "asking for"."""
+    before, lower = lowers[index - 1], lowers[index]
+    following = lowers[index + 1] if index + 1 < len(lowers) else ""
+    if before in DETERMINERS | PREPOSITIONS or before == "who":
+        return False
+    is_form = lower.endswith(("s", "ed", "ing")) or before in PRONOUNS or is_plural(before)
+    leads_on = following in DETERMINERS | PREPOSITIONS | PRONOUNS or following.endswith("ing")
+    return is_form and leads_on
+
+
+def _is_wish(said: Sequence[str], rest: Sequence[str]) -> bool:
+    """Return whether words that end in a verb make a wish or an idea of the rest."""
+    verb, base = said[-1], lemma(said[-1])
+    is_passive = len(said) > 1 and said[-2] in _BE and not verb.endswith("ing")
+    if is_passive:
+        return False
+    if base in _PROPOSING or (base in _HOPING and rest[:1] == ["that"]):
+        return True
+    if "to" not in rest and "for" not in rest:
+        return False
+    if base in _WANTING or (base in _EXPECTING and not NEGATORS.isdisjoint(said)):
+        return "to" in rest
+    return base in _ASKING and verb.endswith(("ed", "ing"))
+
+
+def _is_of_any_case(lowers: Sequence[str]) -> bool:
+    """Return whether a condition may come any day: "if a child is ill", not "if the motion passes".
+
+    Then it is a rule in force.
+    """
+    at = lowers.index("if") + 1
+    subject = lowers[at] if at < len(lowers) else ""
+    return subject in _OF_ANY or is_plural(subject)
+
+
+def _is_from_outdated(lowers: Sequence[str]) -> bool:
+    """Return True for "according to an old leaflet"."""
+    return lowers[:2] == ["according", "to"] and not _OUTDATED.isdisjoint(lowers[2:5])
 
 
 def _used_to(lowers: Sequence[str]) -> bool:

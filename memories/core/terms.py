@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from memories.core.claim_types import Region, Term, TermKind, UnreadWord
-from memories.core.clauses import Clause, skip_leading_adjunct
+from memories.core.clauses import Clause, opens_with_source, skip_leading_adjunct
 from memories.core.function_words import (
     AUXILIARIES,
     CONJUNCTIONS,
@@ -65,7 +65,7 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
     if change is not None and opens_in_subject and _is_by_agent(clause, change):
         opening = "aside"  # the subject is the agent of the change, not its object
     scan = Scan(clause, change, opening)
-    if lead and lead_region == "aside":
+    if lead and lead_region == "aside" and not opens_with_source(clause.tokens):
         scan.prep = ":"  # "Preview envs: …" may limit the statement
     index = 0
     passed: list[Token] = []
@@ -100,7 +100,8 @@ def _lead(clause: Clause) -> tuple[int, Region]:
         before = clause.tokens[:colon]
         has_name = any(token.kind != "word" or token.text[:1].isupper() for token in before[1:])
         return colon + 1, "condition" if has_name else "aside"
-    return skip_leading_adjunct(clause.tokens), "condition"
+    region: Region = "aside" if opens_with_source(clause.tokens) else "condition"
+    return skip_leading_adjunct(clause.tokens), region
 
 
 def _is_by_agent(clause: Clause, change: TransitionSpan) -> bool:

@@ -52,7 +52,8 @@ _PATTERNS: Final = tuple(
 )  # fmt: skip
 _NOT_PLAIN: Final = re.compile(
     r"\b(?:not|never|no|if|unless|until|except|when|while|should|could|might|may|would|will|was|"
-    r"were|had|used|now|again|instead|longer|also|too|only|or|and|maybe|perhaps|proposal|draft|"
+    r"were|had|used|now|again|instead|longer|also|too|another|additional|further|only|or|and|maybe|"
+    r"perhaps|proposal|draft|"
     r"temporar\w*|today|this|next|last)\b|[?\"“”]",
     re.IGNORECASE,
 )
@@ -68,7 +69,7 @@ def typed_answers(content: str) -> tuple[Answer, ...]:
         return ()
     for kind, pattern in _PATTERNS:
         found = pattern.fullmatch(text)
-        if found is not None and _is_sure(kind, found) and _is_fact(content):
+        if found is not None and _is_sure(kind, found) and _is_fact(content, found):
             return (_answer(kind, found),)
     return ()
 
@@ -80,9 +81,19 @@ def _is_sure(kind: str, found: re.Match[str]) -> bool:
     return is_product(concept_of(found["product"].lower())) or "." in found["version"]
 
 
-def _is_fact(content: str) -> bool:
+def _is_fact(content: str, found: re.Match[str]) -> bool:
+    """Return whether a text makes one claim, and says it of the thing of a match without a limit.
+
+    "Over Easter the kiosk opens at 10" is of Easter; the verb of "Ana says the kiosk opens at 10"
+    is another one.
+    """
     claims = read_cached(content).claims
-    return len(claims) == 1 and claims[0].modality == "fact" and claims[0].transition is None
+    if len(claims) != 1 or claims[0].modality != "fact" or claims[0].transition is not None:
+        return False
+    regions = {term.region for term in claims[0].terms}
+    verb = found.groupdict().get("verb")
+    is_limited = not regions.isdisjoint(("condition", "aside"))
+    return not is_limited and (verb is None or claims[0].verb == concept_of(verb))
 
 
 def _answer(kind: str, found: re.Match[str]) -> Answer:
