@@ -31,6 +31,11 @@ def stated_dates(statement: Statement, dimension: str) -> set[str]:
     return {date for date in held - named if dates.dimension(date) == dimension}
 
 
+def dated_text(statement: Statement) -> str:
+    """Return the clauses of a text that give a date or an hour."""
+    return ". ".join(claim.text for claim in statement.reading.claims if claim.dates)
+
+
 def denies_other_value(a: Statement, b: Statement) -> bool:
     """Return whether one text denies a value, and the other gives others of its kind only."""
     return _denies_other(a, b) or _denies_other(b, a)

@@ -15,9 +15,9 @@ from conflicts.core.answers.several import (
 from conflicts.core.comparable import is_real
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values, is_measured, is_yes_or_no, mentions
+from memories.core.one_more import is_one_more
 
 NEAR_QUESTION: Final = 0.70
-_ALSO: Final = re.compile(r"\b(?:too|as\swell|also|additionally|in\saddition)\b", re.IGNORECASE)
 # What comes to an end changes from no to yes by itself.
 _COMPLETION: Final = re.compile(
     r"^(?:has|have|had|did|was|were)\b|^(?:is|are)\b.*\b(?:done|closed|completed?|finished|fixed|ready|resolved|"
@@ -46,7 +46,8 @@ def is_unaware(
     asked = new.answer.question
     if _COMPLETION.search(asked) and _YES.match(new.answer.answer):
         return False
-    if _MEASURED.search(asked) or _ALSO.search(timeline.facts[new.position].content):
+    texts = (timeline.facts[one.position].content for one in (old, new))
+    if _MEASURED.search(asked) or is_one_more(*texts):
         return False
     if _knows(timeline, index, old, new) or _knows(timeline, index, new, old):
         return False

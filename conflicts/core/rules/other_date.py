@@ -8,11 +8,12 @@ from conflicts.core.apart import is_observed
 from conflicts.core.dates import explain_dates
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
-from conflicts.core.stated_values import stated_dates
+from conflicts.core.stated_values import dated_text, stated_dates
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import WEEKDAYS, WORKDAYS
 from memories.core.dates import dimension, names_every_such_day
 from memories.core.lexicon import CLOSING
+from memories.core.one_more import is_one_more
 
 RULE: Final = Rule(
     id="ambiguity.other-words.date",
@@ -32,7 +33,7 @@ def find(pair: FactPair) -> Clash | None:
     """Compare the weekdays, then the dates, that the texts give."""
     if pair.cosine < MIN_COSINE or is_observed(pair.a, pair.b) or _tells_of_closing(pair):
         return None
-    if _each_has_its_days(pair):
+    if _each_has_its_days(pair) or is_one_more(dated_text(pair.a), dated_text(pair.b)):
         return None
     for unit in ("weekday", "day"):
         mine, theirs = stated_dates(pair.a, unit), stated_dates(pair.b, unit)

@@ -8,6 +8,7 @@ from typing import Final
 
 from conflicts.core.apart import is_observed
 from conflicts.core.comparable import scope_words
+from conflicts.core.numbered_things import are_of_other_numbers, labels_of
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.stated_values import stated_quantities
@@ -15,7 +16,7 @@ from conflicts.core.statements import Statement
 from memories.core import measures
 from memories.core.claims import Quantity
 from memories.core.counted_parts import counts_a_part
-from memories.core.function_words import PREPOSITIONS, words_of
+from memories.core.function_words import words_of
 from memories.core.lexicon import concept_of
 from memories.core.reasons import Difference
 
@@ -47,11 +48,6 @@ _GROUPS: Final = frozenset(
                  " pensioner retiree"),
     )
 )  # fmt: skip
-# "Roof B", "incubator 2": which one of a kind a text is about.
-_LABELLED: Final = re.compile(
-    r"\b(?P<noun>[A-Za-z]{3,30})\s#?(?P<label>\d{1,4}|(?-i:[B-HJ-Z]))\b(?![.,]\d|\s?%)",
-    re.IGNORECASE,
-)
 _OFFSET: Final = re.compile(r"\s(?:before|ahead|earlier|prior|in\sadvance|beforehand)\b", re.I)
 
 
@@ -107,20 +103,9 @@ def _comparable(a: Statement, b: Statement) -> Iterator[tuple[Quantity, Quantity
 
 def _label_other_things(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:
     """Return whether the texts label one noun differently, beside the amounts compared."""
-    one, other = _labels(a, mine), _labels(b, theirs)
-    return any(one[noun].isdisjoint(other[noun]) for noun in one.keys() & other.keys())
-
-
-def _labels(statement: Statement, quantity: Quantity) -> dict[str, set[str]]:
-    """Return the labels of each noun of a text, by its stem, without the number of an amount."""
-    found: dict[str, set[str]] = {}
-    for match in _LABELLED.finditer(statement.fact.content):
-        if (
-            match["label"] not in quantity.text.split()
-            and match["noun"].lower() not in PREPOSITIONS
-        ):
-            found.setdefault(concept_of(match["noun"].lower()), set()).add(match["label"].upper())
-    return found
+    return are_of_other_numbers(
+        labels_of(a.fact.content, mine.text), labels_of(b.fact.content, theirs.text)
+    )
 
 
 def _counts_a_part(a: Statement, mine: Quantity, b: Statement, theirs: Quantity) -> bool:

@@ -9,9 +9,10 @@ from conflicts.core.dates import dates_of, explain_dates
 from conflicts.core.opposites import opposite_words
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
-from conflicts.core.stated_values import stated_dates
+from conflicts.core.stated_values import dated_text, stated_dates
 from conflicts.core.statements import Statement
 from memories.core.dates import agree
+from memories.core.one_more import is_one_more
 
 RULE: Final = Rule(
     id="ambiguity.other-words.time",
@@ -33,7 +34,8 @@ def find(pair: FactPair) -> Clash | None:
     mine, theirs = stated_dates(pair.a, "clock"), stated_dates(pair.b, "clock")
     if len(mine) != 1 or len(theirs) != 1:
         return None
-    if opposite_words(pair.a, pair.b) or _is_of_other_day(pair.a, pair.b):
+    is_other = opposite_words(pair.a, pair.b) or _is_of_other_day(pair.a, pair.b)
+    if is_other or is_one_more(dated_text(pair.a), dated_text(pair.b)):
         return None
     left, right = min(mine), min(theirs)
     if left.endswith("z") != right.endswith("z") or agree(left, right):

@@ -20,6 +20,7 @@ from memories.core.cases import (
 from memories.core.claim_types import Claim
 from memories.core.counted_parts import counts_a_part
 from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE, REFUSING
+from memories.core.one_more import is_one_more
 
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
 
@@ -131,9 +132,11 @@ def _is_behind_all(case: Case, pair: TermPair, clashes: Sequence[TermPair]) -> b
 
 
 def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
-    """Return whether the values are members of a list, or two days on which it is closed."""
+    """Return whether the values are of a list, of one more thing, or days on which it is closed."""
     if all(pair.a.kind in ("word", "name") for pair in clashes):
         return not _excludes(case, clashes)
+    if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
+        return True
     return all(map(_is_weekday, clashes)) and bool(case.is_additive or case.shared & CLOSING)
 
 
