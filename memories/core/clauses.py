@@ -18,7 +18,7 @@ from memories.core.function_words import (
     PRONOUNS,
 )
 from memories.core.number_words import NUMBER_WORDS
-from memories.core.tokeniser import Token
+from memories.core.tokeniser import Token, stems
 from memories.core.vocabulary import (
     IRREGULAR_PAST,
     VERBS,
@@ -39,6 +39,7 @@ _ADJUNCT_OPENERS = frozenset(
     ["in", "on", "at", "during", "for", "since", "after", "before", "by", "from", "until", "with",
      "within", "under", "when", "if", "as", "over", "throughout", "because", "according"]
 )  # fmt: skip
+_OF_PLACES = stems("stand hang lie sit live rest lean wait")  # verbs of where something is
 _BREAKS = frozenset(["but", "whereas", "while", "so", "yet"])
 _ADVERBS = frozenset(
     ["not", "never", "always", "also", "only", "now", "still", "already", "currently", "no",
@@ -246,6 +247,18 @@ def opens_with_source(tokens: Sequence[Token]) -> bool:
     is_thanks = first.written.lower().startswith("thanks")
     is_said = first.lower == "according" and len(tokens) > 1 and tokens[1].lower == "to"
     return is_thanks or is_said
+
+
+def is_inverted(clause: Clause) -> bool:
+    """Return whether the subject stands behind the verb: "behind the shed stand the ladders"."""
+    tokens, at = clause.tokens, max(clause.verb, clause.aux)
+    if clause.is_imperative or not 1 < at < len(tokens) - 1 or skip_leading_adjunct(tokens):
+        return False
+    lowers = [token.lower for token in tokens[:at]]
+    if lowers[0] not in PREPOSITIONS | {"opposite"} and lowers[:2] != ["next", "to"]:
+        return False
+    is_placed = lemma(tokens[at].lower) in _OF_PLACES or tokens[at].lower in FORMS_OF_BE
+    return is_placed and tokens[at + 1].lower in DETERMINERS and "," not in lowers
 
 
 def _is_auxiliary(tokens: Sequence[Token], index: int) -> bool:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memories.core.claim_types import Region, Term, TermKind, UnreadWord
-from memories.core.clauses import Clause, opens_with_source, skip_leading_adjunct
+from memories.core.clauses import Clause, is_inverted, opens_with_source, skip_leading_adjunct
 from memories.core.function_words import (
     AUXILIARIES,
     CONJUNCTIONS,
@@ -84,6 +85,8 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
     scan.lead_by("", len(clause.tokens))
     if scan.negations > 1:
         scan.add("not", "not", "word", at=len(clause.tokens))
+    if is_inverted(clause):
+        scan.terms = _in_plain_order(scan.terms)
     agent_prep = scan.agent_prep or ("by" if clause.is_passive else "")
     return Parsed(
         terms=tuple(scan.terms),
@@ -91,6 +94,19 @@ def read_terms(clause: Clause, change: TransitionSpan | None) -> Parsed:
         agent_prep=agent_prep,
         unread=unread(passed, heading),
     )
+
+
+def _in_plain_order(terms: Sequence[Term]) -> list[Term]:
+    """Return the terms of "behind the shed stand the ladders" as of the plain order."""
+    verb = [term for term in terms if term.is_verb]
+    rest = [term for term in terms if not term.is_verb]
+    place = [replace(t, region="predicate") if t.region == "subject" else t for t in rest]
+    is_subject = [t.region == "predicate" and t.prep in ("", "of") for t in rest]
+    subject = [
+        replace(t, region="subject") for t, is_it in zip(rest, is_subject, strict=True) if is_it
+    ]
+    others = [t for t, is_it in zip(place, is_subject, strict=True) if not is_it]
+    return [*subject, *verb, *others]
 
 
 def _lead(clause: Clause) -> tuple[int, Region]:
