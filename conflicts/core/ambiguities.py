@@ -99,10 +99,12 @@ def _is_sure(timeline: Timeline, older: int, newer: int) -> bool:
     """Return whether two facts fill one sentence with values that exclude each other.
 
     A word that both of them use announces nothing, and neither does the mood of a statement
-    ("Draft invoices are kept for 30 days"); only a change that the newer one alone tells does.
+    ("Draft invoices are kept for 30 days"); only a change that the newer one alone tells does, and
+    an interim that one of them is.
     """
     a, b = timeline.statements[older], timeline.statements[newer]
-    if timeline.cosine(older, newer) < SURE_COSINE or (b.cues - a.cues) & _CHANGES:
+    is_told = (b.cues - a.cues) & _CHANGES or Cue.TEMPORARY in a.cues ^ b.cues
+    if timeline.cosine(older, newer) < SURE_COSINE or is_told:
         return False
     if a.has(*SETTLES, Cue.EVENT) or b.has(Cue.EVENT) or not (a.states_fact and b.states_fact):
         return False

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from conflicts.core.dates import dates_of
+from conflicts.core.occasions import is_of_other_time
 from conflicts.core.statements import Statement
 from memories.core.claim_types import Claim
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
@@ -28,7 +29,7 @@ _SET: Final = re.compile(
     re.IGNORECASE,
 )
 _LEAD: Final = re.compile(
-    r"^(?P<prep>from|in|on|at|during|after|before|once|while|for|within|until|outside)\s"
+    r"^(?P<prep>from|in|on|at|over|during|after|before|once|while|for|within|until|outside)\s"
     r"(?P<rest>[^,:.]{2,50}?)(?=[,:]|\s(?:the|our|an?|all)\s)",
     re.IGNORECASE,
 )
@@ -257,7 +258,7 @@ def is_narrowed(a: Statement, b: Statement) -> bool:
         lead = _LEAD.match(statement.fact.content)
         if lead and not _repeats(lead["rest"], other):
             return True
-    return False
+    return is_of_other_time(a, b)
 
 
 def _repeats(condition: str, other: Statement) -> bool:

@@ -34,7 +34,8 @@ _IN_ANY_CASE: Final = re.compile(
 # What follows from the condition begins without a comma: "if you are on call you will be phoned".
 _CONSEQUENCE: Final = re.compile(
     r"(?<=\w)\s(?:(?:you|we|they|he|she|it|one)\s(?:will|can|may|must|should|have\sto|need)|"
-    r"(?:the|our|an?)\s\w{1,40}\s(?:is|are|was|were|has|have|goes|go|will|can|may|must|should))\b",
+    r"(?:the|our|an?)\s\w{1,40}\s(?:is|are|was|were|has|have|goes|go|will|can|may|must|should|"
+    r"\w{2,30}s\s(?:at|from|until|in|on|for|by)))\b",
     re.IGNORECASE,
 )
 _POSSESSIVE: Final = re.compile(r"['’]s$")

@@ -180,7 +180,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | stop-?gap | one-?off | on\s(?:holiday|leave|vacation|trial)\b | \bmaternity
         | this\sweek\sonly | as\san\sexception | for\sthe\sduration | provisional
         | until\s[\w\s]{{1,60}}\s(?:ends?|expires?|closes?)\b
-        | for\sthe\s(?:season|summer|winter|event)\b
+        | for\sthe\s(?:season|summer|winter|event)\b | \bexceptionally\b
+        | \bas\s(?:a\s)?deputy\b
     """,
     Cue.UNREAL: r"""
         ^idea\b | \bidea\s?: | \bproposal\b | propos(?:ed|es|ing)\b
@@ -291,6 +292,19 @@ _SPAN: Final = re.compile(
     rf"(?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s{MONTH_PATTERN}\b",
     re.IGNORECASE,
 )
+# "Next week the shop opens at 9": of that week alone, unless it tells what happens then.
+_OF_A_PERIOD: Final = re.compile(
+    rf"^(?:(?:next|this|the\scoming)\s(?:week|weekend|month|{WEEKDAY_PATTERN})|today|tomorrow|"
+    rf"tonight)\b|\b(?:this|next|coming)\s{WEEKDAY_PATTERN}(?=\W*$)",
+    re.IGNORECASE,
+)
+_STEP: Final = re.compile(
+    r"\b(?:move|switch|migrate|change|replace|start|stop|drop|launch|retire|introduce|begin)s?\b",
+    re.IGNORECASE,
+)
+_HAPPENS: Final = frozenset(
+    {Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.END, Cue.SETTLE, Cue.EVENT, Cue.PROGRESS}
+)
 _KEEPING: Final = re.compile(
     r"\b(?:keep|keeps|kept|retain\w*|retention|hold|holds|held|stor(?:e|es|ed)|valid|cached?|lasts?|"
     r"stays?|remain\w*|works?|available|readable|playable|on\sdisk)\b",
@@ -327,6 +341,9 @@ def cues(text: str) -> frozenset[Cue]:
         found.add(Cue.TEMPORARY)
     if _is_event(text) and slot_of(text) is None:  # "X was founded by Y" is said of X
         found.add(Cue.EVENT)
+    is_step = bool(_STEP.search(text)) or not found.isdisjoint(_HAPPENS)
+    if _OF_A_PERIOD.search(text) and not is_step:
+        found.add(Cue.TEMPORARY)
     if Cue.AGAIN in found and _NO_RETURN.search(text):
         found.discard(Cue.AGAIN)
     return frozenset(found)

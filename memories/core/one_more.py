@@ -16,6 +16,14 @@ _ONE_MORE: Final = re.compile(
 )
 
 
+_DENIED: Final = re.compile(r"\b(?:not?|never|nobody|nothing|cannot)\b|n['’]t\b", re.IGNORECASE)
+
+
 def is_one_more(a: str, b: str) -> bool:
     """Return whether just one of two texts says that what it tells comes on top of the rest."""
-    return bool(_ONE_MORE.search(a)) != bool(_ONE_MORE.search(b))
+    return _adds(a) != _adds(b)
+
+
+def _adds(text: str) -> bool:
+    """Return whether a text adds something: not "we do not sell shoes a second time"."""
+    return bool(_ONE_MORE.search(text)) and not _DENIED.search(text)

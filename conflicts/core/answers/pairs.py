@@ -13,6 +13,7 @@ from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.comparable import is_of_other_place, may_be_of_one_thing
 from conflicts.core.conditions import are_parted
 from conflicts.core.cues import Cue
+from conflicts.core.occasions import is_of_other_time
 from conflicts.core.settled import SETTLES
 from conflicts.core.statements import Statement, read
 from conflicts.core.subjects import LocatedText, are_of_other_subjects, note_of
@@ -75,7 +76,10 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
         return False
     if are_of_other_subjects(_note_without(a, old), _note_without(b, new)):
         return False
-    if _are_parted(a, b, old, new) or _number_other_things(a, b, old, new):
+    answers = f"{old.answer.answer} {new.answer.answer}"
+    if is_of_other_time(a, b, asked=answers) or _are_parted(a, b, old, new):
+        return False
+    if _number_other_things(a, b, old, new):
         return False
     return not _are_of_other_periods(timeline, old, new)
 
