@@ -20,6 +20,7 @@ from tests.conflicts.rules.stories import rules_of
         ("The tax return is due on 31 July.", "The tax return is not due on 30 September."),
         ("The webhook times out after 10 s.", "The webhook never times out after 60 s."),
         ("A class has 24 pupils.", "No class has 30 pupils."),
+        ("The guide to hall two is in French.", "The guide to hall two is not in English."),
         ("The ferry carries 60 cars.", "The ferry cannot carry 90 cars."),
         ("The cafeteria opens at 11:00.", "It is wrong that the cafeteria opens at 10:00."),
         ("The greenhouse is watered at 6:15.", "It's not true that it is watered at 7:45."),

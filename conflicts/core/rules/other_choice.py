@@ -22,8 +22,11 @@ STRENGTH: Final = 0.65
 
 
 def find(pair: FactPair) -> Clash | None:
-    """Return a clash when the texts name two members of one kind, unless their subjects differ."""
-    if not pair.is_one_matter or not pair.names_exclude:
+    """Return a clash when the texts name two members of one kind, unless their subjects differ.
+
+    "Written in French" is "not written in English".
+    """
+    if not pair.is_one_matter or not pair.names_exclude or pair.is_denied_by_one:
         return None
     kinds = _other_kinds(pair.a, pair.b)
     return pair.clash(RULE, kinds, strength=STRENGTH) if kinds else None

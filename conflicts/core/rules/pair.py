@@ -102,6 +102,13 @@ class FactPair:
         )
 
     @cached_property
+    def is_denied_by_one(self) -> bool:
+        """Return whether each text makes one claim, and just one of them denies something."""
+        one, other = self.a.reading.claims, self.b.reading.claims
+        are_single = len(one) == len(other) == 1
+        return are_single and one[0].polarity != other[0].polarity
+
+    @cached_property
     def is_one_slot(self) -> bool:
         """Return whether the texts share enough to fill one slot of one sentence."""
         return self.nearness >= MIN_SLOT_NEARNESS and self.shared >= MIN_SLOT_WEIGHT
