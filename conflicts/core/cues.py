@@ -49,13 +49,14 @@ _GREW: Final = (
     r"|doubled|halved|(?:went|gone|came|come|crept)\s(?:up|down))"
     r"\s(?:\w+\s){0,4}?(?:to|by|from|above|below|past)\b"
     r"|(?:has|have|had)\s(?:\w+\s){0,2}(?:reached|become|merged|\w+ed\s(?:to|into))\b"
-    r"|(?<!\bbe\s)(?:reached\s(?:\w+\s){0,2}\d|became\b|(?<=\w\s)merged\b)"
+    r"|(?<!\bbe\s)(?:reached\s(?:\w+\s){0,2}\d|became\s(?:the|an?|our)\b|(?<=\w\s)merged\b)"
 )
 
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
         moved\b(?!\s(?:house|on)\b) | moves?\s(?:to|from|over)\b | migrat(?:ed|ion|es)
-        | switch(?:ed|es|ing)?\b(?!\s(?:on|off)\b) | replac(?:ed|es|ement) | swapped | flipped
+        | switch(?:ed|es|ing)?\b(?!\s(?:on|off)\b) | replac(?:es|ement) | swapped | flipped
+        | (?:(?<!\bis\s)(?<!\bare\s)(?<!\bnever\s)replaced|replaced\s(?:by|with))\b
         | upgraded
         | downgraded | converted | relocated | repointed | reassigned | transferred
         | renamed | changed\s(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b

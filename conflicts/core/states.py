@@ -16,8 +16,11 @@ from memories.core.sentence_case import in_mid_sentence
 MAX_CHARS: Final = 200  # of a text that declares a state and nothing else
 _ATTRIBUTE = r"(?P<attribute>status|state|phase|stage|lifecycle|maturity)"
 _VALUE = r"[\"'“‘]?(?P<value>[\w][\w /&+-]{0,40}?)[\"'”’]?\s?[.!]?\s?$"
-# "Terraform state is kept in S3" says where a thing named "state" is.
-_WHERE = r"(?!\w{1,20}(?:ed|pt|ld|en)\s(?:in|on|at|by|with|inside)\b)"
+# "Terraform state is kept in S3", "is in S3" says where a thing named "state" is.
+_WHERE = (
+    r"(?!\w{1,20}(?:ed|pt|ld|en)\s(?:in|on|at|by|with|inside)\b"
+    r"|(?:in|on)\s(?-i:[A-Z]\w{0,20}(?:\d|\s[A-Z])))"
+)
 _MENTION = re.compile(r"\b(?:status|state|phase|stage|lifecycle|maturity)\b", re.IGNORECASE)
 _FORMS = (
     re.compile(

@@ -39,6 +39,7 @@ _ADJUNCT_OPENERS = frozenset(
     ["in", "on", "at", "during", "for", "since", "after", "before", "by", "from", "until", "with",
      "within", "under", "when", "if", "as", "over", "throughout", "because", "according"]
 )  # fmt: skip
+_CONTAINING = stems("include exclude contain omit cover list show skip hold count lack")
 _OF_PLACES = stems("stand hang lie sit live rest lean wait")  # verbs of where something is
 _BREAKS = frozenset(["but", "whereas", "while", "so", "yet"])
 _ADVERBS = frozenset(
@@ -330,6 +331,8 @@ def _may_be_verb(tokens: Sequence[Token], index: int, start: int) -> bool:
 
 def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
     """Score a candidate for the finite verb by the next word, agreement and ending."""
+    if _opens_contents(tokens, index, start):
+        return 4
     lower = tokens[index].lower
     before = tokens[index - 1].lower if index > start else ""
     after = tokens[index + 1] if index + 1 < len(tokens) else None
@@ -358,6 +361,15 @@ def _verb_score(tokens: Sequence[Token], index: int, start: int) -> int:
         is_plural = before.endswith("s") and before.isalpha()
         score += 1 if is_third_person != is_plural else -1
     return score
+
+
+def _opens_contents(tokens: Sequence[Token], index: int, start: int) -> bool:
+    """Return True for "the export includes deleted rows", where the participle is of the rows."""
+    lower = tokens[index].lower
+    if index == start or not lower.endswith("s") or lemma(lower) not in _CONTAINING:
+        return False
+    following = tokens[index + 1 : index + 3]
+    return len(following) > 1 and following[0].lower.endswith("ed") and following[1].kind == "word"
 
 
 def _is_object(tokens: Sequence[Token], index: int) -> bool:

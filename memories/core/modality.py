@@ -202,9 +202,14 @@ def _tells_past_period(lowers: Sequence[str], opening: Sequence[str]) -> bool:
 
 
 def _reports(lowers: Sequence[str]) -> bool:
-    """Return True for "Ana says the deadline is Friday", not for "as said" or "all claims"."""
+    """Return True for "Ana says the deadline is Friday", not for "as said" or "all claims".
+
+    "…, says the warden" names who stands for what is stated, unless it is an old leaflet.
+    """
     at = next(index for index, lower in enumerate(lowers) if lower in _REPORTING)
     if at >= len(lowers) - 2 or (at and lowers[at - 1] in _BE | PREPOSITIONS | DETERMINERS):
         return False
+    if lowers[at - 1] == "," and at:
+        return not _OUTDATED.isdisjoint(lowers[at:])
     following = lowers[at + 1]
     return following.isalnum() and following not in AUXILIARIES

@@ -30,6 +30,7 @@ __all__ = ["CaseReading", "Relation", "relate"]
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
 # Words that make another name of one: "Old Varda", "East Elmbridge".
 _BEFORE_NAMES = words_of("east west north south upper lower old new great little inner outer")
+_YEARS = "year"
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 
 
@@ -114,9 +115,13 @@ def _leads_differ(pair: TermPair) -> bool:
 
 
 def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
-    """Return True for a term that does not identify the subject: the verb, or a count."""
-    is_count = pair.a.quantity is not None and pair.a.quantity.unit == "count"
-    return pair.a.is_verb or (is_count and alone)
+    """Return True for a term that does not identify the subject: the verb, a count or an age."""
+    quantity = pair.a.quantity
+    is_count = quantity is not None and quantity.unit == "count"
+    is_age = (
+        quantity is not None and pair.a.prep == pair.b.prep == "from" and _YEARS in quantity.text
+    )
+    return pair.a.is_verb or ((is_count or is_age) and alone)
 
 
 def _find_substitution(case: Case) -> str:

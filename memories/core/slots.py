@@ -20,9 +20,10 @@ from memories.core.slot_types import Frame, Slot
 from memories.core.slot_words import ARTICLES, IDLE, IN_NAMES, NAME, attribute_of
 
 _MAX_CHARS: Final = 300
-# "On the third of May" fills no slot of May.
+# "On the third of May" fills no slot of May, nor "the 1st of each month" one of the months.
 _DAY_OF_MONTH: Final = re.compile(
-    rf"\b(?:{'|'.join(DAYS_IN_WORDS)}|\d{{1,2}}(?:st|nd|rd|th))\sof\s{MONTH_PATTERN}\b",
+    rf"\b(?:{'|'.join(DAYS_IN_WORDS)}|\d{{1,2}}(?:st|nd|rd|th))\sof\s"
+    rf"(?:{MONTH_PATTERN}|(?:each|every|the|a)\s(?:month|quarter|year))\b",
     re.IGNORECASE,
 )
 _OF_PEOPLE: Final = frozenset(

@@ -15,7 +15,7 @@ from typing import Final
 
 from memories.core.calendar_words import DAYS_OF_WEEKS, FESTIVALS, MONTHS
 from memories.core.function_words import ADDITIVES, NEGATORS, OPERATORS, PREPOSITIONS, words_of
-from memories.core.lexicon import concept_of, is_product
+from memories.core.lexicon import KINDS, concept_of, is_product
 from memories.core.slot_words import ONE_OF_MANY
 
 MAX_CHARS: Final = 160
@@ -36,6 +36,13 @@ _STATES: Final = {
     attribute: re.compile(rf"^{_THING}{lead}\s{_VALUE}$") for attribute, lead in _LEADS.items()
 }
 _GOES_TO: Final = re.compile(rf"^{_THING}\sgo(?:es)?\s(?:in)?to\s{_VALUE}$")
+# "Terraform state is in S3", where only software can be meant; "the code is in Rust" is no place.
+_IS_IN: Final = re.compile(rf"^{_THING}{_IS}in\s{_VALUE}$")
+_NO_PLACES: Final = frozenset(
+    ["language", "tongue", "format", "api style", "protocol", "transport", "framework", "license",
+     "indentation"]
+)  # fmt: skip
+_OF_STREETS: Final = frozenset(map(concept_of, words_of("street road lane avenue square way")))
 _FULL_NAME: Final = r"[A-Z][\w'’-]*(?:\s[A-Z][\w'’.-]*){0,2}"
 _ROLES: Final = (
     re.compile(rf"^(?P<value>{_FULL_NAME})\sis\s(?:now\s|currently\s)?(?P<thing>(?:the|our)\s.+)$"),
@@ -90,7 +97,7 @@ def are_exclusive(a: State, b: State) -> bool:
         return False
     if a.attribute == "place" and not a.sort and a.is_product != b.is_product:
         return False  # where it is kept, and in what: "in Lyon", "in Postgres"
-    mine, theirs = a.names - a.thing, b.names - b.thing
+    mine, theirs = a.names - a.thing - _OF_STREETS, b.names - b.thing - _OF_STREETS
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
 
@@ -107,6 +114,9 @@ def _readings(line: str) -> Iterator[State | None]:
     for attribute, pattern in _STATES.items():
         if found := pattern.match(line):
             yield _state(attribute, found["thing"], found["value"])
+    if found := _IS_IN.match(line):
+        state = _state("place", found["thing"], found["value"])
+        yield state if state and state.is_product and _are_places(state.names) else None
     if found := _GOES_TO.match(line):
         state = _state("place", found["thing"], found["value"])
         yield state if state and state.sort else None  # else it may go to a person
@@ -116,6 +126,11 @@ def _readings(line: str) -> Iterator[State | None]:
     for pattern in _ROLES:
         if (found := pattern.match(line)) and _DEFINITE.search(found["thing"]):
             yield _state("role", found["thing"], found["value"], of_person=True)
+
+
+def _are_places(names: frozenset[str]) -> bool:
+    """Return whether no name is of a language, a format or the like, in which something is."""
+    return all(KINDS.get(name, frozenset()).isdisjoint(_NO_PLACES) for name in names)
 
 
 def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -> State | None:

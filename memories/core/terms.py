@@ -12,6 +12,7 @@ from memories.core.function_words import (
     AUXILIARIES,
     CONJUNCTIONS,
     FILLERS,
+    FORMS_OF_BE,
     NEGATORS,
     PREPOSITIONS,
     RESTRICTORS,
@@ -233,7 +234,7 @@ def _word(scan: Scan, index: int) -> int:
         scan.held.add(index)
     elif lower in RESTRICTORS:
         scan.add(lower, token.text, "word", at=index)
-    elif lower in PREPOSITIONS and not (is_last and lower in _PARTICLES):
+    elif lower in PREPOSITIONS and not _is_particle(scan, index, is_last=is_last):
         if lower == "to" and not is_last and _is_infinitive(tokens[index + 1]):
             scan.lead_by("", index)
             if _is_purpose(scan, index):
@@ -247,6 +248,15 @@ def _word(scan: Scan, index: int) -> int:
     elif lower not in FUNCTION_WORDS:
         return _content_word(scan, index)
     return index + 1
+
+
+def _is_particle(scan: Scan, index: int, *, is_last: bool) -> bool:
+    """Return True for "the flag is on" and "is on in production", not for "is on Monday"."""
+    lower, tokens = scan.clause.tokens[index].lower, scan.clause.tokens
+    if is_last:
+        return lower in _PARTICLES
+    follows_be = index > 0 and tokens[index - 1].lower in FORMS_OF_BE
+    return lower == "on" and follows_be and tokens[index + 1].lower in _SCOPE_PREPOSITIONS
 
 
 def _is_freed(scan: Scan, before: Token) -> bool:

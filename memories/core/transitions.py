@@ -155,9 +155,10 @@ def _replacement(clause: Clause, lowers: list[str]) -> TransitionSpan | None:
     """Find "replaced X with Y", "X was replaced by Y", "Y replaces X", "Y instead of X"."""
     tokens = clause.tokens
     at = _find(lowers, ("replaced", "replaces", "replace", "replacing", "swapped", "superseded"))
-    if at >= 0:
-        by = _find(lowers, ("with", "by") if lowers[at] != "swapped" else ("for", "with"), at)
-        passive = clause.is_passive and clause.verb == at
+    passive = clause.is_passive and clause.verb == at
+    by = _find(lowers, ("with", "by") if lowers[at] != "swapped" else ("for", "with"), at)
+    is_habit = passive and by < 0 and lowers[clause.aux] in ("is", "are")
+    if at >= 0 and not is_habit:  # "the filter is replaced every 6 months"
         object_ = _span(tokens, at + 1, _BOUNDARY | {"with", "by", "for"})
         if passive:
             new = _span(tokens, by + 1) if by > 0 else frozenset()

@@ -71,7 +71,7 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
         return None
-    if not is_comparable(old, gone) or _is_other_number(old, gone):
+    if not is_comparable(old, gone) or _is_other_number(old, gone) or _is_topic(old, gone):
         return None
     thing = (
         (old.stems & gone.stems_with_cue(Cue.END))
@@ -101,6 +101,12 @@ def finding_of(timeline: Timeline, ending: Ending) -> Finding:
         confidence=round(ending.strength, 3),
         rule_id=RULE.id,
     )
+
+
+def _is_topic(old: Statement, gone: Statement) -> bool:
+    """Return whether the old text speaks of what is gone as such: "deleted rows"."""
+    ended = frozenset(stems(enclosed_by(Cue.END, gone.fact.content)))
+    return bool(ended) and ended <= old.stems
 
 
 def _is_thing(
