@@ -134,11 +134,10 @@ def _governed(
 ) -> tuple[list[Sequence[str]], list[Sequence[str]]]:
     """Return what stands up to each word that may be the main verb, and behind it."""
     lead = skip_leading_adjunct(clause.tokens)  # "If a caller insists that …, Milan decides"
-    ends = [
-        index + 1
-        for index in range(lead + 1, min(len(lowers), lead + _GOVERNING))
-        if _may_govern(lowers, index)
-    ]
+    near = range(lead + 1, min(len(lowers), lead + _GOVERNING))
+    ends = [index + 1 for index in near if _may_govern(lowers, index)]
+    if clause.verb > 0:
+        ends.append(clause.verb + 1)
     return [lowers[:end] for end in ends], [lowers[end:] for end in ends]
 
 

@@ -66,6 +66,11 @@ def test_a_rule_in_force_is_a_fact(text: str) -> None:
     assert [claim.modality for claim in read(text).claims] == ["fact"]
 
 
+def test_a_wish_may_be_told_late_in_a_sentence() -> None:
+    text = "No map for the game: Anouk, the lead of the level team, wants players to find the way."
+    assert read(text).claims[-1].modality == "proposal"
+
+
 def test_of_whom_a_rule_is_said_is_no_wish() -> None:
     assert read("Members who want to leave write to Ana.").claims[0].modality == "fact"
 
