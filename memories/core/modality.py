@@ -53,6 +53,7 @@ _LETS = re.compile(r"\W{0,3}let(?:['’]s|\sus)\b", re.IGNORECASE)
 _PROPOSING = stems(
     "propose suggest recommend consider float debate discuss evaluate explore wonder contemplate"
 )
+_IDEAS = stems("propose suggest contemplate")  # the others are habits: "evaluates the rule hourly"
 _WANTING = stems("want prefer wish")  # somebody "to"
 _HOPING = stems("hope wish demand request insist urge fear doubt dream")  # "that"
 _ASKING = stems(
@@ -158,8 +159,11 @@ def _is_wish(said: Sequence[str], rest: Sequence[str]) -> bool:
     is_passive = len(said) > 1 and said[-2] in _BE and not verb.endswith("ing")
     if is_passive:
         return False
-    if base in _PROPOSING or (base in _HOPING and rest[:1] == ["that"]):
-        return True
+    if rest[:1] == ["that"]:
+        return base in _PROPOSING | _HOPING
+    if base in _PROPOSING:
+        is_habit = base not in _IDEAS and not verb.endswith(("ed", "ing"))
+        return not is_habit or any(word.endswith("ing") for word in rest[:1])
     if "to" not in rest and "for" not in rest:
         return False
     if base in _WANTING or (base in _EXPECTING and not NEGATORS.isdisjoint(said)):

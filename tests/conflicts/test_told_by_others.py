@@ -56,6 +56,8 @@ def test_an_amount_that_somebody_wishes_for_is_no_conflict(wish: str) -> None:
         "Guests are asked to leave by 10:00.",
         "The form asks for 3 signatures.",
         "Club debates last 90 minutes.",
+        "The desk considers a ticket stale after 14 days.",
+        "The scheduler evaluates the rules every 5 minutes.",
         "If a guest insists that he paid, the clerk looks it up.",
         "The API expects the client to send a ping.",
         "Risks are discussed in the stand-up.",
