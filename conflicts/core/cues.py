@@ -219,10 +219,11 @@ _PATTERNS: Final[dict[Cue, str]] = {
     """,
 }  # fmt: skip
 
+# "Releases are cut from main" is a habit, "releases were cut from main" a change.
+_NO_HABIT: Final = r"(?<!\bis\s)(?<!\bare\s)(?<!\bnever\s)"
 _COMPILED: Final = {
     cue: re.compile(
-        # "releases are cut from main" is a habit, "releases were cut from main" a change.
-        (r"(?<!\bis\s)(?<!\bare\s)" if cue is Cue.ADJUST else "") + rf"(?<!\w)(?:{pattern})",
+        (_NO_HABIT if cue is Cue.ADJUST else "") + rf"(?<!\w)(?:{pattern})",
         re.IGNORECASE | re.VERBOSE,
     )
     for cue, pattern in _PATTERNS.items()

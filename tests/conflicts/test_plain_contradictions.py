@@ -19,6 +19,7 @@ from tests.conflicts.rules.stories import rules_of
         ("Children from 6 years may join.", "Children from 8 years may join."),
         ("Guests from 12 years may use the sauna.", "Guests from 16 years may use the sauna."),
         ("The filter is replaced every 6 months.", "The filter is never replaced."),
+        ("The tyres are changed every spring.", "The tyres are never changed."),
         ("Terraform state is in S3.", "Terraform state is in Terraform Cloud."),
         ("The flag checkout_v2 is off in production.", "The flag checkout_v2 is on in production."),
         ("The beta banner is on for guests.", "The beta banner is off for guests."),
