@@ -25,7 +25,7 @@ from conflicts.services.cards.naming import name_cards, say_kept
 from conflicts.services.cards.snooze import wake
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
-from engram.kernel.last_decision import keep_last
+from engram.kernel.last_decision import forget_one, keep_last
 from engram.kernel.literals import MAX_BIGINT, row_id, whole_number
 from engram.kernel.models import Membership, Role
 from engram.kernel.pages import (
@@ -288,6 +288,7 @@ def undo_or_wake(request: HttpRequest, conflict_id: UUID) -> HttpResponse:
     card = _card(conflict_id)
     staff = staff_of(request)
     undoing = wake if card.status == ConflictStatus.SNOOZED else undo
+    forget_one(request, "conflicts", card.pk)
     try:
         undoing(staff.workspace, card.pk, actor=staff.actor, now=timezone.now())
     except RefusalError as error:

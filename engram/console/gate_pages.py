@@ -27,7 +27,7 @@ from engram.console.inbox.suggestions import (
     label_of,
     preview_merges,
 )
-from engram.kernel.last_decision import keep_last
+from engram.kernel.last_decision import forget_one, keep_last
 from engram.kernel.models import Role
 from engram.kernel.pages import View, has_role, member_page, name_done, staff_of
 from engram.kernel.refusals import RefusalError
@@ -181,6 +181,7 @@ def undo(request: HttpRequest, source: str, item: UUID) -> HttpResponse:
     found, staff = _undoable(request, source), staff_of(request)
     if found is None:
         raise Http404
+    forget_one(request, source, item)
     try:
         found.undo(staff.workspace, item, actor=staff.actor, now=timezone.now())
     except RefusalError as error:

@@ -5,7 +5,7 @@ document.addEventListener("click", ({ target }) => {
   if (button) button.closest(".toast").hidden = true; // Its undo still answers to the key.
 });
 
-// Where the page offers no undo, the key takes the last decision of the visit, or says why not.
+// Where the page offers no undo, the key takes the last decision of the visit that holds, or says why not.
 export function undo() {
   const offered = document.querySelector("[data-undo-bar] button, button[data-undo-bar]");
   if (offered) {
@@ -18,5 +18,5 @@ export function undo() {
   const toasts = last.closest(".toasts");
   for (const older of toasts.querySelectorAll(".toast")) older.remove();
   toasts.append(shown);
-  if (shown.matches("form")) shown.submit();
+  if (shown.matches("form[hidden]")) shown.submit();
 }

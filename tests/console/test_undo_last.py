@@ -1,20 +1,22 @@
-"""The key of undoing after one has moved on: the last decision of the visit, or why none."""
+"""The key of undoing after one has moved on: the last decisions of the visit, or why none."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from datetime import timedelta
+from types import SimpleNamespace
 from unittest.mock import patch
+from uuid import uuid4
 
 from django.contrib.auth.models import User
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from conflicts.models import Conflict
 from engram.console.inbox import last as last_undo
-from engram.console.inbox.last import GONE, NOTHING
-from engram.kernel.last_decision import VISIT
+from engram.console.inbox.last import GONE, NOTHING, ON_ITS_PAGE
+from engram.kernel.last_decision import MOST, SLOT, VISIT, forget_last, keep_last, last_kept
 from engram.kernel.models import Membership
 from engram.kernel.tenancy import in_workspace
 from tests.conftest import Tenant
@@ -74,7 +76,7 @@ def test_a_decision_is_undone_after_one_has_skipped_on(tenant: Tenant, member: M
     )
     assert status(tenant.workspace, first) == "open"
     assert "Undone: the question is open again." in page(client, f"{TRIAGE}?card={first.pk}")
-    assert GONE in taken(client, f"{TRIAGE}?card={second.pk}")
+    assert NOTHING in taken(client, f"{TRIAGE}?card={second.pk}")
 
 
 def test_it_is_undone_on_the_page_of_another_card_and_in_the_inbox(
@@ -146,11 +148,74 @@ def test_what_another_person_decided_since_is_not_undone(tenant: Tenant, member:
     assert "/undo/" in taken(other, f"{TRIAGE}?card={second.pk}")
 
 
-def test_an_answer_that_is_not_undone_here_says_so(tenant: Tenant, member: Member) -> None:
-    _, review = ask_for_review(tenant)
+def test_an_answer_that_is_undone_elsewhere_leads_there_and_offers_the_one_before(
+    tenant: Tenant, member: Member
+) -> None:
+    _, _, suggestion = suggest(tenant)
+    stated, review = ask_for_review(tenant)
     client = member("reviewer")
+    act(client, "suggestions", suggestion, "reject")
     act(client, "reviews", review, "accept")
-    assert "Accepted: done as asked. This is not undone here." in taken(client, INBOX)
+    words = taken(client, INBOX)
+    assert f"Accepted: done as asked. {ON_ITS_PAGE}" in words
+    assert f'href="/console/memories/{stated}/"' in words
+    assert "Undo the one before" in words
+    assert press_u(client, INBOX) == f"{INBOX}?item=suggestions%3A{suggestion}"
+    words = taken(client, INBOX)
+    assert ON_ITS_PAGE in words
+    assert "<form" not in words
+
+
+def test_each_press_undoes_one_further_decision(tenant: Tenant, member: Member) -> None:
+    first, second = two_cards(tenant)
+    _, _, suggestion = suggest(tenant)
+    client = member("reviewer")
+    dismiss(tenant, client, first)
+    act(client, "suggestions", suggestion, "reject")
+    dismiss(tenant, client, second)
+    undone = [press_u(client, INBOX) for _ in range(3)]
+    assert undone == [
+        f"{INBOX}?item=conflicts%3A{second.pk}",
+        f"{INBOX}?item=suggestions%3A{suggestion}",
+        f"{INBOX}?item=conflicts%3A{first.pk}",
+    ]
+    assert NOTHING in taken(client, INBOX)
+    assert status(tenant.workspace, first) == "open"
+
+
+def test_what_is_undone_on_its_card_is_not_undone_by_key_again(
+    tenant: Tenant, member: Member
+) -> None:
+    first, second = two_cards(tenant)
+    client = member("reviewer")
+    dismiss(tenant, client, first)
+    dismiss(tenant, client, second)
+    client.post(f"/console/conflicts/{second.pk}/undo/")
+    dismiss(tenant, member("admin"), second)
+    assert press_u(client, TRIAGE) == f"{TRIAGE}?card={first.pk}"
+
+
+def test_ten_decisions_of_each_workspace_are_kept_without_their_texts(
+    tenant: Tenant, neighbour: Tenant, rf: RequestFactory
+) -> None:
+    request, now = rf.get("/"), timezone.now()
+    request.session = {}  # type: ignore[assignment]
+    items = [uuid4() for _ in range(12)]
+    for place in (neighbour, tenant):
+        request.staff_workspace = SimpleNamespace(  # type: ignore[attr-defined]
+            workspace=place.workspace
+        )
+        for item in items:
+            keep_last(request, "conflicts", item, now)
+    keep_last(request, "conflicts", items[5], now)
+    kept = [one.item for one in last_kept(request, now)]
+    assert kept == [items[5], *(one for one in reversed(items[3:]) if one != items[5]), items[2]]
+    assert len(request.session[SLOT]) == 2 * MOST
+    assert {*request.session[SLOT][0]} == {"workspace", "source", "item", "at"}
+    keep_last(request, "conflicts", items[0], now + VISIT + timedelta(minutes=1))
+    assert len(request.session[SLOT]) == MOST  # of the other workspace nothing is left
+    forget_last(request)
+    assert last_kept(request, now) == []
 
 
 def test_many_cards_are_undone_from_their_list_and_no_older_decision_by_the_key(

@@ -62,7 +62,7 @@ def test_the_key_undoes_the_last_decision_after_one_went_on_or_says_that_there_i
     page = person.sign_in(f"{TRIAGE}?q={subject}&card={card}")
     shown, toast = page.locator("[data-card]"), page.locator(".toast")
     press(page, "u")
-    expect(toast).to_contain_text("Nothing to undo: you have decided nothing in this visit.")
+    expect(toast).to_contain_text("Nothing to undo: you have decided nothing in this visit")
     press(page, "6")
     expect(page.locator("form.toast")).to_be_visible()
     second = str(shown.get_attribute("data-card"))
@@ -76,7 +76,7 @@ def test_the_key_undoes_the_last_decision_after_one_went_on_or_says_that_there_i
     before = top_of(page, ".decision")
     press(page, "u")
     expect(toast).to_have_count(1)
-    expect(toast).to_contain_text("your last decision of this visit was undone already")
+    expect(toast).to_contain_text("you have decided nothing in this visit, or have undone it")
     assert top_of(page, ".decision") == before
     toast.get_by_role("button", name="Hide this").click()
     expect(toast).to_be_hidden()

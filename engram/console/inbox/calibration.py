@@ -146,7 +146,12 @@ class CalibrationSource(Source):
         words = _label(row)
         if row.label is not None:
             words += f" The judge said {of_five(row.judge_relevance)}, {_difference(row)}."
-        return Done(words, "It waits again; a new label is counted separately.", row.labelled_by)
+        return Done(
+            words,
+            "It waits again; a new label is counted separately.",
+            row.labelled_by,
+            row.labelled_at,
+        )
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Remove the label, so that the item waits again."""

@@ -1,9 +1,9 @@
-"""What was decided last, with the way to undo it: in a toast, and by key on the pages after it."""
+"""The last decisions, with the way to undo each: in a toast, and by key on the pages after it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Protocol
 from urllib.parse import urlencode
@@ -25,21 +25,27 @@ from engram.kernel.last_decision import last_kept
 from engram.kernel.models import Role, Workspace
 from engram.kernel.pages import has_role, staff_of
 
-NOTHING = "Nothing to undo: you have decided nothing in this visit."
+NOTHING = "Nothing to undo: you have decided nothing in this visit, or have undone it."
 GONE = (
-    "Nothing to undo: your last decision of this visit was undone already, or what it was about"
-    " has changed since."
+    "Nothing to undo: your last decisions of this visit were undone already, or what they were"
+    " about has changed since."
 )
 ELSEWHERE = "This is not undone here."
+ON_ITS_PAGE = "It is undone on the page of its memory."
 
 
 @dataclass(frozen=True, slots=True)
 class LastUndo:
-    """Where undoing the last decision is sent, and what it leads to; else why it is not undone."""
+    """Where undoing a decision is sent, and what it leads to.
+
+    `why_not` says of a later decision, or of all, why it is not undone here, and `where` is the
+    address at which it is.
+    """
 
     url: str = ""
     back: str = ""
     why_not: str = ""
+    where: str = ""
 
 
 class Undoable(Protocol):
@@ -71,9 +77,10 @@ def undoable_named(name: str, role: Role) -> Undoable | None:
 
 def decided(source: Undoable, item: UUID, now: datetime) -> Done | None:
     """Return the decision about an item, or its snooze; None without one."""
-    row = None if source.has_own_snooze else find_put_off(source.name, item, now)
+    found = source.find_decision(item, now)
+    row = None if found or source.has_own_snooze else find_put_off(source.name, item, now)
     if row is None:
-        return source.find_decision(item, now)
+        return found
     return Done(f"Snoozed until {local_time(row.until)}.", "It waits again.", row.by)
 
 
@@ -97,22 +104,33 @@ def toast_of(request: HttpRequest, item: str, sources: Sequence[Source]) -> dict
 
 
 def undo_of_last(request: HttpRequest, place: str, filters: Mapping[str, str]) -> LastUndo:
-    """Return how a page undoes the person's last decision of this visit.
+    """Return how a page undoes the last decision of this visit that is the person's and holds.
 
+    Of one that is not undone here it says so, and offers the one before it besides.
     `place` is the page: `inbox`, `triage`, `gate`, or `conflict` for the page of one card.
     """
     now = timezone.now()
     actor = staff_of(request).actor
-    last = last_kept(request, now)
-    source = undoable_named(last.source, actor.role) if last else None
-    if last is None or source is None:
-        return LastUndo(why_not=NOTHING)
-    done = decided(source, last.item, now)
-    if done is None or done.by not in {"", actor.label}:
-        return LastUndo(why_not=GONE)
-    if not done.undo:
+    kept = last_kept(request, now)
+    told = None
+    for last in kept:
+        source = undoable_named(last.source, actor.role)
+        done = decided(source, last.item, now) if source else None
+        if source is None or done is None or done.by not in {"", actor.label}:
+            continue  # undone since, or decided by somebody else
+        if done.undo:
+            sent = _sent_to(source, last.item, place, filters)
+            return replace(sent, why_not=told.why_not, where=told.where) if told else sent
+        told = told or _not_here(done)
+    return told or LastUndo(why_not=GONE if kept else NOTHING)
+
+
+def _not_here(done: Done) -> LastUndo:
+    """Say of a decision that it is not undone here, and where it is."""
+    if done.memory is None:
         return LastUndo(why_not=f"{done.words} {ELSEWHERE}")
-    return _sent_to(source, last.item, place, filters)
+    where = reverse("console:memory", args=[done.memory])
+    return LastUndo(why_not=f"{done.words} {ON_ITS_PAGE}", where=where)
 
 
 def _sent_to(source: Undoable, item: UUID, place: str, filters: Mapping[str, str]) -> LastUndo:

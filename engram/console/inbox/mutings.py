@@ -98,7 +98,7 @@ class MutingSource(Source):
         row = Muting.objects.filter(pk=item_id).first()
         if row is None or row.status not in {MutingStatus.MUTED, MutingStatus.REJECTED}:
             return None
-        return Done(_settled(row), "The proposal waits again.", row.settled_by)
+        return Done(_settled(row), "The proposal waits again.", row.settled_by, row.settled_at)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Let the proposal wait again; a muted rule finds again."""

@@ -23,12 +23,12 @@ from engram.console.inbox import queue
 from engram.console.inbox.addresses import address_of
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.groups import ONE, PAGE, Looked, Steps, group_context
-from engram.console.inbox.last import toast_of
+from engram.console.inbox.last import decided, toast_of
 from engram.console.inbox.put_off import find_put_off, put_off, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.reservations import reserve
 from engram.console.inbox.source import InboxEntry, InboxFilter, Source
-from engram.kernel.last_decision import keep_last
+from engram.kernel.last_decision import forget_one, keep_last
 from engram.kernel.pages import View, has_role, member_page, name_done, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
 
@@ -150,6 +150,7 @@ def _item_context(
         "actions": actions,
         "reserved_by": _reserve(request, source, row, now) if actions else "",
         "put_off": find_put_off(mark.source, mark.id, now),
+        "decision": None if actions or source.has_own_snooze else decided(source, row.pk, now),
         "steps": Steps(
             place.total,
             place.position,
@@ -240,16 +241,24 @@ def take_back(request: HttpRequest, source: Source, item: UUID) -> HttpResponse:
     """Undo what was decided about an item, or end its snooze."""
     staff = staff_of(request)
     now = timezone.now()
+    forget_one(request, source.name, item)
     try:
-        if not source.has_own_snooze and find_put_off(source.name, item, now):
+        if _is_only_put_off(source, item, now):
             take_up(staff.workspace, source.name, item, actor=staff.actor, now=now)
             told = None
         else:
             told = source.undo(staff.workspace, item, actor=staff.actor, now=now)
     except RefusalError as error:
         return _show_refusal(request, source, item, _message(error), 409)
-    messages.success(request, told or "The last step is undone.")
+    messages.success(request, told or "Undone: it waits again.")
     return redirect(return_address(request, reverse("console:inbox")))
+
+
+def _is_only_put_off(source: Source, item: UUID, now: datetime) -> bool:
+    """Return whether an item is snoozed, and not answered since."""
+    if source.has_own_snooze or find_put_off(source.name, item, now) is None:
+        return False
+    return source.find_decision(item, now) is None
 
 
 @require_safe

@@ -108,7 +108,8 @@ class RefusalSource(Source):
         if row is None or row.decision == RefusalDecision.UNDECIDED:
             return None
         goes = " The memory is forgotten." if row.is_new_memory else ""
-        return Done(_settled(row), f"The statement waits again.{goes}", row.decided_by)
+        waits = f"The statement waits again.{goes}"
+        return Done(_settled(row), waits, row.decided_by, row.decided_at, row.memory_id)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Let the statement wait again; a memory that it became is forgotten."""

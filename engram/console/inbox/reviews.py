@@ -102,6 +102,7 @@ class ReviewSource(Source):
             "is_flag": row.kind == ReviewKind.SOURCE_FORGOTTEN,
             "gone_sources": forgotten_sources(row),
             "record": _record_of(row),
+            "settled_title": row.get_status_display(),
         }
 
     def actions(self, row: Any, now: datetime) -> Sequence[Action]:
@@ -119,18 +120,18 @@ class ReviewSource(Source):
         row = Review.objects.select_related("memory").filter(pk=item_id).first()
         if row is None:
             return None
-        forgets = row.kind in FORGETS
+        forgets, decided = row.kind in FORGETS, (row.decided_by, row.decided_at)
         if row.status == ReviewStatus.REJECTED:
             words = "Kept." if forgets else "Rejected."
-            return Done(words, "The request waits again.", row.decided_by)
+            return Done(words, "The request waits again.", *decided)
         if row.status != ReviewStatus.ACCEPTED:
             return None
         if not forgets:
-            return Done("Accepted: done as asked.", by=row.decided_by)
+            return Done("Accepted: done as asked.", "", *decided, row.result_id or row.memory_id)
         is_flag = row.kind == ReviewKind.SOURCE_FORGOTTEN
         words, what = ("Forgotten too.", "summary") if is_flag else ("Forgotten.", "memory")
         is_gone = row.memory is not None and row.memory.forgotten_at is not None
-        return Done(words, f"The {what} is brought back." if is_gone else "", row.decided_by)
+        return Done(words, f"The {what} is brought back." if is_gone else "", *decided)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Reopen a rejected request, or restore the forgotten memory."""

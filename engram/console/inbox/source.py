@@ -99,14 +99,17 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The decision about an item, and who made it, "" if that is not recorded.
+    """The decision about an item; who made it and when, "" and None if that is not recorded.
 
-    `undo` says what undoing it does, "" if not possible.
+    `undo` says what undoing it does, "" if not possible. `memory` is the one that it left or
+    changed, None without one.
     """
 
     words: str
     undo: str = ""
     by: str = ""
+    at: datetime | None = None
+    memory: UUID | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -93,7 +93,10 @@ class SuggestionSource(Source):
         """Return both wordings with their difference, and the wording that a merge would keep."""
         older, newer = by_age(row)
         is_shown = older.forgotten_at is None and newer.forgotten_at is None
-        difference = word_diff(older.content, newer.content) if is_shown else None
+        is_accepted = row.status == SuggestionStatus.ACCEPTED
+        merge = _merge_in_force(row) if is_accepted else None
+        texts = _texts_then(older, newer, merge)
+        difference = word_diff(*texts) if is_shown else None
         of_older, of_newer = preview_merges(row)
         conflicts = shared_conflicts(older.pk, newer.pk)
         title, settled = _explain_closed(row, conflicts, now)
@@ -104,6 +107,7 @@ class SuggestionSource(Source):
             "is_undecided": is_undecided(row),
             "difference": difference,
             "conflicts": conflicts,
+            "is_merged": merge is not None,
             "settled_title": title,
             "settled": settled,
             "pair": [
@@ -112,11 +116,12 @@ class SuggestionSource(Source):
                     "memory": memory,
                     "spans": spans,
                     "survives": merging.is_default,
+                    "survived": merge is not None and merge.after["content"] == text,
                     "drops": merging.drops if is_shown else (),
                 }
-                for number, memory, spans, merging in (
-                    (1, older, difference.before if difference else (), of_older),
-                    (2, newer, difference.after if difference else (), of_newer),
+                for number, memory, text, spans, merging in (
+                    (1, older, texts[0], difference.before if difference else (), of_older),
+                    (2, newer, texts[1], difference.after if difference else (), of_newer),
                 )
             ],
         }
@@ -168,11 +173,14 @@ class SuggestionSource(Source):
         if row is not None and row.status == SuggestionStatus.REJECTED:
             is_asked = bool(shared_conflicts(row.memory_id, row.other_id))
             words = "Kept apart: a card asks which of the two holds." if is_asked else "Kept apart."
-            return Done(words, "The two are suggested again.", row.decided_by)
-        if row is not None and row.status == SuggestionStatus.ACCEPTED:
-            undo = "Both are memories of their own again, and suggested again."
-            return Done("Merged.", undo if _merge_in_force(row) else "", row.decided_by)
-        return None
+            again = "The two are suggested again."
+            return Done(words, again, row.decided_by, row.decided_at)
+        if row is None or row.status != SuggestionStatus.ACCEPTED:
+            return None
+        if (merge := _merge_in_force(row)) is None:
+            return None  # it was undone since
+        again = "Both are memories of their own again, and suggested again."
+        return Done("Merged.", again, row.decided_by, row.decided_at, merge.memory_id)
 
     def undo(self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime) -> None:
         """Undo the merge, or reopen the suggestion."""
@@ -280,6 +288,12 @@ def _loss(merging: answer_suggestion.MergePreview) -> str:
 def by_age(row: MergeSuggestion) -> tuple[Memory, Memory]:
     older, newer = sorted((row.memory, row.other), key=lambda m: (m.created_at, m.id))
     return older, newer
+
+
+def _texts_then(older: Memory, newer: Memory, merge: Merge | None) -> tuple[str, str]:
+    """Return both wordings; those of two that are merged as they were before."""
+    before = {merge.memory_id: merge.before["content"]} if merge else {}
+    return before.get(older.pk, older.content), before.get(newer.pk, newer.content)
 
 
 def _merge_in_force(row: MergeSuggestion) -> Merge | None:
