@@ -180,6 +180,47 @@ def test_an_update_edits_the_text_in_place_and_resolves(tenant: Tenant, member: 
     assert act(client, row["id"], "whatever").status_code in {409, 422}
 
 
+def test_an_update_is_undone_with_its_wording_and_waits_again(
+    tenant: Tenant, member: Member
+) -> None:
+    memory_id = drifted(tenant)
+    signalled = signal(tenant, memory_id)
+    row = next(one for one in errors(tenant.reader) if one["id"] != signalled)
+    client = member("reviewer")
+    text = "The licence review was resolved last week ([[work/release]])."
+    act(client, row["id"], "update", content=text)
+    check(tenant)
+    assert errors(tenant.reader) == []
+    assert "former wording again" in page(client, f"{INBOX}?done=drift:{row['id']}")
+    assert undo(client, row["id"]).status_code == 302
+    for _ in range(2):  # a check of the former wording finds no other answer
+        with in_workspace(tenant.workspace):
+            memory = Memory.objects.get(pk=memory_id)
+            assert (memory.content, memory.revision) == (MEMORY, 3)
+        assert {one["id"] for one in errors(tenant.reader)} == {row["id"], signalled}
+        check(tenant)
+        recall(tenant)
+    assert act(client, row["id"], "still_true").status_code == 302
+    check(tenant)
+    assert {one["id"] for one in errors(tenant.reader)} == {signalled}
+
+
+def test_an_update_is_undone_on_the_page_of_its_memory_after_another_change(
+    tenant: Tenant, member: Member
+) -> None:
+    memory_id = drifted(tenant)
+    [row] = errors(tenant.reader)
+    client = member("reviewer")
+    act(client, row["id"], "update", content="The licence review is over ([[work/release]]).")
+    tenant.admin.patch(f"memories/{memory_id}", {"importance": 0.9})
+    html = page(client)
+    assert "It is undone on the page of its memory." in html
+    assert f'href="/console/memories/{memory_id}/">Open it</a>' in html
+    refused = undo(client, row["id"])
+    assert refused.status_code == 409
+    assert "only the last change can be undone" in refused.content.decode()
+
+
 def test_readers_see_the_card_and_answer_nothing(
     tenant: Tenant, neighbour: Tenant, member: Member
 ) -> None:

@@ -40,8 +40,10 @@ from memories.models.drift import TRANSCRIPT_SOURCE
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.decisions.drift import (
     bring_back,
+    find_update,
     forget_memories,
     forget_memory,
+    take_update_back,
     update_memory,
 )
 from memories.services.drift.answer import MOST_AT_ONCE, resolve_error, resolve_errors
@@ -53,6 +55,8 @@ from memories.services.sessions.quoted import quoted_words
 
 QUOTED = 140
 STAYS = "Nothing changes, until the note says something else again."
+UPDATED = "Updated. The former wording is in its history."
+PUT_BACK = "The memory has its former wording again, and it waits again."
 UNHEEDED = "Nothing changes. The same source may speak again."
 
 
@@ -215,27 +219,30 @@ class DriftSource(Source):
         row = PredictionError.objects.select_related("memory").filter(pk=item_id).first()
         if row is None or row.memory is None or row.resolved_at is None:
             return None
+        decided = (row.resolved_by, row.resolved_at)
+        if row.resolution == Resolution.UPDATED:
+            is_undone_here = find_update(row) is not None
+            return Done(UPDATED, PUT_BACK if is_undone_here else "", *decided, row.memory_id)
         count = answered_together(row).count()
         of, waits = ("", "It waits") if count < 2 else (f": {count} memories", "They wait")
-        by = row.resolved_by
-        words = {
-            Resolution.STILL_TRUE: Done(f"Still true{of}.", f"{waits} again.", by),
-            Resolution.DISMISSED: Done(f"Dismissed{of}.", f"{waits} again.", by),
-            Resolution.UPDATED: Done("Updated. The former wording is in its history.", by=by),
-        }
         if row.resolution == Resolution.MEMORY_FORGOTTEN and row.memory.forgotten_at is not None:
             back = "The memory is" if count < 2 else "The memories are"
-            return Done(f"Forgotten{of}.", f"{back} brought back.", by)
-        return words.get(Resolution(row.resolution))
+            return Done(f"Forgotten{of}.", f"{back} brought back.", *decided)
+        words = {Resolution.STILL_TRUE: "Still true", Resolution.DISMISSED: "Dismissed"}
+        said = words.get(Resolution(row.resolution))
+        return Done(f"{said}{of}.", f"{waits} again.", *decided) if said else None
 
     def undo(
         self, workspace: Workspace, item_id: UUID, *, actor: Actor, now: datetime
     ) -> str | None:
-        """Reopen the error and those answered with it, or restore the forgotten memories."""
+        """Reopen the error and those answered with it; restore what the answer has changed."""
         row = PredictionError.objects.filter(pk=item_id).first()
         if row is not None and row.resolution == Resolution.MEMORY_FORGOTTEN:
             bring_back(workspace, item_id, actor=actor, now=now)
             return None
+        if row is not None and row.resolution == Resolution.UPDATED:
+            asked = take_update_back(workspace, item_id, actor=actor, now=now)
+            return "It waits for a review; nothing has changed yet." if asked else None
         done = reopen_answer(workspace, item_id, actor=actor, now=now)
         if not done.left:
             return None

@@ -7,16 +7,19 @@ from datetime import datetime
 from uuid import UUID
 
 from engram.kernel.actors import Actor
+from engram.kernel.causes import CHANGED_MEANWHILE
+from engram.kernel.collisions import retry_on_collision
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import InvalidError, MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
 from memories.core.spelling import same_letters
-from memories.models import Memory, PredictionError, Resolution
+from memories.models import Memory, PredictionError, Resolution, Review
 from memories.services.causes import ERROR_RESOLVED
 from memories.services.drift.answer import Answered, lock_errors, split_open
-from memories.services.drift.reopen import answered_together
+from memories.services.drift.reopen import answered_together, reopen_updated
 from memories.services.lifecycle.forget import forget, restore
 from memories.services.lifecycle.revise import revise
+from memories.services.lifecycle.take_back import NOT_LAST, revisions_to_take_back, take_back
 from memories.services.locks import lock
 
 
@@ -37,6 +40,40 @@ def update_memory(
     if same_letters(content, memory.content):
         raise InvalidError("content", "The text was not changed; edit it first.")
     revise(workspace, memory.pk, {"content": content}, actor=actor, now=now)
+
+
+def find_update(error: PredictionError) -> int | None:
+    """Return the revision that an update of an error made, if it is its memory's last one.
+
+    One query. None for errors that are resolved otherwise.
+    """
+    memory = error.memory
+    if memory is None or error.resolution != Resolution.UPDATED or memory.forgotten_at is not None:
+        return None
+    former = revisions_to_take_back([memory]).get(memory.pk)
+    is_of_error = former is not None and former.created_at == error.resolved_at
+    return memory.revision if is_of_error else None
+
+
+@retry_on_collision
+def take_update_back(
+    workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime
+) -> Review | None:
+    """Give a memory its wording before an update, and open the errors that this resolved.
+
+    Return the review that this needs, if it needs one; nothing has changed then. Raise `StaleError`
+    where the memory was changed again since.
+    """
+    with in_workspace(workspace):
+        error, memory = _find(workspace, error_id)
+        revision = find_update(error)
+        if revision is None:
+            raise StaleError(NOT_LAST, [memory.pk], cause=CHANGED_MEANWHILE)
+        done = take_back(workspace, memory.pk, revision, actor=actor, now=now)
+        if isinstance(done, Review):
+            return done
+        reopen_updated(error, actor=actor, now=now)
+    return None
 
 
 def forget_memory(workspace: Workspace, error_id: UUID, *, actor: Actor, now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -18,13 +18,17 @@ from engram.kernel.jobs import wake
 from engram.kernel.models import Workspace
 from engram.kernel.refusals import MissingError, StaleError
 from engram.kernel.tenancy import in_workspace
-from memories.models import ErrorType, Memory, NoteSupport, PredictionError, Resolution
+from memories.models import ErrorType, Memory, Note, NoteSupport, PredictionError, Resolution
 from memories.services.causes import NOT_LIVE
 from memories.services.drift.answer import BY_PERSON, lock_errors
 from memories.services.drift.resolve import CHECK_TASK
 
 REOPENED = "prediction_error.reopened"
 _BY_HIDING = (Resolution.MEMORY_FORGOTTEN, Resolution.MEMORY_HIDDEN)
+_FINDING = (
+    "is_drifted", "checked_version", "checked_hash", "checked_at", "distance", "evidence",
+    "verdict", "due_at", "attempts",
+)  # fmt: skip
 _OPEN_AGAIN = {"resolved_at": None, "resolution": "", "resolved_by": "", "resolution_note": ""}
 
 
@@ -78,6 +82,48 @@ def reopen_answer(workspace: Workspace, error_id: UUID, *, actor: Actor, now: da
         ):
             wake(CHECK_TASK, workspace.pk)
         return Reopened(len(found), len(errors) - len(found))
+
+
+def reopen_updated(error: PredictionError, *, actor: Actor, now: datetime) -> Reopened:
+    """Open again what an update of a memory resolved, once the memory has its former wording.
+
+    Within the caller's transaction, which holds the memory. A check of the former wording reads
+    what it leans on from the present note, and would find no drift: where the note is as it was,
+    the finding is written back instead. Raise `StaleError` when nothing can wait again.
+    """
+    together = PredictionError.objects.filter(
+        memory=error.memory_id, resolution=Resolution.UPDATED, resolved_at=error.resolved_at
+    )
+    errors, supports = lock_errors(list(together.order_by().values_list("pk", flat=True)))
+    found = _reopenable(errors, now)
+    _reopen(found, actor=actor, now=now)
+    _write_back(found, supports, now)
+    return Reopened(len(found), len(errors) - len(found))
+
+
+def _write_back(
+    errors: Sequence[PredictionError],
+    supports: Mapping[tuple[UUID, UUID], NoteSupport],
+    now: datetime,
+) -> None:
+    """Write what errors tell of notes that have not changed since into the locked supports."""
+    notes = Note.objects.filter(pk__in=[error.note_id for error in errors])
+    versions = dict(notes.order_by().values_list("pk", "version"))
+    memories = Memory.objects.filter(pk__in=[error.memory_id for error in errors])
+    hashes = dict(memories.order_by().values_list("pk", "content_hash"))
+    rows = []
+    for error in errors:
+        pair = (error.memory_id, error.note_id)
+        is_drift = error.error_type == ErrorType.MEMORY_DRIFT and pair in supports
+        if is_drift and versions.get(error.note_id) == error.note_version:
+            row = supports[pair]
+            row.is_drifted, row.checked_version = True, error.note_version
+            row.checked_hash, row.checked_at = hashes[error.memory_id], now
+            row.distance, row.evidence = error.cosine_distance, error.weight
+            row.verdict = {name: told for name, told in error.context.items() if name != "origin"}
+            row.due_at, row.attempts = None, 0
+            rows.append(row)
+    NoteSupport.objects.bulk_update(rows, _FINDING)
 
 
 def _reopenable(errors: Sequence[PredictionError], now: datetime) -> list[PredictionError]:
