@@ -408,6 +408,8 @@ ENGRAM_JOB_TASKS = {
     "extraction": "memories.extract",
     "memory_change": "console.change_memories",
 }
+# What rates how harmful it is that a note no longer carries a memory.
+ENGRAM_DRIFT_RATER = "conflicts.services.drift_severity.rate_drift"
 # The learned ranker at session start; empty: the baseline alone.
 ENGRAM_SESSION_RANKER = "predictor.services.serving.rank_session.rank_session"
 

@@ -5,7 +5,13 @@ from memories.models.answer import MemoryAnswer
 from memories.models.ask import Ask
 from memories.models.asked import AskedAnswers
 from memories.models.association import CoRecall, EntityCount, EntityDue, MemoryEntity
-from memories.models.drift import ErrorType, NoteSupport, PredictionError, Resolution
+from memories.models.drift import (
+    ErrorSeverity,
+    ErrorType,
+    NoteSupport,
+    PredictionError,
+    Resolution,
+)
 from memories.models.extraction import (
     ExtractedQuote,
     Extraction,
@@ -61,6 +67,7 @@ __all__ = [
     "DraftSide",
     "EntityCount",
     "EntityDue",
+    "ErrorSeverity",
     "ErrorType",
     "ExtractedQuote",
     "Extraction",

@@ -94,6 +94,14 @@ class Resolution(models.TextChoices):
     NOTE_NEAR = "note_near", "A note is near to the task now"
 
 
+class ErrorSeverity(models.TextChoices):
+    """How harmful it would be to go by the memory; not how sure the finding is."""
+
+    LOW = "low", "Low"
+    MEDIUM = "medium", "Medium"
+    HIGH = "high", "High"
+
+
 class PredictionError(WorkspaceModel):
     """A sign that something which was retrieved is out of date, or that nothing fits.
 
@@ -117,6 +125,12 @@ class PredictionError(WorkspaceModel):
     cosine_distance = models.FloatField(null=True)
     context = models.JSONField(default=dict)
     weight = models.FloatField(default=1.0)
+    severity = models.CharField(
+        max_length=6,
+        choices=ErrorSeverity.choices,
+        default=ErrorSeverity.MEDIUM,
+        db_default=ErrorSeverity.MEDIUM,
+    )
     detected_at = models.DateTimeField()
     last_seen_at = models.DateTimeField()
     occurrences = models.PositiveIntegerField(default=1)

@@ -9,7 +9,7 @@ from typing import Any
 from django.test import Client
 
 from engram.kernel.tenancy import in_workspace
-from memories.models import Memory, Note
+from memories.models import Memory, Note, PredictionError
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
     AFTER,
@@ -128,6 +128,26 @@ def test_evidence_is_shown_as_text_and_weight_decides_the_order(
     assert re.findall(r'data-key="(\d)"', html) == ["1", "2", "4", "3"]
 
 
+def test_a_note_that_turns_a_memory_round_comes_before_one_that_is_only_silent(
+    tenant: Tenant, member: Member
+) -> None:
+    said = "Marek signs the release notes ([[work/release]])."
+    put(tenant, BEFORE)
+    silent, turned = remember(tenant, said), remember(tenant, MEMORY)
+    check(tenant)
+    put(tenant, AFTER.replace("Marek signs the release notes. ", ""))
+    check(tenant)
+    assert {silent, turned} <= {*recall(tenant), *recall(tenant, "who signs the release notes")}
+    rows = tenant.reviewer.get("inbox", {"source": "drift"}).json()["results"]
+    assert [row["severity"] for row in rows] == ["high"]  # of one edit the gravest stands for all
+    with in_workspace(tenant.workspace):
+        found = dict(PredictionError.objects.values_list("memory", "severity"))
+    assert {str(one): severity for one, severity in found.items()} == {
+        silent: "low",
+        turned: "high",
+    }
+
+
 def test_still_true_is_remembered_and_can_be_taken_back(tenant: Tenant, member: Member) -> None:
     drifted(tenant)
     [row] = errors(tenant.reader)
@@ -241,7 +261,7 @@ def test_readers_see_the_card_and_answer_nothing(
 def test_a_filter_finds_cards_by_note_and_by_text(tenant: Tenant, member: Member) -> None:
     drifted(tenant)
     client = member("reviewer")
-    for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=low"):
+    for query in (f"?source=drift&q={PATH}", "?q=licence", "?source=drift&severity=high"):
         assert SHOWN in page(client, INBOX + query)
     assert SHOWN not in page(client, f"{INBOX}?q=nothing")
     assert SHOWN not in page(client, f"{INBOX}?scope=elsewhere")

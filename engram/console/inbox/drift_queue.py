@@ -24,21 +24,16 @@ from django.db.models.functions import RowNumber
 
 from engram.console.inbox.source import SEVERITIES, InboxFilter
 from engram.console.models import PutOff
-from memories.models import ErrorType, Memory, PredictionError
+from memories.models import Memory, PredictionError
 from memories.models.memory import in_scope
 from memories.services.drift.note_edits import waiting_errors, with_edit
-
-HIGH, MEDIUM, LOW = range(len(SEVERITIES))
-HEAVY, SURE = 5.0, 0.9  # weight of a signal, evidence of drift
 
 
 def with_urgency(found: QuerySet[Any]) -> QuerySet[Any]:
     """Annotate errors with `urgency` and `since`, by which the queue is ordered."""
-    drift = Q(error_type=ErrorType.MEMORY_DRIFT)
     urgency = Case(
-        When(~drift & Q(weight__gte=HEAVY), then=Value(HIGH)),
-        When(drift & Q(weight__gte=SURE) | ~drift & Q(weight__gte=1), then=Value(MEDIUM)),
-        default=Value(LOW),
+        *(When(severity=name, then=Value(place)) for place, name in enumerate(SEVERITIES)),
+        default=Value(len(SEVERITIES) - 1),
         output_field=IntegerField(),
     )
     both = found.select_related("memory", "note")

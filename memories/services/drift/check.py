@@ -35,6 +35,7 @@ from memories.services.drift.move import may_link
 from memories.services.drift.reading import Estimator, score_anew, score_statements
 from memories.services.drift.report import report_served
 from memories.services.drift.resolve import resolve_drift
+from memories.services.drift.severity import DriftFacts, rate_all
 from memories.services.index.given_answers import answers_by_memory
 
 log = logging.getLogger(__name__)
@@ -72,6 +73,7 @@ class _Checked:
     present: Sequence[Statement]  # of the note
     bearing: str | None  # digest of what is about the memory; None where it has not drifted
     is_cut: bool  # the note is longer than what is read of it
+    severity: str = ""  # of drift
 
 
 def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECONDS) -> int:
@@ -184,11 +186,30 @@ def _compare(workspace: Workspace, due: Sequence[_Due]) -> list[_Checked]:
     for one in due:
         is_stored = one.row.pk in known and one.row.note_version != one.note.version
         by_form[known[one.row.pk].form if is_stored else FORM].append(one)
+    return _rate(
+        [
+            checked
+            for form, several in by_form.items()
+            for checked in _compare_in(form, workspace, several, known)
+        ],
+        model,
+    )
+
+
+def _rate(checked: Sequence[_Checked], model: str) -> list[_Checked]:
+    """Return what checks found with the severity of each drift."""
+    drifted = [one for one in checked if one.verdict.is_drifted]
+    severities = iter(rate_all([_facts_of(one) for one in drifted], model))
     return [
-        checked
-        for form, several in by_form.items()
-        for checked in _compare_in(form, workspace, several, known)
+        replace(one, severity=next(severities).value) if one.verdict.is_drifted else one
+        for one in checked
     ]
+
+
+def _facts_of(one: _Checked) -> DriftFacts:
+    memory, after = one.due.memory, one.verdict.sentence
+    text = None if after is None or one.verdict.is_removed else after.text
+    return DriftFacts(memory.content, memory.kind, memory.is_pinned, memory.observed_at, text)
 
 
 def _compare_in(
@@ -326,7 +347,8 @@ def _judge(row: NoteSupport, found: _Checked, model: str, now: datetime) -> None
     row.is_drifted = verdict.is_drifted and not (is_held or is_answered)
     row.distance, row.evidence = verdict.distance, verdict.evidence
     if not is_held:  # else what the answer was given on stays
-        row.verdict = record_of(verdict) | {"is_cut": found.is_cut, "bearing": found.bearing}
+        more = {"is_cut": found.is_cut, "bearing": found.bearing, "severity": found.severity}
+        row.verdict = record_of(verdict) | more
 
 
 def _is_held(row: NoteSupport, found: _Checked) -> bool:

@@ -21,7 +21,7 @@ from engram.kernel.ids import next_id
 from engram.kernel.models import Workspace
 from memories.core.content import normalise_quote
 from memories.core.topic_words import stems
-from memories.models.drift import DRIFT_SOURCE, ErrorType
+from memories.models.drift import DRIFT_SOURCE, ErrorSeverity, ErrorType
 from memories.services.drift.calibrations import calibration_of
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert, within_savepoint
 from memories.services.drift.resolve import open_tasks, resolve_near
@@ -37,7 +37,7 @@ _NOTE_ERROR = f"""
     {COLUMNS}
     SELECT %(id)s::uuid, %(workspace)s, %(type)s, NULL::uuid, id, %(path)s, NULL::integer,
         %(source)s, %(query)s, %(queries)s::text[], %(distance)s, %(context)s::jsonb, %(weight)s,
-        %(now)s, %(now)s, 1, '', '', ''
+        %(now)s, %(now)s, 1, '', '', '', %(severity)s
     FROM held
     {UPSERT}
 """  # noqa: S608  names only
@@ -133,6 +133,7 @@ def _record(error_type: ErrorType, near: NearNote, task: str, project: str, now:
                 {"heading": near.heading, "project": without_credentials(project)[0]}
             ),
             "weight": min(1.0, max(0.0, 1.0 - near.cosine)),
+            "severity": ErrorSeverity.MEDIUM.value,
         },
         now,
     )

@@ -113,16 +113,18 @@ def _write_back(
     hashes = dict(memories.order_by().values_list("pk", "content_hash"))
     rows = []
     for error in errors:
-        pair = (error.memory_id, error.note_id)
-        is_drift = error.error_type == ErrorType.MEMORY_DRIFT and pair in supports
-        if is_drift and versions.get(error.note_id) == error.note_version:
-            row = supports[pair]
-            row.is_drifted, row.checked_version = True, error.note_version
-            row.checked_hash, row.checked_at = hashes[error.memory_id], now
-            row.distance, row.evidence = error.cosine_distance, error.weight
-            row.verdict = {name: told for name, told in error.context.items() if name != "origin"}
-            row.due_at, row.attempts = None, 0
-            rows.append(row)
+        if error.error_type != ErrorType.MEMORY_DRIFT or not (error.memory_id and error.note_id):
+            continue
+        row = supports.get((error.memory_id, error.note_id))
+        if row is None or versions.get(error.note_id) != error.note_version:
+            continue
+        row.is_drifted, row.checked_version = True, error.note_version
+        row.checked_hash, row.checked_at = hashes[error.memory_id], now
+        row.distance, row.evidence = error.cosine_distance, error.weight
+        told = {name: value for name, value in error.context.items() if name != "origin"}
+        row.verdict = told | {"severity": error.severity}
+        row.due_at, row.attempts = None, 0
+        rows.append(row)
     NoteSupport.objects.bulk_update(rows, _FINDING)
 
 

@@ -26,7 +26,7 @@ from engram.kernel.ids import next_ids
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.drift.pointers import PROMOTED
-from memories.models.drift import DRIFT_SOURCE, ErrorType
+from memories.models.drift import DRIFT_SOURCE, ErrorSeverity, ErrorType
 from memories.services.drift.due import FAILED, STAGE
 from memories.services.recallable import recallable_condition
 
@@ -53,6 +53,7 @@ UPSERT = """
                 ELSE jsonb_build_object(
                     'by', coalesce(kept.context->'by', '[]') || (excluded.context->'by')
                 ) END,
+        severity = CASE WHEN {is_stronger} THEN excluded.severity ELSE kept.severity END,
         note_version = CASE WHEN {is_stronger} THEN excluded.note_version
             ELSE kept.note_version END
     RETURNING id, error_type, occurrences = 1 AS is_new
@@ -65,7 +66,7 @@ COLUMNS = """
     INSERT INTO memories_predictionerror AS kept (
         id, workspace_id, error_type, memory_id, note_id, note_path, note_version, source, query,
         queries, cosine_distance, context, weight, detected_at, last_seen_at, occurrences,
-        resolution, resolved_by, resolution_note
+        resolution, resolved_by, resolution_note, severity
     )
 """
 # What is locked cannot be deleted, forgotten or checked anew before the errors are committed: a
@@ -130,8 +131,11 @@ _LOCK_SERVED = _LOCK.replace(" SKIP LOCKED", "").format(
 _DRIFTED = """
     SELECT given.id, %(workspace)s, %(type)s, support.memory_id, note.id, note.path, note.version,
         %(source)s, 'memory:' || support.memory_id, '{{}}'::text[], support.distance,
-        jsonb_build_object('origin', %(origin)s::text) || (support.verdict - 'bearing'),
-        least(support.evidence, 1.0), %(now)s, %(now)s, 1, '', '', ''
+        jsonb_build_object('origin', %(origin)s::text) || (
+            support.verdict - '{{bearing,severity}}'::text[]
+        ),
+        least(support.evidence, 1.0), %(now)s, %(now)s, 1, '', '', '',
+        coalesce(nullif(support.verdict->>'severity', ''), %(severity)s)
     FROM unnest(%(supports)s::bigint[], %(ids)s::uuid[])
         WITH ORDINALITY AS given (support_id, id, number)
     JOIN memories_notesupport AS support ON support.id = given.support_id
@@ -196,6 +200,7 @@ def _open(support_ids: Sequence[int], origin: str, now: datetime) -> None:
             "type": ErrorType.MEMORY_DRIFT.value,
             "source": DRIFT_SOURCE,
             "origin": origin,
+            "severity": ErrorSeverity.MEDIUM.value,  # of what was checked before it was rated
         },
         now,
     )

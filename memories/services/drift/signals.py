@@ -22,6 +22,7 @@ from memories.models import Memory, PredictionError, Session
 from memories.models.drift import OWN_SOURCES, SOURCE_MAX_CHARS, ErrorType
 from memories.services.causes import SIGNALS_UNDECIDED, SOURCE_RESERVED
 from memories.services.drift.report import COLUMNS, UPSERT, as_json, upsert
+from memories.services.drift.severity import severity_of_weight
 from memories.services.drift.signal_limit import room_for_signals, with_open_signal
 
 EVIDENCE_MAX_BYTES = 8192
@@ -30,7 +31,7 @@ _SIGNAL = f"""
     {COLUMNS}
     VALUES (
         %(id)s, %(workspace)s, %(type)s, %(memory)s, NULL, '', NULL, %(source)s, '', '{{}}', NULL,
-        %(context)s::jsonb, %(weight)s, %(now)s, %(now)s, 1, '', '', ''
+        %(context)s::jsonb, %(weight)s, %(now)s, %(now)s, 1, '', '', '', %(severity)s
     )
     {UPSERT}
 """
@@ -82,6 +83,7 @@ def store_signal(memory_id: UUID, signal: Signal, *, actor: Actor, now: datetime
             "source": signal.source,
             "context": as_json({"evidence": signal.evidence, "by": [actor.label]}),
             "weight": signal.weight,
+            "severity": severity_of_weight(signal.weight).value,
         },
         now,
     )
