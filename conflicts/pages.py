@@ -113,6 +113,7 @@ def _triage(
             steps={
                 "total": place.total,
                 "position": place.position,
+                "standing": queue.standing_of(card),
                 "previous": place.previous_id and _queue_url(filters, place.previous_id),
                 "next": place.next_id and _queue_url(filters, place.next_id),
             },

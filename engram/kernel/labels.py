@@ -27,7 +27,12 @@ class Count(int):
         """Return the number with the noun in its form; without a noun the number alone."""
         if not noun:
             return f"{int(self):,}"
-        return f"{int(self):,} {noun.partition('|')[0] if self == 1 else plural(noun)}"
+        return f"{int(self):,} {one_of(noun) if self == 1 else plural(noun)}"
+
+
+def one_of(noun: str) -> str:
+    """Return the form of one of a noun as `Count` takes it."""
+    return noun.partition("|")[0]
 
 
 def plural(noun: str) -> str:

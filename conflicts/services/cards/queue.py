@@ -81,6 +81,12 @@ def _with(memories: QuerySet[Memory]) -> Any:
     return ConflictMember.objects.filter(memory__in=memories).values("conflict_id")
 
 
+def standing_of(card: Conflict) -> str:
+    """Return "" for an open card, which has a position; else what is said instead of one."""
+    named = {ConflictStatus.OPEN: "", ConflictStatus.SNOOZED: "snoozed"}
+    return named.get(ConflictStatus(card.status), "decided")
+
+
 def position_of(queue: QuerySet[Conflict], card: Conflict) -> QueuePosition:
     """Return a card's position in the queue, or where it would be after it has left the queue."""
     rank = URGENCY.get(Severity(card.severity), len(URGENCY))

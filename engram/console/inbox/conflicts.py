@@ -70,6 +70,10 @@ class ConflictSource(Source):
         """Return the card as the triage page shows it."""
         return card_context(request, row)
 
+    def standing(self, row: Any, *, is_open: bool) -> str:
+        """Return "" for an open card, else "snoozed" or "decided"."""
+        return queue.standing_of(row)
+
     def find_decision(self, item_id: UUID, now: datetime) -> Done | None:
         """Return the decision in force, or the end of the card's snooze."""
         card = Conflict.objects.filter(pk=item_id).first()

@@ -49,6 +49,17 @@ def tallies(sources: Sequence[Source], now: datetime) -> dict[str, WaitingCount]
     return {source.name: found.get(source.name, WaitingCount()) for source in sources}
 
 
+def count_matching(sources: Sequence[Source], wanted: InboxFilter, now: datetime) -> dict[str, int]:
+    """Return each source's number of waiting items that match a filter of any kind.
+
+    Two queries at most, whatever they find; compiled each time, since filters are many.
+    """
+    found: dict[str, int] = {}
+    for part in read_by_plan(sources, lambda some: _unite(some, wanted, now)):
+        found |= {name: count for name, count, _ in part}
+    return {source.name: found.get(source.name, 0) for source in sources}
+
+
 def read_by_plan(sources: Sequence[Source], read: Callable[[tuple[Source, ...]], T]) -> list[T]:
     """Read sources together, the planner set once for all of them that are read by index."""
     plain, indexed = (
@@ -72,15 +83,20 @@ def _read(sources: tuple[Source, ...], now: datetime) -> dict[str, WaitingCount]
 @lru_cache(maxsize=16)
 def _compile(sources: tuple[Source, ...]) -> _Statement:
     """Compile the counts of sources, of which there are few sets: one a role."""
-    first, *others = map(_count, sources)
-    query = first.union(*others, all=True).query
+    query = _unite(sources, InboxFilter(), ANY_TIME).query
     sql, parameters = query.get_compiler(connection=connection).as_sql()
     return _Statement(sql, tuple(parameters), current_workspace_id())
 
 
-def _count(source: Source) -> QuerySet[Any]:
+def _unite(sources: Sequence[Source], wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
+    """Select of each source what `_count` does; sources in which nothing waits are left out."""
+    first, *others = (_count(source, wanted, now) for source in sources)
+    return first.union(*others, all=True)
+
+
+def _count(source: Source, wanted: InboxFilter, now: datetime) -> QuerySet[Any]:
     """Select the name of a source, its number of waiting items and the time of the oldest."""
-    due = source.to_count(InboxFilter(), ANY_TIME).order_by()
+    due = source.to_count(wanted, now).order_by()
     named = due.annotate(source_name=Value(source.name)).values("source_name")
     counted: QuerySet[Any] = named.annotate(
         waiting=Count(source.counted, distinct=source.counted != "pk"), oldest=Min("since")

@@ -20,12 +20,16 @@ ONE, PAGE = "one", "page"  # parameters of addresses
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The position of the item on screen, and the addresses of its neighbours."""
+    """The position of the item on screen, and the addresses of its neighbours.
+
+    `standing` is said instead of a position of what does not wait, such as "decided".
+    """
 
     total: int
     position: int
     previous: str
     next: str
+    standing: str = ""
 
 
 @dataclass(frozen=True, slots=True)

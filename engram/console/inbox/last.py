@@ -96,6 +96,7 @@ def toast_of(request: HttpRequest, item: str, sources: Sequence[Source]) -> dict
     kept = {name: value for name, value in request.GET.items() if name not in {"item", "done"}}
     back = urlencode(kept | {"item": f"{source.name}:{named[1]}"})
     return {
+        "kind": source.name,
         "url": reverse("console:inbox-undo", args=[source.name, named[1]]),
         "words": done.words,
         "undo": done.undo if has_role(request, source.acts) else "",

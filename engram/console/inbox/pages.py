@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import wraps
 from typing import Any
@@ -21,6 +21,7 @@ from conflicts.forms import SnoozeForm
 from conflicts.services.cards.show import newest_seq
 from engram.console.inbox import queue
 from engram.console.inbox.addresses import address_of
+from engram.console.inbox.counts import count_matching
 from engram.console.inbox.forms import FILTERS, ActionForm, InboxForm, named_item
 from engram.console.inbox.groups import ONE, PAGE, Looked, Steps, group_context
 from engram.console.inbox.last import decided, toast_of
@@ -28,6 +29,7 @@ from engram.console.inbox.put_off import find_put_off, put_off, take_up
 from engram.console.inbox.registry import source_named, sources_for
 from engram.console.inbox.reservations import reserve
 from engram.console.inbox.source import InboxEntry, InboxFilter, Source
+from engram.kernel.labels import one_of
 from engram.kernel.last_decision import forget_one, keep_last
 from engram.kernel.pages import View, has_role, member_page, name_done, return_address, staff_of
 from engram.kernel.refusals import RefusalError, StaleError
@@ -86,6 +88,12 @@ def _inbox(
     filters = {name: here[name] for name in FILTERS if here.get(name)}
     tallies = queue.tallies_for(request)
     nonempty = [source for source in sources if tallies[source.name].count]
+    is_filtered = any(name != "source" for name in filters)
+    matching = (
+        count_matching(nonempty, replace(wanted, source=""), now)
+        if is_filtered and nonempty
+        else {name: tally.count for name, tally in tallies.items()}
+    )
     chosen = _item_in_address(here.get("item", ""), sources, wanted)
     mark = chosen.entry.mark if chosen else None
     following = queue.entries(nonempty, wanted, now, mark=mark, limit=NEXT_SHOWN + 1)
@@ -96,7 +104,11 @@ def _inbox(
         "form": form,
         "wanted": wanted,
         "filters": filters,
-        "sources": [(source, tallies[source.name]) for source in sources],
+        "sources": [
+            (source, tallies[source.name], matching.get(source.name, 0)) for source in sources
+        ],
+        "is_filtered": is_filtered,
+        "matching": sum(matching.values()),
         "tabs": urlencode({k: v for k, v in filters.items() if k != "source"}),
         "only_kind": next((s for s in sources if filters == {"source": s.name}), None),
         "waiting": sum(tally.count for tally in tallies.values()),
@@ -110,6 +122,8 @@ def _inbox(
     if chosen is not None:
         looked_at = Queue(nonempty, wanted, filters)
         context |= _item_context(request, here, chosen, looked_at, following)
+        is_other_kind = context["done"] and context["done"]["kind"] != chosen.source.name
+        context["next_kind"] = one_of(chosen.source.noun) if is_other_kind else ""
     return render(request, "console/inbox/inbox.html", context, status=status)
 
 
@@ -143,19 +157,21 @@ def _item_context(
     group = source.group_of(row, looked_at.wanted, now)
     looked = Looked(source, row, filters, here, onward)
     actions = source.actions(row, now)
+    snooze = find_put_off(mark.source, mark.id, now)
     return {
         **source.context(request, row, now),
         "role": staff_of(request).actor.role,
         "may_decide": has_role(request, source.acts),
         "actions": actions,
         "reserved_by": _reserve(request, source, row, now) if actions else "",
-        "put_off": find_put_off(mark.source, mark.id, now),
+        "put_off": snooze,
         "decision": None if actions or source.has_own_snooze else decided(source, row.pk, now),
         "steps": Steps(
             place.total,
             place.position,
             _address(filters, previous[0]) if previous else "",
             onward if following else "",
+            "snoozed" if snooze and actions else source.standing(row, is_open=bool(actions)),
         ),
         "following": _shown(following[:NEXT_SHOWN], looked_at),
         "back": _address(filters, chosen.entry),

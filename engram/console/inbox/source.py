@@ -174,6 +174,13 @@ class Source(ABC):
         """Return the answers in the order of their keys; none when the template has its own."""
         return ()
 
+    def standing(self, row: Any, *, is_open: bool) -> str:
+        """Return "" for an item that waits, else what became of it, in a word.
+
+        `is_open` is whether `actions` has answers to it.
+        """
+        return "" if is_open else "decided"
+
     def verbs(self) -> Mapping[str, Callable[..., Any]]:
         """Return the service of each answer, by the answer's name; none without plain answers."""
         return {}
