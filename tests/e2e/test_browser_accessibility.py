@@ -38,12 +38,14 @@ from django.core.management import call_command
 from django.utils import timezone
 from conflicts.models import Muting
 from engram.console.demo.loading import load
+from engram.console.demo.outside import add_outside
 from engram.kernel.models import Membership, Role, Workspace
 from engram.kernel.tenancy import in_workspace
 told = Workspace.objects.create(slug="told", name="Told")
 now = timezone.now()
-assert load(told, now)
-with in_workspace(told):
+with in_workspace(told):  # with a webhook and its deliveries, as "make up" adds them
+    assert load(told, now)
+    add_outside(told, by=sys.argv[1], now=now)
     Muting.objects.create(rule="ambiguity.number", decided=34, confirmed=8, created_at=now)
 Membership.objects.filter(user__username=sys.argv[1]).delete()
 user = User.objects.get(username=sys.argv[1])

@@ -132,7 +132,7 @@ class WebhookDeliveryAdmin(RoleAdmin):
         shown = json.dumps(
             json.loads(body_of(delivery, delivery.workspace)), indent=2, ensure_ascii=False
         )
-        return format_html('<pre class="sample">{}</pre>', shown)
+        return format_html('<pre class="eg-stored" tabindex="0">{}</pre>', shown)
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
         """Return what people need and there is; neither lease nor workspace."""
