@@ -402,6 +402,23 @@ def test_an_edit_is_a_revision_and_is_taken_back_by_another(tenant: Tenant, memb
     assert found["results"][0]["memory"]["content"] == LIFT
 
 
+def test_what_was_saved_is_told_until_the_next_change(tenant: Tenant, member: Member) -> None:
+    memory = commit(tenant, TEA)
+    client = member("reviewer")
+    led = revise(client, memory, content=f"{TEA} Always.")["Location"]
+    for told, kept in (("Saved as revision 2.", "Undo the last change"),) * 2:
+        page = shown(client, led)  # also when it is opened again
+        assert (told in page, kept in page) == (True, False)
+    tenant.admin.patch(f"memories/{memory}", {"importance": 0.9})
+    page = shown(client, led)
+    assert "Saved as revision" not in page
+    assert "Undo the last change" in page
+    pinned = revise(client, memory, revision=3, pinned="yes")["Location"]
+    assert "Pinned." in shown(client, pinned)
+    tenant.admin.patch(f"memories/{memory}", {"pinned": False})
+    assert "Pinned." not in shown(client, pinned)
+
+
 def test_a_rewording_tells_which_questions_it_no_longer_answers(
     tenant: Tenant, member: Member
 ) -> None:

@@ -25,7 +25,8 @@ ACTIONS: Final[dict[str, tuple[str, str]]] = {
 }
 REVISED: Final = "revised"
 TICKED: Final = "ticked"
-PARAMETERS: Final = ("done", "ids", "tag_done", TICKED)
+CHANGED: Final = "revision"  # the one that a change of one memory made
+PARAMETERS: Final = ("done", "ids", "tag_done", TICKED, CHANGED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,18 @@ def done_in(request: HttpRequest) -> Done | None:
 def add_done(address: str, action: str, ids: Collection[UUID] = (), tag: str = "") -> str:
     """Return an address of ours that also says what was done."""
     return _with(address, {"done": action, "ids": ".".join(map(str, ids)), "tag_done": tag})
+
+
+def add_changed(address: str, action: str, revision: int) -> str:
+    """Return an address of ours that also says what the last revision of one memory did."""
+    return _with(address, {"done": action, CHANGED: str(revision) if action else ""})
+
+
+def changed_in(request: HttpRequest, revision: int) -> str:
+    """Return what the address says the last revision did; "" if a later one came since."""
+    done = request.GET.get("done", "")
+    is_last = request.GET.get(CHANGED) == str(revision)
+    return done if is_last and done in {REVISED, "pin", "unpin"} else ""
 
 
 def add_ticks(address: str, ids: Collection[UUID]) -> str:

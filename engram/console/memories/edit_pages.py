@@ -12,7 +12,7 @@ from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils import timezone
 
-from engram.console.memories.done import REVISED, add_done
+from engram.console.memories.done import REVISED, add_changed
 from engram.console.memories.editing import changes_in, errors_in, present_of
 from engram.console.memories.page import find_memory, memory_page
 from engram.kernel.literals import whole_number
@@ -114,7 +114,7 @@ def _lead_back(
     if isinstance(done, Review):
         messages.info(request, WAITS)
         return redirect(page)
-    return redirect(add_done(page, action))
+    return redirect(add_changed(page, action, done.revision))
 
 
 def _refuse(

@@ -13,7 +13,7 @@ from django.shortcuts import render
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
-from engram.console.memories.done import REVISED, done_in, without_done
+from engram.console.memories.done import changed_in, done_in, without_done
 from engram.console.memories.editing import present_of
 from engram.console.memories.factors import Bar, bars_of_candidate
 from engram.console.memories.forms import DayForm
@@ -90,8 +90,7 @@ def memory_page(
         "kinds": Kind.choices,
         "present": present_of(found, links.tags),
         "done": done_in(request),
-        "is_revised": may_act and request.GET.get("done") in {REVISED, "pin", "unpin"},
-        "pinned_now": request.GET.get("done"),
+        "changed": changed_in(request, found.revision) if may_act else "",
         "undoable": bool(may_act and revisions_to_take_back([found])),
         "here": without_done(request.get_full_path()),
         "typed": {},
