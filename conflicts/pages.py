@@ -18,11 +18,11 @@ from conflicts.bulk_done import done_in
 from conflicts.forms import CommentForm, DecisionForm, QueueForm, SnoozeForm
 from conflicts.models import Conflict
 from conflicts.models.card import WAITING, ConflictStatus
-from conflicts.models.decision import Verdict
 from conflicts.services.cards import discuss, queue, show, snooze
 from conflicts.services.cards.listed import listed
-from conflicts.services.cards.naming import name_cards, say_kept
+from conflicts.services.cards.naming import name_answer, name_cards
 from conflicts.services.cards.snooze import wake
+from conflicts.services.cards.verdict_previews import VERDICT_BUTTONS
 from conflicts.services.verdicts.resolve import resolve
 from conflicts.services.verdicts.undo import undo
 from engram.kernel.last_decision import forget_one, keep_last
@@ -261,9 +261,9 @@ def _after_remark(request: HttpRequest, card: Conflict, fragment: str = "") -> H
 
 
 def _choice_in_words(card: Conflict, verdict: str) -> str:
-    """Return what a person chose: the side to keep where it is one of two, else the verdict."""
-    kept = say_kept(verdict, name_cards([card])[card.pk])
-    return f"Keep {kept}" if kept else str(dict(Verdict.choices).get(verdict, ""))
+    """Return the label of the answer that a person chose."""
+    named = name_answer(verdict, name_cards([card])[card.pk])
+    return named or next((label for name, label, _ in VERDICT_BUTTONS if name == verdict), "")
 
 
 def _changes(card: Conflict, seen: str) -> list[Any]:

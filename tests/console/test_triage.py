@@ -24,6 +24,7 @@ from engram.console.templatetags.console import unbroken_choice
 from engram.kernel.actors import SYSTEM
 from engram.kernel.models import Event
 from engram.kernel.tenancy import in_workspace
+from memories.models import Memory
 from memories.services.lifecycle import forget
 from tests.conftest import Tenant
 from tests.console.cards import QUESTION, ask, disagree, remember, state, status
@@ -256,8 +257,36 @@ def test_deciding_twice_shows_who_was_first(tenant: Tenant, member: Member) -> N
     assert answer.status_code == 409
     told = re.sub(r"<[^>]+>", "", html)
     assert "Conflict resolved: kept 1000 requests per second by acme reviewer" in told
-    assert "You chose “Keep 5000 requests per second”" in told
+    assert "You chose “Keep 5000 requests per second (20 Jan)”" in told
     assert "keep my words" in html
+
+
+def test_a_stale_verdict_is_named_as_its_button(tenant: Tenant, member: Member) -> None:
+    _, _, card = disagree(tenant.workspace)
+    with in_workspace(tenant.workspace):
+        Conflict.objects.filter(pk=card.pk).update(kind="stale")
+    client = member("reviewer")
+    for verdict, label in (("yes", "Still true"), ("no", "No longer true since 1 Jan")):
+        sent = form(page(client))
+        tenant.reviewer.post(f"conflicts/{card.pk}/resolve", {"verdict": "dismiss"})
+        told = resolve(client, card, verdict=verdict, **sent).content.decode()
+        assert f"You chose “{label}”" in told
+        assert client.post(f"/console/conflicts/{card.pk}/undo/").status_code == 302
+
+
+def test_answers_of_one_day_are_told_apart_by_the_hour(tenant: Tenant, member: Member) -> None:
+    pair = [remember(tenant.workspace, f"The boat has {n} seats.") for n in (15, 17)]
+    ask(tenant.workspace, pair, yes=pair[1])
+    tenant.workspace.settings = {"time_zone": "Asia/Tokyo"}
+    tenant.workspace.save()
+    client, labels = member("reviewer"), re.compile(r'class="what">([^<]*?)\s*<')
+    assert [one.partition(" (")[2] for one in labels.findall(page(client))[:2]] == ["", ""]
+    with in_workspace(tenant.workspace):
+        for memory, hour in zip(pair, (9, 14), strict=True):
+            at = memory.observed_at.replace(hour=hour, minute=5)
+            Memory.objects.filter(pk=memory.pk).update(observed_at=at)
+    found = [one.partition(" (")[2] for one in labels.findall(page(client))[:2]]
+    assert found == ["1 Jan, 23:05)", "1 Jan, 18:05)"]
 
 
 def test_a_decision_is_read_as_what_was_kept_wherever_it_is_shown(

@@ -28,11 +28,15 @@ WITHHELD: Final = "A memory of this conflict was forgotten; its question is no l
 
 
 class Side(NamedTuple):
-    """The newest statement of a side, its value ("" where none stands out), and it in few words."""
+    """The newest statement of a side, its value ("" where none stands out), and it in few words.
+
+    `rival_at` is when the newest statement of the other side was observed.
+    """
 
     memory: Memory
     value: str
     excerpt: str
+    rival_at: datetime
 
     @property
     def words(self) -> str:
@@ -47,8 +51,16 @@ class Side(NamedTuple):
 
     @property
     def dated(self) -> str:
-        """Return the value with the day of its statement: "10:00 (22 Oct)"."""
-        return f"{self.words} ({day_of(self.memory.observed_at)})"
+        """Return what it says with the day of its statement: "10:00 (22 Oct)".
+
+        Where the other side is of the same day, with the time of day as well, and where that is the
+        same, without either: what tells nothing apart only looks as if it did.
+        """
+        for when in (day_of, moment_of):
+            own = when(self.memory.observed_at)
+            if own != when(self.rival_at):
+                return f"{self.words} ({own})"
+        return self.words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +84,11 @@ def day_of(moment: datetime) -> str:
     return date_format(local, "j M" if local.year == now.year else "j M Y")
 
 
+def moment_of(moment: datetime) -> str:
+    """Return a day with the time in the reader's zone, to the minute: "22 Oct, 14:05"."""
+    return f"{day_of(moment)}, {date_format(timezone.localtime(moment), 'H:i')}"
+
+
 def name_card(
     card: Conflict, members: Sequence[tuple[Memory, bool]], *, is_withheld: bool
 ) -> CardNames:
@@ -89,8 +106,8 @@ def name_card(
     yes_said, other_said = quote_apart(yes.content, other.content, SIDE_CHARS)
     return CardNames(
         _shorten(card, yes, head),
-        Side(yes, value_of.get(yes, ""), yes_said),
-        Side(other, value_of.get(other, ""), other_said),
+        Side(yes, value_of.get(yes, ""), yes_said, other.observed_at),
+        Side(other, value_of.get(other, ""), other_said, yes.observed_at),
         is_stale=card.kind == ConflictKind.STALE,
     )
 
@@ -146,6 +163,22 @@ def say_kept(verdict: str, names: CardNames) -> str:
     """Return the side that a yes or no kept, in a few words; "" where no two sides are left."""
     kept, gone = _sides(verdict, names)
     return kept.words if kept and gone and verdict in {Verdict.YES, Verdict.NO} else ""
+
+
+def name_answer(verdict: str, names: CardNames, *, is_clear: bool = True) -> str:
+    """Return the label of a yes or no, which names the side that stays; "" of another verdict.
+
+    `is_clear` is whether a no leaves one side; "" also where no two sides are left.
+    """
+    kept, gone = _sides(verdict, names)
+    if kept is None or gone is None or verdict not in {Verdict.YES, Verdict.NO}:
+        return ""
+    if names.is_stale:
+        is_yes = verdict == Verdict.YES
+        return "Still true" if is_yes else f"No longer true since {day_of(kept.memory.observed_at)}"
+    if verdict == Verdict.NO and not is_clear:
+        return f"Not {gone.words}"
+    return f"Keep {kept.dated}"
 
 
 def _sides(verdict: str, names: CardNames) -> tuple[Side | None, Side | None]:

@@ -15,7 +15,7 @@ from conflicts.services.cards.consequences import (
     consequences,
     why_unclear,
 )
-from conflicts.services.cards.naming import CardNames, day_of
+from conflicts.services.cards.naming import CardNames, day_of, name_answer
 from engram.kernel.labels import letter_of
 from engram.kernel.refusals import InvalidError
 
@@ -98,14 +98,9 @@ def _name_sides(
     """
     if verdict == Verdict.BOTH_VALID and count > 2:
         return "All are valid", ""
-    if verdict not in {Verdict.YES, Verdict.NO} or names.yes is None or names.other is None:
-        return "", ""
-    if names.is_stale:
-        gone = day_of(names.other.memory.observed_at)
-        return "Still true" if verdict == Verdict.YES else f"No longer true since {gone}", ""
+    label = name_answer(verdict, names, is_clear=is_clear)
     side = names.other if verdict == Verdict.NO and is_clear else names.yes
-    does_keep = verdict == Verdict.YES or is_clear
-    return f"Keep {side.dated}" if does_keep else f"Not {side.words}", side.whole
+    return label, side.whole if label and side and not names.is_stale else ""
 
 
 def _call_members(
