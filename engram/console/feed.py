@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from conflicts.models import Conflict
 from conflicts.services.cards.naming import WITHHELD, CardNames, name_cards
-from engram.console.feed_groups import JOINED_FROM, WITH_TEXT, joined_from, line_of, newest_lines
+from engram.console.feed_groups import WITH_TEXT, Line, joined_from, line_of, newest_lines
 from engram.console.inbox.addresses import address_of
 from engram.console.subjects import OF_DOUBT, subjects_of
 from engram.console.wording import glyph_for, is_shown, words_for
@@ -27,6 +27,7 @@ from memories.models.drift import OF_NOTES
 
 TEXT_MAX_CHARS = 240
 OF_MEMORIES: Final = ("memory.", "merge.", "review.")  # events whose object is a memory
+ABOUT_CHARS: Final = 8  # of an id, the last: to tell apart what a line is about
 CATCH_UP_ROWS = 500
 OVERLAP = timedelta(seconds=60)
 # Sequence numbers are assigned before commit: how far back late events are searched.
@@ -75,14 +76,30 @@ def latest(limit: int) -> list[dict[str, Any]]:
     rows = Event.objects.filter(seq__in=list(lines)).order_by("-seq")
     told = with_texts([as_message(event) for event in rows])
     for message in told:
-        if len(lines[message["seq"]].seqs) > 1:  # what was kept is of the newest alone
+        line = lines[message["seq"]]
+        if len(line.seqs) > 1:  # what was kept is of the newest alone
             message["data"]["words"] = words_for(message["type"], message["data"])
-            if lines[message["seq"]].joined_from < JOINED_FROM:  # and so is what it is about
-                message["data"].pop("text", None)
+            _say_of_all(message["data"], line)
     return [
-        {**message, "seqs": lines[message["seq"]].seqs, "count": len(lines[message["seq"]].seqs)}
+        {
+            **message,
+            "seqs": lines[message["seq"]].seqs,
+            "count": len(lines[message["seq"]].seqs),
+            "about": [one[-ABOUT_CHARS:] for one in lines[message["seq"]].about],
+        }
         for message in told
     ]
+
+
+def _say_of_all(data: dict[str, Any], line: Line) -> None:
+    """Say of a line of several what it is about; its newest event names one of many things."""
+    many = WITH_TEXT.get(line.family)
+    if many and len(line.about) == 1:
+        return
+    data.pop("text", None)
+    if many:
+        data.pop("url", None)
+        data["text"] = f"{len(line.about)} {many}"
 
 
 def last_seq() -> int:
@@ -196,7 +213,8 @@ def _display(
         words = words_for(kind, data, names.get(data["object"]))
         found = {**found, "words": words, "glyph": glyph_for(kind)}
         if line := line_of(kind, data, data.get("actor", "")):
-            found |= {"joins": line, "joined_from": joined_from(kind)}
+            many = WITH_TEXT.get(kind.partition(".")[0], "")
+            found |= {"joins": line, "joined_from": joined_from(kind), "many": many}
         is_told = found.get("text") or kind.partition(".")[0] not in WITH_TEXT
         if is_told and (url := _link(kind, data)):
             found["url"] = url

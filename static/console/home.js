@@ -55,6 +55,8 @@ function row({ type, seq, at, data }) {
   if (data.joins) {
     made.dataset.joins = data.joins;
     made.dataset.joinedFrom = data.joined_from;
+    made.dataset.many = data.many;
+    made.dataset.about = data.object.slice(-8);
   }
   made.dataset.actor = data.actor ?? "";
   const glyph = element("span", `glyph ${data.glyph?.[1] ?? ""}`);
@@ -95,15 +97,22 @@ function insert(event) {
   if (rows.length >= FEED_MAX) feed.lastElementChild.remove();
 }
 
-// Joins what one act did to many into one line, that of the newest.
+const aboutOf = (rows) => [...new Set(rows.flatMap((row) => row.dataset.about.split(" ")))];
+
+// Joins what one act did to many into one line, that of the newest; of what is about few things
+// only the lines about the same one.
 function join(made) {
   if (!made.dataset.joins) return;
+  const { many } = made.dataset;
   const at = (row) => Date.parse(row.querySelector("time").dateTime);
-  const same = [...feed.querySelectorAll("li[data-joins]")].filter(
+  let same = [...feed.querySelectorAll("li[data-joins]")].filter(
     (row) => row.dataset.joins === made.dataset.joins && Math.abs(at(row) - at(made)) <= JOINED_MS,
   );
+  const isOfMany = (many ? aboutOf(same).length : same.flatMap(seqsOf).length) >= Number(made.dataset.joinedFrom);
+  if (!isOfMany && many) same = same.filter((row) => row.dataset.about === made.dataset.about);
+  if (same.length < 2) return;
   const seqs = same.flatMap(seqsOf);
-  if (seqs.length < Number(made.dataset.joinedFrom)) return;
+  const about = aboutOf(same);
   const [newest, ...others] = same;
   for (const row of others) row.remove();
   newest.dataset.seqs = seqs.join(" ");
@@ -117,7 +126,9 @@ function join(made) {
   const common = newest.dataset.joins.slice(0, -`, ${newest.dataset.actor}`.length);
   newest.querySelector(".told strong").textContent = common;
   newest.querySelector(".scope")?.remove();
-  if (newest.dataset.joinedFrom === "2") newest.querySelector(".about")?.remove();
+  newest.dataset.about = about.join(" ");
+  if (!many || about.length > 1) newest.querySelector(".about")?.remove();
+  if (many && about.length > 1) newest.querySelector(".told").append(element("span", "about", `${about.length} ${many}`));
   const by = newest.querySelector(".by");
   if (by) by.textContent = newest.dataset.actor;
 }

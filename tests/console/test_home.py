@@ -7,7 +7,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from html import unescape
 from urllib.parse import parse_qs, urlsplit
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from django.contrib.auth.models import User
@@ -322,11 +322,13 @@ def test_the_page_says_what_changed_after_a_pause(tenant: Tenant, member: Member
     assert ">1 commit</a>" in client.get("/").content.decode()
 
 
-def happen(tenant: Tenant, kind: str, count: int, *, minutes_ago: float = 0) -> None:
+def happen(
+    tenant: Tenant, kind: str, count: int, *, minutes_ago: float = 0, of: UUID | None = None
+) -> None:
     with in_workspace(tenant.workspace):
         for _ in range(count):
             at = timezone.now() - timedelta(minutes=minutes_ago)
-            record(kind, of=("memory", uuid4()), actor=SYSTEM, now=at, data={})
+            record(kind, of=("memory", of or uuid4()), actor=SYSTEM, now=at, data={})
 
 
 def feed_in(html: str) -> list[tuple[str, str]]:
@@ -416,6 +418,31 @@ def test_a_change_of_many_is_one_line_of_the_feed(tenant: Tenant, member: Member
     seqs = re.search(r'data-seqs="([\d ]+)" data-joins="Memory forgotten', html)
     assert seqs is not None
     assert len(seqs[1].split()) == 40  # the live stream sends none of them again
+
+
+def test_changes_of_few_memories_are_a_line_for_each_with_its_text(
+    tenant: Tenant, member: Member
+) -> None:
+    pier = remember(tenant.workspace, "Ferries leave from pier three.").pk
+    kiosk = remember(tenant.workspace, "The kiosk shuts at noon.").pk
+    for one, times in ((pier, 4), (kiosk, 1), (pier, 1), (kiosk, 2)):
+        happen(tenant, "memory.revised", times, of=one)
+    html = member("reader").get("/").content.decode()
+    assert feed_in(html)[:2] == [("Memory revised", "3"), ("Memory revised", "5")]
+    lines = html[html.index("data-feed data-seq") :].split("<li ")[1:3]
+    assert "The kiosk shuts at noon." in lines[0]
+    assert "Ferries leave from pier three." in lines[1]
+
+
+def test_a_change_of_many_names_none_of_them(tenant: Tenant, member: Member) -> None:
+    pier = remember(tenant.workspace, "Ferries leave from pier three.").pk
+    happen(tenant, "memory.revised", 4)
+    happen(tenant, "memory.revised", 2, of=pier)
+    html = member("reader").get("/").content.decode()
+    assert feed_in(html)[0] == ("Memory revised", "6")
+    line = html[html.index("data-feed data-seq") :].split("<li ")[1]
+    assert '<span class="about">5 memories</span>' in line
+    assert "Ferries" not in line
 
 
 def test_equal_events_without_a_text_are_one_line_from_the_second_on(
