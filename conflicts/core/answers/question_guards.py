@@ -15,11 +15,14 @@ from memories.core.topic_words import stems
 _JOINT: Final = re.compile(r"[-:/_.]")
 _ASKED: Final = re.compile(r"\b(?:which|what)\s(?P<noun>[\w-]+)", re.IGNORECASE)
 _WITH: Final = re.compile(r"\bwith(?:out)?\b", re.IGNORECASE)
-_PER: Final = re.compile(
-    r"\b(?:per|an?|each|every)\s(?P<unit>hour|day|night|week|month|quarter|year|head|person|seat|"
-    r"user|group)\b",
+_RATE: Final = re.compile(
+    r"\bper\s(?P<unit>hour|day|night|week|month|quarter|year|head|person|seat|user|group|meal|piece)\b|"
+    r"\b(?:each|every|an?)\s(?P<time>hour|day|night|week|month|quarter|year|head)\b"
+    r"(?=\W*$|[,.;:)]|\s(?:at|by|for|from|in|of|on|to|with|and|or|if|when)\b)|"
+    r"\b(?P<often>hour|dai|night|week|month|quarter|year|annual)ly\b|\b(?P<year>annual)\b",
     re.IGNORECASE,
 )
+_SAME_UNIT: Final = {"dai": "day", "annual": "year", "head": "person"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,14 @@ def are_of_other_terms(a: str, b: str) -> bool:
     withs = [{match[0].lower() for match in _WITH.finditer(text)} for text in (a, b)]
     if all(withs) and withs[0].isdisjoint(withs[1]):
         return True
-    mine, theirs = ({match["unit"].lower() for match in _PER.finditer(text)} for text in (a, b))
+    mine, theirs = rates(a), rates(b)
     return bool(mine and theirs) and mine.isdisjoint(theirs)
+
+
+def rates(text: str) -> frozenset[str]:
+    """Return the units that a text counts by: "per month", "monthly", "a month"."""
+    units = (next(filter(None, match.groups())).lower() for match in _RATE.finditer(text))
+    return frozenset(_SAME_UNIT.get(unit, unit) for unit in units)
 
 
 def are_of_other_times(mine: QuestionWords, theirs: QuestionWords) -> bool:

@@ -17,6 +17,7 @@ from conflicts.core.answers.question_guards import (
     knows_names,
     name_other_scopes,
 )
+from conflicts.core.answers.question_limits import is_limited
 from conflicts.core.answers.question_words import (
     QuestionWords,
     ask_of_two_things,
@@ -90,6 +91,8 @@ def is_one_question(a: Asked, b: Asked, cosine: float, *, slack: float = 0.0) ->
     """
     if question_hash(a.question) == question_hash(b.question):
         return True
+    if is_limited(a, b):
+        return False
     mine, theirs = words_of_question(a.question), words_of_question(b.question)
     if not slack and not (
         mine.names <= theirs.stems | b.place and theirs.names <= mine.stems | a.place
