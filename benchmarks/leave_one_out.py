@@ -8,7 +8,7 @@ Without files it reads the examples of the rules, which proves that it works and
 For each file the confidence from which findings are reported and the margin of questions are those
 with the highest F0.5 on the other files. Only these two settings are chosen that way: the rules
 themselves were written with all files in view, which no protocol can take back. Stories are read in
-process, without the gate, and scored as `evaluate --conflicts` does.
+process, without the gate, filed by subject as cards are, and scored as `evaluate --conflicts` does.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,10 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import benchmarks.ground  # noqa: F401  sets Django up, before the product's modules are read
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import detect
 from conflicts.core.facts import DetectiveSettings, Fact, Finding
+from conflicts.core.findings import split_by_subject
 from conflicts.core.identity import place
 from conflicts.core.rules.registry import RULES
+from conflicts.core.subjects import note_of
 from engram.console.evaluation import stories
 from engram.console.evaluation.outcome import ModeResult
 from engram.console.evaluation.stories import StoryRow
@@ -58,12 +61,17 @@ class Read:
         found = detect(
             self.facts, self.vectors, now=self.row.now, settings=settings, questions=self.questions
         )
+        notes = {fact.id: note_of(fact) for fact in self.facts}
+        known = Comparisons()
+        parts = [part for one in found for part in split_by_subject(one, notes, known)]
+        notes |= {i: replace(notes[i], answer=told) for part in parts for i, told in part.answers}
         placed = place(
-            found,
+            parts,
             lineage_of={fact.id: fact.id for fact in self.facts},
             claim_of={fact.id: fact.content for fact in self.facts},
             open_cards=[],
             decided=[],
+            is_other=lambda a, b: known.are_of_other_subjects(notes[a], notes[b]),
         )
         return [one.finding for one in placed if one.action == "open"]
 

@@ -48,7 +48,8 @@ class Finding:
     question names; ``unlisted`` are more facts that disagree with them, since a card lists only so
     many; ``confidence`` is in [0, 1]; ``suggestion`` is the detector's opinion and never a
     decision; ``rules`` are the ids of the rules that found it, first the one whose reason the
-    question gives.
+    question gives; ``answers`` are what facts answer to one question, as pairs of fact id and
+    answer, where the finding rests on that.
     """
 
     kind: FindingKind
@@ -61,6 +62,7 @@ class Finding:
     suggestion: Suggestion | None
     rules: tuple[str, ...]
     unlisted: tuple[str, ...] = ()
+    answers: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from conflicts.core.rules.pair import Clash
 from conflicts.core.severity import severity_of
 from conflicts.core.subjects import LocatedText, group_by_subject
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import compare_values
 from memories.core.reasons import distinct
 
 SAME_SIDE_COSINE: Final = 0.70
@@ -63,8 +64,10 @@ def split_by_subject(
     """Split a finding into one per subject; subjects without a contradiction are dropped.
 
     ``notes`` are the facts' texts and scopes. A finding with one subject is returned unchanged;
-    parts of another get a new question, because the old one may quote another part.
+    parts of another get a new question, because the old one may quote another part. Where facts
+    answer a question, only those with other answers are compared, and without the answers' words.
     """
+    notes = {**notes, **{i: replace(notes[i], answer=told) for i, told in finding.answers}}
     groups = group_by_subject(
         finding.fact_ids, notes.__getitem__, is_other=known.are_of_other_subjects
     )
@@ -79,9 +82,14 @@ def _part(
     """Ask about some facts of a finding, oldest first; yes keeps the newest that yes kept."""
     named = next((i for i in reversed(group) if i in finding.yes_keeps), group[-1])
     claim = notes[named].content
-    makes_it = known.match_claim(claim, [notes[i].content for i in group])
-    for_yes = tuple(i for i, is_so in zip(group, makes_it, strict=True) if is_so)
-    against = [i for i in group if i not in for_yes]
+    told = {i: compare_values(notes[i].answer, notes[named].answer) for i in group}
+    if all(notes[i].answer for i in group):
+        for_yes = tuple(i for i in group if i == named or told[i] == "same")
+        against = [i for i in group if told[i] == "other"]
+    else:
+        makes_it = known.match_claim(claim, [notes[i].content for i in group])
+        for_yes = tuple(i for i, is_so in zip(group, makes_it, strict=True) if is_so)
+        against = [i for i in group if i not in for_yes]
     if not against:
         return None
     return replace(

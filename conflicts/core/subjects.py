@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from itertools import combinations
@@ -25,6 +25,7 @@ from conflicts.core.comparable import other_entity, other_member
 from conflicts.core.facts import Fact
 from conflicts.core.labels import is_sentence, name_other_things, slots_of
 from conflicts.core.statements import Statement, read
+from memories.core.answer_values import compare_values, is_measured
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
 from memories.core.slots import are_other_slots, slot_of
@@ -44,11 +45,12 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LocatedText:
-    """A memory's text, scope and project."""
+    """A memory's text, scope and project, and what it answers to a question that is asked here."""
 
     content: str
     scope: str = ""
     project: str = ""
+    answer: str = ""
 
 
 class Noted(Protocol):
@@ -78,11 +80,24 @@ IsOther = Callable[[LocatedText, LocatedText], bool]
 def are_of_other_subjects(a: LocatedText, b: LocatedText) -> bool:
     """Return whether two memories clearly have different subjects; symmetric.
 
-    Texts over MAX_CHARS are not compared.
+    Texts over MAX_CHARS are not compared. Memories that answer a question alike have one subject;
+    of others the words of the answer name none: "*Otto* locks the rink", "*Ines* locks it".
     """
     if max(len(a.content), len(b.content)) > MAX_CHARS:
         return False
-    return _clearly_differ(a, b)
+    if a.answer and b.answer and compare_values(a.answer, b.answer) == "same":
+        return False
+    return _clearly_differ(_without_answer(a), _without_answer(b))
+
+
+@lru_cache(maxsize=2048)  # of the many pairs that one memory is in
+def _without_answer(note: LocatedText) -> LocatedText:
+    """Return a memory without the words of its answer; an amount is no subject and stays."""
+    if not note.answer or is_measured(note.answer):
+        return replace(note, answer="")
+    told = frozenset(stems(note.answer))
+    rest = (word for word in note.content.split() if told.isdisjoint(stems(word)))
+    return replace(note, content=" ".join(rest), answer="")
 
 
 @lru_cache(maxsize=4096)  # of short texts only

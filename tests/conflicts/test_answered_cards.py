@@ -44,6 +44,30 @@ def test_a_card_quotes_no_answer_of_a_memory_that_is_not_on_it(tenant: Tenant) -
     assert not [text for text in texts if "zyzzyva" in text]
 
 
+def test_a_card_has_both_sides_where_the_answer_is_the_subject(tenant: Tenant) -> None:
+    told = {
+        commit(tenant, f"{who} mixes the dough {how}.", "Who mixes the dough?", who): who
+        for who, how in (
+            ("Pia", "at two"),
+            ("Pia", "in the big bowl"),
+            ("Luc", "by machine"),
+            ("Luc", "after his break"),
+        )
+    }
+    detect_due(tenant.workspace, clock=timezone.now)
+    [card] = tenant.reader.get("conflicts").json()["results"]
+    asked = tenant.reviewer.get(f"conflicts/{card['id']}").json()
+    assert {m["id"] for m in asked["memories"]} == told.keys()
+    assert {told[i] for i in asked["yes_keeps"]} == {"Luc"}
+    made = tenant.reviewer.post(
+        f"conflicts/{card['id']}/resolve", {"verdict": "yes", "listing": asked["listing"]}
+    )
+    assert made.status_code == 200, made.json()
+    left = {i for i in told if tenant.reader.get(f"memories/{i}").json()["state"] == "active"}
+    assert {told[i] for i in left} == {"Luc"}
+    assert len(left) == 2
+
+
 def test_a_card_quotes_neither_statement_nor_answer_with_characters_that_reorder_it(
     tenant: Tenant,
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache
 from typing import Final
 
 from conflicts.core import apart
@@ -20,7 +19,6 @@ from conflicts.core.subjects import LocatedText, are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import (
     compare_values,
-    is_measured,
     is_time,
     is_yes_or_no,
     mentions,
@@ -74,7 +72,7 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
     a, b = timeline.statements[old.position], timeline.statements[new.position]
     if not may_be_of_one_thing(a, b) or is_of_other_place(a, b) or apart.are_apart(a, b):
         return False
-    if are_of_other_subjects(_note_without(a, old), _note_without(b, new)):
+    if are_of_other_subjects(_note(a, old), _note(b, new)):
         return False
     answers = f"{old.answer.answer} {new.answer.answer}"
     if is_of_other_time(a, b, asked=answers) or _are_parted(a, b, old, new):
@@ -84,20 +82,8 @@ def are_comparable(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> 
     return not _are_of_other_periods(timeline, old, new)
 
 
-def _note_without(statement: Statement, stated: StatedAnswer) -> LocatedText:
-    """Return a memory without the words of its answer: who signs may be the subject itself."""
-    note = note_of(statement.fact)
-    return replace(note, content=_text_without(note.content, stated.answer.answer))
-
-
-@lru_cache(maxsize=2048)  # of the many pairs that one memory is in
-def _text_without(content: str, answer: str) -> str:
-    if is_measured(answer):
-        return content
-    told = frozenset(stems(answer))
-    return " ".join(
-        word for word in content.split() if not stems(word) or told.isdisjoint(stems(word))
-    )
+def _note(statement: Statement, stated: StatedAnswer) -> LocatedText:
+    return replace(note_of(statement.fact), answer=stated.answer.answer)
 
 
 def _are_parted(a: Statement, b: Statement, old: StatedAnswer, new: StatedAnswer) -> bool:

@@ -117,4 +117,7 @@ def _make_finding(timeline: Timeline, found: Return) -> Finding:
         confidence=CONFIDENCE,
         suggestion=None,
         rules=(RULE.id,),
+        answers=tuple(
+            (timeline.facts[one.position].id, one.answer.answer) for one in (*held, found.change)
+        ),
     )

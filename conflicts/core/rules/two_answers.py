@@ -68,6 +68,7 @@ def find(histories: Histories, history: History, asked_by: StatedAnswer) -> list
             confidence=CONFIDENCE,
             suggestion=None,
             rules=(RULE.id,),
+            answers=tuple((timeline.facts[i].id, answer_of[i]) for i in members),
         )
     ]
 

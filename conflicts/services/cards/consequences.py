@@ -10,6 +10,7 @@ from itertools import combinations
 from uuid import UUID
 
 from conflicts.core.comparisons import Comparisons
+from conflicts.core.rules.registry import BY_ANSWERS
 from conflicts.core.subjects import note_of, select_answering
 from conflicts.models import Conflict, ConflictMember
 from conflicts.models.decision import Verdict
@@ -63,6 +64,7 @@ def question_of(
     """Return the live members and sides of a card, given its members and their live memories.
 
     A caller that holds locks passes look-ups as `known`; without it claims are compared at once.
+    Members of a card that rests on answers have one subject by them, unless one was reworded.
     """
     known = known or Comparisons()
     by_id = {memory.id: memory for memory in live}
@@ -70,7 +72,12 @@ def question_of(
     says_yes = frozenset(m.memory_id for m in present if m.says_yes)
     ordered = [by_id[m.memory_id] for m in present]
     for_yes = [m for m in ordered if m.id in says_yes]
-    on_subject = select_answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
+    is_answered = card.rule in BY_ANSWERS and not any(m.is_reworded for m in present)
+    on_subject = (
+        ordered
+        if is_answered
+        else select_answering(ordered, note_of, for_yes, is_other=known.are_of_other_subjects)
+    )
     return CardQuestion(
         live=tuple(ordered),
         says_yes=says_yes,

@@ -87,7 +87,11 @@ def file_findings(
     current = [replace(f, unlisted=tuple(i for i in f.unlisted if i in unlisted)) for f in current]
     lineages = {str(memory.lineage) for memory in live.values()}
     open_cards, notes_of = _open_cards(lineages, also_lock)
-    notes_of |= {str(memory.lineage): note_of(memory) for memory in live.values()}
+    told = {i: answer for finding in current for i, answer in finding.answers}
+    notes_of |= {
+        str(memory.lineage): replace(note_of(memory), answer=told.get(i, ""))
+        for i, memory in live.items()
+    }
     placements = place(
         current,
         lineage_of=unlisted | {i: str(memory.lineage) for i, memory in live.items()},

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from conflicts.core.answers.index import MAX_STATED
+from conflicts.core.comparisons import Comparisons
 from conflicts.core.detective import detect
 from conflicts.core.facts import Fact, Finding
+from conflicts.core.findings import split_by_subject
+from conflicts.core.subjects import are_of_other_subjects, note_of
 from memories.core.answers import Answer
 from tests.conflicts.test_core_detective import NOW, similar, story
 
@@ -104,6 +107,67 @@ def test_one_statement_that_returns_two_answers_is_two_reversals() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("question", "given"),
+    [
+        (
+            "Who locks the ice rink in the evening?",
+            {
+                "Otto": ["locks the ice rink at eight"],
+                "Ines": ["locks the ice rink at closing time"],
+            },
+        ),
+        (
+            "Who mixes the dough?",
+            {
+                "Pia": ["mixes the dough at two", "mixes the dough in the big bowl"],
+                "Luc": ["mixes the dough by machine", "mixes the dough after his break"],
+            },
+        ),
+        (
+            "Which team maintains the parser?",
+            {
+                "Team Amber": ["maintains the parser since its rewrite"],
+                "Team Cobalt": ["maintains the parser with two people"],
+            },
+        ),
+        (
+            "Which crane unloads the barges?",
+            {
+                "Goliath": ["unloads the barges at pier two", "unloads the barges by night"],
+                "Samson": ["unloads the barges while the tide is high"],
+            },
+        ),
+    ],
+)
+def test_an_answer_that_is_the_subject_of_its_sentence_is_on_the_card_of_the_other_one(
+    question: str, given: dict[str, list[str]]
+) -> None:
+    facts = [(f"{who} {what}.", Answer(question, who)) for who in given for what in given[who]]
+    [finding] = found(*facts)
+    notes = {fact.id: note_of(fact) for fact in told(*facts)}
+    [part] = split_by_subject(finding, notes, Comparisons())
+    assert len(part.fact_ids) == len(facts)
+    newest = list(given)[-1]
+    assert len(part.yes_keeps) == len(given[newest])
+
+
+def test_a_part_of_a_finding_without_another_answer_is_no_finding() -> None:
+    facts = [
+        ("Backups of Etna are kept in the vault.", Answer(KEPT, "in the vault")),
+        ("Backups of Etna are kept for us in the vault.", Answer(KEPT, "in the vault")),
+        ("Backups of Ural are kept in the attic.", Answer(KEPT, "in the attic")),
+    ]
+    notes = {fact.id: note_of(fact) for fact in told(*facts)}
+    ids = tuple(notes)
+    answers = tuple(zip(ids, (one.answer for _, one in facts), strict=True))
+    [some] = found(LEAD, TREASURER)
+    finding = replace(some, fact_ids=ids, yes_keeps=ids[-1:], answers=answers)
+    assert are_of_other_subjects(notes[ids[0]], notes[ids[2]])
+    assert split_by_subject(finding, notes, Comparisons()) == []
+
+
+KEPT = "Where are backups kept?"
 FINE = "Is there a fine for late sledges?"
 NO_FINE = ("Late sledges cost nothing more.", Answer(FINE, "no"))
 
