@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from conflicts.core.answers.departures import Departure, read_departure
 from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.cues import Cue
 from conflicts.core.timeline import Timeline
@@ -33,6 +34,10 @@ _HAS: Final = re.compile(
     r"^(?:do|does|is|are)\s[^?]{1,80}?\s(?:have|own|rent|lease|using|use|run|offer|sell|operate|"
     r"stock|serve)\s(?P<thing>[^?]+)",
     re.IGNORECASE,
+)
+# Where it was is no part of the thing: "Does host orion still exist in the Dublin rack?"
+_WHERE: Final = re.compile(
+    r"\b(?:exist|existing|running|alive)\s(?:in|at)\s(?:the|our)\s[^?]{1,80}", re.IGNORECASE
 )
 _OWNER: Final = re.compile(r"\b(\w{1,40})['’]s\b")
 # "What happened to the baler?" Sold.
@@ -63,11 +68,13 @@ class Gone:
 
     ``presupposed`` are those of the whole question, where the memory tells of an end: "Does Dad
     take a blood thinner?" is presupposed by "Which blood thinner does Dad take?".
+    ``departure`` tells of a person or firm that left a place: the name is the thing.
     """
 
     stated: StatedAnswer
     thing: frozenset[str]
     presupposed: frozenset[str] = frozenset()
+    departure: Departure | None = None
 
 
 def find_gone(timeline: Timeline) -> Iterator[Gone]:
@@ -84,6 +91,9 @@ def find_gone(timeline: Timeline) -> Iterator[Gone]:
             if (fate := _FATE.match(answer.question)) and _ENDED.match(answer.answer):
                 yield Gone(stated, _thing_of(answer.question[fate.end() :]))
             if _denies(answer, is_end=is_end):
+                if departure := read_departure(answer.question):
+                    yield Gone(stated, _who_left(departure), departure=departure)
+                    continue
                 asked = _thing_of(answer.question)
                 is_being = bool(_BEING.search(answer.question))
                 yield Gone(
@@ -91,10 +101,15 @@ def find_gone(timeline: Timeline) -> Iterator[Gone]:
                 )
 
 
+def _who_left(departure: Departure) -> frozenset[str]:
+    """Return the stems of a name; of who takes no part any more, with those of what it was."""
+    return departure.name | departure.place if departure.takes_part else departure.name
+
+
 def _thing_of(question: str) -> frozenset[str]:
     """Return the stems of the thing that a question is about, not of its owner: "Ana's laptop"."""
     had = _HAS.match(question)
-    asked = frozenset(stems(had["thing"] if had else question)) - _OF_BEING
+    asked = frozenset(stems(had["thing"] if had else _WHERE.sub("", question))) - _OF_BEING
     owners = frozenset(stem for name in _OWNER.findall(question) for stem in stems(name))
     return asked - owners or asked
 

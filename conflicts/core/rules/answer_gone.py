@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
+from conflicts.core.answers.departures import Departure, fuller_names, is_elsewhere
 from conflicts.core.answers.gone import MIN_STEMS, Gone, find_gone, has_identifier, is_meant
 from conflicts.core.answers.history import Histories
 from conflicts.core.answers.index import AnswerIndex, StatedAnswer
@@ -67,7 +68,10 @@ def _relying(
     timeline: Timeline, index: AnswerIndex, gone: Gone
 ) -> Iterator[tuple[StatedAnswer, frozenset[str]]]:
     """Yield the answers that name a thing or presuppose it, with the stems that do."""
-    for leaning in index.naming_any(gone.thing):
+    found = index.naming_any(gone.thing)
+    if gone.departure:
+        found = _of_who_left(timeline, gone, gone.departure, found)
+    for leaning in found:
         named = gone.thing & frozenset(stems(leaning.answer.answer))
         is_whole = is_meant(gone, _told(timeline, leaning), named)
         is_mostly = bool(gone.presupposed) and 2 * len(named) > len(gone.thing)
@@ -77,6 +81,23 @@ def _relying(
         for leaning in index.presupposing(gone.presupposed):
             if not is_yes_or_no(leaning.answer.answer):
                 yield leaning, gone.presupposed
+
+
+def _of_who_left(
+    timeline: Timeline, gone: Gone, departure: Departure, found: Sequence[StatedAnswer]
+) -> list[StatedAnswer]:
+    """Return the answers that may name who left: no namesake, and nobody of another place."""
+    answers = [one.answer.answer for one in found]
+    added = fuller_names(departure.name, [timeline.facts[gone.stated.position].content, *answers])
+    kept = []
+    for one in found:
+        fact = timeline.facts[one.position]
+        own = fuller_names(departure.name, [one.answer.answer])
+        is_namesake = any(mine.isdisjoint(other) for mine in own for other in added)
+        told = f"{fact.scope} {fact.content} {one.answer.question}"
+        if not is_namesake and not is_elsewhere(departure.place, told):
+            kept.append(one)
+    return kept
 
 
 def _told(timeline: Timeline, stated: StatedAnswer) -> frozenset[str]:
