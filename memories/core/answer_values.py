@@ -7,7 +7,9 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core import claims, measures
+from memories.core.answer_bounds import exclude_by_amount
 from memories.core.answer_forms import ValueRelation, compare_forms
+from memories.core.answer_spelling import spell_alike
 from memories.core.claims import Quantity
 from memories.core.lexicon import concept_of, opposites_of
 from memories.core.reading import read_cached
@@ -16,7 +18,7 @@ from memories.core.topic_words import names, stems, tokens
 MAX_CHARS: Final = 300  # longer answers are not compared
 _KEPT: Final = 4096
 _YES_NO: Final = re.compile(
-    r"^\W*(?:(?P<yes>yes|true|always)|(?P<no>no|not|never|false|none|nobody|"
+    r"^\W*(?:(?P<yes>yes|true|always)|(?P<no>no(?!\s(?:more|less|fewer|later|earlier)\sthan\b)|not|never|false|none|nobody|"
     r"nothing|neither))\b[\s,;:.–-]*(?P<rest>.*)$",
     re.IGNORECASE | re.DOTALL,
 )
@@ -69,7 +71,7 @@ def compare_values(a: str, b: str) -> ValueRelation:
     """
     if max(len(a), len(b)) > MAX_CHARS or _VAGUE.match(a) or _VAGUE.match(b):
         return "unclear"
-    first, second = sorted((a, b))
+    first, second = sorted(spell_alike(a, b))
     return _compare(first, second)
 
 
@@ -133,7 +135,7 @@ def _compare(a: str, b: str) -> ValueRelation:
         return _compare_yes_no(mine, theirs)
     if _are_of_other_cases(a, b):
         return "unclear"
-    if _are_in_other_order(a, b):
+    if _are_in_other_order(a, b) or exclude_by_amount(a, b, _quantities(a), _quantities(b)):
         return "other"
     if (found := compare_forms(a, b)) is not None:
         return found
@@ -176,7 +178,8 @@ def _compare_claims(a: str, b: str) -> ValueRelation:
     relation = claims.compare(_sentence(a), _sentence(b)).relation
     if relation == "contradicts" and _name_other_dates(a, b):
         return "other"
-    if relation in ("same", "refines") or _share_value(a, b) or _is_finer_version(a, b):
+    is_finer = _is_finer_version(a, b, is_dotted=relation == "contradicts")
+    if relation in ("same", "refines") or _share_value(a, b) or is_finer:
         return "same"
     if bool(_ROLE.match(a)) != bool(_ROLE.match(b)) and (_names(a) or _names(b)):
         return "unclear"  # "the treasurer" may be Olga
@@ -262,8 +265,11 @@ def _leaves_unit_out(bare: tuple[Quantity, ...], full: tuple[Quantity, ...]) -> 
     return any(_agree(bare[0], q) for claim in told for q in claim.quantities)
 
 
-def _is_finer_version(a: str, b: str) -> bool:
-    """Return whether one answer gives the other's version more exactly: "3.12", "3.12.4"."""
+def _is_finer_version(a: str, b: str, *, is_dotted: bool) -> bool:
+    """Return whether one answer gives the other's version more exactly: "3.12", "3.12.4".
+
+    An equal number counts as well unless ``is_dotted``, as of answers that contradict each other.
+    """
     mine, theirs = (_VERSION.findall(text) for text in (a, b))
     if len(mine) != 1 or len(theirs) != 1:
         return False
@@ -271,7 +277,7 @@ def _is_finer_version(a: str, b: str) -> bool:
     if not (rests[0] <= rests[1] or rests[1] <= rests[0]):
         return False
     short, long = sorted((mine[0], theirs[0]), key=len)
-    return bool(long.startswith(f"{short}.") or long == short)
+    return bool(long.startswith(f"{short}.") or (long == short and not is_dotted))
 
 
 def _type_of(answer: str) -> str:
