@@ -15,6 +15,7 @@ import numpy.typing as npt
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.statements import Statement, read
+from memories.core.answer_values import compare_values, is_measured
 from memories.core.spelling import collapse
 from memories.core.topic_words import stems
 
@@ -43,10 +44,22 @@ def conversations(facts: Sequence[Fact], minutes: float) -> list[str]:
     return names
 
 
-def _collapse_blanks(fact: Fact) -> Fact:
-    """Return a fact with single blanks between its words, as the rules read texts."""
+def _as_read(fact: Fact) -> Fact:
+    """Return a fact as the rules read it: with single blanks, and with what changed in value.
+
+    An earlier answer that spells the same amount or time otherwise is none ("6 am", "6:00").
+    """
     content = collapse(fact.content)
-    return fact if content == fact.content else replace(fact, content=content)
+    answers = tuple(
+        replace(one, was=None) if one.was and _is_one_value(one.was, one.answer) else one
+        for one in fact.answers
+    )
+    is_read = content == fact.content and answers == fact.answers
+    return fact if is_read else replace(fact, content=content, answers=answers)
+
+
+def _is_one_value(a: str, b: str) -> bool:
+    return is_measured(a) and is_measured(b) and compare_values(a, b) == "same"
 
 
 class _Statements(Sequence[Statement]):
@@ -91,7 +104,7 @@ class Timeline:
             raise ValueError(f"{len(facts)} facts but {vectors.shape[0]} vectors")
         order = sorted(range(len(facts)), key=lambda i: (facts[i].observed_at, facts[i].id))
         self.settings = settings
-        self.facts = [_collapse_blanks(facts[i]) for i in order]
+        self.facts = [_as_read(facts[i]) for i in order]
         self.statements: Sequence[Statement] = _Statements(
             self.facts, conversations(self.facts, settings.session_minutes)
         )

@@ -167,6 +167,22 @@ def test_a_part_of_a_finding_without_another_answer_is_no_finding() -> None:
     assert split_by_subject(finding, notes, Comparisons()) == []
 
 
+@pytest.mark.parametrize(
+    ("question", "earlier", "new", "other"),
+    [
+        ("When does the lake ferry leave?", "6 am", "6:00", "8:00"),
+        ("How long is the lake ferry crossing?", "90 minutes", "1 h 30 min", "240 minutes"),
+        ("How much is the lake ferry charter?", "1.000 €", "1000 €", "400 €"),
+    ],
+)
+def test_an_earlier_answer_of_the_same_value_is_no_change(
+    question: str, earlier: str, new: str, other: str
+) -> None:
+    first = (f"Lake ferry: {other}.", Answer(question, other))
+    given = (f"The lake ferry stands at {new}.", Answer(question, new, was=earlier))
+    assert rules(first, given) == ["ambiguity.two-answers"]
+
+
 KEPT = "Where are backups kept?"
 FINE = "Is there a fine for late sledges?"
 NO_FINE = ("Late sledges cost nothing more.", Answer(FINE, "no"))
