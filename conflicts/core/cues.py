@@ -289,7 +289,7 @@ def _is_event(text: str) -> bool:
 
 # "closed for two weeks" ends by itself, "kept for two weeks" is a standing rule.
 _SPAN: Final = re.compile(
-    r"\b(?:for|next)\s(?:an?|one|two|three|four|five|six|\d+)\s(?:days?|weeks?)\b|"
+    r"\b(?:for|next)\s(?P<length>(?:an?|one|two|three|four|five|six|\d+)\s(?:days?|weeks?))\b|"
     rf"(?<!ed\s)\bfrom\s(?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?(?:\s{MONTH_PATTERN})?\s(?:to|until|till)\s"
     rf"(?:the\s)?\d{{1,2}}(?:st|nd|rd|th|\.)?\s{MONTH_PATTERN}\b",
     re.IGNORECASE,
@@ -349,6 +349,11 @@ def cues(text: str) -> frozenset[Cue]:
     if Cue.AGAIN in found and _NO_RETURN.search(text):
         found.discard(Cue.AGAIN)
     return frozenset(found)
+
+
+def lengths_of_spans(text: str) -> list[str]:
+    """Return how long the spans of a text are that make it a temporary one: "a week"."""
+    return [match["length"] for match in _SPAN.finditer(text) if match["length"]]
 
 
 def enclosed_by(cue: Cue, text: str) -> str:

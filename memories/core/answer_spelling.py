@@ -24,6 +24,16 @@ _WEEKEND: Final = re.compile(
     r"\b(?:(?:on|at)\s)?(?:(?:the\s|every\s)?weekends?|sat(?:urdays?)?\s?(?:and|&|\+)\s?sun(?:days?)?)\b",
     re.IGNORECASE,
 )
+# A bare time is a length beside another one: "a week" may else be said of how often.
+_LENGTH: Final = re.compile(
+    r"\W*(?:about\s|for\s|up\sto\s|after\s)?(?:\d+(?:[.,]\d+)?|one|two|three|four|five|six|seven|"
+    r"eight|nine|ten|twelve)\s?(?:second|minute|min|hour|h|day|week|month|year)s?\W*",
+    re.IGNORECASE,
+)
+_ONE: Final = re.compile(
+    r"\W*(?:for\s|after\s)?an?\s(?P<unit>second|minute|hour|day|week|month|year)\W*",
+    re.IGNORECASE,
+)
 _SAINT: Final = re.compile(r"\bSt\.?\s(?=[A-Z])")
 _TITLE: Final = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms|Miss|Herr|Frau|Professor|Doctor)\.?\s(?=[A-Z])")
 _FRACTION: Final = re.compile(
@@ -39,11 +49,16 @@ _PARTS: Final = {"half": 2, "third": 3, "quarter": 4, "fifth": 5, "tenth": 10}
 def spell_alike(a: str, b: str) -> tuple[str, str]:
     """Return two answers with their times, prices, days and names spelled in one way.
 
-    "1 h 30 min" is "90 minutes", "1.000 €" is "1000 €", "Monday to Friday" is "weekdays". A
+    "1 h 30 min" is "90 minutes", "1.000 €" is "1000 €", "Monday to Friday" is "weekdays",
+    "a week" is "1 week" beside a number of days. A
     fraction becomes a percentage where the other answer is one ("a quarter" may be of a year), and
     a title is left out where the other answer has none.
     """
     one, other = _spell(a), _spell(b)
+    if (match := _ONE.fullmatch(one)) and _LENGTH.fullmatch(other):
+        one = f"1 {match['unit']}"
+    elif (match := _ONE.fullmatch(other)) and _LENGTH.fullmatch(one):
+        other = f"1 {match['unit']}"
     if bool(_TITLE.search(one)) != bool(_TITLE.search(other)):
         one, other = _TITLE.sub("", one), _TITLE.sub("", other)
     if _PERCENT.search(one):

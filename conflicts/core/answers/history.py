@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -17,7 +18,7 @@ from conflicts.core.answers.pairs import (
 )
 from conflicts.core.answers.unaware import is_unaware
 from conflicts.core.comparable import is_less_trusted
-from conflicts.core.cues import Cue, cues
+from conflicts.core.cues import Cue, cues, lengths_of_spans
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values, is_measured, is_name, mentions
@@ -27,6 +28,7 @@ from memories.core.topic_words import stems
 SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
 SLACK_OF_NAMES: Final = 0.24  # the same where the name that a change had left is given again
 FOLLOWED_KEPT: Final = 32  # series of answers, up to some thousand pairs each
+_DURING: Final = re.compile(r"\W*(?:during|while|over|as\slong\sas)\s", re.IGNORECASE)
 _OF_THE_PAST: Final = (Cue.PAST, Cue.PROGRESS)
 
 
@@ -152,9 +154,19 @@ def stands(timeline: Timeline, one: StatedAnswer) -> bool:
 
 
 def _is_the_duration(timeline: Timeline, one: StatedAnswer) -> bool:
-    """Return whether the span of time in a text is the answer: "logs are there for 90 days"."""
-    rest = timeline.facts[one.position].content.replace(one.answer.answer, " ")
-    return is_measured(one.answer.answer) and Cue.TEMPORARY not in cues(collapse(rest))
+    """Return whether the span of time in a text is the answer: "logs are there for 90 days".
+
+    It may have another unit there: "films go home for a week" where the answer is 7 days. What
+    holds "during the festival" is of an interim all the same.
+    """
+    text, answer = timeline.facts[one.position].content, one.answer.answer
+    if _DURING.match(text):
+        return False
+    spans = [span for span in lengths_of_spans(text) if compare_values(span, answer) == "same"]
+    for said in (answer, *spans):
+        text = text.replace(said, " ")
+    is_length = bool(spans) or is_measured(answer)
+    return is_length and Cue.TEMPORARY not in cues(collapse(text))
 
 
 def _is_told(timeline: Timeline, old: StatedAnswer, new: StatedAnswer) -> bool:

@@ -183,6 +183,45 @@ def test_an_earlier_answer_of_the_same_value_is_no_change(
     assert rules(first, given) == ["ambiguity.two-answers"]
 
 
+@pytest.mark.parametrize(
+    ("question", "text", "length", "newer", "other"),
+    [
+        ("How long may a film be borrowed?", "Films go home for a week.", "7 days",
+         "Readers bring films back after three weeks.", "21 days"),
+        ("How long may a reel be borrowed?", "Reels go home for a week.", "a week",
+         "Readers bring reels back after three weeks.", "three weeks"),
+        ("How long are samples frozen?", "Samples lie in the freezer for four days.", "96 hours",
+         "The freezer gives samples back after a fortnight.", "14 days"),
+        ("How long do trainees sit at the desk?", "Trainees sit at the desk for two weeks.",
+         "14 days", "Trainees leave the desk after five weeks.", "5 weeks"),
+        ("How long is laundry soaked?", "Laundry soaks in the tub for a day.", "24 hours",
+         "Laundry comes out of the tub after three days.", "three days"),
+    ],
+)  # fmt: skip
+def test_a_length_in_another_unit_is_no_interim(
+    question: str, text: str, length: str, newer: str, other: str
+) -> None:
+    older = (text, Answer(question, length))
+    assert rules(older, (newer, Answer(question, other))) == ["ambiguity.two-answers"]
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "answer", "interim", "other"),
+    [
+        ("Where are flu shots given?", "Flu shots are given upstairs.", "upstairs",
+         "For two weeks flu shots are given in the lobby.", "in the lobby"),
+        ("How many people are at the desk?", "Two people are at the desk.", "two",
+         "For a week three people are at the desk.", "three"),
+        ("How long may a film be borrowed?", "Films go home for a week.", "7 days",
+         "During the festival films go home for two days.", "2 days"),
+    ],
+)  # fmt: skip
+def test_what_holds_for_a_span_of_time_is_an_interim(
+    question: str, text: str, answer: str, interim: str, other: str
+) -> None:
+    assert rules((text, Answer(question, answer)), (interim, Answer(question, other))) == []
+
+
 KEPT = "Where are backups kept?"
 FINE = "Is there a fine for late sledges?"
 NO_FINE = ("Late sledges cost nothing more.", Answer(FINE, "no"))
