@@ -26,14 +26,15 @@ _WEEKEND: Final = re.compile(
 )
 # A bare time is a length beside another one: "a week" may else be said of how often.
 _LENGTH: Final = re.compile(
-    r"\W*(?:about\s|for\s|up\sto\s|after\s)?(?:\d+(?:[.,]\d+)?|one|two|three|four|five|six|seven|"
-    r"eight|nine|ten|twelve)\s?(?:second|minute|min|hour|h|day|week|month|year)s?\W*",
+    r"(?:about\s|for\s|up\sto\s|after\s)?(?:\d{1,6}(?:[.,]\d{1,4})?|one|two|three|four|five|six|seven|"
+    r"eight|nine|ten|twelve)\s?(?:second|minute|min|hour|h|day|week|month|year)s?",
     re.IGNORECASE,
 )
 _ONE: Final = re.compile(
-    r"\W*(?:for\s|after\s)?an?\s(?P<unit>second|minute|hour|day|week|month|year)\W*",
+    r"(?:for\s|after\s)?an?\s(?P<unit>second|minute|hour|day|week|month|year)",
     re.IGNORECASE,
 )
+_EDGES: Final = " .,;"
 _SAINT: Final = re.compile(r"\bSt\.?\s(?=[A-Z])")
 _TITLE: Final = re.compile(r"\b(?:Dr|Prof|Mr|Mrs|Ms|Miss|Herr|Frau|Professor|Doctor)\.?\s(?=[A-Z])")
 _FRACTION: Final = re.compile(
@@ -55,9 +56,9 @@ def spell_alike(a: str, b: str) -> tuple[str, str]:
     a title is left out where the other answer has none.
     """
     one, other = _spell(a), _spell(b)
-    if (match := _ONE.fullmatch(one)) and _LENGTH.fullmatch(other):
+    if (match := _ONE.fullmatch(one.strip(_EDGES))) and _LENGTH.fullmatch(other.strip(_EDGES)):
         one = f"1 {match['unit']}"
-    elif (match := _ONE.fullmatch(other)) and _LENGTH.fullmatch(one):
+    elif (match := _ONE.fullmatch(other.strip(_EDGES))) and _LENGTH.fullmatch(one.strip(_EDGES)):
         other = f"1 {match['unit']}"
     if bool(_TITLE.search(one)) != bool(_TITLE.search(other)):
         one, other = _TITLE.sub("", one), _TITLE.sub("", other)

@@ -28,7 +28,7 @@ from memories.core.topic_words import stems
 SLACK: Final = 0.10  # of the cosine of two questions, of which a change is told
 SLACK_OF_NAMES: Final = 0.24  # the same where the name that a change had left is given again
 FOLLOWED_KEPT: Final = 32  # series of answers, up to some thousand pairs each
-_DURING: Final = re.compile(r"\W*(?:during|while|over|as\slong\sas)\s", re.IGNORECASE)
+_DURING: Final = re.compile(r"(?:during|while|over|as\slong\sas)\s", re.IGNORECASE)
 _OF_THE_PAST: Final = (Cue.PAST, Cue.PROGRESS)
 
 
