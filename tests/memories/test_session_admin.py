@@ -189,7 +189,7 @@ def test_places_are_counted_as_comparisons_count_them(tenant: Tenant, member: Me
     begin(tenant, "talk", context="pets")
     with in_workspace(tenant.workspace):
         page = f"{SESSIONS}{Session.objects.get().pk}/change/"
-        first, second, third = SessionCandidate.objects.order_by("baseline_rank")
+        first, *_ = SessionCandidate.objects.order_by("baseline_rank")
         SessionCandidate.objects.filter(pk=first.pk).update(is_always=True, was_injected=False)
     html = " ".join(member("reader").get(page).content.decode().split())
     places = [one.partition("<")[0] for one in html.split('data-label="by the baseline">')[1:]]
