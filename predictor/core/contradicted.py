@@ -14,7 +14,8 @@ from typing import Final
 from memories.core.comparing import Comparer
 from memories.core.extraction.describing import Describing
 from memories.core.extraction.extract import facts_in
-from memories.core.extraction.facts import without_speaker
+from memories.core.extraction.facts import Fact, without_speaker
+from memories.core.extraction.turns import Turn
 from memories.core.topic_words import MEASURES, stems
 from predictor.core.talk import offline_part
 
@@ -42,12 +43,13 @@ def read_sayings(contents: Sequence[str], transcript: str) -> list[Saying]:
 
     Of a long transcript the part is read that a judge without a model reads, without pasted lists
     of the memories `contents`. Questions, orders, text of others and what is not to be stored are
-    left out, and corrections ("no, on Tuesday") are put into what they correct.
+    left out, and corrections ("no, on Tuesday") are put into what they correct. Of an answer its
+    own words are read, without the question.
     """
     candidates = list(facts_in(Describing(offline_part(contents, transcript))))
     said = (one for one in candidates if one.fact and not one.described.statement.is_doubtful)
     return [
-        Saying(without_speaker(one.fact.text, one.turn), one.fact.quote, one.turn.speaker)
+        Saying(_own_words(one.fact, one.turn), one.fact.quote, one.turn.speaker)
         for one in said
         if one.fact
     ]
@@ -58,16 +60,23 @@ def find_contradicted(
 ) -> dict[int, Saying]:
     """Return by the number of a memory, from 0, what was said last that contradicts it.
 
-    A memory that is said again after that is not contradicted.
+    A memory that is said again after that is not contradicted. What repeats another memory is not
+    evidence of its own: the detective knows both.
     """
+    pairs = sorted(_pairs(contents, [one.text for one in sayings]))
+    found = {at: _relation(contents[at[0]], sayings[at[1]].text, comparer) for at in pairs}
+    repeated = {place for (_, place), relation in found.items() if relation == "same"}
     last: dict[int, Saying | None] = {}
-    for note, place in sorted(_pairs(contents, [one.text for one in sayings])):
-        relation = _relation(contents[note], sayings[place].text, comparer)
-        if relation == "contradicts":
-            last[note] = sayings[place]
-        elif relation in AGREE:
+    for (note, place), relation in found.items():
+        if relation == "same":
             last[note] = None
+        elif relation == "contradicts" and place not in repeated:
+            last[note] = sayings[place]
     return {note: one for note, one in last.items() if one is not None}
+
+
+def _own_words(fact: Fact, turn: Turn) -> str:
+    return fact.quote if fact.asked else without_speaker(fact.text, turn)
 
 
 def _relation(content: str, said: str, comparer: Comparer) -> str:

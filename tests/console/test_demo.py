@@ -113,9 +113,9 @@ def test_ranker_of_the_story_is_a_little_better_and_not_adopted(demo: Workspace)
         compared = Comparison.objects.exclude(margin=None)
         means = compared.aggregate(own=Avg("predictor_ndcg"), baseline=Avg("baseline_ndcg"))
         assert len(compared) > 70
-        assert 0.7 < means["baseline"] < means["own"] < 0.75  # as README.md says
+        assert 0.68 < means["baseline"] < means["own"] < 0.77  # as docs/predictor.md says
         drafted = [one.drafted_margin for one in compared if one.drafted_margin is not None]
-        assert 0 < sum(drafted) / len(drafted) < 0.03
+        assert 0.01 < sum(drafted) / len(drafted) < 0.05
         assert CalibrationItem.objects.filter(labelled_at=None).count() >= 20
         judged = Judgement.objects.earliest("judged_at")
         assert judged.judged_at is not None
@@ -295,7 +295,10 @@ def test_questions_are_answered_at_first_sight_and_stay_one(demo: Workspace) -> 
 
 
 def test_notes_have_left_memories_behind(demo: Workspace) -> None:
-    """Two notes changed what memories lean on, a third says more than one; one only points."""
+    """Two notes changed what memories lean on, a third says more than one; one only points.
+
+    Two sessions quoted notes that said something else than a memory.
+    """
     with in_workspace(demo):
         errors = PredictionError.objects.filter(resolved_at=None)
         found = set(errors.values_list("error_type", "note__path", "memory__scope"))
@@ -305,6 +308,8 @@ def test_notes_have_left_memories_behind(demo: Workspace) -> None:
         ("memory_drift", "projects/quay-displays.md", "quays"),
         ("memory_drift", "handbook/lost-property.md", "support/lost-property"),
         ("memory_drift", "handbook/service-desk.md", "support/desk"),
+        ("memory_external_signal", None, "infra/deploy"),
+        ("memory_external_signal", None, "billing/payouts"),
     }
     assert (linking, ambiguous) == (5, 1)
 

@@ -103,7 +103,7 @@ def test_answers_of_the_story_are_questions_with_a_change_and_a_dispute(tenant: 
     assert (website["answer"], website["disputed"]) == ("Redis", False)
     history = tenant.reader.get(f"questions/{website['id']}").json()["history"]
     assert [(one["answer"], one["was"], one["state"]) for one in history] == [
-        ("Redis", "Memcached", "holds"), ("Memcached", None, "left"),
+        ("Redis", "Memcached", "holds"), ("Memcached", None, "superseded"),
     ]  # fmt: skip
     disputed = {question for question, row in found.items() if row["disputed"]}
     assert disputed == {

@@ -575,6 +575,16 @@ TURNED = [
     ("The tram leaves at half past six.", "The tram leaves at 6:30.", False),
     ("The tram leaves at nine o'clock in the evening.", "The tram leaves at 21:00.", False),
     ("The tram is closed on Mondays.", "On Mondays the tram stays closed.", False),
+    (
+        "The new stop is blocked: the city has not signed the plan of the tram.",
+        "The new stop is no longer blocked: the city has signed the plan of the tram.",
+        True,
+    ),
+    (
+        "The tram is late, and the clock has not been set.",
+        "The clock has not been set, and the tram is late.",
+        False,
+    ),
 ]
 
 

@@ -72,6 +72,16 @@ def test_what_nobody_asserts_contradicts_nothing(said: str) -> None:
     assert found_in(Talk([LIMIT], said)) == []
 
 
+def test_what_repeats_another_memory_is_no_evidence_of_its_own() -> None:
+    """Two memories that contradict each other are the detective's; a copy of itself is none."""
+    other = f"{SAID}."
+    said = f"User: how heavy?\nAssistant: The team's memory says: {other}\nUser: fine"
+    assert found_in(Talk([LIMIT, other], said)) == []
+    rule = "Invoice numbers must be consecutive, without gaps."
+    asked = f"User: May invoice numbers have gaps?\nAssistant: That is settled: {rule}\nUser: good"
+    assert found_in(Talk([rule], asked)) == []
+
+
 def test_many_memories_and_statements_are_compared_within_bounds() -> None:
     memories = [f"The harbour crane {n} lifts {n} tonnes." for n in range(100)]
     said = "".join(f"User: The harbour crane {n} lifts {n + 1} tonnes.\n" for n in range(60))

@@ -46,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(5.391, 0.09, 6.617, -0.559, 0.137, 0.882, -0.171, -0.869, 2.618),
-        bias=-1.256,
+        weights=(4.927, -0.528, 6.938, -1.583, -0.193, 0.831, -0.177, -0.851, 2.674),
+        bias=-0.811,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(5.154, 0.34, 6.603, -0.731, -0.044, 0.738, -0.284, -0.729, 2.272),
-        bias=-0.966,
+        weights=(4.838, 0.154, 6.712, -1.379, -0.395, 0.648, -0.306, -0.674, 2.913),
+        bias=-0.888,
         near_phrases=0.45,
     ),
 }

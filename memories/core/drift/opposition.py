@@ -31,6 +31,7 @@ _OVER: Final = re.compile(
     r"\b(?:stopped|ceased|finished|(?:is|are|was|were) over)\b", re.IGNORECASE
 )
 _WORD: Final = re.compile(r"\w+")
+_CLAUSE: Final = re.compile(r"[,;:.]\s|\band\b")
 _DENIES: Final = frozenset(["not", "never", "longer", "cannot", "t"])  # "isn't" is two words
 
 
@@ -43,7 +44,7 @@ def opposition(text: str, edit: Edit) -> str:
     is_close = edit.likeness >= _CLOSE
     # Where the memory denies what its support did not, a denial of now may be the memory's own.
     may_turn = is_close or (_says_it_ended(edit) and _denials(text) <= _denials(old))
-    if may_turn and _is_turned(old, new):
+    if (may_turn and _is_turned(old, new)) or _has_turned_clause(old, new):
         return "one is negated"
     lost = edit.before.shared.keys() - theirs.keys()
     for key in sorted(lost):
@@ -57,6 +58,22 @@ def opposition(text: str, edit: Edit) -> str:
     if is_close and added and _ONLY.search(text):
         return "something joined what was the only one: " + theirs[min(added)]
     return ""
+
+
+def _has_turned_clause(old: str, new: str) -> bool:
+    """Return whether a clause of two content words or more is denied on one side alone.
+
+    Where several clauses are turned round, denials of both whole statements may be as many.
+    """
+    mine, theirs = (
+        [(words_of(part).keys() - DENYING, part) for part in _CLAUSE.split(text)]
+        for text in (old, new)
+    )
+    return any(
+        len(words) > 1 and words == others and (_denials(part) + _denials(other)) % 2 == 1
+        for words, part in mine
+        for others, other in theirs
+    )
 
 
 def _is_turned(old: str, new: str) -> bool:

@@ -16,6 +16,7 @@ from engram.kernel.keys import actor_of
 from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.models import Memory, Session
 from memories.models.drift import REPORT_SOURCE, TRANSCRIPT_SOURCE
+from memories.services.disputes import disputes_of
 from memories.services.drift.signal_limit import with_open_signal
 from memories.services.drift.signals import store_session_signals
 from predictor.core.contradicted import find_contradicted, read_sayings
@@ -42,14 +43,14 @@ def signal_contradicted(
 ) -> None:
     """Store a signal for each memory that a locked session contradicts; memories are locked.
 
-    Only for those that can be recalled, are `unchanged` since they were offered, and are not in
-    doubt already by what an agent said.
+    Only for those that can be recalled, are `unchanged` since they were offered, and about which
+    nobody is asked already: by what an agent said, or in an open conflict.
     """
     live = Memory.objects.recallable(now).filter(pk__in=unchanged.intersection(places)).order_by()
     ids = set(live.values_list("pk", flat=True))
     evidence: dict[UUID, Mapping[str, Any]] = {
         pk: {"session": session.session_key, "quote_at": list(places[pk])}
-        for pk in sorted(ids - with_open_signal(ids, REPORT_SOURCE))
+        for pk in sorted(ids - with_open_signal(ids, REPORT_SOURCE) - disputes_of(ids).keys())
     }
     actor = actor_of(session.key) if session.key else SYSTEM
     store_session_signals(session, TRANSCRIPT_SOURCE, evidence, actor=actor, now=now)
