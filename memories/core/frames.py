@@ -93,7 +93,8 @@ _DENIED: Final = re.compile(
     re.IGNORECASE,
 )
 _NAME: Final = re.compile(
-    r"(?<=[a-z,'\"] )(?:[A-Z][\w'&.-]*\w)|\b(?:\w*[a-z][A-Z]\w*|\w+-?\d[\w.-]*\w|[A-Z]{2}\w*)\b"
+    r"(?<=[a-z,'\"] )(?:[A-Z][\w'&.-]*\w)|"
+    r"\b(?:(?=\w*[a-z][A-Z])\w+|(?:\d[^\W\d]*|[^\W\d]+)-?\d[\w.-]*\w|[A-Z]{2}\w*)\b"
 )
 
 
