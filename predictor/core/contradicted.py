@@ -35,7 +35,6 @@ class Saying:
 
     text: str
     quote: str
-    speaker: str
 
 
 def read_sayings(contents: Sequence[str], transcript: str) -> list[Saying]:
@@ -48,11 +47,7 @@ def read_sayings(contents: Sequence[str], transcript: str) -> list[Saying]:
     """
     candidates = list(facts_in(Describing(offline_part(contents, transcript))))
     said = (one for one in candidates if one.fact and not one.described.statement.is_doubtful)
-    return [
-        Saying(_own_words(one.fact, one.turn), one.fact.quote, one.turn.speaker)
-        for one in said
-        if one.fact
-    ]
+    return [Saying(_own_words(one.fact, one.turn), one.fact.quote) for one in said if one.fact]
 
 
 def find_contradicted(
@@ -61,10 +56,17 @@ def find_contradicted(
     """Return by the number of a memory, from 0, what was said last that contradicts it.
 
     A memory that is said again after that is not contradicted. What repeats another memory is not
-    evidence of its own: the detective knows both.
+    evidence of its own: the detective knows both. Pairs that share least are left out where the
+    bound of `comparer` has no room for them.
     """
-    pairs = sorted(_pairs(contents, [one.text for one in sayings]))
-    found = {at: _relation(contents[at[0]], sayings[at[1]].text, comparer) for at in pairs}
+    found = {
+        (note, place): _relation(contents[note], sayings[place].text, comparer)
+        for note, place in sorted(
+            pair
+            for pair in _pairs(contents, [one.text for one in sayings])
+            if comparer.has_room([contents[pair[0]]], sayings[pair[1]].text)
+        )
+    }
     repeated = {place for (_, place), relation in found.items() if relation == "same"}
     last: dict[int, Saying | None] = {}
     for (note, place), relation in found.items():
