@@ -92,13 +92,15 @@ def latest(limit: int) -> list[dict[str, Any]]:
 
 
 def _say_of_all(data: dict[str, Any], line: Line) -> None:
-    """Say of a line of several what it is about; its newest event names one of many things."""
+    """Say of a line of several what it is about: the newest, and how many others."""
     many = WITH_TEXT.get(line.family)
     if many and len(line.about) == 1:
         return
-    data.pop("text", None)
-    if many:
-        data.pop("url", None)
+    if not many:
+        data.pop("text", None)
+    elif data.get("text"):
+        data["others"] = f"and {len(line.about) - 1} other {many}"
+    else:
         data["text"] = f"{len(line.about)} {many}"
 
 

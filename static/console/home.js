@@ -99,6 +99,12 @@ function insert(event) {
 
 const aboutOf = (rows) => [...new Set(rows.flatMap((row) => row.dataset.about.split(" ")))];
 
+// Says beside the newest of a line how many others it stands for.
+const othersOf = (row, count, many) =>
+  row.querySelector(".about")
+    ? element("span", "others muted", ` and ${count - 1} other ${many}`)
+    : element("span", "about", `${count} ${many}`);
+
 // Joins what one act did to many into one line, that of the newest; of what is about few things
 // only the lines about the same one.
 function join(made) {
@@ -127,8 +133,9 @@ function join(made) {
   newest.querySelector(".told strong").textContent = common;
   newest.querySelector(".scope")?.remove();
   newest.dataset.about = about.join(" ");
-  if (!many || about.length > 1) newest.querySelector(".about")?.remove();
-  if (many && about.length > 1) newest.querySelector(".told").append(element("span", "about", `${about.length} ${many}`));
+  newest.querySelector(".others")?.remove();
+  if (!many) newest.querySelector(".about")?.remove();
+  else if (about.length > 1) newest.querySelector(".told").append(othersOf(newest, about.length, many));
   const by = newest.querySelector(".by");
   if (by) by.textContent = newest.dataset.actor;
 }

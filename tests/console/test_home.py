@@ -434,15 +434,15 @@ def test_changes_of_few_memories_are_a_line_for_each_with_its_text(
     assert "Ferries leave from pier three." in lines[1]
 
 
-def test_a_change_of_many_names_none_of_them(tenant: Tenant, member: Member) -> None:
+def test_a_change_of_many_names_the_newest_and_counts_the_others(tenant: Tenant, member: Member) -> None:
     pier = remember(tenant.workspace, "Ferries leave from pier three.").pk
     happen(tenant, "memory.revised", 4)
     happen(tenant, "memory.revised", 2, of=pier)
     html = member("reader").get("/").content.decode()
     assert feed_in(html)[0] == ("Memory revised", "6")
     line = html[html.index("data-feed data-seq") :].split("<li ")[1]
-    assert '<span class="about">5 memories</span>' in line
-    assert "Ferries" not in line
+    assert "Ferries leave from pier three." in line
+    assert '<span class="others muted">and 4 other memories</span>' in line
 
 
 def test_equal_events_without_a_text_are_one_line_from_the_second_on(
