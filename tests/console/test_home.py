@@ -434,7 +434,9 @@ def test_changes_of_few_memories_are_a_line_for_each_with_its_text(
     assert "Ferries leave from pier three." in lines[1]
 
 
-def test_a_change_of_many_names_the_newest_and_counts_the_others(tenant: Tenant, member: Member) -> None:
+def test_a_change_of_many_names_the_newest_and_counts_the_others(
+    tenant: Tenant, member: Member
+) -> None:
     pier = remember(tenant.workspace, "Ferries leave from pier three.").pk
     happen(tenant, "memory.revised", 4)
     happen(tenant, "memory.revised", 2, of=pier)
