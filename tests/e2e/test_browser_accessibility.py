@@ -44,7 +44,7 @@ from engram.kernel.tenancy import in_workspace
 told = Workspace.objects.create(slug="told", name="Told")
 now = timezone.now()
 with in_workspace(told):  # with a webhook and its deliveries, as "make up" adds them
-    assert load(told, now)
+    assert load(told, now, by=sys.argv[1])
     add_outside(told, by=sys.argv[1], now=now)
     Muting.objects.create(rule="ambiguity.number", decided=34, confirmed=8, created_at=now)
 Membership.objects.filter(user__username=sys.argv[1]).delete()
