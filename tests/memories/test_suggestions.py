@@ -318,7 +318,9 @@ def test_accepting_while_somebody_forgets_has_one_winner(transactional_db: None)
 
     with ThreadPoolExecutor(2) as pool:
         status, forgotten = pool.map(run, ["accept", "forget"])
-    assert (status in {200, 409}, forgotten) == (True, 1)
+    assert status in {200, 409}
+    # What a person has decided about first, an agent forgets by a review only.
+    assert forgotten == 1 or (status, forgotten) == (200, 0)
     survivor = tenant.reader.get(f"memories/{older}").json()
     with in_workspace(tenant.workspace):
         stored = MergeSuggestion.objects.get()
