@@ -82,7 +82,7 @@ class WebhookEndpointAdmin(RoleAdmin):
 
     roles = {"view": Role.ADMIN, "add": Role.ADMIN, "change": Role.ADMIN, "act": Role.ADMIN}
     form = WebhookForm
-    list_display = ["place", "condition", "chosen", "failures", "tried_at", "created_by", "made_at"]
+    list_display = ["place", "condition", "chosen", "failures", "tried_at", "made_at"]
     list_display_links = ["place"]
     tried_at = moment_column("attempted_at", "last attempt")
     made_at = moment_column("created_at", "created")
