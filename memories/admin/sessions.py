@@ -21,6 +21,7 @@ from memories.models import Session, SessionCandidate, SessionPrompt, State
 from memories.models.session import SessionState
 from memories.serializers.report import present_report
 from memories.services.sessions.erase import delete_session
+from memories.services.sessions.ranks import order_by_rank
 from memories.services.sessions.withheld import WITHHELD, may_quote_hidden
 
 TRANSCRIPT_SHOWN = 20_000  # characters, the last ones
@@ -123,8 +124,7 @@ class SessionAdmin(ShownAdmin):
             for row in records
         ]
         contents = {row.memory_id: content for row, content in rows}
-        for ranking in ("baseline", "predictor"):
-            _number_places([row for row, _ in rows], ranking)
+        _number_places([row for row, _ in rows])
         context = {
             **self.admin_site.each_context(request),
             "title": f"Session {session.session_key}",
@@ -151,12 +151,13 @@ def _split(rows: list[Any]) -> list[tuple[str, list[Any]]]:
     return [(name, found) for name, found in (("", used), (title, other)) if found]
 
 
-def _number_places(rows: Sequence[SessionCandidate], ranking: str) -> None:
-    """Give rows their place in a ranking, as comparisons count: without what is always given."""
-    ranked = [row for row in rows if getattr(row, f"{ranking}_rank") and not row.is_always]
-    ranked.sort(key=lambda row: getattr(row, f"{ranking}_rank"))
-    for place, row in enumerate(ranked, start=1):
-        setattr(row, f"{ranking}_place", place)
+def _number_places(rows: Sequence[SessionCandidate]) -> None:
+    """Give rows their places in both rankings, counted as comparisons do: without pins and such."""
+    for ranking in ("baseline", "predictor"):
+        order = order_by_rank(rows, f"{ranking}_rank")
+        places = {memory_id: place for place, memory_id in enumerate(order, start=1)}
+        for row in rows:
+            setattr(row, f"{ranking}_place", places.get(row.memory_id))
 
 
 def _has_taken_part(row: SessionCandidate) -> bool:

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from engram.kernel.labels import figure
 from memories.core.shares import percent
-from predictor.core.betting import ENOUGH
+from predictor.core.betting import ENOUGH, LEAST
 from predictor.core.governance import DRIFT_LIMIT
 from predictor.models import Comparison
 from predictor.serializers.record import present_evidence
@@ -50,7 +50,7 @@ STATISTICS: Final = (
         "How many sessions the mean rests on; an old one counts for less than one.",
     ),
     Figure(
-        "Evidence that its lead is above 0.036", "wealth", _in(".1f"),
+        f"Evidence that its lead is above {LEAST}", "wealth", _in(".1f"),
         "An e-value: what bets on a lead of the learned order have made of a stake of 1. From"
         f" {ENOUGH:.0f} on it earns a say.",
     ),

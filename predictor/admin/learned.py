@@ -13,7 +13,7 @@ from engram.kernel.labels import duration_words
 from engram.kernel.staff import figure_column, format_moment, moment_column
 from memories.models import Session
 from predictor.admin.detail import DetailedAdmin
-from predictor.core.gates import failure_words
+from predictor.core.gates import failures_in_words
 from predictor.models import ModelVersion, Training
 from predictor.serializers.training import TrainingSerializer
 from predictor.services.training.due import WHY
@@ -91,9 +91,7 @@ class TrainingAdmin(DetailedAdmin):
     @display(description="gates failed")
     def failed_gates(self, training: Training) -> str:
         """Return what the new version failed to show, in words."""
-        gates: list[Any] = training.gates if isinstance(training.gates, list) else []
-        failed = (str(gate.get("name")) for gate in gates if not gate.get("is_passed"))
-        return ", ".join(map(failure_words, failed))
+        return ", ".join(failures_in_words(training.gates))
 
     @display(description="took", ordering="duration_ms")
     def took(self, training: Training) -> str:

@@ -45,9 +45,11 @@ def read_sayings(contents: Sequence[str], transcript: str) -> list[Saying]:
     left out, and corrections ("no, on Tuesday") are put into what they correct. Of an answer its
     own words are read, without the question.
     """
-    candidates = list(facts_in(Describing(offline_part(contents, transcript))))
-    said = (one for one in candidates if one.fact and not one.described.statement.is_doubtful)
-    return [Saying(_own_words(one.fact, one.turn), one.fact.quote) for one in said if one.fact]
+    return [
+        Saying(_own_words(one.fact, one.turn), one.fact.quote)
+        for one in facts_in(Describing(offline_part(contents, transcript)))
+        if one.fact is not None and not one.described.statement.is_doubtful
+    ]
 
 
 def find_contradicted(

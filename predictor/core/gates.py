@@ -31,9 +31,11 @@ def gate_words(name: str) -> str:
     return WORDS.get(name, (name, name))[0]
 
 
-def failure_words(name: str) -> str:
-    """Return what a new model is that fails a gate."""
-    return WORDS.get(name, (name, name))[1]
+def failures_in_words(gates: object) -> list[str]:
+    """Return what a new model is by the gates that it failed, as they are stored."""
+    stored = gates if isinstance(gates, list) else []
+    failed = [str(gate.get("name")) for gate in stored if not gate.get("is_passed")]
+    return [WORDS.get(name, (name, name))[1] for name in failed]
 
 
 @dataclass(frozen=True, slots=True)

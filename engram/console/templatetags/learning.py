@@ -13,7 +13,7 @@ from engram.console.templatetags.console import percent
 from engram.kernel.labels import figure
 from memories.core.metrics import Interval
 from predictor.core.calibration import STEPS, of_five
-from predictor.core.gates import failure_words, gate_words
+from predictor.core.gates import failures_in_words, gate_words
 from predictor.core.offline_judge import version_in_words
 from predictor.models import Comparison, ComparisonOutcome, Training, TrainingStatus
 from predictor.models.comparison import LEARNED, PHASE_WORDS, WINNER_WORDS
@@ -148,8 +148,7 @@ def signed_span(interval: Interval | None) -> str:
 @register.filter
 def gates_in_words(training: Training) -> str:
     """Return what a training failed to show, or why it was promoted with a lower figure."""
-    gates = training.gates if isinstance(training.gates, list) else []
-    failed = [failure_words(str(gate.get("name"))) for gate in gates if not gate.get("is_passed")]
+    failed = failures_in_words(training.gates)
     before, after = training.canary_ndcg_before, training.canary_ndcg
     is_lower = before is not None and after is not None and after < before
     if not failed and is_lower and training.status == TrainingStatus.PROMOTED:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from memories.models import CandidateSource, Memory, Revision, Session, SessionCandidate
+from memories.services.sessions.ranks import order_by_rank
 from memories.services.sessions.reported import reported_use
 from predictor.core.comparison import TOP, select_judged_pool
 from predictor.core.judging import choose_for_model, shuffle_pool
@@ -119,15 +120,6 @@ def _first(rows: Sequence[SessionCandidate], used: Collection[UUID]) -> list[UUI
         order_by_rank(rows, "predictor_rank")[:TOP],
         [*(row.memory_id for row in rows if row.was_injected), *named],
     )
-
-
-def order_by_rank(rows: Iterable[SessionCandidate], rank: str) -> list[UUID]:
-    """Return the candidates' ids by one of the two rankings, `rank` its column.
-
-    Pins and constraints are left out: every session is given them, whatever the ranking.
-    """
-    placed = [row for row in rows if getattr(row, rank) is not None and not row.is_always]
-    return [row.memory_id for row in sorted(placed, key=lambda row: (getattr(row, rank), row.pk))]
 
 
 def _former(rows: Iterable[SessionCandidate]) -> dict[tuple[UUID, int], str]:

@@ -21,6 +21,7 @@ from engram.kernel.tenancy import in_workspace
 from memories.models import CandidateSource, Memory, Session, SessionCandidate
 from memories.services.locks import lock
 from memories.services.sessions.end import note_judged
+from memories.services.sessions.ranks import order_by_rank
 from predictor.core import governance
 from predictor.core.comparison import (
     ALIKE,
@@ -49,7 +50,6 @@ from predictor.services.judging.contradicted import signal_contradicted
 from predictor.services.judging.erase import strip_words
 from predictor.services.judging.events import record_settlement
 from predictor.services.judging.labelling import MemoryOutcome, Said, evidence, read_outcomes
-from predictor.services.judging.pool import order_by_rank
 from predictor.services.judging.relevance import note_relevance
 from predictor.services.judging.verdict import JudgeVerdict
 from predictor.services.state import governor_of, lock_state, store_governor

@@ -11,7 +11,7 @@ from typing import Any
 from engram.kernel.configuration import WorkspaceSettings
 from engram.kernel.models import Workspace
 from predictor.core import governance
-from predictor.core.betting import ENOUGH
+from predictor.core.betting import ENOUGH, LEAST
 from predictor.core.governance import SERVING, Governor, Phase
 from predictor.models import ModelVersion, PredictorState, Training
 from predictor.services.models.store import TRAINED, describe_unreadable_base, is_readable
@@ -41,6 +41,7 @@ THRESHOLDS = {
     "min_scored_sessions": governance.MIN_SCORED,
     "min_out_of_sample": governance.MIN_OUT_OF_SAMPLE,
     "enough_wealth": ENOUGH,
+    "least_lead": LEAST,
     "least_alpha": governance.LEAST_ALPHA,
     "drift_limit": governance.DRIFT_LIMIT,
 }

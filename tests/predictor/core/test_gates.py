@@ -7,7 +7,7 @@ from predictor.core.gates import (
     WORDS,
     Canary,
     check_gates,
-    failure_words,
+    failures_in_words,
     gate_words,
     overlap_of,
 )
@@ -117,5 +117,9 @@ def test_every_gate_has_words_for_what_it_asks_and_for_its_failure():
         rng=np.random.default_rng(0),
     )
     assert {gate.name for gate in checked} == set(WORDS)
-    assert failure_words("canary") == "worse on sessions held back"
-    assert (gate_words("of old"), failure_words("of old")) == ("of old", "of old")
+    failed = [{"name": name, "is_passed": False} for name in ("canary", "of old")]
+    assert failures_in_words([*failed, {"name": "finite", "is_passed": True}]) == [
+        "worse on sessions held back", "of old",
+    ]  # fmt: skip
+    assert failures_in_words(None) == []
+    assert gate_words("of old") == "of old"
