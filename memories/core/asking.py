@@ -1,10 +1,11 @@
 """Score how much a pair of memories is worth a question to its writer, and say why it is asked.
 
-The score is the cosine plus a share of the rarity of the shared words. The age of the older memory
-has no part in it: contradictions are as likely within a day as within a year, and a weight for age
-that fits stories told over months never asks about yesterday. The threshold is the score at which
-0.25 questions a commit are asked in 250 labelled stories; see
-`benchmarks/results/asking.json`.
+The score is the logarithm of the odds that a careful writer would call the two a contradiction, by
+the estimated relation of the pair (`memories/core/likelihood.py`) and the rarity of the words that
+both say. Few neighbours of a statement are estimated: those with the highest `nearness`. Age has no
+part in either: contradictions are as likely within a day as within a year. `benchmarks/asking.py`
+fits the weights, and the threshold at which 0.25 questions a commit are asked in labelled stories;
+`benchmarks/results/asking.json` has each story file with the weights of the others.
 """
 
 from __future__ import annotations
@@ -15,11 +16,18 @@ from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Final
 
+from memories.core.likelihood import Likelihood
 from memories.core.text import tokens
 
-WORTH_ASKING: Final = 0.65
-RARE: Final = 0.08  # the cosine has weight 1
-LEAST_RARITY: Final = 1.0  # as rare as one word of two memories; no expected pair has less
+INTERCEPT: Final = -2.16
+OF_RARITY: Final = 0.36
+OF_LOG: Final = Likelihood(
+    contradicts=0.90, same=0.23, refines=-0.38, different=-0.67, updates=0.32
+)
+FLOOR: Final = 0.01  # added to each probability before its logarithm
+WORTH_ASKING: Final = -2.89
+RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
+LEAST_RARITY: Final = 0.5  # a word of three or four memories is as rare
 NAMED_MAX = 3  # shared words that the reason names
 RARE_WORD: Final = 0.5  # rarity from which the reason calls a word rare
 WORD_CHARS: Final = 64
@@ -34,13 +42,19 @@ def words_of(text: str) -> frozenset[str]:
     return frozenset(term for term in tokens(text) if any(map(str.isalpha, term)))
 
 
-def score(cosine: float, rare: float) -> float:
-    """Return how much a pair is worth asking about; `rare` is `rarity` of the shared words.
+def nearness(cosine: float, rare: float) -> float:
+    """Return how near two statements are; `rare` is `rarity` of the shared words.
 
-    Statements of one pattern ("depot 12 keeps 36 crates") are near each other and share words that
-    many memories have: without a rare word a pair is never asked about.
+    Statements of one pattern ("depot 12 keeps 36 crates") share words that many memories have:
+    without a rare word a pair is never asked about.
     """
     return cosine + RARE * rare if rare >= LEAST_RARITY else -math.inf
+
+
+def score(chances: Likelihood, rare: float) -> float:
+    """Return the log-odds of a contradiction; `rare` is `rarity` of the shared words."""
+    terms = (w * math.log(p + FLOOR) for w, p in zip(OF_LOG, chances, strict=True))
+    return INTERCEPT + OF_RARITY * rare + math.fsum(terms)
 
 
 def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memories.core import asking
+from memories.core.likelihood import Likelihood
 
 RARE = {"halden": 1.0, "checkout": 0.9, "review": 0.7, "chair": 0.6}
 
@@ -25,15 +28,30 @@ def test_a_word_of_two_memories_weighs_one_in_any_workspace() -> None:
     assert found == pytest.approx([1, 1, 1])
 
 
-def test_nearness_and_rare_words_make_a_pair_worth_asking_about() -> None:
-    assert asking.score(0.7, 1.0) >= asking.WORTH_ASKING
-    assert asking.score(0.4, 4.0) >= asking.WORTH_ASKING
-    assert asking.score(0.4, 1.0) < asking.WORTH_ASKING
+PROBABLY_OTHER = Likelihood(0.5, 0.1, 0.05, 0.3, 0.05)
+UNRELATED = Likelihood(0.02, 0.01, 0.01, 0.95, 0.01)
+MORE_DETAIL = Likelihood(0.02, 0.2, 0.7, 0.05, 0.03)
 
 
-def test_without_a_rare_word_nothing_is_worth_asking_about() -> None:
-    assert asking.score(1.0, 0.99) < 0
-    assert asking.score(0.7, asking.rarity({"w"}, {"w": 1}, 10_000)) >= asking.WORTH_ASKING
+def test_a_likely_contradiction_is_worth_asking_about() -> None:
+    assert asking.score(PROBABLY_OTHER, 1.0) >= asking.WORTH_ASKING
+    assert asking.score(UNRELATED, 3.0) < asking.WORTH_ASKING
+    assert asking.score(MORE_DETAIL, 1.0) < asking.WORTH_ASKING
+
+
+def test_rare_words_and_likelier_contradictions_score_higher() -> None:
+    assert asking.score(PROBABLY_OTHER, 2.0) > asking.score(PROBABLY_OTHER, 1.0)
+    more = PROBABLY_OTHER._replace(contradicts=0.6, different=0.2)
+    assert asking.score(more, 1.0) > asking.score(PROBABLY_OTHER, 1.0)
+
+
+def test_a_probability_of_zero_has_a_score() -> None:
+    assert math.isfinite(asking.score(Likelihood(0.0, 0.0, 0.0, 1.0, 0.0), 0.0))
+
+
+def test_without_a_rare_word_no_pair_is_near() -> None:
+    assert asking.nearness(1.0, 0.49) == -math.inf
+    assert asking.nearness(0.7, asking.rarity({"w"}, {"w": 1}, 10_000)) == pytest.approx(0.78)
 
 
 def test_numbers_are_no_shared_words_and_names_with_numbers_are() -> None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from memories.core import comparing
+from memories.core.claim_types import Reading
+from memories.core.likelihood import Likelihood, likelihood_of
 from memories.services.commit import nearby
 from tests.conftest import Tenant
 from tests.statements import statements
@@ -93,6 +97,33 @@ def test_statements_of_one_pattern_are_not_asked_about(tenant: Tenant) -> None:
     results = tenant.agent.post("memories/batch", body).json()["results"]
     asked = [len(row["nearby"]) for row in results]
     assert sum(asked[40:]) == 0  # three a commit if words that all of them share counted
+
+
+def test_near_statements_of_other_things_are_not_asked_about(tenant: Tenant) -> None:
+    old = commit(tenant, "Invoices of the Halden shop are printed on Fridays.")
+    new = commit(tenant, "Invoices of the Halden shop have a blue logo.")
+    assert new["memory"]["id"] != old["memory"]["id"]
+    assert ids(new) == []  # near, and with rare words in common
+
+
+def test_what_was_estimated_by_the_gate_is_not_estimated_again(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    estimated: list[str] = []
+
+    def watched(a: Reading, b: Reading, *args: Any, **options: Any) -> Likelihood:
+        estimated.append(a.text)
+        assert options["states_a"] is not None
+        assert options["states_b"] is not None
+        return likelihood_of(a, b, *args, **options)
+
+    monkeypatch.setattr(comparing, "likelihood_of", watched)
+    commit(tenant, OLD, observed_at=JANUARY)
+    far = "Ingrid from payments chairs design reviews at the Halden office."
+    commit(tenant, far, observed_at=JANUARY, scope="office")
+    estimated.clear()
+    commit(tenant, NEW, observed_at=MARCH)
+    assert sorted(estimated) == sorted([OLD, far])  # one by the gate, the other afterwards
 
 
 def test_each_says_why_whose_it_is_and_since_when(tenant: Tenant) -> None:

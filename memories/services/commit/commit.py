@@ -133,8 +133,9 @@ def write(
     relation the writer should report.
     """
     is_detected = is_detected and workspace.config.detection_enabled
+    comparer = Comparer(CHARS_A_CALL)
     written = _write(
-        workspace, prepared, Comparer(CHARS_A_CALL),
+        workspace, prepared, comparer,
         actor=actor, now=now, is_gated=is_gated, is_detected=is_detected,
         asks=asks and is_detected,
     )  # fmt: skip
@@ -142,10 +143,11 @@ def write(
     if written.due and not connection.in_atomic_block:
         found = second_look.look_now_or_later(workspace, written.due, actor=actor, now=now)
         results = [second_look.add_second_look(result, found) for result in results]
-        nearby = find_nearby_again(workspace, results) if asks and is_detected else None
+        if asks and is_detected:
+            nearby = find_nearby_again(workspace, results, comparer, prepared.model)
     elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
-    return add_nearby(workspace, results, nearby, actor=actor, now=now)
+    return add_nearby(workspace, results, nearby, comparer, actor=actor, now=now)
 
 
 class _Written(NamedTuple):
@@ -154,7 +156,7 @@ class _Written(NamedTuple):
     results: list[Committed]
     due: list[UUID]  # not compared with memories that concurrent commits wrote
     left_for_later: list[UUID]  # not compared with any memory
-    nearby: NearbyPairs | None  # what the writers may be asked about
+    nearby: NearbyPairs  # what the writers may be asked about
 
 
 @retry_on_collision
@@ -197,7 +199,7 @@ def _write(
                     field = f"memories.{position}.{error.field}"
                     raise InvalidError(field, error.message, cause=error.cause) from None
             run.write_suggestions()
-        nearby = find_nearby(results, run.words) if asks else None
+        nearby = find_nearby(results, run.words, comparer, prepared.model) if asks else {}
         run.words.write()
         if run.words.writes > corpus.writes + 1:  # more than this transaction's own write
             due = sorted(run.gated - run.left_for_later)

@@ -1,6 +1,7 @@
 """Select memories on the same subject that no rule could judge, to ask the writer about them.
 
-Answering costs the agent a turn, so few pairs are selected; `memories/core/asking.py` scores them.
+Answering costs the agent a turn, so few pairs are selected: of a new memory the nearest are
+estimated as the gate estimates pairs, and `memories/core/asking.py` scores what comes out.
 Only memories created by this commit are selected: they have no verdict or judgement yet, and only
 a very quick detection run gives them a card. What is asked is recorded, so that the writer can
 fetch it later and nobody is asked about the same two statements again (`memories/services/asks`).
@@ -13,16 +14,15 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
 
 from django.db import Error
 
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.asking import WORTH_ASKING, explain, rarities, score, words_of
-from memories.core.comparing import CHARS_A_CALL, Comparer
-from memories.core.relations import Relation
+from memories.core.asking import WORTH_ASKING, explain, nearness, rarities, score, words_of
+from memories.core.comparing import Comparer
+from memories.core.likelihood import MAX_ESTIMATED, Likelihood
 from memories.models import Memory
 from memories.services.asks.record import AskedPair, record_asks
 from memories.services.asks.waiting import READ_CHARS
@@ -30,9 +30,11 @@ from memories.services.commit.transaction import Committed, NearbyMemory
 from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory
 from memories.services.index.postings import Vocabulary, vocabulary_of
 from memories.services.index.search_index import WordIndex
+from memories.services.index.tokens import word_states_of
 
 log = logging.getLogger(__name__)
 MOST = 3  # questions per commit
+ESTIMATED = 5  # neighbours of a new memory whose relation is estimated
 # A crash may lose what was asked last; no commit waits for the disk because of it.
 UNHURRIED = {"synchronous_commit": "off"}
 
@@ -45,56 +47,82 @@ class Pair:
     memory: Memory
     shared: frozenset[str]
     cosine: float
-    relation: Relation | None  # None if the gate did not compare the two
 
 
 @dataclass(frozen=True, slots=True)
 class RatedPair:
-    """A pair with the rarity of each shared word, and its score."""
+    """A pair with the rarity of each shared word."""
 
     pair: Pair
     rare: Mapping[str, float]
-    score: float
+
+    @property
+    def rarity(self) -> float:
+        """The summed rarity of the shared words."""
+        return math.fsum(self.rare.values())
+
+    @property
+    def nearness(self) -> float:
+        """Meaning and rare words together; -inf without a rare word."""
+        return nearness(self.pair.cosine, self.rarity)
 
 
 @dataclass(frozen=True, slots=True)
-class NearbyPairs:
-    """The pairs that may be selected, by the position of the result, and their shared words."""
+class ScoredPair:
+    """A pair that no rule judges, with its estimated relation and its score."""
 
-    pairs: Mapping[int, Sequence[Pair]]
-    vocabulary: Vocabulary
+    rated: RatedPair
+    chances: Likelihood
+
+    @property
+    def score(self) -> float:
+        """The log-odds of a contradiction."""
+        return score(self.chances, self.rated.rarity)
+
+
+NearbyPairs = Mapping[int, Sequence[RatedPair]]  # by the position of the result, the nearest first
 
 
 def find_nearby(
-    results: Sequence[Committed], words: WordIndex, *, least: float = WORTH_ASKING
-) -> NearbyPairs | None:
-    """Return the pairs of new memories and neighbours that share enough words; None without any.
+    results: Sequence[Committed], words: WordIndex, comparer: Comparer, model: str
+) -> NearbyPairs:
+    """Return the pairs of new memories and their nearest neighbours that may be asked about.
 
-    Reads the first 1,000 characters of each text; a longer pair is selected only if the gate
-    compared it. Runs one query for all results, none if there is no pair. `words` are changes
-    that are not written yet: writing locks rows that all writers share.
+    Reads the first 1,000 characters of each text. Runs two queries for all results, none if there
+    is no pair: the counts of the shared words, and the token states that `comparer` has not read.
+    `words` are changes that are not written yet: writing locks rows that all writers share.
     """
-    found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result, least))}
+    found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
     if not found:
-        return None
+        return {}
     shared = frozenset[str]().union(*(pair.shared for pairs in found.values() for pair in pairs))
-    return NearbyPairs(found, words.foresee(vocabulary_of(shared)))
+    vocabulary = words.foresee(vocabulary_of(shared))
+    rated = {n: rate_pairs(pairs, vocabulary)[:ESTIMATED] for n, pairs in found.items()}
+    both = [
+        m for rows in rated.values() for one in rows for m in (one.pair.statement, one.pair.memory)
+    ]
+    new = {memory.id: memory for memory in both if memory.content not in comparer.states}
+    comparer.states |= word_states_of(new.values(), model)
+    return {n: rows for n, rows in rated.items() if rows}
 
 
-def find_nearby_again(workspace: Workspace, results: Sequence[Committed]) -> NearbyPairs | None:
+def find_nearby_again(
+    workspace: Workspace, results: Sequence[Committed], comparer: Comparer, model: str
+) -> NearbyPairs:
     """Return the pairs of results that changed after their transaction."""
     try:
         with in_workspace(workspace):
-            return find_nearby(results, WordIndex())
+            return find_nearby(results, WordIndex(), comparer, model)
     except Error as error:  # the commit stays; its writer is asked nothing
         log.warning("nothing is asked about a commit: %s", type(error).__name__)
-        return None
+        return {}
 
 
 def add_nearby(
     workspace: Workspace,
     results: Sequence[Committed],
-    found: NearbyPairs | None,
+    found: NearbyPairs,
+    comparer: Comparer,
     *,
     actor: Actor,
     now: datetime,
@@ -105,10 +133,7 @@ def add_nearby(
     by one statement in a transaction of its own, which does not wait for the disk: claims are
     compared while no lock is held.
     """
-    if found is None:
-        return list(results)
-    comparer = Comparer(CHARS_A_CALL)
-    best = {n: _best(pairs, found.vocabulary, comparer) for n, pairs in found.pairs.items()}
+    best = {n: _best(pairs, comparer) for n, pairs in found.items()}
     asked = [
         AskedPair(one.pair.statement, one.pair.memory, one.pair.cosine)
         for rated in best.values()
@@ -136,24 +161,17 @@ def _as_nearby(one: RatedPair) -> NearbyMemory:
     return NearbyMemory(one.pair.memory, explain(text, one.rare, one.pair.cosine))
 
 
-def _pairs(result: Committed, least: float) -> list[Pair]:
-    """Return the pairs of a new memory and each neighbour that may reach the score `least`."""
+def _pairs(result: Committed) -> list[Pair]:
+    """Return the pairs of a new memory and each neighbour that shares a word with it."""
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
     statement = result.memory
     words = words_of(statement.content[:READ_CHARS])
-    found = [_pair(statement, words, row, result) for row in result.gate.around]
-    return [pair for pair in found if pair and _at_most(pair) >= least]
+    found = [_pair(statement, words, row) for row in result.gate.around]
+    return [pair for pair in found if pair]
 
 
-def _at_most(pair: Pair) -> float:
-    """Return the score of a pair if all of its shared words are as rare as can be."""
-    return score(pair.cosine, len(pair.shared))
-
-
-def _pair(
-    statement: Memory, words: frozenset[str], row: NearMemory, result: Committed
-) -> Pair | None:
+def _pair(statement: Memory, words: frozenset[str], row: NearMemory) -> Pair | None:
     """Return the pair with its shared words; None if both are of one session or share no word."""
     memory, cosine = row
     own = (statement.session_key, statement.key_id)
@@ -162,38 +180,44 @@ def _pair(
     if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
         return None
     shared = words & words_of(memory.content[:READ_CHARS])
-    if not shared:
-        return None
-    return Pair(statement, memory, shared, cosine, result.gate.relations.get(memory.id))
-
-
-def _best(
-    pairs: Sequence[Pair], vocabulary: Vocabulary, comparer: Comparer
-) -> tuple[RatedPair, ...]:
-    """Return the selected pairs, highest score first."""
-    worth = (one for one in rate_pairs(pairs, vocabulary) if one.score >= WORTH_ASKING)
-    is_open = (one for one in worth if relation_of(one.pair, comparer) == "different")
-    return tuple(islice(is_open, MOST))
+    return Pair(statement, memory, shared, cosine) if shared else None
 
 
 def rate_pairs(pairs: Sequence[Pair], vocabulary: Vocabulary) -> list[RatedPair]:
-    """Return the pairs of one new memory with their scores, highest first."""
+    """Return the pairs of one new memory that share a rare word, the nearest first."""
     rated = []
     for pair in pairs:
         # The counts include the new statement.
         others = {word: vocabulary.frequencies.get(word, 1) - 1 for word in pair.shared}
-        rare = rarities(pair.shared, others, max(vocabulary.memories - 1, 0))
-        rated.append(RatedPair(pair, rare, score(pair.cosine, math.fsum(rare.values()))))
-    return sorted(rated, key=lambda one: (-one.score, one.pair.memory.id))
+        rated.append(
+            RatedPair(pair, rarities(pair.shared, others, max(vocabulary.memories - 1, 0)))
+        )
+    near = (one for one in rated if one.nearness > -math.inf)
+    return sorted(near, key=lambda one: (-one.nearness, one.pair.memory.id))
 
 
-def relation_of(pair: Pair, comparer: Comparer) -> Relation | None:
-    """Return the relation of the pair; None if it could not be compared."""
+def score_pairs(rated: Sequence[RatedPair], comparer: Comparer) -> list[ScoredPair]:
+    """Return the pairs that no rule judges, the highest score first.
+
+    Left out are those beyond the budget of `comparer`, and texts too long to be estimated.
+    """
+    found = [
+        ScoredPair(one, chances) for one in rated if (chances := _estimate(one.pair, comparer))
+    ]
+    return sorted(found, key=lambda one: (-one.score, one.rated.pair.memory.id))
+
+
+def _estimate(pair: Pair, comparer: Comparer) -> Likelihood | None:
     stored, statement = pair.memory.content, pair.statement.content
-    if pair.relation is not None or max(len(stored), len(statement)) > READ_CHARS:
-        return pair.relation
-    return (
-        comparer.compare(stored, statement).relation
-        if comparer.has_room([stored], statement)
-        else None
-    )
+    is_long = max(len(stored), len(statement)) > MAX_ESTIMATED
+    if is_long or not comparer.has_room([stored], statement):
+        return None
+    if comparer.compare(stored, statement).relation != "different":
+        return None
+    return comparer.estimate(stored, statement, pair.cosine)
+
+
+def _best(rated: Sequence[RatedPair], comparer: Comparer) -> list[RatedPair]:
+    """Return the selected pairs, highest score first."""
+    worth = [one.rated for one in score_pairs(rated, comparer) if one.score >= WORTH_ASKING]
+    return worth[:MOST]
