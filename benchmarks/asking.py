@@ -2,11 +2,13 @@
 
     PYTHONPATH=. python benchmarks/asking.py [STORIES.jsonl ...] [--json OUT.json]
 
-Needs scikit-learn (`make bench-venv`). Commits labelled stories fact by fact and collects the pairs
-that a commit estimates and no rule judges, each with whether a careful writer would call it a
-contradiction (`engram/console/evaluation/agent.py`). For each file the weights and the threshold
+Needs scikit-learn (`make bench-venv`). Commits labelled stories fact by fact, each in a workspace
+of its own and once more all of a file in one, and collects the pairs that a commit estimates and
+no rule judges, each with whether a careful writer would call it a contradiction
+(`engram/console/evaluation/agent.py`). For each file the weights and the threshold
 of `memories/core/asking.py` are fitted on the others, so that 0.25 pairs a commit are asked; it is
-reported how many pairs are asked, and of how many expected conflicts one is that contradicts.
+reported, for stories alone and together, how many pairs are asked, and of how many expected
+conflicts one is that contradicts.
 Beside it the same for `nearness` alone, its threshold fitted likewise. `fitted on all` are the
 weights and the threshold for the product, `product` the figures of those it has.
 
@@ -58,13 +60,15 @@ class Candidate:
     commit: tuple[str, str]  # story and fact
     nearness: float
     rarity: float
+    memories: int
     chances: Likelihood
     of_conflicts: frozenset[int]  # expected conflicts of the story that the pair contradicts in
 
     @property
     def row(self) -> list[float]:
         """What the weights are of."""
-        return [self.rarity, *np.log(np.array(self.chances) + asking.FLOOR)]
+        logs = np.log(np.array(self.chances) + asking.FLOOR)
+        return [self.rarity, asking.log_size(self.memories), *logs]
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,46 +83,52 @@ class File:
 Score = Callable[[Candidate], float]
 
 
-def gather(rows: Sequence[StoryRow]) -> File:
-    """Commit every story and return the pairs that no rule judges."""
-    found = [one for story in rows for one in _candidates(story)]
-    facts, expected = (sum(len(part) for part in parts) for parts in _parts(rows))
-    return File(facts, expected, found)
+def gather(rows: Sequence[StoryRow], *, together: bool) -> File:
+    """Commit stories, each or all in one workspace, and return the pairs that no rule judges."""
+    tellings = [rows] if together else [[story] for story in rows]
+    found = [one for told in tellings for one in _candidates(told)]
+    return File(
+        sum(len(story.facts) for story in rows), sum(len(story.expected) for story in rows), found
+    )
 
 
-def _parts(rows: Sequence[StoryRow]) -> tuple[list[Any], list[Any]]:
-    return [row.facts for row in rows], [row.expected for row in rows]
-
-
-def _candidates(story: StoryRow) -> Iterator[Candidate]:
-    facts: dict[UUID, list[str]] = defaultdict(list)
+def _candidates(told: Sequence[StoryRow]) -> Iterator[Candidate]:
+    """Commit the facts of stories by time into one workspace; yield what could be asked."""
+    facts: dict[UUID, list[tuple[str, str]]] = defaultdict(list)
+    in_order = sorted(
+        ((story, fact) for story in told for fact in story.facts),
+        key=lambda row: row[1].committed_at,
+    )
     with scratch_workspace() as workspace:
-        for fact in story.facts:
+        for story, fact in in_order:
             draft = Draft(
                 content=fact.content, scope=fact.scope, agent=fact.agent,
                 session_key=fact.session, observed_at=fact.committed_at,
             )  # fmt: skip
-            [result] = commit_rows(workspace, [draft], now=story.now)
+            [result] = commit_rows(workspace, [draft], now=in_order[-1][1].committed_at)
             if result is None or result.memory is None:
                 continue
-            facts[result.memory.id].append(fact.id)
+            facts[result.memory.id].append((story.id, fact.id))
             comparer = Comparer(CHARS_A_CALL)
             with in_workspace(workspace):
                 near = nearby.find_nearby(
                     [result], WordIndex(), comparer, workspace.embedding_model
                 )
             for one in nearby.score_pairs(near.get(0, ()), comparer):
-                yield _candidate(story, fact.id, facts[one.rated.pair.memory.id], one)
+                others = [name for of, name in facts[one.rated.pair.memory.id] if of == story.id]
+                yield _candidate(story, fact.id, others, one)
 
 
 def _candidate(
     story: StoryRow, fact: str, others: Sequence[str], one: nearby.ScoredPair
 ) -> Candidate:
+    """Return a pair; `others` are the facts of the same story that the older memory holds."""
     contradicts = label(story, fact, others) == JudgedRelation.CONTRADICTS
     return Candidate(
         commit=(story.id, fact),
         nearness=one.rated.nearness,
         rarity=one.rated.rarity,
+        memories=one.rated.memories,
         chances=one.chances,
         of_conflicts=frozenset(
             at
@@ -159,7 +169,7 @@ def fit_score(files: Collection[File]) -> tuple[Score, dict[str, float]]:
     model = LogisticRegression(C=PENALTY, max_iter=1000).fit(
         np.array([one.row for one in found]), np.array([bool(one.of_conflicts) for one in found])
     )
-    names = ("intercept", "rarity", *RELATIONS)
+    names = ("intercept", "rarity", "size", *RELATIONS)
     weights = [float(model.intercept_[0]), *map(float, model.coef_[0])]
 
     def score(one: Candidate) -> float:
@@ -182,29 +192,36 @@ def figures(file: File, score: Score, least: float) -> dict[str, Any]:
     }
 
 
-def measure(files: Mapping[str, File]) -> dict[str, Any]:
-    """Return the tables of the module's docstring."""
+def measure(files: Mapping[str, Sequence[File]]) -> dict[str, Any]:
+    """Return the tables of the module's docstring; of each file its stories alone and together."""
 
     def by_nearness(one: Candidate) -> float:
         return one.nearness
 
     def serving(one: Candidate) -> float:
-        return asking.score(one.chances, one.rarity)
+        return asking.score(one.chances, one.rarity, one.memories)
 
     result: dict[str, Any] = {"nearness, left out": {}, "fitted, left out": {}}
-    for name, file in files.items():
-        others = [f for n, f in files.items() if n != name] or list(files.values())
+    every = [file for both in files.values() for file in both]
+    for name, both in files.items():
+        others = [f for n, rest in files.items() if n != name for f in rest] or every
         score, _ = fit_score(others)
         for title, one in (("nearness", by_nearness), ("fitted", score)):
-            result[f"{title}, left out"][name] = figures(file, one, fit_threshold(others, one))
-    score, weights = fit_score(files.values())
+            least = fit_threshold(others, one)
+            result[f"{title}, left out"][name] = _both(both, one, least)
+    score, weights = fit_score(every)
     result["fitted on all"] = {
-        "weights": weights | {"threshold": round(fit_threshold(files.values(), score), 2)}
+        "weights": weights | {"threshold": round(fit_threshold(every, score), 2)}
     }
     result["product"] = {
-        name: figures(file, serving, asking.WORTH_ASKING) for name, file in files.items()
+        name: _both(both, serving, asking.WORTH_ASKING) for name, both in files.items()
     }
     return result
+
+
+def _both(both: Sequence[File], score: Score, least: float) -> dict[str, Any]:
+    alone, together = (figures(file, score, least) for file in both)
+    return {"alone": alone, "together": together}
 
 
 def toy() -> dict[str, Sequence[StoryRow]]:
@@ -232,7 +249,12 @@ def main() -> None:
     options = parser.parse_args()
     rows = {path.name: stories.read(path) for path in options.stories} or toy()
     with own_database():
-        result = measure({name: gather(told) for name, told in rows.items()})
+        result = measure(
+            {
+                name: [gather(told, together=together) for together in (False, True)]
+                for name, told in rows.items()
+            }
+        )
     for title, table in result.items():
         print(title)
         for name, row in table.items():

@@ -1,10 +1,11 @@
 """Score how much a pair of memories is worth a question to its writer, and say why it is asked.
 
 The score is the logarithm of the odds that a careful writer would call the two a contradiction, by
-the estimated relation of the pair (`memories/core/likelihood.py`) and the rarity of the words that
-both say. Few neighbours of a statement are estimated: those with the highest `nearness`. Age has no
-part in either: contradictions are as likely within a day as within a year. `benchmarks/asking.py`
-fits the weights, and the threshold at which 0.25 questions a commit are asked in labelled stories;
+the estimated relation of the pair (`memories/core/likelihood.py`), the rarity of the words that
+both say, and the size of the workspace: the more memories, the more are near by chance. Few
+neighbours of a statement are estimated: those with the highest `nearness`. Age has no part in
+either: contradictions are as likely within a day as within a year. `benchmarks/asking.py` fits the
+weights, and the threshold at which 0.25 questions a commit are asked in labelled stories;
 `benchmarks/results/asking.json` has each story file with the weights of the others.
 """
 
@@ -19,13 +20,14 @@ from typing import Final
 from memories.core.likelihood import Likelihood
 from memories.core.text import tokens
 
-INTERCEPT: Final = -2.16
-OF_RARITY: Final = 0.36
+INTERCEPT: Final = -1.69
+OF_RARITY: Final = 0.29
+OF_SIZE: Final = -0.23  # per power of ten memories
 OF_LOG: Final = Likelihood(
-    contradicts=0.90, same=0.23, refines=-0.38, different=-0.67, updates=0.32
+    contradicts=0.93, same=0.23, refines=-0.30, different=-0.79, updates=0.37
 )
 FLOOR: Final = 0.01  # added to each probability before its logarithm
-WORTH_ASKING: Final = -2.89
+WORTH_ASKING: Final = -2.84
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
 LEAST_RARITY: Final = 0.5  # a word of three or four memories is as rare
 NAMED_MAX = 3  # shared words that the reason names
@@ -51,10 +53,18 @@ def nearness(cosine: float, rare: float) -> float:
     return cosine + RARE * rare if rare >= LEAST_RARITY else -math.inf
 
 
-def score(chances: Likelihood, rare: float) -> float:
-    """Return the log-odds of a contradiction; `rare` is `rarity` of the shared words."""
+def score(chances: Likelihood, rare: float, memories: int) -> float:
+    """Return the log-odds of a contradiction.
+
+    `rare` is `rarity` of the shared words, `memories` how many others the workspace has.
+    """
     terms = (w * math.log(p + FLOOR) for w, p in zip(OF_LOG, chances, strict=True))
-    return INTERCEPT + OF_RARITY * rare + math.fsum(terms)
+    return INTERCEPT + OF_RARITY * rare + OF_SIZE * log_size(memories) + math.fsum(terms)
+
+
+def log_size(memories: int) -> float:
+    """Return the decimal logarithm of a number of memories, 0 for none."""
+    return math.log10(max(memories, 1))
 
 
 def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:

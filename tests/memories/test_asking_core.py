@@ -34,19 +34,26 @@ MORE_DETAIL = Likelihood(0.02, 0.2, 0.7, 0.05, 0.03)
 
 
 def test_a_likely_contradiction_is_worth_asking_about() -> None:
-    assert asking.score(PROBABLY_OTHER, 1.0) >= asking.WORTH_ASKING
-    assert asking.score(UNRELATED, 3.0) < asking.WORTH_ASKING
-    assert asking.score(MORE_DETAIL, 1.0) < asking.WORTH_ASKING
+    assert asking.score(PROBABLY_OTHER, 1.0, 10) >= asking.WORTH_ASKING
+    assert asking.score(UNRELATED, 3.0, 10) < asking.WORTH_ASKING
+    assert asking.score(MORE_DETAIL, 1.0, 10) < asking.WORTH_ASKING
 
 
 def test_rare_words_and_likelier_contradictions_score_higher() -> None:
-    assert asking.score(PROBABLY_OTHER, 2.0) > asking.score(PROBABLY_OTHER, 1.0)
+    assert asking.score(PROBABLY_OTHER, 2.0, 10) > asking.score(PROBABLY_OTHER, 1.0, 10)
     more = PROBABLY_OTHER._replace(contradicts=0.6, different=0.2)
-    assert asking.score(more, 1.0) > asking.score(PROBABLY_OTHER, 1.0)
+    assert asking.score(more, 1.0, 10) > asking.score(PROBABLY_OTHER, 1.0, 10)
+
+
+def test_in_a_larger_workspace_a_pair_must_be_likelier() -> None:
+    scores = [asking.score(PROBABLY_OTHER, 1.0, size) for size in (0, 1, 100, 100_000)]
+    assert scores[0] == scores[1]
+    assert scores[1:] == sorted(scores[1:], reverse=True)
+    assert len(set(scores)) == 3
 
 
 def test_a_probability_of_zero_has_a_score() -> None:
-    assert math.isfinite(asking.score(Likelihood(0.0, 0.0, 0.0, 1.0, 0.0), 0.0))
+    assert math.isfinite(asking.score(Likelihood(0.0, 0.0, 0.0, 1.0, 0.0), 0.0, 10))
 
 
 def test_without_a_rare_word_no_pair_is_near() -> None:

@@ -51,10 +51,11 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class RatedPair:
-    """A pair with the rarity of each shared word."""
+    """A pair with the rarity of each shared word, and how many memories there are besides."""
 
     pair: Pair
     rare: Mapping[str, float]
+    memories: int
 
     @property
     def rarity(self) -> float:
@@ -77,7 +78,7 @@ class ScoredPair:
     @property
     def score(self) -> float:
         """The log-odds of a contradiction."""
-        return score(self.chances, self.rated.rarity)
+        return score(self.chances, self.rated.rarity, self.rated.memories)
 
 
 NearbyPairs = Mapping[int, Sequence[RatedPair]]  # by the position of the result, the nearest first
@@ -185,13 +186,11 @@ def _pair(statement: Memory, words: frozenset[str], row: NearMemory) -> Pair | N
 
 def rate_pairs(pairs: Sequence[Pair], vocabulary: Vocabulary) -> list[RatedPair]:
     """Return the pairs of one new memory that share a rare word, the nearest first."""
+    memories = max(vocabulary.memories - 1, 0)  # the counts include the new statement
     rated = []
     for pair in pairs:
-        # The counts include the new statement.
         others = {word: vocabulary.frequencies.get(word, 1) - 1 for word in pair.shared}
-        rated.append(
-            RatedPair(pair, rarities(pair.shared, others, max(vocabulary.memories - 1, 0)))
-        )
+        rated.append(RatedPair(pair, rarities(pair.shared, others, memories), memories))
     near = (one for one in rated if one.nearness > -math.inf)
     return sorted(near, key=lambda one: (-one.nearness, one.pair.memory.id))
 
