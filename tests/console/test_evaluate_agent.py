@@ -50,10 +50,26 @@ def test_the_agent_answers_by_the_labels_what_commits_ask(db, stories, tmp_path)
     assert coherent["conflicts"] == []
     report = json.loads(out.read_text())
     metrics = {name: figure["mean"] for name, figure in report["metrics"].items()}
-    assert (metrics["recall"], metrics["recall of the rules alone"]) == (1.0, 0.0)
+    assert (metrics["recall"], metrics["recall without asking"]) == (1.0, 0.0)
     assert metrics["questions_per_commit"] == pytest.approx(2 / 6)
     assert report["mode"] == "conflicts with an agent"
     assert not Workspace.objects.exists()
+
+
+def test_what_facts_answer_is_committed_with_them_with_and_without_the_agent(db, stories, tmp_path):
+    asked, out = "Does the platform guild chair the design reviews?", tmp_path / "out.json"
+    answers, told = tmp_path / "answers.jsonl", {"f1": "yes", "f3": "no"}
+    answers.write_text(
+        "".join(
+            json.dumps({"story": "s1", "fact": fact, "answers": [{"q": asked, "a": answer}]}) + "\n"
+            for fact, answer in told.items()
+        )
+    )
+
+    call_command("evaluate", conflicts=stories, agent=True, answers=answers, json=out)
+
+    metrics = json.loads(out.read_text())["metrics"]
+    assert (metrics["recall"]["mean"], metrics["recall without asking"]["mean"]) == (1.0, 1.0)
 
 
 def test_questions_are_counted_by_commit():

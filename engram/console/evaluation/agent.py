@@ -1,12 +1,14 @@
-"""Evaluate conflicts when writers answer the `nearby` questions: `--conflicts STORIES --agent`.
+"""Evaluate conflicts when writers answer the `nearby` questions.
+
+`--conflicts STORIES --agent [--answers ANSWERS]`.
 
 A simulated agent commits a story fact by fact and answers each `nearby` at once, through the
 product, as a careful writer would (`label`): a change that the new fact announces is `replaces`,
 a value that an expected conflict states again is `same`, two claims of an expected conflict that
 exclude each other are `contradicts`, all else is `different`. Then the detective runs as for
-`--conflicts`. Precision and recall are reported next to those of the rules alone; questions are
-counted by pair of memories. An agent without errors is the upper bound: a real agent lies between
-the two.
+`--conflicts`. Precision and recall are reported next to those without what commits ask; questions
+are counted by pair of memories. An agent without errors is the upper bound: a real agent lies
+between the two.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from conflicts.services.reports.judge import judge
 from engram.console.evaluation import stories
 from engram.console.evaluation.outcome import Figure, ModeResult
 from engram.console.evaluation.stories import StoryRow
+from engram.console.evaluation.written_answers import NO_ANSWERS, FactAnswers, read_answers
 from engram.console.scratch import EVALUATOR, commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from memories.core.metrics import bootstrap_ratio
@@ -43,18 +46,24 @@ class StoryCards:
     questions: list[dict[str, str]] = field(default_factory=list)
 
 
-def run(path: Path, *, seed: int, advance: Callable[[int], object]) -> ModeResult:
-    """Commit every story with and without answers; compare both with the expected conflicts."""
+def run(
+    path: Path, *, seed: int, advance: Callable[[int], object], answers: Path | None = None
+) -> ModeResult:
+    """Commit every story with and without the agent; compare both with the expected conflicts.
+
+    With `answers` each fact is committed with what its writer says that it answers, both times.
+    """
     story_rows = stories.read(path)
-    alone, with_answers = [], []
+    told = read_answers(answers, path) if answers else NO_ANSWERS
+    alone, with_agent = [], []
     for story in story_rows:
-        alone.append({"id": story.id, "conflicts": stories.find(story)})
-        with_answers.append(commit_story(story))
+        alone.append({"id": story.id, "conflicts": stories.find(story, told)})
+        with_agent.append(commit_story(story, told))
         advance(1)
-    return score(story_rows, alone, with_answers, seed=seed)
+    return score(story_rows, alone, with_agent, seed=seed)
 
 
-def commit_story(story: StoryRow) -> StoryCards:
+def commit_story(story: StoryRow, answers: FactAnswers = NO_ANSWERS) -> StoryCards:
     """Commit a story fact by fact, answer each `nearby`, and return the cards and questions."""
     committed = StoryCards()
     with scratch_workspace() as workspace:
@@ -66,6 +75,7 @@ def commit_story(story: StoryRow) -> StoryCards:
                 agent=fact.agent,
                 session_key=fact.session,
                 observed_at=fact.committed_at,
+                answers=answers.get((story.id, fact.id), ()),
             )
             [result] = commit_rows(workspace, [draft], now=story.now)
             if result is None or result.memory is None:
@@ -121,33 +131,33 @@ def _answer(
 def score(
     story_rows: Sequence[StoryRow],
     alone: Sequence[Mapping[str, Any]],
-    with_answers: Sequence[StoryCards],
+    with_agent: Sequence[StoryCards],
     *,
     seed: int,
 ) -> ModeResult:
     """Return the figures of both runs, with the number of questions."""
     rows = [
         {"id": story.id, "conflicts": one.conflicts, "questions": one.questions}
-        for story, one in zip(story_rows, with_answers, strict=True)
+        for story, one in zip(story_rows, with_agent, strict=True)
     ]
     found, without = (
         stories.score(story_rows, rows, seed=seed),
         stories.score(story_rows, alone, seed=seed),
     )
-    question_counts = [len(one.questions) for one in with_answers]
+    question_counts = [len(one.questions) for one in with_agent]
     commits = [len(story.facts) for story in story_rows]
     questions_per_commit = bootstrap_ratio(
         question_counts, commits, rng=np.random.default_rng(seed)
     )
     questions = {"questions_per_commit": Figure(questions_per_commit, is_lower_better=True)}
-    by_rules = {f"{name} of the rules alone": figure for name, figure in without.figures.items()}
-    answers = Counter(question["relation"] for one in with_answers for question in one.questions)
+    unasked = {f"{name} without asking": figure for name, figure in without.figures.items()}
+    answers = Counter(question["relation"] for one in with_agent for question in one.questions)
     details = {
         **found.details,
         "commits": sum(commits),
         "questions": sum(question_counts),
         "answers": dict(answers),
-        "matched by the rules alone": without.details["matched"],
+        "matched without asking": without.details["matched"],
     }
-    figures = {**found.figures, **questions, **by_rules}
+    figures = {**found.figures, **questions, **unasked}
     return ModeResult("conflicts with an agent", figures, rows, details)

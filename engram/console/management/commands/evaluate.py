@@ -309,8 +309,8 @@ def _check_options(options: dict[str, Any]) -> None:
     """Raise `InputError` for an option without the mode that it goes with."""
     if options["agent"] and not options["conflicts"]:
         raise InputError("--agent goes with --conflicts")
-    if options["answers"] and (options["agent"] or not options["conflicts"]):
-        raise InputError("--answers goes with --conflicts, without --agent")
+    if options["answers"] and not options["conflicts"]:
+        raise InputError("--answers goes with --conflicts")
     if options["model"] and (options["agent"] or not (options["conflicts"] or options["judge"])):
         raise InputError("--model goes with --conflicts, without --agent, and with --judge")
     if options["orders"] and not options["judge"]:
@@ -330,7 +330,7 @@ def _check_options(options: dict[str, Any]) -> None:
 def _with_options(name: str, run: RunFile, options: dict[str, Any]) -> RunFile:
     """Return what runs a mode with its own options."""
     if name == "conflicts" and options["agent"]:
-        return agent.run
+        return partial(agent.run, answers=options["answers"])
     if name == "conflicts" and (options["answers"] or options["model"]):
         return partial(stories.run, answers=options["answers"], with_model=options["model"])
     if name == "judge":
