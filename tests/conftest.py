@@ -28,11 +28,13 @@ from tests import (
     emptied_database,
     model_passes,
     properties,  # noqa: F401  sets how many examples property tests draw
+    table_upkeep,
 )
 from tests.row_order import shuffle_unordered_rows
 from tests.template_database import use_template
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
+HAS_DATABASE = pytest.StashKey[bool]()  # of a session: whether its test database was made
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,25 @@ def django_db_modify_db_settings(
     """Copy test databases from a migrated one instead of migrating each."""
     with django_db_blocker.unblock():
         use_template()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(
+    request: pytest.FixtureRequest, django_db_setup: None, django_db_blocker: Any
+) -> None:
+    """Keep autovacuum off the tables of the test database."""
+    with django_db_blocker.unblock():
+        table_upkeep.take_over()
+    request.session.stash[HAS_DATABASE] = True
+
+
+@pytest.fixture(scope="module", autouse=True)
+def vacuumed_tables(request: pytest.FixtureRequest, django_db_blocker: Any) -> Iterator[None]:
+    """Remove what the tests of a module left in tables: dead rows."""
+    yield
+    if request.session.stash.get(HAS_DATABASE, False):
+        with django_db_blocker.unblock():
+            table_upkeep.vacuum_grown()
 
 
 @pytest.fixture(scope="session", autouse=True)
