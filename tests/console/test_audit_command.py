@@ -4,6 +4,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
@@ -124,6 +125,15 @@ def test_no_server_is_started_and_nothing_is_kept(here: Path) -> None:
     ]
 
 
+@pytest.fixture
+def heeded_interrupts() -> Iterator[None]:
+    """Let new processes heed an interrupt: where tests run in the background, shells ignore it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded_interrupts")
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
 def test_an_audit_that_is_ended_leaves_nothing_behind(here: Path, how: signal.Signals) -> None:
     write(here, {f"a{n}.md": f"Sentence {n} of the audit.\n\n" * 2_000 for n in range(30)})
