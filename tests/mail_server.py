@@ -8,11 +8,12 @@ assert server.mails[0].text ...
 from __future__ import annotations
 
 import socketserver
-import threading
 from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from typing import Self
+
+from tests.local_server import serve, stop
 
 
 @dataclass(frozen=True)
@@ -72,9 +73,8 @@ class MailServer:
         self.host, self.port = "127.0.0.1", int(self._server.server_address[1])
 
     def __enter__(self) -> Self:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        self._thread = serve(self._server)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        stop(self._server, self._thread)

@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from tests.local_server import serve, stop
+
 
 @dataclass(frozen=True)
 class Request:
@@ -71,16 +73,13 @@ class ModelServer:
         self._responders: dict[str, Responder] = {}
         self._is_over = threading.Event()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self._thread = threading.Thread(
-            target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True
-        )
 
     @property
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
 
     def __enter__(self) -> ModelServer:
-        self._thread.start()
+        self._thread = serve(self._server)
         return self
 
     def stall(self, seconds: float) -> bool:
@@ -89,9 +88,7 @@ class ModelServer:
 
     def __exit__(self, *exc: object) -> None:
         self._is_over.set()
-        self._server.shutdown()
-        self._thread.join()
-        self._server.server_close()
+        stop(self._server, self._thread)
 
     def answer(self, path: str, responder: Responder) -> None:
         """Answer POST ``/v1{path}`` with what the responder returns."""

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from tests.local_server import serve, stop
+
 
 @dataclass(frozen=True)
 class Received:
@@ -52,7 +54,6 @@ class WebhookTarget:
 
         self._server = ThreadingHTTPServer((host, 0), Handler)
         self._server.daemon_threads = True
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
     def port(self) -> int:
@@ -73,13 +74,12 @@ class WebhookTarget:
         self.behave = plainly(status, body, **headers)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        self._thread = serve(self._server)
         return self
 
     def __exit__(self, *_: object) -> None:
         self.closing.set()
-        self._server.shutdown()
-        self._server.server_close()
+        stop(self._server, self._thread)
 
 
 def plainly(status: int, body: str, **headers: str) -> Behaviour:

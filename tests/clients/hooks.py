@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.homes import PATIENCE_SECONDS, SOURCE, eventually
+from tests.local_server import serve, stop
 
 FOLDER = SOURCE / "clients" / "claude-code"
 RECORDED = Path(__file__).parent / "agent"
@@ -202,12 +203,9 @@ def stand_in() -> Iterator[StandIn]:
 
     server = Server(("127.0.0.1", 0), Handler)
     service.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
+    thread = serve(server)
     try:
         yield service
     finally:
         service.may_go_on.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+        stop(server, thread)
