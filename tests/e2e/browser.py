@@ -6,12 +6,15 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.homes import PATIENCE_SECONDS
+
+if TYPE_CHECKING:
+    from tests.e2e.service import Service
 
 expect.set_options(timeout=PATIENCE_SECONDS * 1000)
 
@@ -101,11 +104,11 @@ def width_over(page: Page) -> int:
 class Person:
     """Somebody at a browser; what the console complains about is kept in `complaints`."""
 
-    def __init__(self, browser: Browser, url: str, name: str, **options: Any):
-        self.url = url
-        self.name = name
+    def __init__(self, browser: Browser, service: Service, **options: Any):
+        self.service = service
+        self.url = service.up.url
         self.context: BrowserContext = browser.new_context(
-            base_url=url, viewport=options.pop("viewport", WIDE), **options
+            base_url=self.url, viewport=options.pop("viewport", WIDE), **options
         )
         self.context.set_default_timeout(PATIENCE_SECONDS * 1000)
         self.complaints: list[str] = []
@@ -118,12 +121,19 @@ class Person:
             self.complaints.append(message.text)
 
     def sign_in(self, then: str = "/") -> Page:
-        """Sign in by the form and end where one wanted to go."""
+        """Sign in and end where one wanted to go; the first time by the form."""
+        if self.service.is_known:  # a session of its own, without the second that the form takes
+            cookies = self.service.enter()
+            self.context.add_cookies(
+                [{"name": name, "value": cookies[name], "url": self.url} for name in cookies]
+            )
         self.page.goto(then)
-        self.page.get_by_label("User name").fill(self.name)
-        self.page.get_by_label("Password").fill(PASSWORD)
-        self.page.get_by_role("button", name="Sign in").click()
+        if not self.service.is_known:
+            self.page.get_by_label("User name").fill(self.service.person)
+            self.page.get_by_label("Password").fill(PASSWORD)
+            self.page.get_by_role("button", name="Sign in").click()
         self.page.wait_for_url(f"{self.url}{then}")
+        self.service.is_known = True
         return self.page
 
     def leave(self) -> None:

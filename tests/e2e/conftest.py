@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.browser import Person, chromium
-from tests.e2e.service import Service
+from tests.e2e.service import Furnisher, Service
 from tests.e2e.test_up import Up
 from tests.homes import throw_away
 from tests.prepared_home import prepare
@@ -34,12 +34,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 
 @pytest.fixture(scope="session")
-def service_of(running: Up) -> Callable[[str], Service]:
+def furnisher(running: Up) -> Iterator[Furnisher]:
+    """Return the process that makes workspaces."""
+    started = Furnisher(running)
+    yield started
+    started.end()
+
+
+@pytest.fixture(scope="session")
+def service_of(furnisher: Furnisher) -> Callable[[str], Service]:
     """Return a function that returns the workspace of a name, and makes it the first time.
 
     A worker that takes over tests of another may come back to a module that it has left.
     """
-    return cache(partial(Service, running))
+    return cache(partial(Service, furnisher))
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +70,7 @@ def visit(browser: Browser, service: Service) -> Iterator[Visit]:
     people: list[Person] = []
 
     def come(**options: Any) -> Person:
-        people.append(Person(browser, service.up.url, service.person, **options))
+        people.append(Person(browser, service, **options))
         return people[-1]
 
     yield come

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -16,9 +16,10 @@ from websockets.sync.client import ClientConnection, connect
 
 from tests.e2e.browser import PASSWORD
 from tests.e2e.test_up import Up
-from tests.homes import ENVIRONMENT, PATIENCE_SECONDS, SOURCE, eventually
+from tests.homes import PATIENCE_SECONDS, eventually, start_python
 
-# Makes a workspace, a person who administers it and a key of each role; prints the keys.
+# For each line of slug, person and password it makes a workspace, a person who administers it and a
+# key of each role, and prints the keys; for a line of a person it prints a session's key.
 _FURNISH = """
 import io, json, sys
 from engram import embedded
@@ -27,39 +28,76 @@ import django
 django.setup()
 from django.contrib.auth.models import User
 from django.core.management import call_command
-slug, person, password = sys.argv[1:]
-User.objects.create_superuser(person, password=password)
-call_command("create_workspace", slug, admin=person, stdout=io.StringIO())
-keys = {}
-for role in ("agent", "reviewer", "admin"):
-    printed = io.StringIO()
-    call_command("create_key", workspace=slug, role=role, stdout=printed)
-    keys[role] = printed.getvalue().strip()
-print(json.dumps(keys))
+from django.db import connection
+from django.test import Client
+
+def furnish(slug, person, password):
+    User.objects.create_superuser(person, password=password)
+    call_command("create_workspace", slug, admin=person, stdout=io.StringIO())
+    keys = {}
+    for role in ("agent", "reviewer", "admin"):
+        printed = io.StringIO()
+        call_command("create_key", workspace=slug, role=role, stdout=printed)
+        keys[role] = printed.getvalue().strip()
+    return keys
+
+def enter(person):
+    client = Client()
+    client.force_login(User.objects.get(username=person))
+    return {name: cookie.value for name, cookie in client.cookies.items()}
+
+for line in sys.stdin:
+    given = json.loads(line)
+    print(json.dumps(enter(*given) if len(given) == 1 else furnish(*given)), flush=True)
+    connection.close()
+    connection.close_pool()  # tests kill the server
 """
+
+
+class Furnisher:
+    """A process that makes workspaces and sessions of people: to load Django takes the longest."""
+
+    def __init__(self, up: Up):
+        self.up = up
+        self._process = start_python(_FURNISH, up.home, DJANGO_SETTINGS_MODULE="engram.settings")
+
+    def furnish(self, slug: str, person: str) -> dict[str, str]:
+        """Make a workspace, who administers it and its keys; return the keys by role."""
+        return self._ask(slug, person, PASSWORD)
+
+    def enter(self, person: str) -> dict[str, str]:
+        """Sign a person in; return the cookies."""
+        return self._ask(person)
+
+    def _ask(self, *given: str) -> dict[str, str]:
+        limit = threading.Timer(PATIENCE_SECONDS, self._process.kill)
+        limit.start()
+        try:
+            self._process.stdin.write(json.dumps(given) + "\n")
+            self._process.stdin.flush()
+            said = []
+            for line in self._process.stdout:
+                if line.startswith("{"):
+                    return dict(json.loads(line))
+                said.append(line)
+            raise AssertionError("".join(said))
+        finally:
+            limit.cancel()
+
+    def end(self) -> None:
+        """End the process."""
+        self._process.communicate()
 
 
 class Service:
     """A workspace of a running product, its keys, and the user name of a person in it."""
 
-    def __init__(self, up: Up, slug: str):
-        self.up = up
+    def __init__(self, furnisher: Furnisher, slug: str):
+        self.up = furnisher.up
         self.person = f"{slug}-person"
-        done = subprocess.run(
-            [sys.executable, "-c", _FURNISH, slug, self.person, PASSWORD],
-            cwd=SOURCE,
-            env={
-                **ENVIRONMENT,
-                "ENGRAM_HOME": str(up.home),
-                "DJANGO_SETTINGS_MODULE": "engram.settings",
-            },
-            check=False,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_SECONDS,
-        )
-        assert done.returncode == 0, done.stderr
-        self.tokens: dict[str, str] = json.loads(done.stdout)
+        self.tokens = furnisher.furnish(slug, self.person)
+        self.enter = partial(furnisher.enter, self.person)
+        self.is_known = False  # whether the person has signed in by the form
 
     def call(
         self, role: str, path: str, body: Any = None, *, method: str | None = None

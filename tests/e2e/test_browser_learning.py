@@ -34,7 +34,7 @@ def held(service: Service) -> int:
 def newcomer(browser: Browser, service_of: Callable[[str], Service]) -> Iterator[Person]:
     """Return somebody in a workspace in which no session was held."""
     service = service_of("learning-newcomer")
-    person = Person(browser, service.up.url, service.person)
+    person = Person(browser, service)
     yield person
     person.leave()
 
