@@ -9,6 +9,7 @@ import gc
 import os
 import re
 import sys
+from collections.abc import Generator
 from pathlib import Path
 
 import psycopg
@@ -44,6 +45,16 @@ def _drop_left_databases(url: str) -> None:
             process = name.removeprefix(PREFIX).split("_")[0]
             if process.isdigit() and not Path(f"/proc/{process}").exists():
                 connection.execute(f'DROP DATABASE IF EXISTS "{name}" WITH (FORCE)')
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect no garbage meanwhile: what is made stays, and passes through it all took long."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
 
 
 def pytest_collection_finish() -> None:
