@@ -68,6 +68,18 @@ def test_a_card_has_both_sides_where_the_answer_is_the_subject(tenant: Tenant) -
     assert len(left) == 2
 
 
+def test_a_statement_that_is_said_again_opens_a_card_by_its_answer(tenant: Tenant) -> None:
+    """A memory that was said again is two facts of the story, and one on the card."""
+    lead = ("Refunds cross the desk of the support lead.", APPROVES, "the support lead")
+    first = commit(tenant, *lead)
+    other = commit(tenant, "The treasurer signs off on refunds.", APPROVES, "the treasurer")
+    assert commit(tenant, *lead) == first
+    [run] = detect_due(tenant.workspace, clock=timezone.now)
+    assert (run.status, run.error) == ("done", "")
+    [card] = tenant.reader.get("conflicts").json()["results"]
+    assert {one["id"] for one in card["memories"]} == {first, other}
+
+
 def test_a_card_quotes_neither_statement_nor_answer_with_characters_that_reorder_it(
     tenant: Tenant,
 ) -> None:

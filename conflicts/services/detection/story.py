@@ -138,7 +138,9 @@ class Story:
             for named in (finding.fact_ids, finding.yes_keeps, finding.unlisted)
         )
         further = tuple(i for i in unlisted if i not in ids)
-        found = replace(finding, fact_ids=ids, yes_keeps=keeps, unlisted=further)
+        told = {self.memory_of[fact]: answer for fact, answer in finding.answers}
+        answers = tuple((i, told[i]) for i in ids if i in told)
+        found = replace(finding, fact_ids=ids, yes_keeps=keeps, unlisted=further, answers=answers)
         return found if len(ids) > 1 else None
 
 
