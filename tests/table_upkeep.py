@@ -44,4 +44,4 @@ def vacuum_grown() -> None:
     with connection.cursor() as cursor:
         cursor.execute(_GROWN, [MOST_PAGES])
         if grown := [name for (name,) in cursor.fetchall()]:
-            cursor.execute("VACUUM " + ", ".join(grown))
+            cursor.execute("VACUUM (SKIP_LOCKED) " + ", ".join(grown))
