@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.browser import Person, chromium
-from tests.e2e.service import Furnisher, Service
+from tests.e2e.service import WorkspaceMaker, Service
 from tests.e2e.test_up import Up
 from tests.homes import throw_away
 from tests.prepared_home import prepare
@@ -34,20 +34,20 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Up]:
 
 
 @pytest.fixture(scope="session")
-def furnisher(running: Up) -> Iterator[Furnisher]:
+def workspace_maker(running: Up) -> Iterator[WorkspaceMaker]:
     """Return the process that makes workspaces."""
-    started = Furnisher(running)
+    started = WorkspaceMaker(running)
     yield started
     started.end()
 
 
 @pytest.fixture(scope="session")
-def service_of(furnisher: Furnisher) -> Callable[[str], Service]:
+def service_of(workspace_maker: WorkspaceMaker) -> Callable[[str], Service]:
     """Return a function that returns the workspace of a name, and makes it the first time.
 
     A worker that takes over tests of another may come back to a module that it has left.
     """
-    return cache(partial(Service, furnisher))
+    return cache(partial(Service, workspace_maker))
 
 
 @pytest.fixture(scope="module")

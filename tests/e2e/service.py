@@ -20,7 +20,7 @@ from tests.homes import PATIENCE_SECONDS, eventually, start_python
 
 # For each line of slug, person and password it makes a workspace, a person who administers it and a
 # key of each role, and prints the keys; for a line of a person it prints a session's key.
-_FURNISH = """
+_MAKE_WORKSPACES = """
 import io, json, sys
 from engram import embedded
 embedded.export_environment()
@@ -31,7 +31,7 @@ from django.core.management import call_command
 from django.db import connection
 from django.test import Client
 
-def furnish(slug, person, password):
+def make_workspace(slug, person, password):
     User.objects.create_superuser(person, password=password)
     call_command("create_workspace", slug, admin=person, stdout=io.StringIO())
     keys = {}
@@ -48,20 +48,22 @@ def enter(person):
 
 for line in sys.stdin:
     given = json.loads(line)
-    print(json.dumps(enter(*given) if len(given) == 1 else furnish(*given)), flush=True)
+    print(json.dumps(enter(*given) if len(given) == 1 else make_workspace(*given)), flush=True)
     connection.close()
     connection.close_pool()  # tests kill the server
 """
 
 
-class Furnisher:
+class WorkspaceMaker:
     """A process that makes workspaces and sessions of people: to load Django takes the longest."""
 
     def __init__(self, up: Up):
         self.up = up
-        self._process = start_python(_FURNISH, up.home, DJANGO_SETTINGS_MODULE="engram.settings")
+        self._process = start_python(
+            _MAKE_WORKSPACES, up.home, DJANGO_SETTINGS_MODULE="engram.settings"
+        )
 
-    def furnish(self, slug: str, person: str) -> dict[str, str]:
+    def make_workspace(self, slug: str, person: str) -> dict[str, str]:
         """Make a workspace, who administers it and its keys; return the keys by role."""
         return self._ask(slug, person, PASSWORD)
 
@@ -92,11 +94,11 @@ class Furnisher:
 class Service:
     """A workspace of a running product, its keys, and the user name of a person in it."""
 
-    def __init__(self, furnisher: Furnisher, slug: str):
-        self.up = furnisher.up
+    def __init__(self, workspace_maker: WorkspaceMaker, slug: str):
+        self.up = workspace_maker.up
         self.person = f"{slug}-person"
-        self.tokens = furnisher.furnish(slug, self.person)
-        self.enter = partial(furnisher.enter, self.person)
+        self.tokens = workspace_maker.make_workspace(slug, self.person)
+        self.enter = partial(workspace_maker.enter, self.person)
         self.is_known = False  # whether the person has signed in by the form
 
     def call(
