@@ -13,7 +13,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.e2e.browser import Person, chromium
-from tests.e2e.service import WorkspaceMaker, Service
+from tests.e2e.service import Service, WorkspaceMaker
 from tests.e2e.test_up import Up
 from tests.homes import throw_away
 from tests.prepared_home import prepare
