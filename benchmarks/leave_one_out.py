@@ -6,9 +6,10 @@
 Without files it reads the examples of the rules, which proves that it works and measures nothing.
 
 For each file the confidence from which findings are reported and the margin of questions are those
-with the highest F0.5 on the other files. Only these two settings are chosen that way: the rules
-themselves were written with all files in view, which no protocol can take back. Stories are read in
-process, without the gate, filed by subject as cards are, and scored as `evaluate --conflicts` does.
+with the highest F0.5 on the other files; of equally good ones the middle one. Only these two
+settings are chosen that way: the rules themselves were written with all files in view, which no
+protocol can take back. Stories are read in process, without the gate, filed by subject as cards
+are, and scored as `evaluate --conflicts` does.
 """
 
 from __future__ import annotations
@@ -120,7 +121,10 @@ def measure(read_rows: Sequence[Read], settings: DetectiveSettings) -> ModeResul
 
 
 def choose(read_rows: Sequence[Read]) -> DetectiveSettings:
-    """Return the settings with the highest F0.5: precision counts twice as much as recall."""
+    """Return the settings with the highest F0.5: precision counts twice as much as recall.
+
+    Equally good ones are neighbours: the middle one is the farthest from those that are worse.
+    """
 
     def f_half(settings: DetectiveSettings) -> float:
         figures = measure(read_rows, settings).figures
@@ -131,7 +135,12 @@ def choose(read_rows: Sequence[Read]) -> DetectiveSettings:
         DetectiveSettings(min_confidence=confidence, question_margin=margin, embedding_model=NAME)
         for confidence, margin in product(CONFIDENCES, MARGINS)
     ]
-    return max(candidates, key=lambda one: (f_half(one), one.question_margin))
+    scores = [f_half(one) for one in candidates]
+    best = [one for one, score in zip(candidates, scores, strict=True) if score == max(scores)]
+    best.sort(key=lambda one: (one.min_confidence, one.question_margin))
+    confidence = best[(len(best) - 1) // 2].min_confidence
+    best = [one for one in best if one.min_confidence == confidence]
+    return best[(len(best) - 1) // 2]
 
 
 def write_examples(folder: Path) -> list[Path]:

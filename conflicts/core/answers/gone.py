@@ -60,6 +60,11 @@ _OF_BEING: Final = frozenset(
           "here there rent lease own have offer sell operate stock belong serve ours answer "
           "respond")
 )  # fmt: skip
+# What a name is of, and a writer leaves out: "the SunView portal" is SunView.
+_KINDS: Final = frozenset(
+    stems("account app application database library package platform portal program programme "
+          "server service site software system tool vendor website")
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,4 +154,6 @@ def is_meant(gone: Gone, told: frozenset[str], named: frozenset[str]) -> bool:
     if gone.thing <= told or has_identifier(named, gone.thing, told):
         return True
     proper = gone.thing & named_stems(gone.stated.answer.question)
-    return bool(proper) and proper <= named and len(named) >= max(MIN_STEMS, len(gone.thing) - 1)
+    if not proper or not proper <= named:
+        return False
+    return gone.thing - _KINDS <= proper or len(named) >= max(MIN_STEMS, len(gone.thing) - 1)

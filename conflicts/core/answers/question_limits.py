@@ -18,7 +18,7 @@ _IDLE: Final = frozenset(
           "type sort way time date place cost price long many much exactly actual actually current "
           "currently usual usually normal normally general generally regular regularly default "
           "standard official set allow permit require need find call locate happen own project "
-          "everyone anyone someone somebody everybody anybody minimum maximum")
+          "everyone anyone someone somebody everybody anybody minimum maximum unit item piece")
 )  # fmt: skip
 _ASKED: Final = re.compile(
     r"\bhow\s(?P<measure>[a-z]{2,30})\b|\b(?:which|what)\s(?P<noun>[\w-]{1,40})\s(?:is|are|was|were|do|does|did|has|have|can|may|"

@@ -10,6 +10,7 @@ from memories.core.topic_words import stems
 from tests.conflicts.answers.test_findings import rules
 
 CAKE = "There was cake for {} on Friday."
+WHOSE_BIKES = "Who fixes the bikes?"
 
 
 @pytest.mark.parametrize(
@@ -113,6 +114,33 @@ def test_the_place_of_a_thing_that_is_gone_is_no_part_of_it() -> None:
     asked = "Does host vega still exist in the Dublin rack?"
     gone = ("It was carried to the dump.", Answer(asked, "no", was="yes"))
     assert rules(older, gone) == ["stale.answer-gone"]
+
+
+def test_who_is_confirmed_for_something_later_is_relied_on() -> None:
+    gone = (CAKE.format("Fenja"), Answer("Does Fenja still work here?", "no", was="yes"))
+    later = ("Confirmed for the Lunds: Fenja fixes their bikes.", Answer(WHOSE_BIKES, "Fenja"))
+    assert rules(gone, later) == ["stale.answer-gone"]
+    still = ("Confirmed: Fenja stays and fixes the bikes.", Answer(WHOSE_BIKES, "Fenja"))
+    assert rules(gone, still) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "answer", "expected"),
+    [
+        ("Is the Northwind portal still available?", "in Northwind", ["stale.answer-gone"]),
+        ("Is the Northwind app still available?", "Northwind's", ["stale.answer-gone"]),
+        ("Is the Northwind printer still available?", "in Northwind", []),
+    ],
+)
+def test_what_a_name_is_of_may_be_left_out_where_it_says_little(
+    question: str, answer: str, expected: list[str]
+) -> None:
+    gone = ("Logins of Northwind are dead.", Answer(question, "no", was="yes"))
+    used = (
+        "Lena follows her yield in Northwind.",
+        Answer("Where does Lena see her yield?", answer),
+    )
+    assert rules(gone, used) == expected
 
 
 def test_what_stands_behind_a_name_and_where_it_is() -> None:

@@ -52,6 +52,7 @@ def test_a_limit_makes_another_question(general: str, limited: str) -> None:
         (PORT, "Which port does the API listen on?"),
         ("Which database does the shop use?", "Which database system does the shop use?"),
         ("What food does Milo get?", "What food does Milo eat?"),
+        ("Who repairs rental bikes?", "Who repairs rental bike units?"),
         ("Where do nightly backups run?", "On which host do nightly backups run?"),
         ("How warm is C1-F?", "How warm is freezer C1-F?"),
         ("Where is Bruno?", "Where is Bruno the bull?"),
