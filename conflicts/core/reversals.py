@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.comparable import is_comparable, scope_words
-from conflicts.core.cues import Cue
+from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.opposites import denied_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
@@ -39,6 +39,7 @@ MIN_ELSEWHERE_COSINE: Final = 0.50
 _DEATH: Final = "death"  # the attribute of "Ana died in Remol"
 _OPEN_KINDS: Final = frozenset({"status"})
 FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
+_ABSENT: Final = re.compile(r"\bthere\sis\sno\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
 _ANNOUNCES: Final = frozenset(
     {
@@ -68,10 +69,15 @@ class Reversal:
 def is_change(timeline: Timeline, i: int) -> bool:
     """Return whether a fact announces a lasting change that is no return.
 
-    Where or when somebody died changes no other claim.
+    Where or when somebody died changes no other claim, and that "there is no field" for something
+    tells of no change.
     """
-    slot = slot_of(timeline.facts[i].content)
+    content = timeline.facts[i].content
+    slot = slot_of(content)
     if slot is not None and slot.attribute == _DEATH:
+        return False
+    is_set = timeline.has_cue(i, Cue.SWITCH, Cue.ADJUST)
+    if not is_set and not _ABSENT.sub("", enclosed_by(Cue.END, content)).strip():
         return False
     return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from conflicts.core.apart import is_observed
@@ -11,6 +12,7 @@ from conflicts.core.rules.rule import Rule
 from conflicts.core.stated_values import dated_text, stated_dates
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import WEEKDAYS, WORKDAYS
+from memories.core.claim_types import Claim
 from memories.core.dates import dimension, names_every_such_day
 from memories.core.lexicon import CLOSING
 from memories.core.one_more import is_one_more
@@ -39,10 +41,33 @@ def find(pair: FactPair) -> Clash | None:
         mine, theirs = stated_dates(pair.a, unit), stated_dates(pair.b, unit)
         if len(mine) == 1 and 0 < len(theirs) <= 2 and _days(mine).isdisjoint(_days(theirs)):
             left, right = min(mine), min(theirs)
-            if unit == "weekday" or _day(left) != _day(right):
+            if unit == "weekday" or (
+                _day(left) != _day(right) and not _are_of_other_events(pair, left, right)
+            ):
                 reason = explain_dates(pair.a, left, pair.b, right)
                 return pair.clash(RULE, reason, strength=STRENGTH)
     return None
+
+
+def _are_of_other_events(pair: FactPair, date: str, other: str) -> bool:
+    """Return whether the dates are of two happenings: "sown 28 May", "the contractor comes".
+
+    The clauses have no subject in common, and the word before each date is not in the other text.
+    """
+    (mine, before), (theirs, before_other) = _dated(pair.a, date), _dated(pair.b, other)
+    if mine is None or theirs is None or mine.subject & theirs.subject:
+        return False
+    is_told = before in pair.b.stems or before_other in pair.a.stems
+    return bool(before and before_other) and not is_told
+
+
+def _dated(statement: Statement, date: str) -> tuple[Claim | None, str]:
+    """Return the claim that gives a date, and the stem of the word before it, "" for none."""
+    for claim in statement.reading.claims:
+        for term, following in pairwise(claim.terms):
+            if following.kind == "date" and following.key == date:
+                return claim, term.key if term.kind == "word" else ""
+    return None, ""
 
 
 def _each_has_its_days(pair: FactPair) -> bool:

@@ -38,6 +38,10 @@ def test_another_day_is_found(statements: tuple[str, ...]) -> None:
         ),
         ("The annex is open on weekdays.", "The annex is open from Monday to Friday."),
         ("Parking is free on Sundays.", "Parking costs 3 euros on weekdays."),
+        (
+            "North field: winter barley, sown 28 September.",
+            "The barley looks ripe, the contractor comes on 9 July for the north field.",
+        ),
     ],
 )
 def test_the_same_day_and_two_named_days_are_not(statements: tuple[str, ...]) -> None:

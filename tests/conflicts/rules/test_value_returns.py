@@ -41,6 +41,11 @@ def test_an_old_value_stated_again_is_found(statements: tuple[str, ...]) -> None
             "Moved the storefront carts from Memcached to Valkey.",
             "Cart lookups of the storefront read Valkey.",
         ),
+        (
+            "The same key with another body answers 422, for refunds as for charges.",
+            "The currency of a refund equals that of the charge, there is no field for it.",
+            "Charges keep their idempotency keys for 7 days, longer than refunds do.",
+        ),
     ],
 )
 def test_an_announced_return_and_an_update_are_not(statements: tuple[str, ...]) -> None:
