@@ -159,7 +159,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | \b(?:by|my|our|a)\smistake\b | \bmistakenly\b | disregard
         | ignore\s(?:the|earlier|what) | forget\s(?:the|about)
         | decided\sin | decision\s?: | decided\s?: | final\sdecision | settled\b | agreed\son
-        | confirmed\b(?!\sfor\b) | checked\sthe | looked\sit\sup | verified
+        | confirmed\b(?!\sfor\s(?!good\b|sure\b|now\b|\d)) | checked\sthe
+        | looked\sit\sup | verified
         | (?:was|were|been)\sexecuted\b | clarif | in\sfact\b | earlier\snotes?
         | (?:is|are)\shistory\b | obsolete
         | superseded | withdrawn | no\slonger\svalid | rejected\b(?=.{0,200}(?:proposal|idea))

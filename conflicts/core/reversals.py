@@ -18,6 +18,7 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
+from memories.core.reading import without_user
 from memories.core.slots import slot_of
 from memories.core.topic_words import MEASURES, stems
 
@@ -77,7 +78,7 @@ def is_change(timeline: Timeline, i: int) -> bool:
     if slot is not None and slot.attribute == _DEATH:
         return False
     is_set = timeline.has_cue(i, Cue.SWITCH, Cue.ADJUST)
-    if not is_set and not _ABSENT.sub("", enclosed_by(Cue.END, content)).strip():
+    if not is_set and not _ABSENT.sub("", enclosed_by(Cue.END, without_user(content))).strip():
         return False
     return timeline.has_cue(i, *_CHANGES) and not timeline.has_cue(i, Cue.TEMPORARY, Cue.RETURN)
 

@@ -29,7 +29,8 @@ OF_LOG: Final = Likelihood(
 FLOOR: Final = 0.01  # added to each probability before its logarithm
 WORTH_ASKING: Final = -2.84
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
-LEAST_RARITY: Final = 0.5  # a word of three or four memories is as rare
+LEAST_RARITY: Final = 0.5
+MOST_RARITY: Final = 8.0  # in `score`: notes of one template share many words
 NAMED_MAX = 3  # shared words that the reason names
 RARE_WORD: Final = 0.5  # rarity from which the reason calls a word rare
 WORD_CHARS: Final = 64
@@ -48,7 +49,7 @@ def nearness(cosine: float, rare: float) -> float:
     """Return how near two statements are; `rare` is `rarity` of the shared words.
 
     Statements of one pattern ("depot 12 keeps 36 crates") share words that many memories have:
-    without a rare word a pair is never asked about.
+    where they are common together, a pair is never asked about.
     """
     return cosine + RARE * rare if rare >= LEAST_RARITY else -math.inf
 
@@ -59,7 +60,8 @@ def score(chances: Likelihood, rare: float, memories: int) -> float:
     `rare` is `rarity` of the shared words, `memories` how many others the workspace has.
     """
     terms = (w * math.log(p + FLOOR) for w, p in zip(OF_LOG, chances, strict=True))
-    return INTERCEPT + OF_RARITY * rare + OF_SIZE * log_size(memories) + math.fsum(terms)
+    of_words = OF_RARITY * min(rare, MOST_RARITY)
+    return INTERCEPT + of_words + OF_SIZE * log_size(memories) + math.fsum(terms)
 
 
 def log_size(memories: int) -> float:

@@ -36,6 +36,7 @@ MORE_DETAIL = Likelihood(0.02, 0.2, 0.7, 0.05, 0.03)
 def test_a_likely_contradiction_is_worth_asking_about() -> None:
     assert asking.score(PROBABLY_OTHER, 1.0, 10) >= asking.WORTH_ASKING
     assert asking.score(UNRELATED, 3.0, 10) < asking.WORTH_ASKING
+    assert asking.score(UNRELATED, 30.0, 1) < asking.WORTH_ASKING
     assert asking.score(MORE_DETAIL, 1.0, 10) < asking.WORTH_ASKING
 
 

@@ -15,6 +15,7 @@ from engram.kernel.actors import SYSTEM
 from engram.kernel.tenancy import in_workspace
 from memories.core import claims, comparing, reading
 from memories.core.comparing import COMPARED_LATER, Comparer
+from memories.core.likelihood import MAX_ESTIMATED
 from memories.models import Memory, MergeSuggestion
 from memories.services.commit import nearby
 from memories.services.commit.commit import commit_all
@@ -73,7 +74,7 @@ def counting(
     return calls
 
 
-def test_a_commit_reads_each_long_text_once_and_the_first_1000_characters_for_an_ask(
+def test_a_commit_reads_each_long_text_once_and_none_for_an_ask(
     stored: Tenant, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     read = counting(monkeypatch, "read", [reading])
@@ -81,7 +82,7 @@ def test_a_commit_reads_each_long_text_once_and_the_first_1000_characters_for_an
     assert answer.status_code == 201
     texts = Counter(text for (text,) in read)
     assert max(texts.values()) == 1
-    whole = [text for text in texts if len(text) > nearby.READ_CHARS]
+    whole = [text for text in texts if len(text) > MAX_ESTIMATED]
     assert 2 <= len(whole) <= 6  # itself, and the five that the gate compares
 
 

@@ -156,4 +156,5 @@ def is_meant(gone: Gone, told: frozenset[str], named: frozenset[str]) -> bool:
     proper = gone.thing & named_stems(gone.stated.answer.question)
     if not proper or not proper <= named:
         return False
-    return gone.thing - _KINDS <= proper or len(named) >= max(MIN_STEMS, len(gone.thing) - 1)
+    is_known = bool(proper - _KINDS) and gone.thing - _KINDS <= proper
+    return is_known or len(named) >= max(MIN_STEMS, len(gone.thing) - 1)

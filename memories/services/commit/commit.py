@@ -147,6 +147,7 @@ def write(
             nearby = find_nearby_again(workspace, results, comparer, prepared.model)
     elif written.due or written.left_for_later:
         wake(second_look.TASK, workspace.pk)
+    comparer.left = CHARS_A_CALL  # what the gate compared takes nothing from what is asked
     return add_nearby(workspace, results, nearby, comparer, actor=actor, now=now)
 
 

@@ -22,10 +22,9 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.core.asking import WORTH_ASKING, explain, nearness, rarities, score, words_of
 from memories.core.comparing import Comparer
-from memories.core.likelihood import MAX_ESTIMATED, Likelihood
+from memories.core.likelihood import MAX_ESTIMATED, UNKNOWN, Likelihood
 from memories.models import Memory
 from memories.services.asks.record import AskedPair, record_asks
-from memories.services.asks.waiting import READ_CHARS
 from memories.services.commit.transaction import Committed, NearbyMemory
 from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory
 from memories.services.index.postings import Vocabulary, vocabulary_of
@@ -64,7 +63,7 @@ class RatedPair:
 
     @property
     def nearness(self) -> float:
-        """Meaning and rare words together; -inf without a rare word."""
+        """Meaning and rare words together; -inf where the shared words are too common."""
         return nearness(self.pair.cosine, self.rarity)
 
 
@@ -89,8 +88,8 @@ def find_nearby(
 ) -> NearbyPairs:
     """Return the pairs of new memories and their nearest neighbours that may be asked about.
 
-    Reads the first 1,000 characters of each text. Runs two queries for all results, none if there
-    is no pair: the counts of the shared words, and the token states that `comparer` has not read.
+    Runs one query for all results, none if there is no pair: the counts of the shared words; and
+    one more where the gate has not read the token states of all, as after concurrent commits.
     `words` are changes that are not written yet: writing locks rows that all writers share.
     """
     found = {n: pairs for n, result in enumerate(results) if (pairs := _pairs(result))}
@@ -158,17 +157,25 @@ def add_nearby(
 
 
 def _as_nearby(one: RatedPair) -> NearbyMemory:
-    text = one.pair.statement.content[:READ_CHARS]
-    return NearbyMemory(one.pair.memory, explain(text, one.rare, one.pair.cosine))
+    why = explain(one.pair.statement.content, one.rare, one.pair.cosine)
+    return NearbyMemory(one.pair.memory, why)
 
 
 def _pairs(result: Committed) -> list[Pair]:
-    """Return the pairs of a new memory and each neighbour that shares a word with it."""
+    """Return the pairs of a new memory and each neighbour that shares a word with it.
+
+    Left out are texts too long to be estimated, and pairs that the gate judged by a rule.
+    """
     if result.memory is None or not result.gate.around or result.outcome == "merged":
         return []
-    statement = result.memory
-    words = words_of(statement.content[:READ_CHARS])
-    found = [_pair(statement, words, row) for row in result.gate.around]
+    statement, judged = result.memory, result.gate.relations
+    if len(statement.content) > MAX_ESTIMATED:
+        return []
+    words = words_of(statement.content)
+    open_rows = (
+        row for row in result.gate.around if judged.get(row[0].id, "different") == "different"
+    )
+    found = [_pair(statement, words, row) for row in open_rows]
     return [pair for pair in found if pair]
 
 
@@ -178,14 +185,14 @@ def _pair(statement: Memory, words: frozenset[str], row: NearMemory) -> Pair | N
     own = (statement.session_key, statement.key_id)
     if statement.session_key and own == (memory.session_key, memory.key_id):
         return None
-    if math.isnan(cosine) or cosine < ELSEWHERE_COSINE:
+    if math.isnan(cosine) or cosine < ELSEWHERE_COSINE or len(memory.content) > MAX_ESTIMATED:
         return None
-    shared = words & words_of(memory.content[:READ_CHARS])
+    shared = words & words_of(memory.content)
     return Pair(statement, memory, shared, cosine) if shared else None
 
 
 def rate_pairs(pairs: Sequence[Pair], vocabulary: Vocabulary) -> list[RatedPair]:
-    """Return the pairs of one new memory that share a rare word, the nearest first."""
+    """Return the pairs of one new memory whose shared words are rare enough, the nearest first."""
     memories = max(vocabulary.memories - 1, 0)  # the counts include the new statement
     rated = []
     for pair in pairs:
@@ -198,7 +205,7 @@ def rate_pairs(pairs: Sequence[Pair], vocabulary: Vocabulary) -> list[RatedPair]
 def score_pairs(rated: Sequence[RatedPair], comparer: Comparer) -> list[ScoredPair]:
     """Return the pairs that no rule judges, the highest score first.
 
-    Left out are those beyond the budget of `comparer`, and texts too long to be estimated.
+    Left out are those beyond the budget of `comparer`, and texts that claim nothing.
     """
     found = [
         ScoredPair(one, chances) for one in rated if (chances := _estimate(one.pair, comparer))
@@ -208,12 +215,12 @@ def score_pairs(rated: Sequence[RatedPair], comparer: Comparer) -> list[ScoredPa
 
 def _estimate(pair: Pair, comparer: Comparer) -> Likelihood | None:
     stored, statement = pair.memory.content, pair.statement.content
-    is_long = max(len(stored), len(statement)) > MAX_ESTIMATED
-    if is_long or not comparer.has_room([stored], statement):
+    if not comparer.has_room([stored], statement):
         return None
     if comparer.compare(stored, statement).relation != "different":
         return None
-    return comparer.estimate(stored, statement, pair.cosine)
+    chances = comparer.estimate(stored, statement, pair.cosine)
+    return None if chances == UNKNOWN else chances
 
 
 def _best(rated: Sequence[RatedPair], comparer: Comparer) -> list[RatedPair]:

@@ -13,7 +13,7 @@ from engram.kernel.configuration import WorkspaceSettings
 from memories.core.comparing import COMPARED_LATER, Comparer, deferred_comparison
 from memories.core.gate import GateOutcome
 from memories.services.gate.judging import decide_pair, estimated, judge, judge_among, near_of
-from memories.services.gate.neighbours import NearMemory, find_neighbours
+from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory, find_neighbours
 from memories.services.gate.protection import protect_trusted, respect_decisions
 from memories.services.gate.report import (
     PROBABLY_KNOWN,
@@ -55,10 +55,12 @@ def examine(
     near = near_of(here, config)
     if not comparer.has_room([memory.content for memory, _ in near], statement.content):
         return _postpone(statement, near[0], around, config)
-    compared = [memory for memory, _ in estimated(near, [config])]
-    if compared:
+    # Also of those that the writer may be asked about, by the same statement.
+    read = {row[0].id: row[0] for row in estimated(near, [config])}
+    read |= {memory.id: memory for memory, cosine in around if cosine >= ELSEWHERE_COSINE}
+    if read:
         comparer.states |= incoming_states(statement.content, vectors)
-        comparer.states |= word_states_of(compared, model)
+        comparer.states |= word_states_of(read.values(), model)
     judged = respect_decisions(statement, judge(statement, near, config, comparer), actor)
     if not judged:
         return GateReport(around=around)
