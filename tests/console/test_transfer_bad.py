@@ -219,7 +219,7 @@ def test_rows_that_the_database_refuses_are_named(archive: Path) -> None:
 def test_import_that_is_cut_off_goes_on_where_it_stopped(
     archive: Path, monkeypatch: pytest.MonkeyPatch, batches: int
 ) -> None:
-    monkeypatch.setattr(load, "ROWS_A_BATCH", 4)
+    monkeypatch.setattr(load, "ROWS_A_BATCH", 3)
     write_batch, left = load._write, [batches]
 
     def killed(*arguments: Any) -> None:
