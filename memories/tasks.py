@@ -15,6 +15,7 @@ from memories.services.commit import second_look
 from memories.services.drift import check
 from memories.services.drift.due import TASK as CHECK_TASK
 from memories.services.drift.due import select_due as select_due_checks
+from memories.services.drift.missed import report_missed, unreported
 from memories.services.drift.resolve import drift_of_promoted, open_tasks, resolve_promoted
 from memories.services.extraction import run as extraction
 from memories.services.index import answers, entities, note_chunks, pending, reembed
@@ -104,13 +105,16 @@ def check_notes(workspace_id: str) -> None:
 
 @shared_task(name="memories.sweep_notes")
 def sweep_notes() -> None:
-    """Compare due memories of all workspaces; resolve what was settled by other changes.
+    """Compare due memories with their notes; report what answers left out; resolve what is settled.
 
-    That is the drift of what became a pointer, and tasks that a note is near to now.
+    Settled by other changes are the drift of what became a pointer, and tasks that a note is near
+    to now.
     """
     now = timezone.now()
     for workspace in due_workspaces(lambda: select_due_checks().filter(due_at__lte=now), "due_at"):
         check.check_due(workspace, now=now)
+    for workspace in due_workspaces(unreported, "checked_at"):
+        report_missed(workspace, now=now)
     for workspace in due_workspaces(drift_of_promoted, "detected_at"):
         resolve_promoted(workspace, now=now)
     for workspace in due_workspaces(open_tasks, "detected_at"):

@@ -30,6 +30,7 @@ from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
 from memories.services.drift.resolve import resolve_drift
 from memories.services.drift.signals import Signal, record_signal
+from memories.services.locks import lock
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
 from memories.tasks import sweep_notes
@@ -152,6 +153,41 @@ def test_concurrent_detections_leave_one_row(tenant: Tenant) -> None:
         list(pool.map(lambda _: detect(), range(4)))
     [row] = stored(tenant)
     assert row.occurrences == 4
+
+
+@pytest.mark.django_db(transaction=True)
+def test_drift_that_a_recall_left_out_because_of_a_lock_is_reported_by_the_sweep(
+    tenant: Tenant,
+) -> None:
+    """A worker that holds a recalled memory must not make its drift go unsaid."""
+    put(tenant, BEFORE)
+    memory_id = remember(tenant, project="shop")
+    unread = remember(tenant, "Builds run on Tuesdays ([[work/release]]).", project="bank")
+    check(tenant)
+    put(tenant, AFTER.replace("Tuesdays", "Fridays"))
+    locked, answered = Event(), Event()
+
+    def hold() -> None:
+        try:
+            with in_workspace(tenant.workspace):
+                lock([UUID(memory_id), UUID(unread)])
+                locked.set()
+                assert answered.wait(10)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(1) as pool:
+        held = pool.submit(hold)
+        assert locked.wait(10)
+        assert recall(tenant, project="shop") == [memory_id]
+        answered.set()
+        held.result()
+    assert [row.is_drifted for row in supports(tenant)] == [True, True]
+    assert errors(tenant.reader) == []
+    for _ in range(2):
+        sweep_notes()
+        [row] = errors(tenant.reader)
+        assert (row["memory_id"], row["occurrences"]) == (memory_id, 1)
 
 
 @pytest.mark.django_db(transaction=True)
