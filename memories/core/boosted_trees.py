@@ -35,7 +35,6 @@ class BoostedTrees:
     right: NDArray[np.int32]
     unknown_left: NDArray[np.bool_]
     values: NDArray[np.float32]
-    depth: int
 
     @classmethod
     def load(cls, path: Path) -> Self:
@@ -43,7 +42,7 @@ class BoostedTrees:
         with np.load(path, allow_pickle=False) as stored:
             fields = {name: stored[name] for name in stored.files}
         names = tuple(map(str, fields.pop("names")))
-        return cls(names=names, depth=int(fields.pop("depth")), **fields)
+        return cls(names=names, **fields)
 
     def save(self, path: Path) -> None:
         """Write the trees to a file of arrays."""
@@ -53,12 +52,17 @@ class BoostedTrees:
     def probabilities(self, features: Floats) -> Floats:
         """Return the probabilities of the classes (k,) for the features (f,) of one row."""
         nodes = self.roots.copy()
-        for _ in range(self.depth):
-            asked = features[self.features[nodes]]
-            goes_left = (asked <= self.thresholds[nodes]) | (
-                np.isnan(asked) & self.unknown_left[nodes]
+        is_unknown = np.isnan(features)
+        going = np.arange(len(nodes))  # the trees that have not reached a leaf
+        while len(going):
+            at = nodes[going]
+            asked = self.features[at]
+            goes_left = (features[asked] <= self.thresholds[at]) | (
+                is_unknown[asked] & self.unknown_left[at]
             )
-            nodes = np.where(goes_left, self.left[nodes], self.right[nodes])
+            reached = np.where(goes_left, self.left[at], self.right[at])
+            nodes[going] = reached
+            going = going[self.left[reached] != reached]
         scores = self.baseline + np.bincount(
             self.classes, weights=self.values[nodes], minlength=len(self.baseline)
         )

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from memories.core import dates, measures
+from memories.core.change_cues import change_cues
 from memories.core.claim_types import Claim, Reading, Term
 from memories.core.claims import ClaimComparison
 from memories.core.exclusions import find_exclusion
@@ -61,6 +62,7 @@ def features_of(a: Reading, b: Reading, found: ClaimComparison, cosine: float) -
         **_of_values(a, b),
         **_of_exclusions(a, b),
         **_of_phrases(a.text, b.text),
+        **_of_changes(b.text),
     }
 
 
@@ -103,11 +105,14 @@ def _of_topics(a: Reading, b: Reading) -> Features:
     names_a, names_b = names_of(a), names_of(b)
     only_a, only_b = alone(names_a, b), alone(names_b, a)
     keys_a, keys_b = _keys(names_a), _keys(names_b)
+    lead_b, content_a = _keys(leads_b), _content(a)
     return {
         "both lead alone": bool(alone_a and alone_b),
         "one leads alone": bool(alone_a) != bool(alone_b),
         "common lead": bool(_keys(leads_a) & _keys(leads_b)),
         "lead of a in b": bool(leads_a) and _keys(leads_a) <= _content(b),
+        "lead of b in a": bool(lead_b) and lead_b <= content_a,
+        "share of the lead of b in a": len(lead_b & content_a) / max(1, len(lead_b)),
         "both have names alone": bool(only_a and only_b),
         "names of a alone": bool(only_a),
         "names of b alone": bool(only_b),
@@ -169,6 +174,17 @@ def _of_phrases(a: str, b: str) -> Features:
         "one tells an order": ordered[0] != ordered[1],
         "b tells of the past": has(_PAST)[1],
         "b is unsure": has(_UNSURE)[1],
+    }
+
+
+def _of_changes(b: str) -> Features:
+    cues = change_cues(b, words_in_order(b))
+    return {
+        "b names a moment": cues.moment,
+        "b tells a start": cues.start,
+        "b has a verb of change": cues.verb,
+        "b tells what was before": cues.before,
+        "cues of change in b": sum(cues),
     }
 
 

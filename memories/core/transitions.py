@@ -42,7 +42,7 @@ CHANGING = _SWITCH | _RETURN | stems("replace swap")
 
 
 # Without one of these words or verbs a clause states no change.
-_CHANGES = _SWITCH | _END | _RETURN | _START
+CHANGE_VERBS = _SWITCH | _END | _RETURN | _START
 _CUES = frozenset(
     ["back", "rolled", "returned", "went", "replaced", "replaces", "replace", "replacing",
      "swapped", "superseded", "instead", "favor", "favour", "no", "any", "anymore", "stopped",
@@ -64,7 +64,7 @@ def change_in(clause: Clause) -> TransitionSpan | None:
     """Return the change that a clause states, the most explicit kind first, or None."""
     tokens = clause.tokens
     lowers = [token.lower for token in tokens]
-    if _CUES.isdisjoint(lowers) and _CHANGES.isdisjoint(map(lemma, lowers)):
+    if _CUES.isdisjoint(lowers) and CHANGE_VERBS.isdisjoint(map(lemma, lowers)):
         return None
     return (
         _return(clause, lowers)

@@ -124,7 +124,7 @@ def test_trees_add_up_and_send_what_is_unknown_to_the_side_they_learned(tmp_path
         thresholds=np.array([1, 0, 0, 0], np.float32), left=np.array([1, 1, 2, 3], np.int32),
         right=np.array([2, 1, 2, 3], np.int32),
         unknown_left=np.array([False, False, False, False]),
-        values=np.array([0, 2, -2, 1], np.float32), depth=1,
+        values=np.array([0, 2, -2, 1], np.float32),
     )  # fmt: skip
     trees.save(tmp_path / "trees.npz")
     stored = BoostedTrees.load(tmp_path / "trees.npz")
