@@ -46,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(4.927, -0.528, 6.938, -1.583, -0.193, 0.831, -0.177, -0.851, 2.674),
-        bias=-0.811,
+        weights=(5.871, -0.343, 6.471, -2.194, -0.035, 0.846, -0.235, -1.405, 3.256),
+        bias=-0.875,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(4.838, 0.154, 6.712, -1.379, -0.395, 0.648, -0.306, -0.674, 2.913),
-        bias=-0.888,
+        weights=(5.475, -0.096, 6.607, -2.505, -0.378, 0.726, -0.385, -0.949, 3.077),
+        bias=-0.594,
         near_phrases=0.45,
     ),
 }
