@@ -20,14 +20,14 @@ from typing import Final
 from memories.core.likelihood import Likelihood
 from memories.core.text import tokens
 
-INTERCEPT: Final = -1.69
-OF_RARITY: Final = 0.29
+INTERCEPT: Final = -1.73
+OF_RARITY: Final = 0.30
 OF_SIZE: Final = -0.23  # per power of ten memories
 OF_LOG: Final = Likelihood(
-    contradicts=0.93, same=0.23, refines=-0.30, different=-0.79, updates=0.37
+    contradicts=1.12, same=0.24, refines=-0.37, different=-0.80, updates=0.35
 )
 FLOOR: Final = 0.01  # added to each probability before its logarithm
-WORTH_ASKING: Final = -2.84
+WORTH_ASKING: Final = -2.90
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
 LEAST_RARITY: Final = 0.5
 MOST_RARITY: Final = 8.0  # in `score`: notes of one template share many words
