@@ -113,12 +113,12 @@ def sweep_notes() -> None:
     now = timezone.now()
     for workspace in due_workspaces(lambda: select_due_checks().filter(due_at__lte=now), "due_at"):
         check.check_due(workspace, now=now)
-    for workspace in due_workspaces(unreported, "checked_at"):
-        report_missed(workspace, now=now)
     for workspace in due_workspaces(drift_of_promoted, "detected_at"):
         resolve_promoted(workspace, now=now)
     for workspace in due_workspaces(open_tasks, "detected_at"):
         resolve_answered(workspace, now=now)
+    for workspace in due_workspaces(lambda: unreported(now), "checked_at"):
+        report_missed(workspace, now=now)
 
 
 @shared_task(name="memories.janitor")

@@ -26,6 +26,7 @@ from memories.services.drift import reopen, report
 from memories.services.drift.answer import resolve_error
 from memories.services.drift.due import answers_changed
 from memories.services.drift.erase import note_revived
+from memories.services.drift.missed import report_missed
 from memories.services.drift.note_errors import NearNote, report_notes
 from memories.services.drift.report import report_drift
 from memories.services.drift.resolve import resolve_drift
@@ -33,6 +34,7 @@ from memories.services.drift.signals import Signal, record_signal
 from memories.services.locks import lock
 from memories.services.notes.draft import NoteDraft
 from memories.services.notes.put import put_note
+from memories.services.recall.log import count_recalls
 from memories.tasks import sweep_notes
 from tests.conftest import Tenant
 from tests.memories.drift_world import (
@@ -184,10 +186,46 @@ def test_drift_that_a_recall_left_out_because_of_a_lock_is_reported_by_the_sweep
         held.result()
     assert [row.is_drifted for row in supports(tenant)] == [True, True]
     assert errors(tenant.reader) == []
+    count_recalls(tenant.workspace)
     for _ in range(2):
         sweep_notes()
         [row] = errors(tenant.reader)
         assert (row["memory_id"], row["occurrences"]) == (memory_id, 1)
+
+
+@pytest.mark.parametrize("how", ["context", "session", "prompt"])
+def test_missed_drift_of_whatever_gave_a_memory_is_reported_unless_it_was_long_ago(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    put(tenant, BEFORE)
+    remember(tenant)
+    check(tenant)
+    if how == "prompt":  # of a session that was given the memory before
+        tenant.agent.post("sessions", {"session_key": "s1", "context": MEMORY})
+    put(tenant, AFTER)
+    calls = {
+        "context": ("context", {"task": MEMORY}),
+        "session": ("sessions", {"session_key": "s1", "context": MEMORY}),
+        "prompt": ("sessions/s1/prompts", {"prompt": MEMORY}),
+    }
+    monkeypatch.setattr(report, "_report", lambda *_: None)  # as if all rows were locked
+    answer = tenant.agent.post(*calls[how])
+    assert answer.status_code in {200, 201}, answer.content
+    count_recalls(tenant.workspace)
+    now = timezone.now()
+    report_missed(tenant.workspace, now=now + timedelta(hours=2))
+    assert errors(tenant.reader) == []
+    with monkeypatch.context() as patched:
+        patched.setattr("memories.services.drift.missed.report_served", fail)
+        report_missed(tenant.workspace, now=now)
+    with in_workspace(tenant.workspace):
+        assert StageError.objects.filter(stage="drift", code="drift_failed").count() == 1
+    report_missed(tenant.workspace, now=now)
+    assert len(errors(tenant.reader)) == 1
+
+
+def fail(*_: Any, **__: Any) -> None:
+    raise OperationalError("the connection is gone")
 
 
 @pytest.mark.django_db(transaction=True)

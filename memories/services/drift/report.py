@@ -92,10 +92,8 @@ _LOCK = """
 _LOCK_DRIFTED = _LOCK.format(which="support.memory_id = ANY(%(memories)s::uuid[])")
 # Supports of memories that were given since memory and note are as they are: by a recall, counted
 # or not, a context that is kept, a session's start, or a prompt (the first of a session that
-# matched, and all that are kept); but not those of which an error says so already. A check waits
-# for who holds such a memory: nobody else would report it.
-_LOCK_SERVED = _LOCK.replace(" SKIP LOCKED", "").format(
-    which="""support.id = ANY(%(supports)s::bigint[]) AND NOT EXISTS (
+# matched, and all that are kept); but not those of which an error says so already.
+_SERVED = """support.id = ANY(%(supports)s::bigint[]) AND NOT EXISTS (
             SELECT FROM memories_predictionerror AS known
             WHERE known.workspace_id = %(workspace)s AND known.error_type = %(type)s
                 AND known.memory_id = support.memory_id AND known.note_id = support.note_id
@@ -124,7 +122,9 @@ _LOCK_SERVED = _LOCK.replace(" SKIP LOCKED", "").format(
                     AND memory.id = ANY(prompt.memory_ids)
             )
         )"""
-)
+_LOCK_MISSED = _LOCK.format(which=_SERVED)
+# A check waits for who holds such a memory.
+_LOCK_SERVED = _LOCK_MISSED.replace(" SKIP LOCKED", "")
 # Each support with the id of a new error, in the order in which they are locked; those whose memory
 # cannot be recalled any more are left out. A recall has switched sorting off: an order by columns
 # of the table would read all of its index.
@@ -172,15 +172,18 @@ def within_savepoint(work: Callable[[], object], workspace: Workspace, now: date
 
 
 @retry_on_collision
-def report_served(workspace: Workspace, support_ids: Sequence[int], *, now: datetime) -> None:
+def report_served(
+    workspace: Workspace, support_ids: Sequence[int], *, now: datetime, waits: bool = True
+) -> None:
     """Open an error for each drifted support whose memory was given before this was known.
 
-    In a transaction of its own, after that of the check. The same again changes nothing.
+    In a transaction of its own, after that of the check. The same again changes nothing. Without
+    `waits`, what another transaction holds is left out.
     """
     if support_ids and workspace.config.drift_enabled:
         with in_workspace(workspace):
             given = {"supports": sorted(support_ids), "type": ErrorType.MEMORY_DRIFT.value}
-            _open(_lock(_LOCK_SERVED, given), "check", now)
+            _open(_lock(_LOCK_SERVED if waits else _LOCK_MISSED, given), "check", now)
 
 
 def _report(memory_ids: Sequence[UUID], origin: str, now: datetime) -> None:
