@@ -17,7 +17,8 @@ from memories.core.tokeniser import stems
 from memories.core.transitions import CHANGE_VERBS
 from memories.core.vocabulary import IRREGULAR_PAST, lemma
 
-_MONTH: Final = rf"(?:{'|'.join((*MONTHS, *(month[:3] for month in MONTHS)))})\b"
+_NAMES: Final = (*MONTHS, *(month[:3] for month in MONTHS), "sept")
+_MONTH: Final = rf"(?:{'|'.join(name for name in _NAMES if name != 'may')}|(?-i:May))\b"
 _SPAN: Final = rf"(?:{'|'.join(SEASONS)}|week|month|year|term|quarter|morning|night|evening)"
 _DAY: Final = rf"(?:{'|'.join(WEEKDAYS)})"
 # A single time: not "on Mondays", not "every spring".
@@ -28,7 +29,8 @@ _MOMENT: Final = re.compile(
     re.IGNORECASE,
 )
 _FROM: Final = re.compile(
-    r"\b(?:since|as\s(?:of|from)|from\s(?:now|then|next|this|\d)|starting|effective|following|"
+    rf"\bfrom\s\d{{1,2}}(?:st|nd|rd|th)?\s{_MONTH}|"
+    r"\b(?:since|as\s(?:of|from)|from\s(?:now|then|next|this)|starting|effective|following|"
     r"after\s(?:an?|the|last|many|one|two)|thanks\sto|(?:under|with|in)\sthe\snew)\b",
     re.IGNORECASE,
 )
@@ -44,7 +46,7 @@ _VERBS: Final = CHANGE_VERBS | stems(
     " steal break fall shut resign return sign renew amend revise reverse repeal appoint elect lose"
     " trim stop empower deploy fold supersede correct install end run take"
 )
-_PAST: Final = IRREGULAR_PAST | {"stole", "stolen"}
+_OTHER_FORMS: Final = frozenset(["stole", "stolen", "broken"])
 
 
 class ChangeCues(NamedTuple):
@@ -62,10 +64,11 @@ def change_cues(text: str, words: Iterable[str]) -> ChangeCues:
     return ChangeCues(
         bool(_MOMENT.search(flat)),
         bool(_FROM.search(flat)),
-        any(_is_past(word) and lemma(word) in _VERBS for word in words),
+        any(_tells_change(word) for word in words),
         bool(_BEFORE.search(flat)),
     )
 
 
-def _is_past(word: str) -> bool:
-    return word.endswith("ed") or word in _PAST
+def _tells_change(word: str) -> bool:
+    is_past = word.endswith("ed") or word in IRREGULAR_PAST
+    return word in _OTHER_FORMS or (is_past and lemma(word) in _VERBS)

@@ -28,9 +28,11 @@ ALIKE = 1.1
 # suggested when it is likely enough the same, or when one text most likely holds the other. All
 # were chosen together on the estimates of authors left out (`benchmarks/likelihood.py`), so what
 # is measured there is a little too good.
-APART = 0.8
-MAY_BE_SAME = 0.3
-SHARE_OF_CONTRADICTION = 1.1  # "the same" must be so much likelier than a contradiction
+APART = 0.81
+MAY_BE_SAME = 0.2
+# "The same" may be this much less likely than a contradiction: a person decides about a suggestion,
+# and what is not suggested no one sees.
+SHARE_OF_CONTRADICTION = 0.8
 MAY_BE_HELD = 0.85  # the same, or one says more
 NO_CONTRADICTION = 0.1
 UNLIKELY = 0.3  # likelihood below which a contradiction found by rule is not trusted

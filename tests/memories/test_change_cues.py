@@ -22,6 +22,9 @@ def cues(text: str) -> set[str]:
         ("The reply time used to be one working day.", {"before"}),
         ("In week 22 the primer was changed.", {"moment", "verb"}),
         ("Line 6 trams were moved on 3 June.", {"moment", "verb"}),
+        ("From 30 June the shelves are full.", {"moment", "start"}),
+        ("On Sept 3 the pump was broken.", {"moment", "verb"}),
+        ("The bike was stolen.", {"verb"}),
         ("As of release 8, long queries pass.", {"start"}),
     ],
 )
@@ -34,6 +37,7 @@ def test_what_reports_a_change_is_noticed(text: str, wanted: set[str]) -> None:
     [
         "",
         "The board meets on Mondays and opens at nine.",
+        "Groups of 12 may visit, from 9 to 5.",
         "Staff may march past the gate in spring.",
         "Never close valve K7 before K9 is open.",
         "Parcels to Norway need a customs form in three copies.",
