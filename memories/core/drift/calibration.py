@@ -46,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(5.871, -0.343, 6.471, -2.194, -0.035, 0.846, -0.235, -1.405, 3.256),
-        bias=-0.875,
+        weights=(5.877, -0.226, 6.388, -1.945, 0.086, 0.857, -0.229, -1.36, 3.005),
+        bias=-0.895,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(5.475, -0.096, 6.607, -2.505, -0.378, 0.726, -0.385, -0.949, 3.077),
-        bias=-0.594,
+        weights=(5.627, 0.063, 6.414, -2.16, -0.176, 0.718, -0.406, -0.882, 2.777),
+        bias=-0.643,
         near_phrases=0.45,
     ),
 }
