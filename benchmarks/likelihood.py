@@ -71,8 +71,8 @@ TREES: Final = {
 SEEDS: Final = (0, 1, 2)  # of classifiers whose scores are averaged: they draw other features
 MEASURED: Final = ("caption", "unseen")  # kinds of pairs that are never trained on
 NO_CONFLICT: Final = ("compatible", "updates", "not_a_claim")
-# Share of pairs without conflict above a threshold where it is chosen; the aim for another author is
-# at most .01.
+# Share of the pairs without conflict above a threshold, where it is chosen. The aim for another
+# author is at most .01.
 MOST_APART: Final = 0.007
 MOST_SUGGESTED: Final = 0.04  # share of contradictions that may be suggested as the same
 OWN: Final = [
@@ -200,7 +200,7 @@ def chances_of(pairs: Sequence[Pair], model: Ensemble) -> list[Likelihood]:
 
 def measure(pairs: Sequence[Pair]) -> dict[str, Any]:
     """Return the shares of outcomes by label, each author judged by the others."""
-    judged = [pair for pair in pairs if pair.kind not in (*MEASURED, "story", "scene")]
+    judged = [pair for pair in pairs if pair.kind in ("pair", "small file")]
     measured = [pair for pair in pairs if pair.kind in MEASURED]
     chances = _estimate_elsewhere(judged, pairs)
     if measured:
@@ -244,7 +244,7 @@ def _shares(found: Sequence[tuple[Pair, Likelihood]]) -> dict[str, Any]:
 def _choose_elsewhere(pairs: Sequence[Pair], chances: Sequence[Likelihood]) -> dict[str, Any]:
     """Return what is recognised of each author by scores alone, thresholds from the others.
 
-    Those of unseen files are chosen on all authors that trees are fitted on.
+    Those of unseen files are chosen on all authors of labelled pairs.
     """
     authors = np.array([pair.author for pair in pairs])
     labels = np.array([pair.label for pair in pairs])
@@ -260,7 +260,9 @@ def _choose_elsewhere(pairs: Sequence[Pair], chances: Sequence[Likelihood]) -> d
     groups |= {str(author): authors == author for author in np.unique(authors[is_unseen])}
     groups |= {"unseen": is_unseen} if is_unseen.any() else {}
     figures: dict[str, Any] = {}
-    for group, own in groups.items() if is_fitted.any() else ():
+    if not is_fitted.any():
+        return figures
+    for group, own in groups.items():
         rest = is_fitted & ~own
         from_apart = np.quantile(apart[rest & is_quiet], 1 - MOST_APART)
         from_alike = np.quantile(alike[rest & is_other], 1 - MOST_SUGGESTED)

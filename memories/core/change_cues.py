@@ -21,7 +21,7 @@ _NAMES: Final = (*MONTHS, *(month[:3] for month in MONTHS), "sept")
 _MONTH: Final = rf"(?:{'|'.join(name for name in _NAMES if name != 'may')}|(?-i:May))\b"
 _SPAN: Final = rf"(?:{'|'.join(SEASONS)}|week|month|year|term|quarter|morning|night|evening)"
 _DAY: Final = rf"(?:{'|'.join(WEEKDAYS)})"
-# A single time: not "on Mondays", not "every spring".
+# Mostly a single time: not "on Mondays", not "every spring".
 _MOMENT: Final = re.compile(
     rf"\b(?:(?:last|this|next|past)\s(?:{_DAY}|{_SPAN}|{_MONTH})|yesterday|today|"
     rf"(?:on|in|of|by|with|since|from|until|after)\s(?:the\s)?(?:{_MONTH}|{_DAY}\b|{_SPAN}\s\d{{1,4}}|"
@@ -54,7 +54,7 @@ class ChangeCues(NamedTuple):
 
     moment: bool  # "last Friday", "on 3 June"
     start: bool  # "since", "as of", "after the move"
-    verb: bool  # a verb of change in a past form: "was handed over"
+    verb: bool  # a verb of change in a past form or one that looks like it: "was handed over"
     before: bool  # "used to", "the old rule", "instead"
 
 

@@ -55,16 +55,21 @@ def unreported(now: datetime) -> QuerySet[NoteSupport]:
 def _given_since(since: datetime) -> Q:
     """Return a condition on supports: their memory was given by whatever answers with memories."""
     past = PastResult.objects.filter(memory=OuterRef("memory"), at__gte=since)
-    begun = SessionCandidate.objects.filter(memory=OuterRef("memory"), created_at__gte=since)
-    asked = SessionPrompt.objects.filter(at__gte=since, memory_ids__contains=[OuterRef("memory")])
+    # Prompts are read by their session: no index finds them by memory.
+    prompted = SessionPrompt.objects.filter(
+        session=OuterRef("session"), at__gte=since, memory_ids__contains=[OuterRef("memory")]
+    )
+    in_sessions = SessionCandidate.objects.filter(
+        Q(created_at__gte=since) | Q(Exists(prompted)), memory=OuterRef("memory")
+    )
     recalled = Q(memory__last_recalled_at__gte=since)
-    return recalled | Q(Exists(past)) | Q(Exists(begun)) | Q(Exists(asked))
+    return recalled | Q(Exists(past)) | Q(Exists(in_sessions))
 
 
 def report_missed(workspace: Workspace, *, now: datetime) -> None:
     """Open an error for each of these whose memory was given since memory and note are as now.
 
-    Never waits for a lock and never raises, so that a sweep goes on to the next workspace.
+    Leaves out rows that are locked, and never raises, so that a sweep goes on.
     """
     if not workspace.config.drift_enabled:
         return
