@@ -198,21 +198,23 @@ def chances_of(pairs: Sequence[Pair], model: Ensemble) -> list[Likelihood]:
     return [Likelihood(*map(float, row)) for row in model.probabilities(_matrix(pairs))]
 
 
-def measure(pairs: Sequence[Pair]) -> dict[str, Any]:
-    """Return the shares of outcomes by label, each author judged by the others."""
+def measure(pairs: Sequence[Pair], model: Ensemble) -> dict[str, Any]:
+    """Return the shares of outcomes by label, each author judged by the others.
+
+    `model` is fitted on all pairs that are trained on: it judges those that are only measured.
+    """
     judged = [pair for pair in pairs if pair.kind in ("pair", "small file")]
     measured = [pair for pair in pairs if pair.kind in MEASURED]
     chances = _estimate_elsewhere(judged, pairs)
     if measured:
-        chances += chances_of(measured, fit(pairs))
+        chances += chances_of(measured, model)
     everything = [*judged, *measured]
     groups: dict[str, list[tuple[Pair, Likelihood]]] = {}
     for pair, found in zip(everything, chances, strict=True):
         groups.setdefault(pair.author, []).append((pair, found))
         if pair.kind != "caption":
-            groups.setdefault("unseen" if pair.kind in MEASURED else "all", []).append(
-                (pair, found)
-            )
+            total = "unseen" if pair.kind == "unseen" else "all"
+            groups.setdefault(total, []).append((pair, found))
     shares = {group: _shares(found) for group, found in sorted(groups.items())}
     return shares | {"chosen elsewhere": _choose_elsewhere(everything, chances)}
 
@@ -256,8 +258,8 @@ def _choose_elsewhere(pairs: Sequence[Pair], chances: Sequence[Likelihood]) -> d
     alike = np.where(near, ratio, -1.0)
     is_quiet, is_same = np.isin(labels, NO_CONFLICT), labels == "same"
     is_other = labels == "contradicts"
-    groups = {str(author): authors == author for author in np.unique(authors[is_fitted])}
-    groups |= {str(author): authors == author for author in np.unique(authors[is_unseen])}
+    named = np.unique(authors[is_fitted | is_unseen])
+    groups = {str(author): authors == author for author in named}
     groups |= {"unseen": is_unseen} if is_unseen.any() else {}
     figures: dict[str, Any] = {}
     if not is_fitted.any():
@@ -277,11 +279,6 @@ def _choose_elsewhere(pairs: Sequence[Pair], chances: Sequence[Likelihood]) -> d
 
 def _share(hits: NDArray[np.bool_]) -> float:
     return round(float(hits.mean()), 4) if len(hits) else 0.0
-
-
-def write(pairs: Sequence[Pair]) -> None:
-    """Fit on all pairs and replace the trees of the product."""
-    export(fit(pairs), list(pairs[0].features)).save(TREES_FILE)
 
 
 def export(model: Ensemble, names: Sequence[str]) -> BoostedTrees:
@@ -338,12 +335,13 @@ def main(arguments: Sequence[str]) -> None:
     texts = list(dict.fromkeys(text for row in rows for text in (row["a"], row["b"])))
     windows = dict(zip(texts, embed_windows(texts), strict=True))
     pairs = [Pair(row, windows) for row in rows]
-    figures = json.dumps(measure(pairs), indent=1) + "\n"
+    model = fit(pairs)
+    figures = json.dumps(measure(pairs, model), indent=1) + "\n"
     print(figures)
     if given.json:
         given.json.write_text(figures)
     if given.write:
-        write(pairs)
+        export(model, list(pairs[0].features)).save(TREES_FILE)
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

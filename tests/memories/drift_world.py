@@ -48,6 +48,18 @@ def recall(tenant: Tenant, query: str = QUERY, **fields: Any) -> list[str]:
     return [one["memory"]["id"] for one in answer.json()["results"]]
 
 
+def give(tenant: Tenant, how: str, asked: str) -> None:
+    """Let an answer of one kind give memories near to a text; of a prompt, in the session s1."""
+    calls = {
+        "recall": ("memories/recall", {"query": asked}),
+        "context": ("context", {"task": asked}),
+        "session": ("sessions", {"session_key": "s1", "context": asked}),
+        "prompt": ("sessions/s1/prompts", {"prompt": asked}),
+    }
+    answer = tenant.agent.post(*calls[how])
+    assert answer.status_code in {200, 201}, answer.content
+
+
 def errors(caller: Caller, **filters: Any) -> list[dict[str, Any]]:
     answer = caller.get("prediction-errors", filters)
     assert answer.status_code == 200, answer.content

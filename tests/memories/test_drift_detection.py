@@ -31,6 +31,7 @@ from tests.memories.drift_world import (
     check,
     drifted,
     errors,
+    give,
     put,
     recall,
     remember,
@@ -352,16 +353,9 @@ def test_whatever_gave_a_memory_before_the_check_counts_also_when_it_was_counted
     remember(tenant, "Pump 3 stops at 85 degrees ([[work/log]]).")
     check(tenant)
     if how == "prompt":  # of a session that was given the memory before
-        tenant.agent.post("sessions", {"session_key": "s1", "context": asked})
+        give(tenant, "session", asked)
     put(tenant, long_note(300, pump="Pump 3 stops at 70 degrees."), "work/log.md")
-    calls = {
-        "recall": ("memories/recall", {"query": asked}),
-        "context": ("context", {"task": asked}),
-        "session": ("sessions", {"session_key": "s1", "context": asked}),
-        "prompt": ("sessions/s1/prompts", {"prompt": asked}),
-    }
-    answer = tenant.agent.post(*calls[how])
-    assert answer.status_code in {200, 201}, answer.content
+    give(tenant, how, asked)
     count_recalls(tenant.workspace)
     check(tenant)
     assert len(errors(tenant.reader)) == 1

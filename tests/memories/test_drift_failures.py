@@ -45,6 +45,7 @@ from tests.memories.drift_world import (
     check,
     drifted,
     errors,
+    give,
     put,
     recall,
     remember,
@@ -201,16 +202,10 @@ def test_missed_drift_of_whatever_gave_a_memory_is_reported_unless_it_was_long_a
     remember(tenant)
     check(tenant)
     if how == "prompt":  # of a session that was given the memory before
-        tenant.agent.post("sessions", {"session_key": "s1", "context": MEMORY})
+        give(tenant, "session", MEMORY)
     put(tenant, AFTER)
-    calls = {
-        "context": ("context", {"task": MEMORY}),
-        "session": ("sessions", {"session_key": "s1", "context": MEMORY}),
-        "prompt": ("sessions/s1/prompts", {"prompt": MEMORY}),
-    }
     monkeypatch.setattr(report, "_report", lambda *_: None)  # as if all rows were locked
-    answer = tenant.agent.post(*calls[how])
-    assert answer.status_code in {200, 201}, answer.content
+    give(tenant, how, MEMORY)
     count_recalls(tenant.workspace)
     now = timezone.now()
     report_missed(tenant.workspace, now=now + timedelta(hours=2))

@@ -30,7 +30,7 @@ from memories.core.drift.support import Scored, Support, support_of
 from memories.core.drift.verdict import Verdict, has_drifted
 from memories.models import Memory, Note, NoteSupport, Resolution
 from memories.services.drift.calibrations import calibration_of
-from memories.services.drift.due import FAILED, STAGE, lock_supports, select_due
+from memories.services.drift.due import lock_supports, record_failure, select_due
 from memories.services.drift.move import may_link
 from memories.services.drift.reading import Estimator, score_anew, score_statements
 from memories.services.drift.report import report_served
@@ -93,7 +93,7 @@ def check_due(workspace: Workspace, *, now: datetime, seconds: float = TURN_SECO
         _record_outage(workspace, error, now)
     except Exception as error:
         log.exception("checking memories against their notes failed")
-        _record_failure(workspace, error, now)
+        record_failure(workspace, error, now)
     return total
 
 
@@ -112,7 +112,7 @@ def check_note(workspace: Workspace, note_id: UUID, *, now: datetime) -> None:
         _record_outage(workspace, error, now)
     except Exception as error:
         log.exception("checking the memories of a note failed")
-        _record_failure(workspace, error, now)
+        record_failure(workspace, error, now)
 
 
 def _check_some(workspace: Workspace, note_id: UUID | None, most: int, now: datetime) -> int:
@@ -397,11 +397,7 @@ def _count_failure(
             NoteSupport.objects.filter(pk=one.row.pk, due_at=one.row.due_at).update(
                 attempts=one.row.attempts + 1, due_at=now + FIRST_PAUSE * 2**one.row.attempts
             )
-    _record_failure(workspace, error, now)
-
-
-def _record_failure(workspace: Workspace, error: Exception, now: datetime) -> None:
-    telemetry.record_error(STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace)
+    record_failure(workspace, error, now)
 
 
 def _record_outage(workspace: Workspace, error: EmbeddingUnavailableError, now: datetime) -> None:

@@ -13,8 +13,10 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Exists, OuterRef, QuerySet
 
+from engram.kernel import telemetry
 from engram.kernel.actors import Actor
 from engram.kernel.jobs import wake
+from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id
 from memories.models import MemoryAnswer, Note, NoteSupport
 from memories.services.drift.move import may_link
@@ -152,6 +154,11 @@ def links_changed(memory_ids: Collection[UUID], *, now: datetime) -> None:
 def select_due() -> QuerySet[NoteSupport]:
     """Return the supports to check; not those whose check has failed too often."""
     return NoteSupport.objects.filter(due_at__isnull=False, attempts__lt=MAX_ATTEMPTS)
+
+
+def record_failure(workspace: Workspace, error: Exception, now: datetime) -> None:
+    """Count a check or a report that failed."""
+    telemetry.record_error(STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace)
 
 
 def _mark(statement: str, parameters: dict[str, Any], now: datetime) -> None:

@@ -13,7 +13,6 @@ from typing import Final
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from engram.kernel import telemetry
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
 from memories.models import (
@@ -25,7 +24,7 @@ from memories.models import (
     SessionCandidate,
     SessionPrompt,
 )
-from memories.services.drift.due import FAILED, STAGE
+from memories.services.drift.due import record_failure
 from memories.services.drift.report import report_served
 
 log = logging.getLogger(__name__)
@@ -79,6 +78,4 @@ def report_missed(workspace: Workspace, *, now: datetime) -> None:
         report_served(workspace, supports, now=now, waits=False)
     except Exception as error:
         log.exception("reporting missed drift failed")
-        telemetry.record_error(
-            STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace
-        )
+        record_failure(workspace, error, now)

@@ -17,7 +17,6 @@ from uuid import UUID
 
 from django.db import transaction
 
-from engram.kernel import telemetry
 from engram.kernel.actors import SYSTEM
 from engram.kernel.binary import pack_ids, prepared_cursor
 from engram.kernel.collisions import retry_on_collision
@@ -27,7 +26,7 @@ from engram.kernel.models import Workspace
 from engram.kernel.tenancy import current_workspace_id, in_workspace
 from memories.core.drift.pointers import PROMOTED
 from memories.models.drift import DRIFT_SOURCE, ErrorSeverity, ErrorType
-from memories.services.drift.due import FAILED, STAGE
+from memories.services.drift.due import record_failure
 from memories.services.recallable import recallable_condition
 
 log = logging.getLogger(__name__)
@@ -166,9 +165,7 @@ def within_savepoint(work: Callable[[], object], workspace: Workspace, now: date
             work()
     except Exception as error:
         log.exception("reporting prediction errors failed")
-        telemetry.record_error(
-            STAGE, FAILED, detail=type(error).__name__, now=now, workspace=workspace
-        )
+        record_failure(workspace, error, now)
 
 
 @retry_on_collision
