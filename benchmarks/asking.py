@@ -8,9 +8,10 @@ no rule judges, each with whether a careful writer would call it a contradiction
 (`engram/console/evaluation/agent.py`). For each file the weights and the threshold
 of `memories/core/asking.py` are fitted on the others, so that 0.25 pairs a commit are asked; it is
 reported, for stories alone and together, how many pairs are asked, and of how many expected
-conflicts one is that contradicts.
-Beside it the same for `nearness` alone, its threshold fitted likewise. `fitted on all` are the
-weights and the threshold for the product, `product` the figures of those it has.
+conflicts one is that contradicts. The threshold rises as that of the product where much was asked
+lately. Beside it the same for `nearness` alone, its threshold fitted likewise, which never rises.
+`fitted on all` are the weights and the threshold for the product, `product` the figures of those it
+has. `benchmarks/asking_dense.py` measures a workspace of many statements on the same matters.
 
 The trees behind the estimates were fitted on pairs of the development stories, too; of the files in
 `benchmarks/stories/` they have seen nothing.
@@ -20,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -73,11 +74,15 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """The candidates of a story file."""
+    """The commits of a story file in order, by workspace, and their candidates."""
 
-    commits: int
+    workspaces: Sequence[Sequence[tuple[str, str]]]
     expected: int
     candidates: Sequence[Candidate]
+
+    @property
+    def commits(self) -> int:
+        return sum(map(len, self.workspaces))
 
 
 Score = Callable[[Candidate], float]
@@ -87,18 +92,19 @@ def gather(rows: Sequence[StoryRow], *, together: bool) -> File:
     """Commit stories, each or all in one workspace, and return the pairs that no rule judges."""
     tellings = [rows] if together else [[story] for story in rows]
     found = [one for told in tellings for one in _candidates(told)]
-    return File(
-        sum(len(story.facts) for story in rows), sum(len(story.expected) for story in rows), found
-    )
+    workspaces = [[(story.id, fact.id) for story, fact in _in_order(told)] for told in tellings]
+    return File(workspaces, sum(len(story.expected) for story in rows), found)
+
+
+def _in_order(told: Sequence[StoryRow]) -> list[tuple[StoryRow, FactRow]]:
+    every = ((story, fact) for story in told for fact in story.facts)
+    return sorted(every, key=lambda row: row[1].committed_at)
 
 
 def _candidates(told: Sequence[StoryRow]) -> Iterator[Candidate]:
     """Commit the facts of stories by time into one workspace; yield what could be asked."""
     facts: dict[UUID, list[tuple[str, str]]] = defaultdict(list)
-    in_order = sorted(
-        ((story, fact) for story in told for fact in story.facts),
-        key=lambda row: row[1].committed_at,
-    )
+    in_order = _in_order(told)
     with scratch_workspace() as workspace:
         for story, fact in in_order:
             draft = Draft(
@@ -138,15 +144,31 @@ def _candidate(
     )
 
 
-def asked(file: File, score: Score, least: float) -> list[Candidate]:
-    """Return the pairs that are asked: of each commit the best, from the score `least` on."""
+def asked(
+    file: File, score: Score, least: float, *, is_restrained: bool = False
+) -> list[Candidate]:
+    """Return the pairs that are asked: of each commit the best, from the score `least` on.
+
+    `is_restrained`: the least score rises as that of the product with what was asked lately.
+    """
     of_commit: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for one in file.candidates:
         if score(one) >= least:
             of_commit[one.commit].append(one)
-    return [
-        one for rows in of_commit.values() for one in sorted(rows, key=score)[::-1][: nearby.MOST]
-    ]
+    found: list[Candidate] = []
+    for commits in file.workspaces:
+        counts: deque[int] = deque(maxlen=asking.LATELY)
+        for commit in commits:
+            rise = asking.threshold(sum(counts) / asking.LATELY) - asking.WORTH_ASKING
+            enough = [
+                one
+                for one in of_commit.get(commit, ())
+                if score(one) >= least + (rise if is_restrained else 0.0)
+            ]
+            best = sorted(enough, key=score)[::-1][: nearby.MOST]
+            counts.append(len(best))
+            found += best
+    return found
 
 
 def fit_threshold(files: Collection[File], score: Score) -> float:
@@ -178,9 +200,9 @@ def fit_score(files: Collection[File]) -> tuple[Score, dict[str, float]]:
     return score, {name: round(weight, 2) for name, weight in zip(names, weights, strict=True)}
 
 
-def figures(file: File, score: Score, least: float) -> dict[str, Any]:
+def figures(file: File, score: Score, least: float, *, is_restrained: bool) -> dict[str, Any]:
     """Return how much is asked of a file, and how many conflicts that shows."""
-    found = asked(file, score, least)
+    found = asked(file, score, least, is_restrained=is_restrained)
     shown = {(one.commit[0], at) for one in found for at in one.of_conflicts}
     return {
         "threshold": round(least, 3),
@@ -208,19 +230,24 @@ def measure(files: Mapping[str, Sequence[File]]) -> dict[str, Any]:
         score, _ = fit_score(others)
         for title, one in (("nearness", by_nearness), ("fitted", score)):
             least = fit_threshold(others, one)
-            result[f"{title}, left out"][name] = _both(both, one, least)
+            result[f"{title}, left out"][name] = _both(
+                both, one, least, is_restrained=title == "fitted"
+            )
     score, weights = fit_score(every)
     result["fitted on all"] = {
         "weights": weights | {"threshold": round(fit_threshold(every, score), 2)}
     }
     result["product"] = {
-        name: _both(both, serving, asking.WORTH_ASKING) for name, both in files.items()
+        name: _both(both, serving, asking.WORTH_ASKING, is_restrained=True)
+        for name, both in files.items()
     }
     return result
 
 
-def _both(both: Sequence[File], score: Score, least: float) -> dict[str, Any]:
-    alone, together = (figures(file, score, least) for file in both)
+def _both(
+    both: Sequence[File], score: Score, least: float, *, is_restrained: bool
+) -> dict[str, Any]:
+    alone, together = (figures(file, score, least, is_restrained=is_restrained) for file in both)
     return {"alone": alone, "together": together}
 
 

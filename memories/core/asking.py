@@ -7,6 +7,9 @@ neighbours of a statement are estimated: those with the highest `nearness`. Age 
 either: contradictions are as likely within a day as within a year. `benchmarks/asking.py` fits the
 weights, and the threshold at which 0.25 questions a commit are asked in labelled stories;
 `benchmarks/results/asking.json` has each story file with the weights of the others.
+
+In a workspace of many statements on the same matters far more pairs than that reach the threshold,
+and fewer of them contradict each other. So it rises with what was asked lately.
 """
 
 from __future__ import annotations
@@ -28,6 +31,9 @@ OF_LOG: Final = Likelihood(
 )
 FLOOR: Final = 0.01  # added to each probability before its logarithm
 WORTH_ASKING: Final = -2.90
+RATE: Final = 0.25  # questions a commit up to which the threshold is `WORTH_ASKING`
+LATELY: Final = 200  # memories of which it is counted how many were asked about
+RESTRAINT: Final = 2.0  # by how much the threshold rises where e times as many are asked
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
 LEAST_RARITY: Final = 0.5
 MOST_RARITY: Final = 8.0  # in `score`: notes of one template share many words
@@ -62,6 +68,11 @@ def score(chances: Likelihood, rare: float, memories: int) -> float:
     terms = (w * math.log(p + FLOOR) for w, p in zip(OF_LOG, chances, strict=True))
     of_words = OF_RARITY * min(rare, MOST_RARITY)
     return INTERCEPT + of_words + OF_SIZE * log_size(memories) + math.fsum(terms)
+
+
+def threshold(lately: float) -> float:
+    """Return the least score that is asked about; `lately` questions are asked a commit."""
+    return WORTH_ASKING + RESTRAINT * math.log(max(lately / RATE, 1.0))
 
 
 def log_size(memories: int) -> float:

@@ -53,6 +53,12 @@ def test_in_a_larger_workspace_a_pair_must_be_likelier() -> None:
     assert len(set(scores)) == 3
 
 
+def test_the_more_was_asked_lately_the_higher_the_threshold() -> None:
+    found = [asking.threshold(lately) for lately in (0.0, asking.RATE, 0.5, 1.0, 3.0)]
+    assert found[:2] == [asking.WORTH_ASKING] * 2
+    assert found[1:] == sorted(set(found[1:]))
+
+
 def test_a_probability_of_zero_has_a_score() -> None:
     assert math.isfinite(asking.score(Likelihood(0.0, 0.0, 0.0, 1.0, 0.0), 0.0, 10))
 

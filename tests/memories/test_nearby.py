@@ -8,15 +8,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from engram.kernel.tenancy import in_workspace
 from memories.core import comparing
 from memories.core.claim_types import Reading
 from memories.core.likelihood import Likelihood, likelihood_of
+from memories.models import Ask, Memory
 from memories.services.commit import nearby
 from tests.conftest import Tenant
 from tests.statements import statements
 
 OLD = "Design reviews for the Halden checkout redesign are chaired by the platform guild."
 NEW = "The Halden checkout redesign has its design reviews chaired by Ingrid from payments."
+NAMES = ("Halden", "Rostock", "Vimmer", "Quilby", "Tarnow", "Osmark")
 JANUARY, MARCH = "2026-01-10T09:00:00Z", "2026-03-20T09:00:00Z"
 
 
@@ -158,3 +161,59 @@ def test_what_is_asked_is_recorded_by_one_statement_and_nothing_else_is_written(
     commit(tenant, OLD, observed_at=JANUARY)
     assert inserts("Sourdough needs eighteen hours in the fridge.") == []
     assert len(inserts(NEW)) == 1
+
+
+def ask_about(tenant: Tenant, count: int) -> None:
+    """Store questions about as many memories, two each."""
+    with in_workspace(tenant.workspace):
+        rows = list(Memory.objects.order_by("-created_at")[:count])
+        Ask.objects.bulk_create(
+            Ask(
+                workspace=tenant.workspace, memory=row, other=rows[0], wordings=f"{row.pk}{n}",
+                cosine=0.7, actor_kind="system", created_at=row.created_at,
+            )
+            for row in rows
+            for n in range(2)
+        )  # fmt: skip
+
+
+def commit_others(tenant: Tenant, count: int) -> None:
+    texts = [f"Word{n}a word{n}b word{n}c." for n in range(count)]
+    body = {"memories": [{"content": text} for text in texts]}
+    assert tenant.agent.post("memories/batch", body).status_code in {200, 201}
+
+
+def test_where_much_was_asked_lately_less_is_asked(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "LATELY", 20)
+    commit(tenant, OLD, observed_at=JANUARY)
+    commit_others(tenant, 20)
+    ask_about(tenant, 20)
+    assert ids(commit(tenant, NEW, observed_at=MARCH)) == []
+
+
+def test_what_was_asked_long_ago_does_not_count(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "LATELY", 20)
+    old = commit(tenant, OLD, observed_at=JANUARY)["memory"]["id"]
+    commit_others(tenant, 20)
+    ask_about(tenant, 20)
+    body = {"memories": [{"content": f"Term{n}a term{n}b."} for n in range(20)]}
+    tenant.agent.post("memories/batch", body)
+    assert ids(commit(tenant, NEW, observed_at=MARCH)) == [old]
+
+
+@pytest.mark.parametrize(("lately", "least", "most"), [(4, 1, 4), (10_000, 6, 6)])
+def test_what_one_call_asks_counts_for_its_later_memories(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, lately: int, least: int, most: int
+) -> None:
+    monkeypatch.setattr(nearby, "LATELY", lately)
+    for name in NAMES:
+        commit(tenant, OLD.replace("Halden", name), scope=name, observed_at=JANUARY)
+    with in_workspace(tenant.workspace):
+        Ask.objects.all().delete()
+    body = {"memories": [{"content": NEW.replace("Halden", name), "scope": name} for name in NAMES]}
+    results = tenant.agent.post("memories/batch", body).json()["results"]
+    assert least <= len([row for row in results if row["nearby"]]) <= most

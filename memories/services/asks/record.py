@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -46,6 +46,12 @@ class AskedPair:
     memory: Memory
     other: Memory
     cosine: float
+
+
+def count_asks(memories: int, *, before: Collection[UUID]) -> int:
+    """Return how many pairs were asked about for the newest memories that are not of `before`."""
+    newest = Memory.objects.exclude(pk__in=before).order_by("-created_at", "-id")
+    return Ask.objects.filter(memory__in=newest.values("pk")[:memories]).order_by().count()
 
 
 def record_asks(

@@ -1,7 +1,8 @@
 """Select memories on the same subject that no rule could judge, to ask the writer about them.
 
 Answering costs the agent a turn, so few pairs are selected: of a new memory the nearest are
-estimated as the gate estimates pairs, and `memories/core/asking.py` scores what comes out.
+estimated as the gate estimates pairs, and `memories/core/asking.py` scores what comes out. The more
+was asked lately, the higher a score must be.
 Only memories created by this commit are selected: they have no verdict or judgement yet, and only
 a very quick detection run gives them a card. What is asked is recorded, so that the writer can
 fetch it later and nobody is asked about the same two statements again (`memories/services/asks`).
@@ -20,12 +21,21 @@ from django.db import Error
 from engram.kernel.actors import Actor
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
-from memories.core.asking import WORTH_ASKING, explain, nearness, rarities, score, words_of
+from memories.core.asking import (
+    LATELY,
+    WORTH_ASKING,
+    explain,
+    nearness,
+    rarities,
+    score,
+    threshold,
+    words_of,
+)
 from memories.core.comparing import Comparer
 from memories.core.likelihood import MAX_ESTIMATED, UNKNOWN, Likelihood
 from memories.models import Memory
-from memories.services.asks.record import AskedPair, record_asks
-from memories.services.commit.transaction import Committed, NearbyMemory
+from memories.services.asks.record import AskedPair, count_asks, record_asks
+from memories.services.commit.transaction import CREATED, Committed, NearbyMemory
 from memories.services.gate.neighbours import ELSEWHERE_COSINE, NearMemory
 from memories.services.index.postings import Vocabulary, vocabulary_of
 from memories.services.index.search_index import WordIndex
@@ -133,16 +143,17 @@ def add_nearby(
     by one statement in a transaction of its own, which does not wait for the disk: claims are
     compared while no lock is held.
     """
-    best = {n: _best(pairs, comparer) for n, pairs in found.items()}
-    asked = [
-        AskedPair(one.pair.statement, one.pair.memory, one.pair.cosine)
-        for rated in best.values()
-        for one in rated
-    ]
-    if not asked:
+    scored = {n: _worth(pairs, comparer) for n, pairs in found.items()}
+    if not any(scored.values()):
         return list(results)
     try:
         with in_workspace(workspace, options=UNHURRIED):
+            best = _select(results, scored)
+            asked = [
+                AskedPair(one.pair.statement, one.pair.memory, one.pair.cosine)
+                for rated in best.values()
+                for one in rated
+            ]
             new = record_asks(asked, actor=actor, now=now)
     except Error as error:  # the commit stays; its writer is asked nothing
         log.warning("nothing is asked about a commit: %s", type(error).__name__)
@@ -154,6 +165,27 @@ def add_nearby(
         for n, rated in best.items()
     }
     return [replace(result, nearby=asks.get(n, ())) for n, result in enumerate(results)]
+
+
+def _select(
+    results: Sequence[Committed], scored: Mapping[int, Sequence[ScoredPair]]
+) -> dict[int, list[RatedPair]]:
+    """Return what is asked of each result, by the threshold for what was asked lately.
+
+    What is asked of one result counts for the next ones of the call.
+    """
+    created = {
+        n: result.memory.id
+        for n, result in enumerate(results)
+        if result.memory and result.outcome in CREATED
+    }
+    asked = float(count_asks(LATELY, before=created.values()))
+    best = {}
+    for n in created:
+        least = threshold(asked / LATELY)
+        best[n] = [one.rated for one in scored.get(n, ()) if one.score >= least][:MOST]
+        asked += len(best[n]) - asked / LATELY  # the oldest memory is counted no longer
+    return best
 
 
 def _as_nearby(one: RatedPair) -> NearbyMemory:
@@ -223,7 +255,6 @@ def _estimate(pair: Pair, comparer: Comparer) -> Likelihood | None:
     return None if chances == UNKNOWN else chances
 
 
-def _best(rated: Sequence[RatedPair], comparer: Comparer) -> list[RatedPair]:
-    """Return the selected pairs, highest score first."""
-    worth = [one.rated for one in score_pairs(rated, comparer) if one.score >= WORTH_ASKING]
-    return worth[:MOST]
+def _worth(rated: Sequence[RatedPair], comparer: Comparer) -> list[ScoredPair]:
+    """Return the pairs whose score is enough where little is asked, the highest first."""
+    return [one for one in score_pairs(rated, comparer) if one.score >= WORTH_ASKING]

@@ -37,7 +37,7 @@ from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.gate import GateOutcome
 from memories.core.token_matches import WordStates
 from memories.models import Memory, MemoryQuerySet, Observation
-from memories.services.commit.transaction import Committed
+from memories.services.commit.transaction import CREATED, Committed
 from memories.services.gate import examine
 from memories.services.gate.judging import judge_among, near_texts
 from memories.services.gate.neighbours import NearMemory
@@ -165,7 +165,7 @@ def look_again(
 def add_second_look(result: Committed, all_found: Mapping[UUID, SecondLook]) -> Committed:
     """Return the result of a commit with the result of its second look."""
     found = all_found.get(result.memory.id) if result.memory is not None else None
-    if found is None or result.outcome not in ("created", "suggested", "kept_apart"):
+    if found is None or result.outcome not in CREATED:
         return result
     if result.outcome != "created":
         is_apart = "kept_apart" in (result.outcome, found.outcome)

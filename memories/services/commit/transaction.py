@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from typing import Final
 from uuid import UUID
 
 import numpy as np
@@ -48,6 +49,9 @@ class NearbyMemory:
 
     memory: Memory
     why: str
+
+
+CREATED: Final = frozenset(["created", "suggested", "kept_apart"])  # outcomes of a new memory
 
 
 @dataclass(frozen=True, slots=True)
