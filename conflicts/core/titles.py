@@ -24,6 +24,8 @@ TITLES: Final[Mapping[str, str]] = {
     "ambiguity.negation": "One negates the other",
     "ambiguity.one-at-a-time": "Two, where only one can hold",
     "ambiguity.restricted": "One restricts what the other says of all",
+    "ambiguity.pairing": "The same things, paired the other way round",
+    "ambiguity.order": "Opposite orders of two steps",
     "ambiguity.moved-away": "One says that it moved elsewhere",
     "ambiguity.owner": "Different owners or deciders",
     "ambiguity.other-words.number": "Different numbers, in other words",

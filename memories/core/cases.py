@@ -20,6 +20,7 @@ Relation = Literal["same", "refines", "contradicts", "different"]
 Contradiction = Literal[
     "number", "version", "date", "time", "label", "choice", "denial", "direction", "roles",
     "opposites", "negation", "one-at-a-time", "moved-away", "owner", "restricted",
+    "pairing", "order",
 ]  # fmt: skip
 
 # Prepositions whose phrase limits what a statement applies to.

@@ -22,7 +22,9 @@ from memories.core.contradictions import (
     negation,
     one_at_a_time,
     opposites,
+    order,
     owner,
+    pairing,
     restricted,
     value,
 )
@@ -145,6 +147,20 @@ RULES: Final[dict[Contradiction, Rule]] = {
         "One statement says of all what the other one restricts to a few.",
         "Only admins can delete projects.",
         "Anyone can delete projects.",
+    ),
+    "pairing": _rule(
+        "pairing",
+        pairing,
+        "Two statements pair the same things the other way round.",
+        "The hall is heated by gas and the shop by wood.",
+        "The hall is heated by wood and the shop by gas.",
+    ),
+    "order": _rule(
+        "order",
+        order,
+        "Two statements put the same steps in opposite order.",
+        "The fee is paid before the placement test.",
+        "The placement test comes first, and the fee is paid afterwards.",
     ),
 }
 

@@ -1,7 +1,8 @@
-"""All rules that find a contradiction between two claims, in the order in which they run.
+"""All rules that find a contradiction, in the order in which they run.
 
 Each rule is a module with `find`, which returns a reading, or None when the rule does not apply.
-The first reading decides: denied or reversed claims are checked before differing ones.
+The first reading decides. `RULES` are of two claims: denied or reversed claims are checked before
+differing ones. `TEXT_RULES` are of whole texts, where no two claims contradict each other.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from typing import Final
 
 from memories.core.cases import Case, CaseReading
+from memories.core.claim_types import Reading
 from memories.core.contradictions import (
     denial,
     exchange,
@@ -17,7 +19,9 @@ from memories.core.contradictions import (
     negation,
     one_at_a_time,
     opposites,
+    order,
     owner,
+    pairing,
     restricted,
     value,
 )
@@ -32,4 +36,8 @@ RULES: Final[tuple[Callable[[Case], CaseReading | None], ...]] = (
     moved_away.find,
     owner.find,
     restricted.find,
+)
+TEXT_RULES: Final[tuple[Callable[[Reading, Reading], CaseReading | None], ...]] = (
+    pairing.find,
+    order.find,
 )

@@ -26,6 +26,8 @@ WITHOUT_WORDS = {
     "ambiguity.denial",
     "ambiguity.direction",
     "ambiguity.moved-away",
+    "ambiguity.order",
+    "ambiguity.pairing",
     "ambiguity.other-words.negation",
 }  # they quote a word of one side, or none
 OTHER_WORDS = [

@@ -1,0 +1,61 @@
+"""Split texts into parts, for contradictions that lie in how two texts arrange the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final
+
+from memories.core.function_words import (
+    AUXILIARIES,
+    CONJUNCTIONS,
+    DETERMINERS,
+    FILLERS,
+    NEGATORS,
+    PREPOSITIONS,
+    PRONOUNS,
+)
+from memories.core.lexicon import concept_of
+from memories.core.spelling import collapse, normalise
+from memories.core.tokeniser import Token, tokenise
+
+_FUNCTION_WORDS: Final = (
+    AUXILIARIES | CONJUNCTIONS | DETERMINERS | FILLERS | NEGATORS | PREPOSITIONS | PRONOUNS
+)
+DASHES: Final = frozenset("-\u2013\u2014")
+
+Words = dict[str, str]  # content words as they are written, by their concepts
+
+
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """Return the tokens of a text, marks included."""
+    return tuple(tokenise(normalise(collapse(text))))
+
+
+def split_at(tokens: Sequence[Token], marks: Collection[str]) -> Iterator[Sequence[Token]]:
+    """Yield the tokens between marks or words, without these; empty stretches are left out."""
+    start = 0
+    for at, token in enumerate(tokens):
+        if token.lower in marks and not _is_range(tokens, at):
+            if start < at:
+                yield tokens[start:at]
+            start = at + 1
+    if start < len(tokens):
+        yield tokens[start:]
+
+
+def _is_range(tokens: Sequence[Token], at: int) -> bool:
+    """Return whether a token is the dash of "3–10 August"."""
+    return (
+        tokens[at].lower in DASHES
+        and 0 < at < len(tokens) - 1
+        and tokens[at - 1].kind == tokens[at + 1].kind == "number"
+    )
+
+
+def content_of(tokens: Iterable[Token], but: Collection[str] = ()) -> Words:
+    """Return the content words of tokens; `but` are lower-case words to leave out."""
+    found: Words = {}
+    for token in tokens:
+        if token.kind != "symbol" and token.lower not in _FUNCTION_WORDS and token.lower not in but:
+            found.setdefault(concept_of(token.lower), token.written or token.text)
+    return found
