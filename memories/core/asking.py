@@ -52,7 +52,7 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def nearness(cosine: float, rare: float) -> float:
-    """Return how near two statements are; `rare` is `rarity` of the shared words.
+    """Return how near two statements are; `rare` is the summed rarity of the shared words.
 
     Statements of one pattern ("depot 12 keeps 36 crates") share words that many memories have:
     where they are common together, a pair is never asked about.
@@ -63,7 +63,7 @@ def nearness(cosine: float, rare: float) -> float:
 def score(chances: Likelihood, rare: float, memories: int) -> float:
     """Return the log-odds of a contradiction.
 
-    `rare` is `rarity` of the shared words, `memories` how many others the workspace has.
+    `rare` is the summed rarity of the shared words, `memories` how many others the workspace has.
     """
     terms = (w * math.log(p + FLOOR) for w, p in zip(OF_LOG, chances, strict=True))
     of_words = OF_RARITY * min(rare, MOST_RARITY)
@@ -80,18 +80,13 @@ def log_size(memories: int) -> float:
     return math.log10(max(memories, 1))
 
 
-def rarity(shared: Collection[str], frequencies: Mapping[str, int], memories: int) -> float:
-    """Return the summed rarity of shared words, each from about 0 (common) to 1 (rare).
-
-    Inverse document frequency; `frequencies` do not count the new statement, so one is added.
-    """
-    return math.fsum(rarities(shared, frequencies, memories).values())
-
-
 def rarities(
     shared: Collection[str], frequencies: Mapping[str, int], memories: int
 ) -> dict[str, float]:
-    """Return the rarity of each shared word; see `rarity`."""
+    """Return the rarity of each shared word, from about 0 (common) to 1 (rare).
+
+    Inverse document frequency; `frequencies` do not count the new statement, so one is added.
+    """
     total = memories + 1 + PRIOR_MEMORIES
     most = math.log(total / 2)
     return {w: math.log(total / max(frequencies.get(w, 0) + 1, 2)) / most for w in shared}
