@@ -1,7 +1,7 @@
 """Fit the trees of `memories/core/likelihood.py`, and measure the gate on authors left out.
 
-    PYTHONPATH=. python benchmarks/likelihood.py FILE.jsonl ... [--unseen FILE.jsonl ...]
-        [--json OUT] [--write]
+    PYTHONPATH=. python benchmarks/likelihood.py FILE.jsonl ... [--light FILE.jsonl ...]
+        [--unseen FILE.jsonl ...] [--json OUT] [--write]
 
 Needs scikit-learn (`make bench-venv`). A file's lines are of one of three kinds:
 
@@ -16,10 +16,11 @@ Needs scikit-learn (`make bench-venv`). A file's lines are of one of three kinds
 
 For each author of labelled pairs the trees are fitted without that author, and the outcomes of the
 gate are counted. `chosen elsewhere` has the figures at thresholds that were chosen on the other
-authors, beside those at the thresholds of `memories/core/gate.py`. Pairs of `--unseen` files are
-never trained on and choose no threshold: they are measured as another author is. `--write` fits on
-all other files and replaces `memories/core/likelihood.npz`. Without a file a few pairs of its own
-show that it works.
+authors, beside those at the thresholds of `memories/core/gate.py`. Pairs of `--light` files are
+trained on with a tenth of the weight, are judged by trees without their file, and choose no
+threshold. Pairs of `--unseen` files are never trained on and choose none either: they are measured
+as another author is. `--write` fits on all other files and replaces
+`memories/core/likelihood.npz`. Without a file a few pairs of its own show that it works.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ from benchmarks.ground.scenes import draw_scenes
 from engram.kernel.embedding import embed_windows, use_processors
 from memories.core.boosted_trees import BoostedTrees
 from memories.core.claims import ClaimComparison, compare, read
-from memories.core.gate import decide
+from memories.core.gate import decide, rate_sameness
 from memories.core.likelihood import RELATIONS, TREES_FILE, Likelihood
 from memories.core.objections import objection
 from memories.core.pair_features import features_of
@@ -54,7 +55,7 @@ Floats = NDArray[np.float64]
 THRESHOLD: Final = 0.6  # of the gate: pairs below it are not compared
 TRAINED_FROM: Final = 0.5  # cosine of the pairs that are trained on
 SMALL_FILE: Final = 500  # pairs; those of such files count more, because they are of another kind
-WEIGHTS: Final = {"small file": 3.0, "pair": 1.0, "story": 0.5, "scene": 0.1}
+WEIGHTS: Final = {"small file": 3.0, "pair": 1.0, "light": 0.1, "story": 0.5, "scene": 0.1}
 SCENES: Final = 1500
 UNKNOWN_STATES: Final = 0.1  # weight of the same pair without token states, for other models
 CLASS_OF: Final = {
@@ -73,7 +74,7 @@ MEASURED: Final = ("caption", "unseen")  # kinds of pairs that are never trained
 NO_CONFLICT: Final = ("compatible", "updates", "not_a_claim")
 # Share of the pairs without conflict above a threshold, where it is chosen. The aim for another
 # author is at most .01.
-MOST_APART: Final = 0.007
+MOST_APART: Final = 0.0075
 MOST_SUGGESTED: Final = 0.04  # share of contradictions that may be suggested as the same
 OWN: Final = [
     {"author": author, "a": a, "b": b, "label": label, "kind": "pair"}
@@ -92,6 +93,7 @@ class Pair:
 
     def __init__(self, row: Mapping[str, Any], windows: Mapping[str, Any]):
         self.author, self.label, self.kind = row["author"], row["label"], row["kind"]
+        self.group = row.get("group", self.author)  # what is left out together
         self.weight = WEIGHTS.get(self.kind, 0.0) * row.get("share", 1.0)
         a, b = row["a"], row["b"]
         self.readings = read(a), read(b)
@@ -203,7 +205,7 @@ def measure(pairs: Sequence[Pair], model: Ensemble) -> dict[str, Any]:
 
     `model` is fitted on all pairs that are trained on: it judges those that are only measured.
     """
-    judged = [pair for pair in pairs if pair.kind in ("pair", "small file")]
+    judged = [pair for pair in pairs if pair.kind in ("pair", "small file", "light")]
     measured = [pair for pair in pairs if pair.kind in MEASURED]
     chances = _estimate_elsewhere(judged, pairs)
     if measured:
@@ -213,18 +215,18 @@ def measure(pairs: Sequence[Pair], model: Ensemble) -> dict[str, Any]:
     for pair, found in zip(everything, chances, strict=True):
         groups.setdefault(pair.author, []).append((pair, found))
         if pair.kind != "caption":
-            total = "unseen" if pair.kind == "unseen" else "all"
+            total = pair.kind if pair.kind in ("unseen", "light") else "all"
             groups.setdefault(total, []).append((pair, found))
     shares = {group: _shares(found) for group, found in sorted(groups.items())}
     return shares | {"chosen elsewhere": _choose_elsewhere(everything, chances)}
 
 
 def _estimate_elsewhere(judged: Sequence[Pair], pairs: Sequence[Pair]) -> list[Likelihood]:
-    """Return the estimates of pairs, those of each author by trees that saw only the others."""
+    """Return the estimates of pairs, those of each group by trees that saw only the others."""
     found: dict[int, Likelihood] = {}
-    for author in sorted({pair.author for pair in judged}):
-        own = [pair for pair in judged if pair.author == author]
-        model = fit([pair for pair in pairs if pair.author != author])
+    for group in sorted({pair.group for pair in judged}):
+        own = [pair for pair in judged if pair.group == group]
+        model = fit([pair for pair in pairs if pair.group != group])
         found |= {id(pair): one for pair, one in zip(own, chances_of(own, model), strict=True)}
     return [found[id(pair)] for pair in judged]
 
@@ -246,21 +248,21 @@ def _shares(found: Sequence[tuple[Pair, Likelihood]]) -> dict[str, Any]:
 def _choose_elsewhere(pairs: Sequence[Pair], chances: Sequence[Likelihood]) -> dict[str, Any]:
     """Return what is recognised of each author by scores alone, thresholds from the others.
 
-    Those of unseen files are chosen on all authors of labelled pairs.
+    Those of light and unseen files are chosen on all authors of labelled pairs.
     """
     authors = np.array([pair.author for pair in pairs])
     labels = np.array([pair.label for pair in pairs])
     near = np.array([pair.cosine >= THRESHOLD for pair in pairs])
     is_fitted = np.array([pair.kind == "pair" for pair in pairs])
-    is_unseen = np.array([pair.kind == "unseen" for pair in pairs])
+    kinds = np.array([pair.kind for pair in pairs])
     apart = np.where(near, [one.contradicts for one in chances], -1.0)
-    ratio = [one.same / (one.contradicts + 0.02) ** 0.5 for one in chances]
-    alike = np.where(near, ratio, -1.0)
+    alike = np.where(near, [rate_sameness(one) for one in chances], -1.0)
     is_quiet, is_same = np.isin(labels, NO_CONFLICT), labels == "same"
     is_other = labels == "contradicts"
-    named = np.unique(authors[is_fitted | is_unseen])
+    others = [kind for kind in ("light", "unseen") if (kinds == kind).any()]
+    named = np.unique(authors[is_fitted | np.isin(kinds, others)])
     groups = {str(author): authors == author for author in named}
-    groups |= {"unseen": is_unseen} if is_unseen.any() else {}
+    groups |= {kind: kinds == kind for kind in others}
     figures: dict[str, Any] = {}
     if not is_fitted.any():
         return figures
@@ -327,11 +329,14 @@ def main(arguments: Sequence[str]) -> None:
     given = _parse(arguments)
     rows = [row for path in given.files for row in read_rows(path)] or OWN
     rows += read_scenes()[: None if given.files else 60]
-    rows += [
-        row | {"kind": "unseen"} if row["kind"] in ("pair", "small file") else row
-        for path in given.unseen
-        for row in read_rows(path)
-    ]
+    for kind, paths in (("light", given.light), ("unseen", given.unseen)):
+        rows += [
+            row | {"kind": kind, "group": path.stem}
+            if row["kind"] in ("pair", "small file")
+            else row
+            for path in paths
+            for row in read_rows(path)
+        ]
     texts = list(dict.fromkeys(text for row in rows for text in (row["a"], row["b"])))
     windows = dict(zip(texts, embed_windows(texts), strict=True))
     pairs = [Pair(row, windows) for row in rows]
@@ -347,6 +352,7 @@ def main(arguments: Sequence[str]) -> None:
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("files", type=Path, nargs="*")
+    parser.add_argument("--light", type=Path, nargs="+", default=[])
     parser.add_argument("--unseen", type=Path, nargs="+", default=[])
     parser.add_argument("--json", type=Path)
     parser.add_argument("--write", action="store_true")

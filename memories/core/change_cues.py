@@ -44,7 +44,7 @@ _VERBS: Final = CHANGE_VERBS | stems(
     "leave lift tighten relax widen narrow loosen ease abolish give release divert delegate grant"
     " lengthen agree decide settle become merge split rebuild repair fix mend open reopen sell buy"
     " steal break fall shut resign return sign renew amend revise reverse repeal appoint elect lose"
-    " trim stop empower deploy fold supersede correct install end run take"
+    " replace trim stop empower deploy fold supersede correct install end run take"
 )
 _OTHER_FORMS: Final = frozenset(["stole", "stolen", "broken"])
 

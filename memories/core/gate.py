@@ -28,13 +28,11 @@ ALIKE = 1.1
 # suggested when it is likely enough the same, or when one text most likely holds the other. All
 # were chosen together on the estimates of authors left out (`benchmarks/likelihood.py`), so what
 # is measured there is a little too good.
-APART = 0.81
-MAY_BE_SAME = 0.2
-# "The same" may be this much less likely than a contradiction: a person decides about a suggestion,
-# and what is not suggested no one sees.
-SHARE_OF_CONTRADICTION = 0.8
+APART = 0.83
+MAY_BE_SAME = 0.52  # `rate_sameness`
 MAY_BE_HELD = 0.85  # the same, or one says more
 NO_CONTRADICTION = 0.1
+FLOOR = 0.02  # added to the likelihood of a contradiction, which may be 0
 UNLIKELY = 0.3  # likelihood below which a contradiction found by rule is not trusted
 DOUBTFUL = 0.5  # likelihood of a contradiction from which two texts do not merge by themselves
 _HEDGES = frozenset(
@@ -133,11 +131,16 @@ def _decide_undecided(
         reasons = (*comparison.reasons, "they probably contradict each other")
         return GateDecision("kept_apart", "stored", reasons)
     else:
-        is_same = chances.same >= max(MAY_BE_SAME, SHARE_OF_CONTRADICTION * chances.contradicts)
+        is_same = rate_sameness(chances) >= MAY_BE_SAME
         is_held = chances.same + chances.refines >= MAY_BE_HELD
         is_alike = is_same or (is_held and chances.contradicts < NO_CONTRADICTION)
     outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
     return GateDecision(outcome, "stored", comparison.reasons)
+
+
+def rate_sameness(chances: Likelihood) -> float:
+    """Return from 0 to about 7 how much speaks for "the same", and not for a contradiction."""
+    return chances.same / math.sqrt(chances.contradicts + FLOOR)
 
 
 def _rank(provenance: str) -> int:

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from typing import Final
 
 from memories.core import dates, measures
+from memories.core.bound_cues import lifts_bound, sets_limit
 from memories.core.change_cues import change_cues
 from memories.core.claim_types import Claim, Reading, Term
 from memories.core.claims import ClaimComparison
+from memories.core.contradictions.order import other_order
 from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_filler, other_name
 from memories.core.lexicon import opposites_of
@@ -63,6 +65,7 @@ def features_of(a: Reading, b: Reading, found: ClaimComparison, cosine: float) -
         **_of_exclusions(a, b),
         **_of_phrases(a.text, b.text),
         **_of_changes(b.text),
+        **_of_bounds(a.text, b.text),
     }
 
 
@@ -185,6 +188,15 @@ def _of_changes(b: str) -> Features:
         "b has a verb of change": cues.verb,
         "b tells what was before": cues.before,
         "cues of change in b": sum(cues),
+    }
+
+
+def _of_bounds(a: str, b: str) -> Features:
+    return {
+        "b sets a limit": sets_limit(a, b),
+        "a sets a limit": sets_limit(b, a),
+        "b lifts a bound": lifts_bound(a, b),
+        "opposite orders": bool(other_order(a, b)),
     }
 
 

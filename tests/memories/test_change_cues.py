@@ -25,6 +25,7 @@ def cues(text: str) -> set[str]:
         ("From 30 June the shelves are full.", {"moment", "start"}),
         ("On Sept 3 the pump was broken.", {"moment", "verb"}),
         ("The bike was stolen.", {"verb"}),
+        ("Larch was replaced by iroko.", {"verb"}),
         ("As of release 8, long queries pass.", {"start"}),
     ],
 )
