@@ -46,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(5.877, -0.226, 6.388, -1.945, 0.086, 0.857, -0.229, -1.36, 3.005),
-        bias=-0.895,
+        weights=(5.922, -0.354, 6.051, -2.237, 0.129, 0.861, -0.249, -1.407, 3.345),
+        bias=-0.959,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(5.627, 0.063, 6.414, -2.16, -0.176, 0.718, -0.406, -0.882, 2.777),
-        bias=-0.643,
+        weights=(5.479, -0.109, 6.173, -2.561, -0.198, 0.72, -0.458, -0.97, 2.722),
+        bias=-0.438,
         near_phrases=0.45,
     ),
 }
