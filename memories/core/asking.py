@@ -9,7 +9,7 @@ weights, and the threshold at which 0.25 questions a commit are asked in labelle
 `benchmarks/results/asking.json` has each story file with the weights of the others.
 
 In a workspace of many statements on the same matters far more pairs than that reach the threshold,
-and fewer of them contradict each other. So it rises with what was asked lately.
+and fewer of them contradict each other. So it rises with what a writer was asked lately.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ OF_LOG: Final = Likelihood(
 )
 FLOOR: Final = 0.01  # added to each probability before its logarithm
 WORTH_ASKING: Final = -2.87
-RATE: Final = 0.35  # questions a commit up to which the threshold is `WORTH_ASKING`
-LATELY: Final = 200  # memories of which it is counted how many were asked about
+RATE: Final = 0.35  # questions a memory up to which the threshold is `WORTH_ASKING`
+LATELY: Final = 200  # memories of a writer whose questions are counted; fewer count as so many
 RESTRAINT: Final = 3.0  # by how much the threshold rises where e times as many are asked
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
 LEAST_RARITY: Final = 0.5
@@ -71,7 +71,10 @@ def score(chances: Likelihood, rare: float, memories: int) -> float:
 
 
 def threshold(lately: float) -> float:
-    """Return the least score that is asked about; `lately` questions are asked a commit."""
+    """Return the least score that is asked about, from `WORTH_ASKING` up.
+
+    `lately` is how many questions a memory its writer was asked lately (0 and more).
+    """
     return WORTH_ASKING + RESTRAINT * math.log(max(lately / RATE, 1.0))
 
 

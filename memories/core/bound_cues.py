@@ -27,7 +27,9 @@ _LIMIT: Final = (
 )
 _LIMITED: Final = re.compile(rf"\b(?:{_LIMIT})\b", re.IGNORECASE)
 _BOUND: Final = re.compile(
-    rf"\b(?:{_LIMIT}|must|(?:has|have)\sto|needs?|until|before|by)\b", re.IGNORECASE
+    rf"\b(?:{_LIMIT}|must|(?:has|have)\sto|needs?|until|before|"
+    r"by\s(?:\d|noon|midnight|half|the\send|\w{3,6}day))",
+    re.IGNORECASE,
 )
 
 

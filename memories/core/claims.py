@@ -17,19 +17,18 @@ folded onto one key ("erased" and "deleted" are both "delet").
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from memories.core.cases import Contradiction
 from memories.core.claim_types import Claim, Modality, Reading, Term, Transition
-from memories.core.contradictions.registry import TEXT_RULES
 from memories.core.details import contrasts
 from memories.core.measures import Quantity
 from memories.core.reading import read, read_cached, why_too_long
 from memories.core.relations import CaseReading, Relation, relate
 from memories.core.slots import slot_of
 from memories.core.spelling import same_letters
+from memories.core.text_contradictions import WAYS_OF_TEXTS, find_in_texts, nearest_claims
 from memories.core.topics import announces_change, other_topic
 from memories.core.word_order import difference_of_texts
 
@@ -42,7 +41,6 @@ _CANDIDATES = 3  # claims of the other text that one claim is compared with
 # Words of one text times words of the other, over the pairs of claims that are compared. Two
 # memories of 8,000 characters of prose come to some 20,000.
 MAX_WORD_PAIRS = 150_000
-_MAX_ARRANGED = 1000  # characters of a text whose arrangement is compared
 TOO_LONG = "too long to compare by rules"
 _SHORT = 7  # words and values of the usual statement
 _LENGTH_DISCOUNT = 0.05  # for each one beyond
@@ -135,8 +133,13 @@ def _flip(found: ClaimComparison, left: Reading, right: Reading) -> ClaimCompari
     pair = (found.pair[1], found.pair[0]) if found.pair else None
     reasons, contradiction = found.reasons, found.contradiction
     if pair and found.relation == "contradicts":  # "5 vs 9" names the stored side first
-        again = relate(left.claims[pair[0]], right.claims[pair[1]])
-        if again.relation == found.relation:
+        of_texts = contradiction in WAYS_OF_TEXTS
+        again = (
+            find_in_texts(left, right)
+            if of_texts
+            else relate(left.claims[pair[0]], right.claims[pair[1]])
+        )
+        if again and again.relation == found.relation:
             reasons, contradiction = again.reasons, again.contradiction
     return ClaimComparison(
         found.relation,
@@ -167,39 +170,12 @@ def _compare(a: Reading, b: Reading) -> ClaimComparison:
     if against:
         _, pair = max(against, key=lambda item: (item[0], -item[1][0], -item[1][1]))
         return _in_context(a, b, _answer(verdicts[pair], pair))
-    if whole := _contradiction_of_texts(a, b, verdicts):
-        return whole
+    if verdicts and (whole := find_in_texts(a, b)):
+        return _in_context(a, b, _answer(whole, nearest_claims(a, b, verdicts)))
     found = _agreement(a, b, verdicts)
     if found.relation != "different" and (reason := difference_of_texts(a.text, b.text)):
         found = ClaimComparison("different", (reason,), 0.4, None, found.pair)
     return replace(found, likeness=_likeness(a, b)) if found.relation == "different" else found
-
-
-def _contradiction_of_texts(
-    a: Reading, b: Reading, verdicts: Mapping[tuple[int, int], CaseReading]
-) -> ClaimComparison | None:
-    """Return how two short texts contradict each other by the arrangement of their words, if so.
-
-    Not where each has a value or name that the other lacks: these may be of different cases.
-    """
-    if not verdicts or max(len(a.text), len(b.text)) > _MAX_ARRANGED:
-        return None
-    if any(claim.modality != "fact" for claim in (*a.claims, *b.claims)):
-        return None
-    found = next(filter(None, (rule(a, b) for rule in TEXT_RULES)), None)
-    if found is None or (_exact_keys(a) - b.keys and _exact_keys(b) - a.keys):
-        return None
-    nearest = max(verdicts, key=lambda pair: (_common(a, b, pair), -pair[0], -pair[1]))
-    return _in_context(a, b, _answer(found, nearest))
-
-
-def _exact_keys(reading: Reading) -> frozenset[str]:
-    terms = (term for claim in reading.claims for term in claim.terms)
-    return frozenset(term.key for term in terms if term.kind != "word" and term.weight == 1)
-
-
-def _common(a: Reading, b: Reading, pair: tuple[int, int]) -> int:
-    return len(a.claims[pair[0]].topics & b.claims[pair[1]].topics)
 
 
 def _in_context(a: Reading, b: Reading, found: ClaimComparison) -> ClaimComparison:

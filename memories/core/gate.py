@@ -32,7 +32,7 @@ APART = 0.83
 MAY_BE_SAME = 0.52  # `rate_sameness`
 MAY_BE_HELD = 0.85  # the same, or one says more
 NO_CONTRADICTION = 0.1
-FLOOR = 0.02  # added to the likelihood of a contradiction, which may be 0
+CONTRADICTION_FLOOR = 0.02  # added to the likelihood of a contradiction, which may be 0
 UNLIKELY = 0.3  # likelihood below which a contradiction found by rule is not trusted
 DOUBTFUL = 0.5  # likelihood of a contradiction from which two texts do not merge by themselves
 _HEDGES = frozenset(
@@ -140,7 +140,7 @@ def _decide_undecided(
 
 def rate_sameness(chances: Likelihood) -> float:
     """Return from 0 to about 7 how much speaks for "the same", and not for a contradiction."""
-    return chances.same / math.sqrt(chances.contradicts + FLOOR)
+    return chances.same / math.sqrt(chances.contradicts + CONTRADICTION_FLOOR)
 
 
 def _rank(provenance: str) -> int:

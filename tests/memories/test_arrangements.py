@@ -38,7 +38,7 @@ TURNED = [
         "Table tops are glued before planing.",
         "Table tops are planed first and glued up afterwards.",
     ),
-    ("Never close valve K7 before K9 is open.", "Close valve K7 first, and only then open K9."),
+    ("Close valve K7 before opening K9.", "Open K9 first, and only then close valve K7."),
     ("After the audit, the vault is sealed.", "The vault is sealed before the audit."),
     (
         "The shutters are lowered, and only after that is the power cut.",
@@ -62,6 +62,54 @@ NOT_TURNED = [
         "Drafts are due no later than a day before the deadline.",
     ),
 ]
+
+
+# Other cases, conditions, denials, told changes, one more occasion, other things and predicates.
+HARMLESS = [
+    ("Tea is served hot, juice cold.", "Juice is never hot, tea never cold."),
+    ("Ana owns billing; Ben owns search.", "Ben reviews billing; Ana reviews search."),
+    ("Ann writes the minutes and Bob checks them.", "Bob writes the agenda and Ann checks it."),
+    (
+        "At Rowan House every dose is checked and signed by two nurses, then given.",
+        "Two nurses check and sign each dose at Rowan House, then give it.",
+    ),
+    (
+        "Ana works on Mondays, Ben on Fridays.",
+        "In even weeks Ana works on Fridays, Ben on Mondays.",
+    ),
+    ("Doors are green and frames white.", "Up to 2019 doors were white and frames green."),
+    ("The invoice cannot be paid before it is approved.", "The invoice is approved, then paid."),
+    ("The pump is primed before it is started.", "The pump is started after it is primed."),
+    ("The vault is sealed, and before that audited.", "The audit is done before the sealing."),
+    ("Wear gloves before touching the plates.", "After touching the plates, take off the gloves."),
+    ("Guests eat before staff, staff before the band.", "The band eats after staff and guests."),
+    ("Backups are taken before the deploy.", "Backups are also taken after the deploy."),
+    ("Merging before the review is forbidden.", "Review first, then merge."),
+    ("The truck is weighed before and after loading.", "The truck is weighed after loading."),
+    (
+        "Sow the oats first, then the rye, in spring.",
+        "In autumn, sow the rye first, then the oats.",
+    ),
+    (
+        "Objects are photographed before cleaning.",
+        "We reversed the order: cleaned, then photographed.",
+    ),
+    ("Send the agenda before the meeting.", "Send the minutes after the meeting."),
+    ("Look after the plants before leaving.", "Before leaving, look after the plants."),
+    ("Take the pills after breakfast.", "Take the drops before breakfast."),
+]
+
+
+@pytest.mark.parametrize(("a", "b"), HARMLESS)
+def test_what_is_of_another_case_or_thing_does_not_contradict(a: str, b: str) -> None:
+    ways = {compare(a, b).contradiction, compare(b, a).contradiction}
+    assert not ways & {"order", "pairing"}
+
+
+@pytest.mark.parametrize(("a", "b"), CROSSED + TURNED)
+def test_the_order_of_the_texts_does_not_matter(a: str, b: str) -> None:
+    there, back = compare(a, b), compare(b, a)
+    assert (there.relation, there.contradiction) == (back.relation, back.contradiction)
 
 
 @pytest.mark.parametrize(("a", "b"), CROSSED)

@@ -164,7 +164,7 @@ def test_what_is_asked_is_recorded_by_one_statement_and_nothing_else_is_written(
 
 
 def ask_about(tenant: Tenant, count: int) -> None:
-    """Store questions about as many memories, two each."""
+    """Store questions about the newest memories, two each."""
     with in_workspace(tenant.workspace):
         rows = list(Memory.objects.order_by("-created_at")[:count])
         Ask.objects.bulk_create(
@@ -191,6 +191,17 @@ def test_where_much_was_asked_lately_less_is_asked(
     commit_others(tenant, 20)
     ask_about(tenant, 20)
     assert ids(commit(tenant, NEW, observed_at=MARCH)) == []
+
+
+def test_what_others_were_asked_does_not_count(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nearby, "LATELY", 20)
+    old = commit(tenant, OLD, observed_at=JANUARY)["memory"]["id"]
+    commit_others(tenant, 20)
+    ask_about(tenant, 20)
+    answer = tenant.admin.post("memories", {"content": NEW, "observed_at": MARCH})
+    assert ids(answer.json()) == [old]
 
 
 def test_what_was_asked_long_ago_does_not_count(

@@ -2,7 +2,8 @@
 
 Each rule is a module with `find`, which returns a reading, or None when the rule does not apply.
 The first reading decides. `RULES` are of two claims: denied or reversed claims are checked before
-differing ones. `TEXT_RULES` are of whole texts, where no two claims contradict each other.
+differing ones. `TEXT_RULES` are of whole texts, where no two claims contradict each other
+(`memories/core/text_contradictions.py`).
 """
 
 from __future__ import annotations

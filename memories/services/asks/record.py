@@ -48,10 +48,14 @@ class AskedPair:
     cosine: float
 
 
-def count_asks(memories: int, *, before: Collection[UUID]) -> int:
-    """Return how many pairs were asked about for the newest memories that are not of `before`."""
-    newest = Memory.objects.exclude(pk__in=before).order_by("-created_at", "-id")
-    return Ask.objects.filter(memory__in=newest.values("pk")[:memories]).order_by().count()
+def count_asks(memories: int, *, key: UUID | None, excluding: Collection[UUID]) -> int:
+    """Return how many pairs were asked about for the newest memories of a writer.
+
+    `memories` is of how many (0 and more), `key` the API key that wrote them (None: people), and
+    `excluding` are new ones that do not count. Answered and expired asks do.
+    """
+    own = Memory.objects.filter(key=key).exclude(pk__in=excluding).order_by("-created_at")
+    return Ask.objects.filter(memory__in=own.values("pk")[:memories]).order_by().count()
 
 
 def record_asks(

@@ -2,7 +2,7 @@
 
 Answering costs the agent a turn, so few pairs are selected: of a new memory the nearest are
 estimated as the gate estimates pairs, and `memories/core/asking.py` scores what comes out. The more
-was asked lately, the higher a score must be.
+a writer was asked lately, the higher a score must be.
 Only memories created by this commit are selected: they have no verdict or judgement yet, and only
 a very quick detection run gives them a card. What is asked is recorded, so that the writer can
 fetch it later and nobody is asked about the same two statements again (`memories/services/asks`).
@@ -139,9 +139,9 @@ def add_nearby(
 ) -> list[Committed]:
     """Return the results with the neighbours whose relation the writer should report.
 
-    Pairs beyond the character budget of `comparer` are left out. The selected ones are recorded
-    by one statement in a transaction of its own, which does not wait for the disk: claims are
-    compared while no lock is held.
+    Pairs beyond the character budget of `comparer` are left out. What was asked lately is counted,
+    and the selected ones are recorded, by one statement each in a transaction of its own, which
+    does not wait for the disk: claims are compared while no lock is held.
     """
     scored = {n: _worth(pairs, comparer) for n, pairs in found.items()}
     if not any(scored.values()):
@@ -170,16 +170,18 @@ def add_nearby(
 def _select(
     results: Sequence[Committed], scored: Mapping[int, Sequence[ScoredPair]]
 ) -> dict[int, list[RatedPair]]:
-    """Return what is asked of each result, by the threshold for what was asked lately.
+    """Return what is asked of each result, by the threshold for what this writer was asked lately.
 
     What is asked of one result counts for the next ones of the call.
     """
     created = {
-        n: result.memory.id
+        n: result.memory
         for n, result in enumerate(results)
         if result.memory and result.outcome in CREATED
     }
-    asked = float(count_asks(LATELY, before=created.values()))
+    key = next((memory.key_id for memory in created.values()), None)
+    new = [memory.id for memory in created.values()]
+    asked = float(count_asks(LATELY, key=key, excluding=new))
     best = {}
     for n in created:
         least = threshold(asked / LATELY)
