@@ -27,6 +27,7 @@ from engram.kernel.planning import by_index_in_order
 from engram.kernel.tenancy import in_workspace
 from memories.core.baseline import order_key
 from memories.models import Memory, MemoryTag, Observation
+from memories.services.asks.record import count_asks
 from memories.services.gate import neighbours
 from memories.services.index import nearest, postings, tokens
 from memories.services.index.search_index import ensure_vector_index
@@ -235,6 +236,14 @@ def test_no_large_table_is_read_whole(
         assert full.reader.get(f"memories/{memory.pk}").status_code == 200
         assert full.reader.get(f"memories/{memory.pk}/history").status_code == 200
     assert plans.scanned_whole == set()
+
+
+def test_questions_to_a_writer_are_counted_by_its_newest_memories(full: Tenant, state: str) -> None:
+    with in_workspace(full.workspace), explained() as plans:
+        assert count_asks(200, key=None, excluding=[]) == 0
+    assert plans.scanned_whole == set()
+    # Without statistics the planner may take another index of the workspace.
+    assert state == "fresh" or plans.indexes & {"memory_writer", "memory_newest"}
 
 
 def test_a_sorted_page_of_memories_is_read_in_the_order_of_an_index(
