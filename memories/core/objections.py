@@ -2,7 +2,8 @@
 
 Used only for pairs that no rule could judge. A paraphrase does not repeat a part of the sentence
 with a different rest or with two words exchanged, does not deny what the other text states, does
-not put two steps in the opposite order, and has neither an antonym nor another member of one kind.
+not put two steps in the opposite order or pair things the other way round, and has neither an
+antonym nor another member of one kind.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Final
 from memories.core.alignment import against, kinds_of
 from memories.core.claim_types import Reading, Term
 from memories.core.contradictions.order import other_order
+from memories.core.contradictions.pairing import other_pairing
 from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_name
 from memories.core.function_words import (
@@ -108,6 +110,7 @@ def objection(a: Reading, b: Reading) -> str:
         or other_name(one, other)
         or _exchange(a.text, b.text)
         or other_order(a.text, b.text)
+        or other_pairing(a.text, b.text)
     )
 
 

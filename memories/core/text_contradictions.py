@@ -13,6 +13,7 @@ from typing import Final
 
 from memories.core.cases import CaseReading, Contradiction
 from memories.core.claim_types import Reading
+from memories.core.contradictions.order import ORDERING
 from memories.core.contradictions.registry import TEXT_RULES
 from memories.core.function_words import PREPOSITIONS
 from memories.core.one_more import is_one_more
@@ -21,7 +22,6 @@ from memories.core.text_parts import content_of, tokens_of
 WAYS_OF_TEXTS: Final = frozenset[Contradiction](["pairing", "order"])
 MAX_CHARS: Final = 1000  # of a text that is compared
 _CASE_WORDS: Final = 3  # of an opening phrase, behind its preposition
-_ORDERING: Final = frozenset(["before", "after"])
 # Denials, conditions, told changes and what is not to be done.
 _NOT_PLAIN: Final = re.compile(
     r"\b(?:not?|never|nobody|none|nothing|neither|nor|cannot|without|avoid\w{0,3}|refus\w{1,4}|"
@@ -58,11 +58,18 @@ def _are_comparable(a: Reading, b: Reading) -> bool:
         return False
     if _NOT_PLAIN.search(a.text) or _NOT_PLAIN.search(b.text):
         return False
+    if _is_of_two_occasions(a.text) or _is_of_two_occasions(b.text):
+        return False
     if bool(_PAST.search(a.text)) != bool(_PAST.search(b.text)):
         return False
     if _exact_keys(a) - b.keys and _exact_keys(b) - a.keys:
         return False  # each has a value or a name that the other lacks
     return not (_opening_case(a.text, b.text) or _opening_case(b.text, a.text))
+
+
+def _is_of_two_occasions(text: str) -> bool:
+    """Return whether a text orders twice: "weighed before and after loading"."""
+    return sum(token.lower in ORDERING for token in tokens_of(text)) > 1
 
 
 def _exact_keys(reading: Reading) -> frozenset[str]:
@@ -73,7 +80,7 @@ def _exact_keys(reading: Reading) -> frozenset[str]:
 def _opening_case(text: str, other: str) -> bool:
     """Return whether a text opens with a case that the other lacks: "In winter, \u2026"."""
     tokens = tokens_of(text)
-    if not tokens or tokens[0].lower not in PREPOSITIONS - _ORDERING:
+    if not tokens or tokens[0].lower not in PREPOSITIONS - ORDERING:
         return False
     phrase = takewhile(lambda token: token.kind != "symbol", tokens[1 : 1 + _CASE_WORDS])
-    return not content_of(phrase).keys() <= content_of(tokens_of(other)).keys()
+    return not content_of(phrase) <= content_of(tokens_of(other))

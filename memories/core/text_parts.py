@@ -23,8 +23,6 @@ _FUNCTION_WORDS: Final = (
 )
 DASHES: Final = frozenset("-\u2013\u2014")
 
-Words = dict[str, str]  # content words as they are written, by their concepts
-
 
 def tokens_of(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text, marks included."""
@@ -52,10 +50,10 @@ def _is_range(tokens: Sequence[Token], at: int) -> bool:
     )
 
 
-def content_of(tokens: Iterable[Token], but: Collection[str] = ()) -> Words:
-    """Return the content words of tokens; `but` are lower-case words to leave out."""
-    found: Words = {}
-    for token in tokens:
-        if token.kind != "symbol" and token.lower not in _FUNCTION_WORDS and token.lower not in but:
-            found.setdefault(concept_of(token.lower), token.written or token.text)
-    return found
+def content_of(tokens: Iterable[Token], but: Collection[str] = ()) -> frozenset[str]:
+    """Return the concepts of the content words of tokens, without the lower-case words `but`."""
+    return frozenset(
+        concept_of(token.lower)
+        for token in tokens
+        if token.kind != "symbol" and token.lower not in _FUNCTION_WORDS and token.lower not in but
+    )

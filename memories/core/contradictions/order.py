@@ -9,16 +9,17 @@ from typing import Final, NamedTuple
 
 from memories.core.cases import CaseReading, contradicts
 from memories.core.claim_types import Reading
-from memories.core.function_words import AUXILIARIES, DETERMINERS, PREPOSITIONS, PRONOUNS
+from memories.core.function_words import AUXILIARIES, DETERMINERS, NEGATORS, PREPOSITIONS, PRONOUNS
 from memories.core.number_words import NUMBER_WORDS
-from memories.core.text_parts import DASHES, Words, content_of, split_at, tokens_of
+from memories.core.text_parts import DASHES, content_of, split_at, tokens_of
 from memories.core.tokeniser import Token
 
+OPPOSITE: Final = "the same steps in opposite order"
 MAX_CHARS: Final = 1000  # of a text whose steps are read
-_MAX_PAIRS: Final = 4  # of steps of a text
+_MAX_PAIRS: Final = 6  # of steps of a text
 _STOPS: Final = frozenset(".;:?!")
 _BREAKS: Final = _STOPS | DASHES | {","}
-_CONJUNCTIONS: Final = frozenset(["before", "after"])
+ORDERING: Final = frozenset(["before", "after"])
 _FIRST: Final = frozenset(["first", "firstly", "beforehand"])
 _THEN: Final = frozenset(
     ["then", "afterwards", "afterward", "second", "secondly", "last", "lastly", "finally", "next",
@@ -35,6 +36,8 @@ _MARKS: Final = (
 _HEADS: Final = frozenset(["only", "always", "immediately", "shortly", "right", "even"])
 _POINTERS: Final = frozenset(["that", "this", "which"])
 _BEFORE_POINTERS: Final = frozenset(["and", "only", ","])
+_DENIALS: Final = NEGATORS | {"cannot"}
+_BOUNDING: Final = frozenset(["later", "earlier", "more", "less", "longer", "sooner"])
 _LED: Final = DETERMINERS | {"at"}
 _BEHIND_ADVERBS: Final = (
     (PREPOSITIONS - {"of"}) | DETERMINERS | PRONOUNS | AUXILIARIES
@@ -43,102 +46,95 @@ _BEHIND_ADVERBS: Final = (
 
 
 class _Steps(NamedTuple):
-    earlier: Words
-    later: Words
+    """The content words of two steps."""
+
+    earlier: frozenset[str]
+    later: frozenset[str]
 
 
 def find(a: Reading, b: Reading) -> CaseReading | None:
-    """Find two steps that the texts order differently: by "before", "after", "first \u2026 then".
+    """Find two steps that the texts order differently: by "before", "after", "first … then".
 
     Of each step of one text and the opposite one of the other, one has all words of the other.
     """
     for one, other in product(_steps(a.text), _steps(b.text)):
         are_like = _holds(one.earlier, other.later) and _holds(one.later, other.earlier)
-        if are_like and (found := _turned(one, other)):
-            return contradicts("order", found, confidence=0.65)
+        if are_like and _are_turned(one, other):
+            return contradicts("order", OPPOSITE, confidence=0.65)
     return None
 
 
 def other_order(a: str, b: str) -> str:
-    """Return words of two steps that two texts order differently, "" when they do not.
+    """Return `OPPOSITE` when two texts order words of two steps differently, else "".
 
     They need not be the same steps, so this is no contradiction yet.
     """
-    found = (_turned(one, other) for one, other in product(_steps(a), _steps(b)))
-    return next(filter(None, found), "")
+    pairs = product(_steps(a), _steps(b))
+    return OPPOSITE if any(_are_turned(one, other) for one, other in pairs) else ""
 
 
-def _turned(one: _Steps, other: _Steps) -> str:
-    """Return a word of each step that stands in the opposite step of the other text."""
-    ahead = one.earlier.keys() - one.later.keys()
-    behind = one.later.keys() - one.earlier.keys()
-    first = ahead & (other.later.keys() - other.earlier.keys())
-    second = behind & (other.earlier.keys() - other.later.keys())
-    if not first or not second:
-        return ""
-    left, right = one.earlier[min(first)], one.later[min(second)]
-    return f"opposite orders of {left} and {right}"
+def _are_turned(one: _Steps, other: _Steps) -> bool:
+    """Return whether a word of each step stands in the opposite step of the other text alone."""
+    ahead, behind = one.earlier - one.later, one.later - one.earlier
+    return not (
+        ahead.isdisjoint(other.later - other.earlier)
+        or behind.isdisjoint(other.earlier - other.later)
+    )
 
 
-def _holds(one: Words, other: Words) -> bool:
-    return one.keys() <= other.keys() or other.keys() <= one.keys()
+def _holds(one: frozenset[str], other: frozenset[str]) -> bool:
+    return one <= other or other <= one
 
 
 def _steps(text: str) -> tuple[_Steps, ...]:
-    """Return the pairs of an earlier and a later step that a text of `MAX_CHARS` names.
-
-    Where it has several of "before" and "after", it may mean two occasions: these are not read.
-    """
+    """Return the pairs of an earlier and a later step that a text of `MAX_CHARS` names."""
     return _read_steps(text) if len(text) <= MAX_CHARS else ()
 
 
 @lru_cache(maxsize=512)
 def _read_steps(text: str) -> tuple[_Steps, ...]:
-    tokens = tokens_of(text)
-    is_single = sum(token.lower in _CONJUNCTIONS for token in tokens) == 1
     pairs = (
         pair
-        for sentence in split_at(tokens, _STOPS)
-        for pair in chain(
-            _around_conjunction(sentence) if is_single else (), _around_adverbs(sentence)
-        )
+        for sentence in split_at(tokens_of(text), _STOPS)
+        for pair in chain(_around_conjunctions(sentence), _around_adverbs(sentence))
     )
     found = [_Steps(_words(one), _words(two)) for one, two in islice(pairs, _MAX_PAIRS)]
     return tuple(steps for steps in found if steps.earlier and steps.later)
 
 
-def _words(tokens: Sequence[Token]) -> Words:
+def _words(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the content words of a step, without units: "ten minutes before"."""
-    return content_of(
-        (
-            token
-            for at, token in enumerate(tokens)
-            if not (
-                at and (tokens[at - 1].kind == "number" or tokens[at - 1].lower in NUMBER_WORDS)
-            )
-        ),
-        _MARKS,
+    words = (
+        token
+        for at, token in enumerate(tokens)
+        if not (at and (tokens[at - 1].kind == "number" or tokens[at - 1].lower in NUMBER_WORDS))
     )
+    return content_of(words, _MARKS)
 
 
 _Pair = tuple[Sequence[Token], Sequence[Token]]
 
 
-def _around_conjunction(sentence: Sequence[Token]) -> Iterator[_Pair]:
-    """Yield the steps around "before" or "after", if a sentence has it."""
-    at = _find(sentence, 0, _CONJUNCTIONS)
-    if at == len(sentence):
-        return
-    is_after = sentence[at].lower == "after"
-    end = _find(sentence, at + 1, _BREAKS)
-    near = sentence[at + 1 : end]
-    if near and near[0].lower in _POINTERS:
-        if is_after and at and sentence[at - 1].lower in _BEFORE_POINTERS:
-            yield sentence[:at], sentence[at + 2 :]  # "\u2026, and only after that \u2026"
-        return
-    is_head = at == 0 or (at == 1 and sentence[0].lower in _HEADS)
-    far = sentence[end + 1 :] if is_head else sentence[_find_last(sentence, at, _BREAKS) : at]
-    yield (near, far) if is_after else (far, near)
+def _around_conjunctions(sentence: Sequence[Token]) -> Iterator[_Pair]:
+    """Yield the steps around each "before" and "after" of a sentence.
+
+    "Never X before Y": where X is denied before Y, Y comes first.
+    """
+    for at, token in enumerate(sentence):
+        if token.lower not in ORDERING:
+            continue
+        is_after = token.lower == "after"
+        end = _find(sentence, at + 1, _BREAKS)
+        near = sentence[at + 1 : end]
+        if near and near[0].lower in _POINTERS:
+            if is_after and at and sentence[at - 1].lower in _BEFORE_POINTERS:
+                yield sentence[:at], sentence[at + 2 :]  # "…, and only after that …"
+            continue
+        is_head = at == 0 or (at == 1 and sentence[0].lower in _HEADS)
+        far = sentence[end + 1 :] if is_head else sentence[_find_last(sentence, at, _BREAKS) : at]
+        is_denied = _is_denied(far)
+        if not (is_denied and is_after):  # "never after Y" says nothing of before
+            yield (near, far) if is_after or is_denied else (far, near)
 
 
 def _around_adverbs(sentence: Sequence[Token]) -> Iterator[_Pair]:
@@ -168,6 +164,15 @@ def _has_adverb(part: Sequence[Token], adverbs: frozenset[str]) -> bool:
         if is_adverb and before not in _LED:
             return True
     return False
+
+
+def _is_denied(tokens: Sequence[Token]) -> bool:
+    """Return whether there is a negation, other than of a bound: "no later than"."""
+    following = (*(token.lower for token in tokens[1:]), "")
+    return any(
+        token.lower in _DENIALS and after not in _BOUNDING
+        for token, after in zip(tokens, following, strict=False)
+    )
 
 
 def _find(tokens: Sequence[Token], start: int, marks: frozenset[str]) -> int:
