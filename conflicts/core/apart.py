@@ -12,9 +12,11 @@ from memories.core.claim_types import Claim
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 from memories.core.topic_words import stems, tokens
 
+# "Was counted" tells of a single time, "is counted" what is done.
 _OBSERVED: Final = re.compile(
     r"\b(?:takes?|took|peaked|fell|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
-    r"measured|counted|currently\sat|load(?:ed)?\stest|is\sat\s\d+(?!\d*(?::\d|\s?[ap]\.?m\b)))\b",
+    r"(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?:measured|counted)|currently\sat|"
+    r"load(?:ed)?\stest|is\sat\s\d+(?!\d*(?::\d|\s?[ap]\.?m\b)))\b",
     re.IGNORECASE,
 )
 _METRIC: Final = re.compile(

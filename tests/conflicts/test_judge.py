@@ -417,7 +417,7 @@ def test_a_new_key_opens_so_many_undecided_cards(tenant: Tenant) -> None:
     [first, _] = [contradict(tenant, tenant.agent)[2] for _ in range(2)]
     one, other, third = contradict(tenant, tenant.agent)
     assert (third["outcome"], third["conflict"]) == ("capped", None)
-    assert third["detail"].startswith("Recorded. As many conflicts")
+    assert third["detail"].startswith("Recorded. A new key may have only so many")
     reported = tenant.agent.post("conflicts", {"memory_ids": [one, other]})
     assert (reported.status_code, reported.json()) == (202, {"outcome": "capped"})
     assert len(cards(tenant, status="open")) == 2

@@ -34,13 +34,13 @@ from memories.services.locks import lock
 MERGEABLE = (JudgedRelation.SAME, JudgedRelation.REFINES)
 DETAIL = {
     "opened": "A card asks people which of them holds.",
-    "joined": "A card that waits for people has grown by this.",
+    "joined": "This was added to a card that waits for people.",
     "known": "A card asks people about these already.",
     "decided": "People have decided about these, and neither claims anything else since.",
     "kept": "Kept. Few of your contradictions were confirmed: a card is opened when somebody else "
     "says the same.",
-    "capped": "Recorded. As many conflicts that you opened as a new key may have wait for people: "
-    "report it again when some are decided.",
+    "capped": "Recorded. A new key may have only so many undecided conflicts, and yours has them: "
+    "report it again when people have decided some.",
     "disputed": "A card asks people which of them holds; nothing else is done while it waits.",
     "replaced": "The other memory is superseded by this one.",
     "pending": "A person is asked whether the other memory is superseded by this one.",

@@ -20,6 +20,17 @@ from tests.conflicts.rules.stories import rules_of
         ("opposites", "The side gate is locked.", "The side gate is unlocked."),
         ("negation", "The export holds names.", "The export does not hold names."),
         ("owner", "Ana approves the refunds.", "Boris approves the refunds."),
+        ("number", "The coins are counted by 3 people.", "The coins are counted by 5 people."),
+        (
+            "pairing",
+            "Guides wear red, stewards yellow.",
+            "Stewards wear red, guides yellow.",
+        ),
+        (
+            "order",
+            "The hall is swept before the chairs are set up.",
+            "The chairs are set up first, and the hall is swept afterwards.",
+        ),
     ],
 )
 def test_a_contradiction_is_found_by_its_way(way: Contradiction, older: str, newer: str) -> None:
@@ -34,6 +45,7 @@ def test_a_contradiction_is_found_by_its_way(way: Contradiction, older: str, new
         ("The fee excludes VAT.", "The fee is without VAT."),
         ("The train to Gdansk stops at platform 4.", "The bus to Gdansk stops at platform 4."),
         ("The search timeout is 30 s.", "The search timeout is 30000 ms."),
+        ("12 bees were counted at the hive.", "15 bees were counted at the hive."),
     ],
 )
 def test_what_agrees_or_speaks_of_other_things_is_not(older: str, newer: str) -> None:
