@@ -74,7 +74,7 @@ MEASURED: Final = ("caption", "unseen")  # kinds of pairs that are never trained
 NO_CONFLICT: Final = ("compatible", "updates", "not_a_claim")
 # Share of the pairs without conflict above a threshold, where it is chosen. The aim for another
 # author is at most .01.
-MOST_APART: Final = 0.0075
+MOST_APART: Final = 0.008
 MOST_SUGGESTED: Final = 0.04  # share of contradictions that may be suggested as the same
 OWN: Final = [
     {"author": author, "a": a, "b": b, "label": label, "kind": "pair"}

@@ -28,8 +28,9 @@ ALIKE = 1.1
 # suggested when it is likely enough the same, or when one text most likely holds the other. All
 # were chosen together on the estimates of authors left out (`benchmarks/likelihood.py`), so what
 # is measured there is a little too good.
-APART = 0.83
-MAY_BE_SAME = 0.52  # `rate_sameness`
+APART = 0.82
+MAY_BE_SAME = 0.505  # `rate_sameness`
+LEAST_SAME = 0.2  # likelihood of "the same", however unlikely a contradiction is
 MAY_BE_HELD = 0.85  # the same, or one says more
 NO_CONTRADICTION = 0.1
 CONTRADICTION_FLOOR = 0.02  # added to the likelihood of a contradiction, which may be 0
@@ -131,7 +132,7 @@ def _decide_undecided(
         reasons = (*comparison.reasons, "they probably contradict each other")
         return GateDecision("kept_apart", "stored", reasons)
     else:
-        is_same = rate_sameness(chances) >= MAY_BE_SAME
+        is_same = chances.same >= LEAST_SAME and rate_sameness(chances) >= MAY_BE_SAME
         is_held = chances.same + chances.refines >= MAY_BE_HELD
         is_alike = is_same or (is_held and chances.contradicts < NO_CONTRADICTION)
     outcome: GateOutcome = "suggested" if is_alike and not is_clear else "created"
