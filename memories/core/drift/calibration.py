@@ -46,13 +46,13 @@ class Calibration:
 
 CALIBRATIONS: Final[Mapping[str, Calibration]] = {
     "all-MiniLM-L6-v2": Calibration(
-        weights=(5.922, -0.354, 6.051, -2.237, 0.129, 0.861, -0.249, -1.407, 3.345),
-        bias=-0.959,
+        weights=(5.952, -0.339, 5.901, -2.381, 0.081, 0.825, -0.303, -1.402, 3.292),
+        bias=-0.876,
         near_phrases=0.45,
     ),
     "all-MiniLM-L6-v2-int8": Calibration(
-        weights=(5.479, -0.109, 6.173, -2.561, -0.198, 0.72, -0.458, -0.97, 2.722),
-        bias=-0.438,
+        weights=(5.429, -0.078, 6.025, -2.675, -0.225, 0.693, -0.494, -0.979, 2.698),
+        bias=-0.381,
         near_phrases=0.45,
     ),
 }
