@@ -23,17 +23,17 @@ from typing import Final
 from memories.core.likelihood import Likelihood
 from memories.core.text import tokens
 
-INTERCEPT: Final = -1.43
+INTERCEPT: Final = -1.48
 OF_RARITY: Final = 0.33
-OF_SIZE: Final = -0.24  # per power of ten memories
+OF_SIZE: Final = -0.23  # per power of ten memories
 OF_LOG: Final = Likelihood(
-    contradicts=1.15, same=0.25, refines=-0.28, different=-0.68, updates=0.32
+    contradicts=1.14, same=0.23, refines=-0.27, different=-0.68, updates=0.31
 )
 FLOOR: Final = 0.01  # added to each probability before its logarithm
 WORTH_ASKING: Final = -2.87
-RATE: Final = 0.35  # questions a memory up to which the threshold is `WORTH_ASKING`
+RATE: Final = 0.40  # questions a memory up to which the threshold is `WORTH_ASKING`
 LATELY: Final = 200  # memories of a writer whose questions are counted; fewer count as so many
-RESTRAINT: Final = 3.0  # by how much the threshold rises where e times as many are asked
+RESTRAINT: Final = 4.0  # by how much the threshold rises where e times as many are asked
 RARE: Final = 0.08  # in `nearness`, where the cosine has weight 1
 LEAST_RARITY: Final = 0.5
 MOST_RARITY: Final = 8.0  # in `score`: notes of one template share many words
