@@ -21,6 +21,7 @@ from memories.core.text_parts import content_of, tokens_of
 
 WAYS_OF_TEXTS: Final = frozenset[Contradiction](["pairing", "order"])
 MAX_CHARS: Final = 1000  # of a text that is compared
+_MIN_COMMON: Final = 2  # words of both: fewer cannot be arranged in two ways
 _CASE_WORDS: Final = 3  # of an opening phrase, behind its preposition
 # Denials, conditions, told changes and what is not to be done.
 _NOT_PLAIN: Final = re.compile(
@@ -31,15 +32,15 @@ _NOT_PLAIN: Final = re.compile(
     r"nam(?:ed|ing)\safter)\b|n['\u2019]t\b",
     re.IGNORECASE,
 )
-
 _PAST: Final = re.compile(r"\b(?:was|were|had|did|became|last|ago|yesterday)\b", re.IGNORECASE)
 
 
 def find_in_texts(a: Reading, b: Reading) -> CaseReading | None:
     """Return how two texts of at most `MAX_CHARS` contradict each other as a whole, if they do."""
-    if max(len(a.text), len(b.text)) > MAX_CHARS or not _are_comparable(a, b):
+    if max(len(a.text), len(b.text)) > MAX_CHARS or len(a.keys & b.keys) < _MIN_COMMON:
         return None
-    return next(filter(None, (rule(a, b) for rule in TEXT_RULES)), None)
+    found = next(filter(None, (rule(a, b) for rule in TEXT_RULES)), None)
+    return found if found and _are_comparable(a, b) else None
 
 
 def nearest_claims(a: Reading, b: Reading, pairs: Iterable[tuple[int, int]]) -> tuple[int, int]:

@@ -91,7 +91,7 @@ def _steps(text: str) -> tuple[_Steps, ...]:
     return _read_steps(text) if len(text) <= MAX_CHARS else ()
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def _read_steps(text: str) -> tuple[_Steps, ...]:
     pairs = (
         pair

@@ -10,12 +10,7 @@ from typing import Final, NamedTuple
 
 from memories.core.cases import CaseReading, contradicts
 from memories.core.claim_types import Reading
-from memories.core.text_parts import (
-    DASHES,
-    content_of,
-    split_at,
-    tokens_of,
-)
+from memories.core.text_parts import DASHES, content_of, split_at, tokens_of
 
 _BETWEEN: Final = frozenset(".,;:?!") | DASHES | {"and", "but", "while", "whereas"}
 CROSSWISE: Final = "the same things paired the other way round"
@@ -41,11 +36,11 @@ def find(a: Reading, b: Reading) -> CaseReading | None:
     "Blue bags hold treated seed, white ones untreated"; "white bags hold treated seed, blue ones
     untreated". The parts of one text have all words of those of the other.
     """
-    if _has_common_agent(a.text) != _has_common_agent(b.text):
-        return None  # it moves to the head in the active: "Two nurses check and sign it"
     crossings = _crossings(a.text, b.text)
     if not any(_are_like(mine, theirs) for mine, theirs in crossings):
         return None
+    if _has_common_agent(a.text) != _has_common_agent(b.text):
+        return None  # it moves to the head in the active: "Two nurses check and sign it"
     return contradicts("pairing", CROSSWISE, confidence=0.7)
 
 
@@ -82,7 +77,7 @@ def _are_like(mine: Set[str], theirs: Set[str]) -> bool:
     return len(mine & theirs) >= least and (mine <= theirs or theirs <= mine)
 
 
-@lru_cache(maxsize=512)
+@lru_cache(maxsize=1024)
 def _parts(text: str) -> _Parts:
     parts = [content_of(part) for part in split_at(tokens_of(text), _BETWEEN)][:_MAX_PARTS]
     counts = Counter(chain.from_iterable(parts))
