@@ -110,13 +110,13 @@ def test_nothing_is_compared_for_asks_before_the_transaction_ends(
 ) -> None:
     """Within it words are looked up; claims are compared when no lock is held any more."""
     within: list[bool] = []
-    best = nearby._best
+    best = nearby._worth
 
     def watched(*given: Any) -> Any:
         within.append(connection.in_atomic_block)
         return best(*given)
 
-    monkeypatch.setattr(nearby, "_best", watched)
+    monkeypatch.setattr(nearby, "_worth", watched)
     asked = build_tenant("asks").agent
     for at, text in (("2026-01-10T09:00:00Z", OLD), ("2026-03-20T09:00:00Z", NEW)):
         sent = asked.post("memories", {"content": text, "observed_at": at})
