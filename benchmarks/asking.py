@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -32,6 +32,7 @@ from uuid import UUID
 import numpy as np
 
 from benchmarks.ground.database import own_database
+from benchmarks.ground.restraint import Restraint
 from conflicts.models import JudgedRelation
 from engram.console.evaluation import stories
 from engram.console.evaluation.agent import label
@@ -157,16 +158,12 @@ def asked(
             of_commit[one.commit].append(one)
     found: list[Candidate] = []
     for commits in file.workspaces:
-        counts: deque[int] = deque(maxlen=asking.LATELY)
+        restraint = Restraint()
         for commit in commits:
-            rise = asking.threshold(sum(counts) / asking.LATELY) - asking.WORTH_ASKING
-            enough = [
-                one
-                for one in of_commit.get(commit, ())
-                if score(one) >= least + (rise if is_restrained else 0.0)
-            ]
-            best = sorted(enough, key=score)[::-1][: nearby.MOST]
-            counts.append(len(best))
+            enough = least + (restraint.rise if is_restrained else 0.0)
+            worth = [one for one in of_commit.get(commit, ()) if score(one) >= enough]
+            best = sorted(worth, key=score)[::-1][: nearby.MOST]
+            restraint.add(len(best))
             found += best
     return found
 

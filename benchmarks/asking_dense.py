@@ -25,6 +25,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from benchmarks.ground.database import own_database
+from benchmarks.ground.restraint import Restraint
 from engram.console.scratch import commit_rows, scratch_workspace
 from engram.kernel.models import Workspace
 from engram.kernel.tenancy import in_workspace
@@ -126,18 +127,14 @@ def _is_right(statement: Statement, others: Sequence[Statement]) -> bool:
 
 def measure(found: Sequence[Asked], *, is_restrained: bool) -> list[dict[str, Any]]:
     """Return the figures of each part."""
-    counts: list[int] = []
+    restraint = Restraint()
     rows: list[dict[str, Any]] = []
     part: dict[str, int] = defaultdict(int)
     for number, one in enumerate(found, 1):
-        lately = sum(counts[-asking.LATELY :]) / asking.LATELY if is_restrained else 0.0
-        least = asking.threshold(lately)
-        right = [
-            is_right
-            for score, is_right in zip(one.scores, one.right, strict=True)
-            if score >= least
-        ][: nearby.MOST]
-        counts.append(len(right))
+        least = asking.WORTH_ASKING + (restraint.rise if is_restrained else 0.0)
+        pairs = zip(one.scores, one.right, strict=True)
+        right = [is_right for score, is_right in pairs if score >= least][: nearby.MOST]
+        restraint.add(len(right))
         part["asked"] += len(right)
         part["right"] += sum(right)
         part["contradictions"] += one.is_contradiction
