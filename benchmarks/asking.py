@@ -31,20 +31,17 @@ from uuid import UUID
 
 import numpy as np
 
+from benchmarks.ground.asks import Restraint, score_neighbours
 from benchmarks.ground.database import own_database
-from benchmarks.ground.restraint import Restraint
 from conflicts.models import JudgedRelation
 from engram.console.evaluation import stories
 from engram.console.evaluation.agent import label
 from engram.console.evaluation.stories import ExpectedRow, FactRow, StoryRow
 from engram.console.scratch import commit_rows, scratch_workspace
-from engram.kernel.tenancy import in_workspace
 from memories.core import asking
-from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.core.likelihood import RELATIONS, Likelihood
 from memories.services.commit import nearby
 from memories.services.commit.draft import Draft
-from memories.services.index.search_index import WordIndex
 
 RATE: Final = 0.25
 PENALTY: Final = 0.1  # C of the logistic regression
@@ -116,12 +113,7 @@ def _candidates(told: Sequence[StoryRow]) -> Iterator[Candidate]:
             if result is None or result.memory is None:
                 continue
             facts[result.memory.id].append((story.id, fact.id))
-            comparer = Comparer(CHARS_A_CALL)
-            with in_workspace(workspace):
-                near = nearby.find_nearby(
-                    [result], WordIndex(), comparer, workspace.embedding_model
-                )
-            for one in nearby.score_pairs(near.get(0, ()), comparer):
+            for one in score_neighbours(workspace, result):
                 others = [name for of, name in facts[one.rated.pair.memory.id] if of == story.id]
                 yield _candidate(story, fact.id, others, one)
 

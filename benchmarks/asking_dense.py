@@ -24,16 +24,12 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+from benchmarks.ground.asks import Restraint, score_neighbours
 from benchmarks.ground.database import own_database
-from benchmarks.ground.restraint import Restraint
 from engram.console.scratch import commit_rows, scratch_workspace
-from engram.kernel.models import Workspace
-from engram.kernel.tenancy import in_workspace
 from memories.core import asking
-from memories.core.comparing import CHARS_A_CALL, Comparer
 from memories.services.commit import nearby
 from memories.services.commit.draft import Draft
-from memories.services.index.search_index import WordIndex
 
 BEGAN: Final = datetime.fromisoformat("2026-01-01T00:00:00+00:00")
 APART: Final = timedelta(minutes=10)
@@ -101,21 +97,17 @@ def gather(statements: Sequence[Statement]) -> Iterator[Asked]:
             if result is None or result.memory is None:
                 yield Asked(statement.contradicts, (), ())
                 continue
-            found = _could_ask(workspace, result)
+            found = [
+                one
+                for one in score_neighbours(workspace, result)
+                if one.score >= asking.WORTH_ASKING
+            ]
             yield Asked(
                 statement.contradicts,
                 [one.score for one in found],
                 [_is_right(statement, told[one.rated.pair.memory.id]) for one in found],
             )
             told[result.memory.id].append(statement)
-
-
-def _could_ask(workspace: Workspace, result: Any) -> list[nearby.ScoredPair]:
-    comparer = Comparer(CHARS_A_CALL)
-    with in_workspace(workspace):
-        near = nearby.find_nearby([result], WordIndex(), comparer, workspace.embedding_model)
-    found = nearby.score_pairs(near.get(0, ()), comparer)
-    return [one for one in found if one.score >= asking.WORTH_ASKING]
 
 
 def _is_right(statement: Statement, others: Sequence[Statement]) -> bool:

@@ -2,15 +2,13 @@
 
 A rule and its lifting share few words: "Deployed on Wednesdays only", "on whatever day they like".
 Either cue alone says little, so they decide nothing; they are features of
-`memories/core/pair_features.py`.
+`memories/core/pair_features.py`. Texts are collapsed (`memories/core/spelling.py`).
 """
 
 from __future__ import annotations
 
 import re
 from typing import Final
-
-from memories.core.spelling import collapse
 
 _WHO: Final = r"(?:you|they|we|he|she|it|one)"
 _FREE: Final = re.compile(
@@ -35,11 +33,10 @@ _BOUND: Final = re.compile(
 
 def sets_limit(a: str, b: str) -> bool:
     """Return whether the second text alone restricts what it says to some or to an amount."""
-    return bool(_LIMITED.search(collapse(b))) and not _LIMITED.search(collapse(a))
+    return bool(_LIMITED.search(b)) and not _LIMITED.search(a)
 
 
 def lifts_bound(a: str, b: str) -> bool:
     """Return whether the second text leaves free what the first one, perhaps, binds."""
-    one, other = collapse(a), collapse(b)
-    is_bound = _BOUND.search(one) and not _FREE.search(one)
-    return bool(is_bound and _FREE.search(other) and not _BOUND.search(other))
+    is_bound = _BOUND.search(a) and not _FREE.search(a)
+    return bool(is_bound and _FREE.search(b) and not _BOUND.search(b))

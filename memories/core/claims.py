@@ -132,14 +132,10 @@ def _flip(found: ClaimComparison, left: Reading, right: Reading) -> ClaimCompari
     specific: dict[str | None, Literal["a", "b"] | None] = {"a": "b", "b": "a"}
     pair = (found.pair[1], found.pair[0]) if found.pair else None
     reasons, contradiction = found.reasons, found.contradiction
-    if pair and found.relation == "contradicts":  # "5 vs 9" names the stored side first
-        of_texts = contradiction in WAYS_OF_TEXTS
-        again = (
-            find_in_texts(left, right)
-            if of_texts
-            else relate(left.claims[pair[0]], right.claims[pair[1]])
-        )
-        if again and again.relation == found.relation:
+    is_of_claims = found.relation == "contradicts" and contradiction not in WAYS_OF_TEXTS
+    if pair and is_of_claims:  # "5 vs 9" names the stored side first
+        again = relate(left.claims[pair[0]], right.claims[pair[1]])
+        if again.relation == found.relation:
             reasons, contradiction = again.reasons, again.contradiction
     return ClaimComparison(
         found.relation,

@@ -62,6 +62,10 @@ ADDITIVES = words_of("also too additionally besides another both along plus alon
 OPERATORS = words_of("unless except some several most many few half or either neither")
 EXCLUSIVES = words_of("only solely exclusively just sole")
 NEGATORS = words_of("not never no none nobody nothing neither nor")
+# All words without content of their own.
+FUNCTION_WORDS = (
+    AUXILIARIES | CONJUNCTIONS | DETERMINERS | FILLERS | NEGATORS | PREPOSITIONS | PRONOUNS
+)
 FORMS_OF_BE = words_of("is are was were be been being")
 # May refer to the sentence before.
 POINTERS = words_of("it they this that these those he she its")

@@ -20,13 +20,11 @@ from memories.core.contradictions.pairing import other_pairing
 from memories.core.exclusions import find_exclusion
 from memories.core.frames import other_name
 from memories.core.function_words import (
-    AUXILIARIES,
     CONJUNCTIONS,
     DETERMINERS,
-    FILLERS,
+    FUNCTION_WORDS,
     NEGATORS,
     PREPOSITIONS,
-    PRONOUNS,
 )
 from memories.core.lexicon import GRADED, concept_of, opposites_of
 from memories.core.replaced import is_exchanged, words_in_order
@@ -48,9 +46,7 @@ _BOUNDING: Final = frozenset(
     ["more", "less", "fewer", "later", "earlier", "longer", "shorter", "higher", "lower", "over",
      "under"]
 )  # fmt: skip
-_SMALL: Final = (
-    DETERMINERS | PRONOUNS | AUXILIARIES | PREPOSITIONS | FILLERS | CONJUNCTIONS | _NEGATORS
-) | {"only", "other", "further", "else", "matter"}
+_SMALL: Final = FUNCTION_WORDS | _NEGATORS | {"only", "other", "further", "else", "matter"}
 # Words that deny, end or exclude without a negation ("unpaid", "has been dropped").
 _NEGATIVE: Final = re.compile(
     r"\b(?:not?|never|nobody|nothing|none|neither|nor|without|cannot|nil|un\w{4,40}|dis\w{4,40}|"

@@ -192,10 +192,11 @@ def _of_changes(b: str) -> Features:
 
 
 def _of_bounds(a: str, b: str) -> Features:
+    one, other = collapse(a), collapse(b)
     return {
-        "b sets a limit": sets_limit(a, b),
-        "a sets a limit": sets_limit(b, a),
-        "b lifts a bound": lifts_bound(a, b),
+        "b sets a limit": sets_limit(one, other),
+        "a sets a limit": sets_limit(other, one),
+        "b lifts a bound": lifts_bound(one, other),
         "opposite orders": bool(other_order(a, b)),
     }
 

@@ -20,7 +20,6 @@ from memories.core.one_more import is_one_more
 from memories.core.text_parts import content_of, tokens_of
 
 WAYS_OF_TEXTS: Final = frozenset[Contradiction](["pairing", "order"])
-MAX_CHARS: Final = 1000  # of a text that is compared
 _MIN_COMMON: Final = 2  # words of both: fewer cannot be arranged in two ways
 _CASE_WORDS: Final = 3  # of an opening phrase, behind its preposition
 # Denials, conditions, told changes and what is not to be done.
@@ -36,8 +35,11 @@ _PAST: Final = re.compile(r"\b(?:was|were|had|did|became|last|ago|yesterday)\b",
 
 
 def find_in_texts(a: Reading, b: Reading) -> CaseReading | None:
-    """Return how two texts of at most `MAX_CHARS` contradict each other as a whole, if they do."""
-    if max(len(a.text), len(b.text)) > MAX_CHARS or len(a.keys & b.keys) < _MIN_COMMON:
+    """Return how two texts contradict each other as a whole, if they do.
+
+    The reading is the same in either order of the texts. The rules leave out long ones.
+    """
+    if len(a.keys & b.keys) < _MIN_COMMON:
         return None
     found = next(filter(None, (rule(a, b) for rule in TEXT_RULES)), None)
     return found if found and _are_comparable(a, b) else None

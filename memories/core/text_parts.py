@@ -5,22 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from memories.core.function_words import (
-    AUXILIARIES,
-    CONJUNCTIONS,
-    DETERMINERS,
-    FILLERS,
-    NEGATORS,
-    PREPOSITIONS,
-    PRONOUNS,
-)
+from memories.core.function_words import FUNCTION_WORDS
 from memories.core.lexicon import concept_of
 from memories.core.spelling import collapse, normalise
 from memories.core.tokeniser import Token, tokenise
 
-_FUNCTION_WORDS: Final = (
-    AUXILIARIES | CONJUNCTIONS | DETERMINERS | FILLERS | NEGATORS | PREPOSITIONS | PRONOUNS
-)
+MAX_CHARS: Final = 1000  # of a text whose arrangement is compared
 DASHES: Final = frozenset("-\u2013\u2014")
 
 
@@ -55,5 +45,5 @@ def content_of(tokens: Iterable[Token], but: Collection[str] = ()) -> frozenset[
     return frozenset(
         concept_of(token.lower)
         for token in tokens
-        if token.kind != "symbol" and token.lower not in _FUNCTION_WORDS and token.lower not in but
+        if token.kind != "symbol" and token.lower not in FUNCTION_WORDS and token.lower not in but
     )

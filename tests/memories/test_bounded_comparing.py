@@ -110,11 +110,11 @@ def test_nothing_is_compared_for_asks_before_the_transaction_ends(
 ) -> None:
     """Within it words are looked up; claims are compared when no lock is held any more."""
     within: list[bool] = []
-    best = nearby._worth
+    worth = nearby._worth
 
     def watched(*given: Any) -> Any:
         within.append(connection.in_atomic_block)
-        return best(*given)
+        return worth(*given)
 
     monkeypatch.setattr(nearby, "_worth", watched)
     asked = build_tenant("asks").agent

@@ -177,42 +177,34 @@ def ask_about(tenant: Tenant, count: int) -> None:
         )  # fmt: skip
 
 
-def commit_others(tenant: Tenant, count: int) -> None:
-    texts = [f"Word{n}a word{n}b word{n}c." for n in range(count)]
+def commit_others(tenant: Tenant, count: int, word: str = "Word") -> None:
+    texts = [f"{word}{n}a {word}{n}b {word}{n}c." for n in range(count)]
     body = {"memories": [{"content": text} for text in texts]}
     assert tenant.agent.post("memories/batch", body).status_code in {200, 201}
 
 
-def test_where_much_was_asked_lately_less_is_asked(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def old(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Return the id of a memory before twenty about which the agent was asked much lately."""
     monkeypatch.setattr(nearby, "LATELY", 20)
-    commit(tenant, OLD, observed_at=JANUARY)
+    found: str = commit(tenant, OLD, observed_at=JANUARY)["memory"]["id"]
     commit_others(tenant, 20)
     ask_about(tenant, 20)
+    return found
+
+
+@pytest.mark.usefixtures("old")
+def test_where_much_was_asked_lately_less_is_asked(tenant: Tenant) -> None:
     assert ids(commit(tenant, NEW, observed_at=MARCH)) == []
 
 
-def test_what_others_were_asked_does_not_count(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nearby, "LATELY", 20)
-    old = commit(tenant, OLD, observed_at=JANUARY)["memory"]["id"]
-    commit_others(tenant, 20)
-    ask_about(tenant, 20)
+def test_what_others_were_asked_does_not_count(tenant: Tenant, old: str) -> None:
     answer = tenant.admin.post("memories", {"content": NEW, "observed_at": MARCH})
     assert ids(answer.json()) == [old]
 
 
-def test_what_was_asked_long_ago_does_not_count(
-    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(nearby, "LATELY", 20)
-    old = commit(tenant, OLD, observed_at=JANUARY)["memory"]["id"]
-    commit_others(tenant, 20)
-    ask_about(tenant, 20)
-    body = {"memories": [{"content": f"Term{n}a term{n}b."} for n in range(20)]}
-    tenant.agent.post("memories/batch", body)
+def test_what_was_asked_long_ago_does_not_count(tenant: Tenant, old: str) -> None:
+    commit_others(tenant, 20, word="Term")
     assert ids(commit(tenant, NEW, observed_at=MARCH)) == [old]
 
 

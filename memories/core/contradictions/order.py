@@ -11,11 +11,10 @@ from memories.core.cases import CaseReading, contradicts
 from memories.core.claim_types import Reading
 from memories.core.function_words import AUXILIARIES, DETERMINERS, NEGATORS, PREPOSITIONS, PRONOUNS
 from memories.core.number_words import NUMBER_WORDS
-from memories.core.text_parts import DASHES, content_of, split_at, tokens_of
+from memories.core.text_parts import DASHES, MAX_CHARS, content_of, split_at, tokens_of
 from memories.core.tokeniser import Token
 
 OPPOSITE: Final = "the same steps in opposite order"
-MAX_CHARS: Final = 1000  # of a text whose steps are read
 _MAX_PAIRS: Final = 6  # of steps of a text
 _STOPS: Final = frozenset(".;:?!")
 _BREAKS: Final = _STOPS | DASHES | {","}

@@ -10,11 +10,10 @@ from typing import Final, NamedTuple
 
 from memories.core.cases import CaseReading, contradicts
 from memories.core.claim_types import Reading
-from memories.core.text_parts import DASHES, content_of, split_at, tokens_of
+from memories.core.text_parts import DASHES, MAX_CHARS, content_of, split_at, tokens_of
 
 _BETWEEN: Final = frozenset(".,;:?!") | DASHES | {"and", "but", "while", "whereas"}
 CROSSWISE: Final = "the same things paired the other way round"
-MAX_CHARS: Final = 1000  # of a text whose parts are compared
 _MAX_PARTS: Final = 8
 _MIN_SHARE: Final = 0.6  # of the words of the two parts that both texts have
 
