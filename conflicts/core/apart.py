@@ -22,7 +22,7 @@ _OBSERVED: Final = re.compile(
 _METRIC: Final = re.compile(
     r"\b(?:coverage|churn|conversion|retention\srate|latency|revenue|turnover|uptime|usage|accuracy|"
     r"precision|recall|loss|error\srate|signups?|users|headcount|attendance|balance|backlog|"
-    r"runway|traffic|throughput|(?:cpu|server|system|peak|average|base|disk)\sload|temperature|weight|speed|stock|progress|percentile)\b",
+    r"runway|traffic|throughput|(?:cpu|server|system|peak|average|base|disk)\sload|temperature|speed|stock|progress|percentile)\b",
     re.IGNORECASE,
 )
 _SET: Final = re.compile(

@@ -13,7 +13,8 @@ from typing import Final
 
 from memories.core.function_words import NEGATORS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
-from memories.core.slot_types import Frame
+from memories.core.slot_leads import find_lead
+from memories.core.slot_types import PLACE, Frame
 from memories.core.slot_words import (
     ARTICLES,
     BY,
@@ -32,7 +33,6 @@ from memories.core.slot_words import (
 )
 from memories.core.tokeniser import stem
 
-PLACE: Final = "place"
 _COPULAS: Final = {"is": "now", "are": "now", "was": "then", "were": "then"}
 # Verbs and participles with one complement at a time: the preposition, and what they say.
 _PLACED: Final = {
@@ -51,6 +51,11 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     """Yield the readings of a sentence, the likeliest first."""
     if not NEGATORS.isdisjoint(word.lower() for word in words):
         return
+    if lead := find_lead(words):
+        attribute, end, value, stop = lead
+        if not _description(words[:end]):
+            thing, is_named = _thing(words[:end])
+            yield Frame(attribute, thing, words[value:stop], is_named=is_named)
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
     for at in reversed(copulas):
         if 0 < at < len(words) - 1:

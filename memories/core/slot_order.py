@@ -23,7 +23,7 @@ _FORMS: Final = tuple(
     )
 )
 _PLAIN: Final = (
-    (re.compile(r"\s(?:serves|acts|works)\sas\s(?:the\s)?"), " is the "),
+    (re.compile(r"\s(?:serves|acts|works)\sas\s(?:the\s)?(?!an?\s)"), " is the "),
     (re.compile(r"\spassed\saway\s"), " died "),
     (re.compile(r"['’]s?\sdeath\soccurred\s"), " died "),
     (re.compile(r"\s(was|were|is|are)\s(?:first|originally|currently|now)\s(?=\w+ed\b)"), r" \1 "),

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
+
+# Attributes of phrases that do not name one: where a thing is, and what the noun or form of the
+# value names ("is on platform 2").
+PLACE: Final = "place"
+SORT: Final = "sort"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +31,8 @@ class Frame:
 class Slot:
     """What a statement says of a thing: the attribute, the thing's name and the value.
 
-    ``kind`` is "name", "number" (with a ``unit``) or "plain" (common nouns); ``sort`` the noun
-    that classes the value ("the city of Y"), "" without one.
+    ``kind`` is "name", "number" (with a ``unit``), "code" (one word with digits) or "plain" (common
+    nouns); ``sort`` the noun that classes the value ("the city of Y"), "" without one.
     """
 
     attribute: str

@@ -8,6 +8,7 @@ from typing import Final
 
 from memories.core.function_words import DETERMINERS, PRONOUNS, words_of
 from memories.core.lexicon import concept_of
+from memories.core.slot_types import PLACE
 from memories.core.tokeniser import stem
 
 NAME: Final = re.compile(r"[A-Z0-9][\w&.'’/+-]*")
@@ -43,11 +44,20 @@ _NOUNS: Final = {
     "coach": "by coach", "ceo": "chief execut", "owner": "by own", "chair": "by chair",
     "chairperson": "by chair", "chairman": "by chair", "chairwoman": "by chair",
     "publication": stem("published"), "foundation": stem("founded"), "opening": "open",
-    "subsidiary": "parent compani",
+    "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
+    "occupation": "profession", "vendor": "supplier", "physician": "doctor", "boss": "manager",
+    "license": "licence", "seating": "capacity",
 }  # fmt: skip
 _PHRASES: Final = {"mother tongue": "native language", "first language": "native language",
                    "native speaker": "native language", "head office": "headquarters",
-                   "owning team": "owner"}  # fmt: skip
+                   "owning team": "owner", "parent company": "owner", "ip address": "address",
+                   "attending physician": "doctor", "line manager": "manager",
+                   "primary database": "database", "main database": "database",
+                   "data store": "database", "storage place": "location",
+                   "storage location": "location", "home ground": "stadium",
+                   "home stadium": "stadium", "phone extension": "extension",
+                   "country citizenship": "citizenship", "taxonomic family": "family",
+                   "maximum capacity": "capacity", "seating capacity": "capacity"}  # fmt: skip
 _YEARS: Final = words_of("year date")
 # Words of a description that another one may fill at the same time, or next week.
 ONE_OF_MANY: Final = words_of(
@@ -107,10 +117,13 @@ def thing_of(words: Sequence[str]) -> frozenset[str]:
     """
     is_definite = bool(words) and words[0].lower() in ARTICLES
     kept = list(words[is_definite:])
+    noun = ""
     while kept and _CLASS.fullmatch(kept[0]):
         if kept[0] in LINKS:
             return frozenset()
-        kept.pop(0)
+        noun = kept.pop(0)
+    if noun and len(kept) == 1 and any(map(str.isdigit, kept[0])):  # "tenant 4471", "crate A-17"
+        return frozenset([noun, kept[0].lower()])
     if len(kept) < len(words) - is_definite and len(kept) == 1 and _ACRONYM.fullmatch(kept[0]):
         return frozenset()
     if is_definite and len(kept) > 1 and _CLASS.fullmatch(kept[-1]):  # "the Tol tower"

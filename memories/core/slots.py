@@ -12,12 +12,13 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN
-from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS
+from memories.core.function_words import PREPOSITIONS
 from memories.core.number_words import DAYS_IN_WORDS
-from memories.core.slot_frames import PLACE, frames_of
+from memories.core.slot_frames import frames_of
 from memories.core.slot_order import in_plain_order
-from memories.core.slot_types import Frame, Slot
-from memories.core.slot_words import ARTICLES, IDLE, IN_NAMES, NAME, attribute_of
+from memories.core.slot_sorts import split_sort
+from memories.core.slot_types import PLACE, SORT, Frame, Slot
+from memories.core.slot_words import IDLE, IN_NAMES, NAME, attribute_of
 
 _MAX_CHARS: Final = 300
 # "On the third of May" fills no slot of May, nor "the 1st of each month" one of the months.
@@ -35,6 +36,8 @@ _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
 _WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
+_CODE: Final = re.compile(r"[\w+./#-]*\d[\w+./#-]*")
+_BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
 _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 
 
@@ -62,11 +65,13 @@ def are_other_things(left: Slot, right: Slot) -> bool:
 
 def are_exclusive(left: Slot, right: Slot) -> bool:
     """Return whether two slots give one attribute of one thing different values."""
-    if left.thing != right.thing or left.attribute != right.attribute or left.kind != right.kind:
+    if left.thing != right.thing or left.attribute != right.attribute:
+        return False
+    if left.kind != right.kind and {left.kind, right.kind} != {"number", "code"}:
         return False
     if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
         return False
-    if left.kind == "number" and left.unit != right.unit:
+    if left.unit and right.unit and left.unit != right.unit:
         return False
     return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
 
@@ -87,36 +92,30 @@ def slot_of(text: str) -> Slot | None:
 def _slot(frame: Frame) -> Slot | None:
     if not frame.attribute or not frame.thing or not frame.value:
         return None
-    words = frame.value[1:] if frame.value[0].lower() in ARTICLES else frame.value
-    sort = ""
-    if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
-        sort, words = words[0], words[2:]
-    if not words:
+    sort, words = split_sort(_BOUND.sub("", " ".join(frame.value)).split(), frame.attribute)
+    attribute = frame.attribute
+    if attribute in (PLACE, SORT) and sort not in ("", *IDLE):
+        attribute = attribute_of([sort])
+    kind, value, unit = _kind_of(words, frame.thing)
+    if not kind or attribute == SORT:
         return None
-    written = " ".join(words)
-    attribute = sort if frame.attribute == PLACE and sort not in ("", *IDLE) else frame.attribute
-    if _NUMBER.fullmatch(words[0]):
-        if len(words) > 2:
-            return None
+    return Slot(attribute, frame.thing, value, " ".join(words), kind, sort, frame.when, unit,
+                frame.is_named)  # fmt: skip
+
+
+def _kind_of(words: Sequence[str], thing: frozenset[str]) -> tuple[str, frozenset[str], str]:
+    """Return of which kind a value is, "" for none, its words and its unit."""
+    if not words or not thing:
+        return "", frozenset(), ""
+    if _NUMBER.fullmatch(words[0]) and len(words) <= 2:
         number = frozenset([words[0].replace(",", "")])
-        return Slot(attribute, frame.thing, number, written, "number", sort, frame.when,
-                    " ".join(words[1:]).lower(), frame.is_named)  # fmt: skip
-    if len(words) > 1 and NAME.fullmatch(words[-2]) and _is_noun(words[-1]):
-        sort, words = sort or words[-1], words[:-1]  # "the Platform team"
+        return ("number", number, words[1].lower()) if words[1:] else ("code", number, "")
+    if len(words) == 1 and _CODE.fullmatch(words[0]):
+        return "code", frozenset([words[0].lower()]), ""
     value = _names(words)
     if value and len(words) <= _MAX_NAME:
-        is_named_alike = value <= frame.thing or frame.thing <= value
-        kind = "" if is_named_alike else "name"
-    else:
-        value, kind = frozenset(words), "plain" if _are_plain(words) else ""
-    if not kind:
-        return None
-    return Slot(attribute, frame.thing, value, written, kind, sort, frame.when, "", frame.is_named)
-
-
-def _is_noun(word: str) -> bool:
-    """Return whether a word may be the noun that classes a name before it."""
-    return bool(_PLAIN.fullmatch(word)) and word not in PRONOUNS | DETERMINERS | PREPOSITIONS
+        return ("" if value <= thing or thing <= value else "name"), value, ""
+    return ("plain" if _are_plain(words) else ""), frozenset(words), ""
 
 
 def _names(words: Sequence[str]) -> frozenset[str]:

@@ -1,0 +1,60 @@
+"""The noun that classes the value of an attribute: "the city of Y", "platform 2", "Heron House"."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS, words_of
+from memories.core.slot_types import SORT
+from memories.core.slot_words import ARTICLES, NAME
+
+_NOUN: Final = re.compile(r"[a-z][a-z-]{2,30}")
+_CODE: Final = re.compile(r"(?=\S{0,20}\d)[\w.-]{1,20}")
+_NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS
+# Nouns that class a number or a name though they are capitals: "Room 12", "Heron House".
+_CAPITALS: Final = words_of(
+    "room version port office gate platform floor unit building block suite hall house bay ward"
+    " team group class plan tier department division wing family region zone desk shelf rack"
+)
+_ORDINALS: Final = words_of(
+    "ground top first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+    " lower upper bottom"
+)
+# Values whose form says of which attribute they are.
+_FORMS: Final = {
+    "region": re.compile(r"[a-z]{2}-[a-z]{4,9}-\d"),
+    "address": re.compile(r"\d{1,3}(?:\.\d{1,3}){3}"),
+    "version": re.compile(r"v?\d{1,4}\.\d{1,4}\.\d{1,4}"),
+    "zone": re.compile(r"(?:UTC|GMT)[+-]\d{1,2}"),
+}
+
+
+def split_sort(value: Sequence[str], attribute: str) -> tuple[str, list[str]]:
+    """Return the noun that classes a value, "" without one, and the other words of the value."""
+    words = list(value[1:] if value and value[0].lower() in {*ARTICLES, "a", "an"} else value)
+    if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
+        return words[0], words[2:]
+    if len(words) == 2 and _CODE.fullmatch(words[1]) and _is_noun(words[0]):  # "platform 2"
+        return words[0].lower(), words[1:]
+    if len(words) > 1 and _is_noun(words[-1]) and _is_classed(words[:-1], words[-1], attribute):
+        return words[-1].lower(), words[:-1]
+    if attribute == SORT:
+        if len(words) > 1 and _NOUN.fullmatch(words[0]) and all(map(NAME.fullmatch, words[1:])):
+            return words[0], words[1:]  # "the family Apiaceae"
+        formed = (name for name, form in _FORMS.items() if words and form.fullmatch(words[0]))
+        if name := next(formed, ""):
+            return name, words[:1]
+    return "", words
+
+
+def _is_classed(words: Sequence[str], noun: str, attribute: str) -> bool:
+    """Return whether a noun classes the words before it: "the Platform team", "third floor"."""
+    if noun.islower():
+        return bool(NAME.fullmatch(words[-1])) or (len(words) == 1 and words[0] in _ORDINALS)
+    return attribute == SORT and all(map(NAME.fullmatch, words))
+
+
+def _is_noun(word: str) -> bool:
+    return word.lower() in _CAPITALS or bool(_NOUN.fullmatch(word) and word not in _NOT_NOUNS)
