@@ -14,7 +14,7 @@ from conflicts.core.comparable import (
 from conflicts.core.conditions import are_under_conditions
 from conflicts.core.cues import Cue
 from conflicts.core.rules import one_sentence
-from conflicts.core.rules.pair import Clash, FactPair, nearness_of
+from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
 from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.statements import Statement
@@ -51,7 +51,9 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     """
     a, b = timeline.statements[older], timeline.statements[newer]
     is_near = timeline.cosine(older, newer) >= MIN_COSINE
-    if not (is_near or _share_much(timeline, older, newer)) or not _may_clash(timeline, a, b):
+    # Two names for one role make up much of a short sentence: the vectors may be far apart.
+    shares_much = is_near or timeline.nearness(older, newer) >= MIN_SURE_NEARNESS
+    if not shares_much or not _may_clash(timeline, a, b):
         return None
     announces = timeline.has_cue(newer, *_MOVES_ON)
     is_doubtful = timeline.has_cue(newer, *SETTLES) and is_less_trusted(b, a)
@@ -70,16 +72,6 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     if clash is None or is_settled(timeline, older, newer):
         return None
     return clash
-
-
-def _share_much(timeline: Timeline, older: int, newer: int) -> bool:
-    """Return whether two texts whose vectors are far from each other share rare words.
-
-    Two names for one role make up much of a short sentence.
-    """
-    a, b = timeline.statements[older], timeline.statements[newer]
-    nearness = nearness_of(timeline.cosine(older, newer), timeline.overlap(a.stems & b.stems))
-    return nearness >= MIN_SURE_NEARNESS
 
 
 def _may_clash(timeline: Timeline, a: Statement, b: Statement) -> bool:

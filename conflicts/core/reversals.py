@@ -34,6 +34,8 @@ NAMED_IN_CHANGE: Final = 0.7  # what the change names may be the value that it l
 SAME_VALUE_WEIGHT: Final = 2.0
 EXPLICIT_OLD_WEIGHT: Final = 1.5
 MAX_ADOPTED: Final = 3.0
+MOST_NEARER_TO_CHANGE: Final = 4  # than the claim that it changes
+MOST_NEARER: Final = 5  # than the change to the restatement, or the other way round
 MIN_COMMON_WEIGHT: Final = 1.0
 MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
@@ -158,9 +160,18 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
         or strength < MIN_RESTATED
     ):
         return None
-    if is_taken_back(timeline, old.stems - topic, change, restated):
+    is_one_story = _is_one_story(timeline, earlier, change, restated)
+    if not is_one_story or is_taken_back(timeline, old.stems - topic, change, restated):
         return None
     return Reversal(earlier, change, restated, strength)
+
+
+def _is_one_story(timeline: Timeline, earlier: int, change: int, restated: int) -> bool:
+    """Return whether hardly any fact is nearer to a change than both claims are."""
+    return timeline.is_among_nearest(change, earlier, MOST_NEARER_TO_CHANGE) and (
+        timeline.is_among_nearest(change, restated, MOST_NEARER)
+        or timeline.is_among_nearest(restated, change, MOST_NEARER)
+    )
 
 
 def _is_in_place(timeline: Timeline, old: Statement, turn: Statement, new: Statement) -> bool:

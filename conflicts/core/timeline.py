@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Final, overload
 
 import numpy as np
@@ -22,6 +23,9 @@ from memories.core.topic_words import stems
 PRIOR_FACTS: Final = 16.0
 MAX_WEIGHT: Final = 2.0
 BLOCK_FACTS: Final = 128  # rows of cosines held at once
+# Texts with few common words need a high cosine, and the other way round.
+WEIGHT_FOR_COSINE: Final = 0.08
+MAX_WEIGHED: Final = 8.0
 
 Vectors = npt.NDArray[np.float32]
 
@@ -152,6 +156,25 @@ class Timeline:
         a, b = self._stems[i], self._stems[j]
         shared = self.overlap(a & b)
         return shared and 0.3 + 0.7 * shared / math.sqrt(self.overlap(a) * self.overlap(b))
+
+    def nearness(self, i: int, j: int) -> float:
+        """Return meaning and words together: the cosine, and the weight of the words of both."""
+        shared = self.overlap(self._stems[i] & self._stems[j])
+        return self.cosine(i, j) + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
+
+    def is_among_nearest(self, i: int, j: int, most: int) -> bool:
+        """Return whether fewer than ``most`` neighbours of fact ``i`` are nearer to it than ``j``.
+
+        The more facts a workspace has, the more of them share a word by chance; the facts about
+        one matter are nearer to each other than these.
+        """
+        limit = self.nearness(i, j)
+        others = (k for k in self.neighbours(i) if k != j and self.nearness(i, k) > limit)
+        return sum(1 for _ in islice(others, most)) < most
+
+    def are_among_nearest(self, i: int, j: int, most: int) -> bool:
+        """Return whether `is_among_nearest` holds for both facts."""
+        return self.is_among_nearest(i, j, most) and self.is_among_nearest(j, i, most)
 
     def is_rare(self, stem: str) -> bool:
         """Return whether a stem is rare enough to find neighbours by it."""

@@ -49,10 +49,10 @@ def _of_named(a: str, b: str) -> CaseReading | None:
 
 
 def _way_of(slot: Slot) -> Contradiction:
-    if slot.kind in ("number", "code") and all(
-        part.isascii() and part[:1].isdigit() for part in slot.value
-    ):
-        return "number"
+    if slot.attribute == "version":
+        return "version"
+    if slot.kind in ("number", "code"):
+        return "label" if slot.sort else "number"
     return "owner" if slot.attribute in _OF_OWNERS else "one-at-a-time"
 
 

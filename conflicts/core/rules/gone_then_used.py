@@ -31,6 +31,7 @@ RULE: Final = Rule(
 MIN_THING_WEIGHT: Final = 0.8
 MIN_COSINE: Final = 0.25
 MIN_NAMED_COSINE: Final = 0.15  # where both name the thing, and hardly anybody else does
+MOST_NEARER: Final = 5  # so many facts nearer to one of the two are too many
 _NO_STANDING_CLAIM: Final = (
     Cue.SWITCH,
     Cue.ADJUST,
@@ -83,7 +84,8 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     weight = timeline.overlap(thing)
     if thing & absent_stems(old) or not _is_thing(timeline, gone, thing, named, cosine):
         return None
-    if weight < MIN_THING_WEIGHT or is_replaced(timeline, leaning, end, thing):
+    are_near = timeline.are_among_nearest(leaning, end, MOST_NEARER)
+    if weight < MIN_THING_WEIGHT or not are_near or is_replaced(timeline, leaning, end, thing):
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)
     return Ending(leaning, end, thing, min(0.95, strength))

@@ -13,9 +13,6 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core.claims import ClaimComparison
 
-# Texts with few common words need a high cosine, and the other way round.
-WEIGHT_FOR_COSINE: Final = 0.08
-MAX_WEIGHED: Final = 8.0
 MIN_NEARNESS: Final = 0.80
 MIN_MATTER_WEIGHT: Final = 2.9
 MIN_SLOT_NEARNESS: Final = 0.76
@@ -24,11 +21,6 @@ MIN_SHARED_WEIGHT: Final = 4.5
 # How reasons of claim comparison begin.
 _OTHER_SUBJECT: Final = "other subject"
 _OTHER_ITEM: Final = "other item"
-
-
-def nearness_of(cosine: float, shared: float) -> float:
-    """Return meaning and words together: a cosine, and the weight of the words that both use."""
-    return cosine + WEIGHT_FOR_COSINE * min(shared, MAX_WEIGHED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +71,7 @@ class FactPair:
     @cached_property
     def nearness(self) -> float:
         """Meaning and words together."""
-        return nearness_of(self.cosine, self.shared)
+        return self.timeline.nearness(self.older, self.newer)
 
     @cached_property
     def names_exclude(self) -> bool:
