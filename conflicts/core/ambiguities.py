@@ -113,5 +113,6 @@ def _in_other_words(pair: FactPair) -> Clash | None:
         return None
     if apart.is_other_part(a, b) or apart.is_narrowed(a, b) or apart.is_other_name(a, b):
         return None
-    rules = NAMES_DIFFER if other_names(a.reading, b.reading) else OTHER_WORDS
+    are_named_apart = other_names(a.reading, b.reading) or pair.are_siblings
+    rules = NAMES_DIFFER if are_named_apart else OTHER_WORDS
     return next((clash for find in rules if (clash := find(pair))), None)

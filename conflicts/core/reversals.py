@@ -16,6 +16,7 @@ from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.opposites import denied_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from memories.core import claims
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
 from memories.core.reading import without_user
@@ -154,11 +155,8 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
     limit = 1.0 if brought and brought.isdisjoint(new.stems) else 0.6
     strength = timeline.cosine(earlier, restated) + 0.08 * min(weight, 8.0)
     strength -= 0.1 * new.has(Cue.EVENT)
-    if (
-        weight < MIN_OLD_WEIGHT
-        or adopted > min(limit * weight, MAX_ADOPTED)
-        or strength < MIN_RESTATED
-    ):
+    is_weak = weight < MIN_OLD_WEIGHT or strength < MIN_RESTATED
+    if is_weak or adopted > min(limit * weight, MAX_ADOPTED):
         return None
     is_one_story = _is_one_story(timeline, earlier, change, restated)
     if not is_one_story or is_taken_back(timeline, old.stems - topic, change, restated):
@@ -212,12 +210,18 @@ def _kinds(named: frozenset[str]) -> frozenset[str | int]:
 def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     """Return whether a later text may repeat the old claim and ignore the change.
 
-    It announces nothing itself, gives no third value, and takes no side of the change.
+    It announces nothing itself, gives a value where the change did, and no third one, and takes no
+    side of the change.
     """
+    changed = _dimensions(old) & _dimensions(turn)
+    if changed and changed.isdisjoint(_dimensions(new)):
+        return False
     barred = _ANNOUNCES - {Cue.SWITCH} if old.values & new.values else _ANNOUNCES
     if not (new.cues - old.cues).isdisjoint(barred):
         return False
     if any(claim.transition and claim.transition.old for claim in new.reading.claims):
+        return False
+    if claims.compare(old.reading, new.reading).relation == "contradicts":
         return False
     if takes_third_value(old, new) or new.values & (turn.values - old.values):
         return False

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from itertools import islice
 from typing import Final, overload
 
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from conflicts.core.cues import Cue, cues
 from conflicts.core.facts import DetectiveSettings, Fact
+from conflicts.core.siblings import Siblings, find_siblings
 from conflicts.core.statements import Statement, read
 from memories.core.answer_values import compare_values, is_measured
 from memories.core.spelling import collapse
@@ -124,6 +126,11 @@ class Timeline:
 
     def __len__(self) -> int:
         return len(self.facts)
+
+    @cached_property
+    def siblings(self) -> Siblings:
+        """What the facts tell apart by the words before their nouns."""
+        return find_siblings(fact.content for fact in self.facts)
 
     def has_cue(self, i: int, *wanted: Cue) -> bool:
         """Return whether fact ``i`` has one of the cues, without parsing it fully."""

@@ -7,6 +7,8 @@ can judge are `different`: precision is preferred to recall.
 
 from __future__ import annotations
 
+import re
+
 from memories.core import one_value
 from memories.core.agreements import agreement
 from memories.core.alignment import TermPair
@@ -31,6 +33,7 @@ __all__ = ["CaseReading", "Relation", "relate"]
 # Words that make another name of one: "Old Varda", "East Elmbridge".
 _BEFORE_NAMES = words_of("east west north south upper lower old new great little inner outer")
 _YEARS = "year"
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
 
 
@@ -117,7 +120,11 @@ def _leads_differ(pair: TermPair) -> bool:
 def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
     """Return True for a term that does not identify the subject: the verb, a count or an age."""
     quantity = pair.a.quantity
-    is_count = quantity is not None and quantity.unit == "count"
+    is_count = (
+        quantity is not None
+        and quantity.unit == "count"
+        and not _YEAR.fullmatch(pair.a.text)  # "the 2021 accounts"
+    )
     is_age = (
         quantity is not None and pair.a.prep == pair.b.prep == "from" and _YEARS in quantity.text
     )

@@ -101,6 +101,11 @@ class FactPair:
         return are_single and one[0].polarity != other[0].polarity
 
     @cached_property
+    def are_siblings(self) -> bool:
+        """Return whether the workspace tells what the texts speak of apart."""
+        return self.timeline.siblings.are_apart(*self.texts)
+
+    @cached_property
     def is_one_slot(self) -> bool:
         """Return whether the texts share enough to fill one slot of one sentence."""
         return self.nearness >= MIN_SLOT_NEARNESS and self.shared >= MIN_SLOT_WEIGHT

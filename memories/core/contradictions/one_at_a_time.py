@@ -5,11 +5,18 @@ from __future__ import annotations
 import re
 
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
+from memories.core.claim_types import Claim
 from memories.core.function_words import EXCLUSIVES
 from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable, is_product
 
 # "Only Ana signs cheques" says who else does not, and nothing of what else she signs.
 _ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
+# "Rust is the only language of the shop" says nothing of the market's.
+_ONLY_THERE = re.compile(
+    r"\b(?:is|are|was|were)\s(?:the|our|its|their)\s(?:only|sole)\s", re.IGNORECASE
+)
+# "The port is open on two servers" may hold of both.
+_STATES = frozenset(["open", "closed"])
 # "The default branch is main", "… is called trunk".
 _NAMING = frozenset(["", "have", "call", "name"])
 
@@ -41,15 +48,22 @@ def _is_one_filler_each(case: Case) -> bool:
 
 def _why_exclusive(case: Case) -> str:
     prep = case.left_a[0].prep
-    if case.shared & EXCLUSIVES and not _ONLY_WHO.match(case.a.text):
+    is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
+    if case.shared & EXCLUSIVES and not (is_there or _ONLY_WHO.match(case.a.text)):
         return "only one can hold"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
     if not prep and {case.a.verb, case.b.verb} <= _NAMING and held & FUNCTIONAL:
         return "one value at a time"
     is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
+    if _is_state(case.a) or _is_state(case.b):
+        return ""
     if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
         return "one at a time" if _are_fillers(case) else ""
     return ""
+
+
+def _is_state(claim: Claim) -> bool:
+    return any(term.is_verb and term.text.lower() in _STATES for term in claim.terms)
 
 
 def _are_fillers(case: Case) -> bool:

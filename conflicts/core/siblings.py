@@ -1,0 +1,76 @@
+"""Things of a workspace that its writers tell apart by the word before a noun.
+
+Where "the billing service", "the login service", "the billing portal" and "the login portal" are
+all spoken of, "uploads to the login portal" and "the upload limit of the billing service" are about
+two things, though neither noun is in both.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+from typing import Final
+
+from conflicts.core.apart import IDLE_MODIFIERS
+from memories.core.function_words import FUNCTION_WORDS
+
+_MIN_COMMON: Final = 2  # words before both of two nouns that name things of one kind
+_PAIR: Final = re.compile(
+    r"\b(?:the|our|each|every|this)\s(?P<word>[a-z][a-z-]{2,30})\s(?P<noun>[a-z][a-z-]{2,30})\b",
+    re.IGNORECASE,
+)
+
+Pair = tuple[str, str]  # the word before a noun, and the noun
+
+
+@lru_cache(maxsize=16384)
+def _pairs_of(text: str) -> frozenset[Pair]:
+    """Return the definite nouns of a text with the word before each."""
+    found = ((match["word"].lower(), match["noun"].lower()) for match in _PAIR.finditer(text))
+    return frozenset(
+        pair for pair in found if pair[0] not in IDLE_MODIFIERS and FUNCTION_WORDS.isdisjoint(pair)
+    )
+
+
+@dataclass(frozen=True)
+class Siblings:
+    """The words before each noun, and the nouns after each word, in the facts of a workspace."""
+
+    words_of: Mapping[str, set[str]]
+    nouns_of: Mapping[str, set[str]]
+
+    def are_apart(self, a: str, b: str) -> bool:
+        """Return whether two texts speak of two things that the workspace tells apart."""
+        return any(
+            self._are_apart(one, two)
+            for one, two in product(_pairs_of(a) - _pairs_of(b), _pairs_of(b) - _pairs_of(a))
+            if _is_absent(one, two, b) and _is_absent(two, one, a)
+        )
+
+    def _are_apart(self, one: Pair, two: Pair) -> bool:
+        """Return whether two nouns, or the words before them, stand in each other's place."""
+        (word, noun), (other, second) = one, two
+        has_parallels = len(self.words_of[noun] & self.words_of[second]) >= _MIN_COMMON
+        if word == other:
+            return has_parallels
+        are_of_one_kind = noun == second or has_parallels
+        return are_of_one_kind and bool(self.nouns_of[word] & self.nouns_of[other])
+
+
+def _is_absent(pair: Pair, other: Pair, text: str) -> bool:
+    """Return whether a text has nothing of a pair but what its own has, too."""
+    return all(part in other or part not in text.lower() for part in pair)
+
+
+def find_siblings(texts: Iterable[str]) -> Siblings:
+    """Read what the texts of a workspace tell apart."""
+    words_of: dict[str, set[str]] = defaultdict(set)
+    nouns_of: dict[str, set[str]] = defaultdict(set)
+    for word, noun in frozenset[Pair]().union(*map(_pairs_of, texts)):
+        words_of[noun].add(word)
+        nouns_of[word].add(noun)
+    return Siblings(words_of, nouns_of)
