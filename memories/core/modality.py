@@ -109,6 +109,8 @@ def _is_of_some(lowers: Sequence[str], index: int) -> bool:
 def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     """Return the modality by verbs and tense, for a clause without a fixed cue."""
     present = frozenset(lowers)
+    if _names_a_will(lowers):
+        present -= {"will"}
     is_past = "until" in present and present & _WAS
     if _used_to(lowers) or is_past or _is_from_outdated(lowers):
         return "history"
@@ -121,6 +123,12 @@ def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     if "will" in present and "if" in present:
         return "fact" if _is_of_any_case(lowers) else "hypothetical"
     return "plan" if "will" in present and not present & {"when", "whenever"} else "fact"
+
+
+def _names_a_will(lowers: Sequence[str]) -> bool:
+    """Return whether every "will" is the noun: "the will of the late owner"."""
+    before = [lowers[at - 1] if at else "" for at, word in enumerate(lowers) if word == "will"]
+    return bool(before) and all(word in DETERMINERS for word in before)
 
 
 def _is_proposed(clause: Clause, lowers: Sequence[str]) -> bool:

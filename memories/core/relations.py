@@ -87,8 +87,11 @@ def _other_item(case: Case) -> str:
     """Return a reason when a value names another item or the conditions differ, else ""."""
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
+    narrows_subject = any(
+        term.prep and term.region == "subject" for pair in labels for term in (pair.a, pair.b)
+    )  # "the comb in case 4"
     opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in labels)
-    if labels and (len(clashes) > len(labels) or opens_both):
+    if labels and (len(clashes) > len(labels) or opens_both or narrows_subject):
         return f"other item: {labels[0].a.written} vs {labels[0].b.written}"
     for pair in case.found.same:
         if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):

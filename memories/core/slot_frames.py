@@ -44,6 +44,7 @@ _PLACED: Final = {
 }  # fmt: skip
 _HELD_OF: Final = words_of("citizen native speaker subsidiary")  # "X is a citizen of Y"
 _OF_MANY: Final = words_of("a an one among some part member two three several many")
+_GIVEN: Final = words_of("has have uses use given got chosen appointed elected named")
 _MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
 
 
@@ -72,8 +73,9 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
         if described[2] or not start:  # "The guide of the depot is in French" is no attribute
             yield _frame(described, right[start:], when)
         return
-    if right[0].lower() == "the" and (described := _description(right)):
-        yield _frame(described, left, when)
+    is_definite = right[0].lower() == "the" or any(map(POSSESSIVE.search, right))
+    if is_definite and (described := _description(right)):
+        yield _frame(described, _uncapitalised(left), when)
     elif right[0] == "in":
         yield Frame(PLACE, thing_of(left), right[1:])
     elif len(right) > 3 and right[0] in ("a", "an") and "of" in right[2:-1]:
@@ -86,6 +88,12 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
         thing, is_named = _thing(left)
         for frame in _of_participle(thing, right[0], right[1], right[2:]):
             yield replace(frame, is_named=is_named)
+
+
+def _uncapitalised(words: Sequence[str]) -> Sequence[str]:
+    """Return words from the start of a sentence: "Dark green" is no name, "Dark Harbour" is."""
+    is_plain = len(words) > 1 and all(word.islower() and word.isalpha() for word in words[1:])
+    return [words[0].lower(), *words[1:]] if is_plain else words
 
 
 def _frame(described: tuple[str, frozenset[str], bool], value: Sequence[str], when: str) -> Frame:
@@ -151,19 +159,21 @@ def _of_verb(words: Sequence[str]) -> Iterator[Frame]:
         word = words[at]
         if at < len(words) - 2 and word in _PLACED and words[at + 1] == _PLACED[word][0]:
             yield Frame(_PLACED[word][1], thing_of(words[:at]), words[at + 2 :])
+        elif (words[at + 1] == "been" and word in ("has", "have")) or word == "been":
+            continue
         elif word == "has" and words[at + 1] in ARTICLES and "in" in words[at + 2 :]:
             till = words.index("in", at + 2)
             yield Frame(attribute_of(words[at + 2 : till]), thing_of(words[:at]), words[till + 1 :])
-        elif word in ("has", "uses") and (till := _as_its(words, at)):
+        elif word in _GIVEN and (till := _as_its(words, at)):
             thing, is_named = _thing(words[:at])
             value = words[at + 1 : till]
             yield Frame(attribute_of(words[till + 2 :]), thing, value, is_named=is_named)
-        elif stem(PAST.get(word, word)) in BY:
+        elif stem(PAST.get(word, word)) in BY and not word.endswith("ly"):
             thing, is_named = _thing(words[at + 1 :])
             if not is_named or is_name_phrase(words[at + 1 :]):
                 yield Frame(f"by {base_of(word)}", thing, words[:at], is_named=is_named)
             return
-        elif stem(words[at + 1]) in BY and word.islower():
+        elif stem(words[at + 1]) in BY and word.islower() and not words[at + 1].endswith("ly"):
             continue  # "the Platform team owns it"
         elif word.islower() and word not in LINKS and word not in IN_NAMES:
             yield from _of_class(thing_of(words[:at]), words[at:])
@@ -181,7 +191,7 @@ def _of_common_agent(words: Sequence[str]) -> Iterator[Frame]:
 
 def _as_its(words: Sequence[str], verb: int) -> int:
     """Return the position of "as" in "has Remol as its capital", 0 without it."""
-    found = (at for at in range(verb + 2, len(words) - 2) if words[at] == "as")
+    found = (at for at in range(verb + 2, len(words) - 2) if words[at] in ("as", "for"))
     return next((at for at in found if words[at + 1] in ARTICLES), 0)
 
 
@@ -211,8 +221,9 @@ def _description(words: Sequence[str]) -> tuple[str, frozenset[str], bool] | Non
 
 def _led_by_of(words: Sequence[str]) -> int:
     """Return the position of the "of" before the thing: "the year of birth of X", 0 without it."""
-    ofs = [at for at, word in enumerate(words[:-1]) if word == "of" and at > 1]
-    definite = (at for at in ofs if words[at + 1] in ARTICLES)
+    links = [at for at, word in enumerate(words[:-1]) if word in LINKS and at > 1]
+    ofs = [at for at in links if words[at] == "of"]
+    definite = (at for at in ofs or links if words[at + 1] in ARTICLES)
     return next(definite, ofs[-1] if ofs else 0)
 
 

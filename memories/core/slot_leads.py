@@ -30,16 +30,18 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "database": "stores its data in|keeps its data in|persists to",
     "implementation language": "is implemented in|is coded in|is programmed in",
     "mouth": "drains into|discharges into",
-    "material": "is made of|is made from|is built of|is built from|is built out of",
+    "material": "is made of|is made from|is built of|is built from|is built out of|consists of",
     "stadium": "plays its home games at|plays its home matches at|plays its home games in|"
-    "plays their home games at|plays their home matches at",
+    "plays their home games at|plays their home matches at|plays all its home games at|"
+    "plays all their home games at",
     "home port": "sails out of its home port|sails from its home port",
-    "weight": "weighs",
+    "weight": "weighs|tips the scales at",
     "capacity": "seats|accommodates|sleeps|has room for|has space for|has seats for|"
     "holds up to|holds at most|holds a maximum of",
     "address": "is reachable at|answers at|is reached at|can be reached at",
     "extension": "is reached on extension|can be reached on extension",
-    "founded": "is established in|is set up in|is started in|dates from|dates back to",
+    "founded": "is founded in|is established in|is set up in|is started in|dates from|"
+    "dates back to",
     PLACE: "hangs in|is on display in|is on display at|is exhibited in|is exhibited at|"
     "is shown in|is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
     "is archived in|is installed in|is parked in",

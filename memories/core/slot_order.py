@@ -23,7 +23,27 @@ _FORMS: Final = tuple(
     )
 )
 _PLAIN: Final = (
-    (re.compile(r"\s(?:serves|acts|works)\sas\s(?:the\s)?(?!an?\s)"), " is the "),
+    # "The post of treasurer at X is held by Y", "The ownership of X lies with Y"
+    (
+        re.compile(
+            r"^The\s(?:post|role|office|position|job)\sof\s(?=[^,;:]{3,120}\sis\sheld\sby\s)"
+        ),
+        "The ",
+    ),
+    (re.compile(r"(?<=\S)\sis\sheld\sby\s(?=[A-Z])"), " is "),
+    (
+        re.compile(
+            r"^(?:The\s)?(?:[Oo]wnership\sof|[Rr]esponsibility\sfor)\s(?P<of>[^,;:]{3,120}?)\s"
+            r"(?:lies|rests|is)\swith\s"
+        ),
+        r"The owner of \g<of> is ",
+    ),
+    (re.compile(r"\sand\s(?:nothing|nobody|nowhere|no\sone)\selse$"), ""),
+    (re.compile(r"\s(?:alone|only|outright|directly|entirely|exclusively)(?=\s|$)"), ""),
+    (
+        re.compile(r"\s(?:serves|acts|works|is\sserving|is\sacting)\sas\s(?:the\s)?(?!an?\s)"),
+        " is the ",
+    ),
     (re.compile(r"\spassed\saway\s"), " died "),
     (re.compile(r"['’]s?\sdeath\soccurred\s"), " died "),
     (re.compile(r"\s(was|were|is|are)\s(?:first|originally|currently|now)\s(?=\w+ed\b)"), r" \1 "),

@@ -12,6 +12,7 @@ from memories.core.slot_words import ARTICLES, NAME
 
 _NOUN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 _CODE: Final = re.compile(r"(?=\S{0,20}\d)[\w.-]{1,20}")
+_NUMBER: Final = re.compile(r"\d[\d.,]*")
 _NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS
 # Nouns that class a number or a name though they are capitals: "Room 12", "Heron House".
 _CAPITALS: Final = words_of(
@@ -34,19 +35,23 @@ _FORMS: Final = {
 def split_sort(value: Sequence[str], attribute: str) -> tuple[str, list[str]]:
     """Return the noun that classes a value, "" without one, and the other words of the value."""
     words = list(value[1:] if value and value[0].lower() in {*ARTICLES, "a", "an"} else value)
+    if not words or (len(words) <= 2 and _NUMBER.fullmatch(words[0])):
+        return "", words  # an amount with its unit
     if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
         return words[0], words[2:]
     if len(words) == 2 and _CODE.fullmatch(words[1]) and _is_noun(words[0]):  # "platform 2"
         return words[0].lower(), words[1:]
     if len(words) > 1 and _is_noun(words[-1]) and _is_classed(words[:-1], words[-1], attribute):
         return words[-1].lower(), words[:-1]
-    if attribute == SORT:
-        if len(words) > 1 and _NOUN.fullmatch(words[0]) and all(map(NAME.fullmatch, words[1:])):
-            return words[0], words[1:]  # "the family Apiaceae"
-        formed = (name for name, form in _FORMS.items() if words and form.fullmatch(words[0]))
-        if name := next(formed, ""):
-            return name, words[:1]
-    return "", words
+    return _sort_by_form(words) if attribute == SORT else ("", words)
+
+
+def _sort_by_form(words: list[str]) -> tuple[str, list[str]]:
+    """Return the noun before a name ("the family Apiaceae"), or of a form ("eu-west-1")."""
+    if len(words) > 1 and _NOUN.fullmatch(words[0]) and all(map(NAME.fullmatch, words[1:])):
+        return words[0], words[1:]
+    name = next((name for name, form in _FORMS.items() if form.fullmatch(words[0])), "")
+    return (name, words[:1]) if name else ("", words)
 
 
 def _is_classed(words: Sequence[str], noun: str, attribute: str) -> bool:

@@ -28,7 +28,8 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved"
+            " sculpted drawn sung broadcast approved captained curated supervised conducted"
+            " moderated audited taught"
         ),
     )
 )
@@ -45,13 +46,14 @@ _NOUNS: Final = {
     "chairperson": "by chair", "chairman": "by chair", "chairwoman": "by chair",
     "publication": stem("published"), "foundation": stem("founded"), "opening": "open",
     "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
-    "occupation": "profession", "vendor": "supplier", "physician": "doctor", "boss": "manager",
+    "occupation": "profession", "vendor": "supplier", "physician": "doctor",
+    "captain": "by captain", "head": "by lead", "leader": "by lead", "conductor": "by conduct",
     "license": "licence", "seating": "capacity",
 }  # fmt: skip
 _PHRASES: Final = {"mother tongue": "native language", "first language": "native language",
                    "native speaker": "native language", "head office": "headquarters",
                    "owning team": "owner", "parent company": "owner", "ip address": "address",
-                   "attending physician": "doctor", "line manager": "manager",
+                   "boss": "manager", "attending physician": "doctor", "line manager": "manager",
                    "primary database": "database", "main database": "database",
                    "data store": "database", "storage place": "location",
                    "storage location": "location", "home ground": "stadium",

@@ -35,9 +35,11 @@ _MAX_WORDS: Final = 24
 _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
 _WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _CODE: Final = re.compile(r"[\w+./#-]*\d[\w+./#-]*")
 _BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
+_SHORT: Final = 4  # "shed" is no participle
 _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 
 
@@ -82,7 +84,7 @@ def slot_of(text: str) -> Slot | None:
     text = text.strip().rstrip(".!")
     if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text):
         return None
-    text = in_plain_order(text)
+    text = in_plain_order(_THOUSANDS.sub("", text))
     words = _WORD.findall(text)
     if not 3 <= len(words) <= _MAX_WORDS or len(text) > sum(map(len, words)) + len(words) + 1:
         return None  # longer, or with another clause behind a comma
@@ -130,6 +132,8 @@ def _are_plain(words: Iterable[str]) -> bool:
     """Return whether words are one plain noun phrase: "association football"."""
     found = list(words)
     return len(found) <= _MAX_PLAIN and all(
-        _PLAIN.fullmatch(word) and word not in PREPOSITIONS and not word.endswith(("ed", "ly"))
+        _PLAIN.fullmatch(word)
+        and word not in PREPOSITIONS
+        and not (word.endswith(("ed", "ly")) and len(word) > _SHORT)
         for word in found
     )
