@@ -13,6 +13,7 @@ from conflicts.core.comparable import (
 )
 from conflicts.core.conditions import are_under_conditions
 from conflicts.core.cues import Cue
+from conflicts.core.other_things import are_of_other_things
 from conflicts.core.rules import one_sentence
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
@@ -113,6 +114,6 @@ def _in_other_words(pair: FactPair) -> Clash | None:
         return None
     if apart.is_other_part(a, b) or apart.is_narrowed(a, b) or apart.is_other_name(a, b):
         return None
-    are_named_apart = other_names(a.reading, b.reading) or pair.are_siblings
+    are_named_apart = other_names(a.reading, b.reading) or are_of_other_things(pair)
     rules = NAMES_DIFFER if are_named_apart else OTHER_WORDS
     return next((clash for find in rules if (clash := find(pair))), None)

@@ -26,12 +26,17 @@ from memories.core.cases import (
 from memories.core.claim_types import Claim, Term
 from memories.core.contradictions.registry import RULES
 from memories.core.function_words import words_of
+from memories.core.longer_names import BEFORE_NAMES
 
 __all__ = ["CaseReading", "Relation", "relate"]
 
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
-# Words that make another name of one: "Old Varda", "East Elmbridge".
-_BEFORE_NAMES = words_of("east west north south upper lower old new great little inner outer")
+# Words that tell one of two like things from the other: "the north ward".
+_POSITIONS = BEFORE_NAMES | words_of(
+    "northern southern eastern western front back rear left right top bottom morning evening day"
+    " night early late"
+)
+_OF_THINGS = frozenset(["of", "for"])
 _YEARS = "year"
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
@@ -80,16 +85,25 @@ def _other_subject(case: Case) -> str:
             is_here = pair.a.region == pair.b.region == region
             if is_here and not may_differ and not _is_claimed(pair, alone=len(clashing) == 1):
                 return f"other {region}: {pair.a.written} vs {pair.b.written}"
-    return _other_bearer(case) or _other_item(case)
+    return _other_bearer(case) or _other_position(case) or _other_item(case)
+
+
+def _other_position(case: Case) -> str:
+    """Return a reason when opposite words tell two things apart: "of the north ward", else ""."""
+    for pair in case.found.opposed + case.found.clashes:
+        terms = (pair.a, pair.b)
+        names_things = all(term.text.lower() in _POSITIONS for term in terms)
+        is_of_thing = any(term.region == "subject" or term.prep in _OF_THINGS for term in terms)
+        if names_things and is_of_thing:
+            return f"other subject: {pair.a.written} vs {pair.b.written}"
+    return ""
 
 
 def _other_item(case: Case) -> str:
     """Return a reason when a value names another item or the conditions differ, else ""."""
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
-    narrows_subject = any(
-        term.prep and term.region == "subject" for pair in labels for term in (pair.a, pair.b)
-    )  # "the comb in case 4"
+    narrows_subject = any(map(_is_of_thing, labels))
     opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in labels)
     if labels and (len(clashes) > len(labels) or opens_both or narrows_subject):
         return f"other item: {labels[0].a.written} vs {labels[0].b.written}"
@@ -97,6 +111,14 @@ def _other_item(case: Case) -> str:
         if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
             return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.written}"
     return ""
+
+
+def _is_of_thing(pair: TermPair) -> bool:
+    """Return whether labels belong to what is spoken of: "the comb in case 4", "of room 2"."""
+    terms = (pair.a, pair.b)
+    return any(
+        (term.prep and term.region == "subject") or term.prep in _OF_THINGS for term in terms
+    )
 
 
 def _opens(claim: Claim, label: Term) -> bool:
@@ -110,7 +132,7 @@ def _other_bearer(case: Case) -> str:
     """Return a reason when only one of two names has "Old", "East" or the like before it."""
     for alone in (case.left_a, case.left_b):
         named = [term for term in alone if term.region == "subject" and term.text[0].isupper()]
-        if named and all(term.text.lower() in _BEFORE_NAMES for term in named):
+        if named and all(term.text.lower() in BEFORE_NAMES for term in named):
             return f"other subject: {names(named)}"
     return ""
 

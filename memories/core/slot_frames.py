@@ -8,13 +8,12 @@ a time ("X lives in Y", "X plays the position of Y").
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
-from memories.core.function_words import NEGATORS, words_of
+from memories.core.function_words import NEGATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
 from memories.core.slot_leads import find_lead
-from memories.core.slot_types import PLACE, Frame
+from memories.core.slot_types import PLACE, Frame, Thing
 from memories.core.slot_words import (
     ARTICLES,
     BY,
@@ -55,8 +54,7 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     if lead := find_lead(words):
         attribute, end, value, stop = lead
         if not _description(words[:end]):
-            thing, is_named = _thing(words[:end])
-            yield Frame(attribute, thing, words[value:stop], is_named=is_named)
+            yield Frame(attribute, _thing(words[:end]), words[value:stop])
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
     for at in reversed(copulas):
         if 0 < at < len(words) - 1:
@@ -70,7 +68,9 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
     if described := _description(left):
         places = ("in", "at")
         start = 2 if right[0] in _PLACED and right[1:2] == ["in"] else int(right[0] in places)
-        if described[2] or not start:  # "The guide of the depot is in French" is no attribute
+        if (
+            described[1].is_named or not start
+        ):  # "The guide of the depot is in French" is no attribute
             yield _frame(described, right[start:], when)
         return
     is_definite = right[0].lower() == "the" or any(map(POSSESSIVE.search, right))
@@ -85,9 +85,7 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
     elif _is_role(right) and (described := _description(["the", *right])):
         yield _frame(described, left, when)
     elif len(right) > 2:
-        thing, is_named = _thing(left)
-        for frame in _of_participle(thing, right[0], right[1], right[2:]):
-            yield replace(frame, is_named=is_named)
+        yield from _of_participle(_thing(left), right[0], right[1], right[2:])
 
 
 def _uncapitalised(words: Sequence[str]) -> Sequence[str]:
@@ -96,9 +94,9 @@ def _uncapitalised(words: Sequence[str]) -> Sequence[str]:
     return [words[0].lower(), *words[1:]] if is_plain else words
 
 
-def _frame(described: tuple[str, frozenset[str], bool], value: Sequence[str], when: str) -> Frame:
-    attribute, thing, is_named = described
-    return Frame(attribute, thing, value, when, is_named)
+def _frame(described: tuple[str, Thing], value: Sequence[str], when: str) -> Frame:
+    attribute, thing = described
+    return Frame(attribute, thing, value, when)
 
 
 def _is_role(words: Sequence[str]) -> bool:
@@ -107,13 +105,14 @@ def _is_role(words: Sequence[str]) -> bool:
     return (
         0 < len(role) <= _MAX_ROLE
         and all(word.isalpha() and word.islower() for word in role)
+        and role[0] not in PREPOSITIONS
         and _OF_MANY.isdisjoint(role)
         and not role[-1].endswith(("ed", "s"))
     )
 
 
 def _of_participle(
-    thing: frozenset[str], participle: str, preposition: str, rest: Sequence[str]
+    thing: Thing, participle: str, preposition: str, rest: Sequence[str]
 ) -> Iterator[Frame]:
     placed, said = _PLACED.get(participle, ("", ""))
     if preposition == "by" and stem(participle) in BY:
@@ -137,7 +136,7 @@ def _role_before_name(words: Sequence[str]) -> tuple[str, Sequence[str]]:
     return (attribute_of(role), words[start:]) if role and len(role) <= 2 else ("", words)
 
 
-def _of_class(thing: frozenset[str], words: Sequence[str]) -> Iterator[Frame]:
+def _of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     """Read a value with the noun that classes it: "plays the position of Y"."""
     at = next((i for i, word in enumerate(words[:-2]) if word == "the"), -1)
     if not 0 < at <= 2 or words[at + 2 : at + 3] != ["of"] or not words[at + 1].islower():
@@ -165,13 +164,12 @@ def _of_verb(words: Sequence[str]) -> Iterator[Frame]:
             till = words.index("in", at + 2)
             yield Frame(attribute_of(words[at + 2 : till]), thing_of(words[:at]), words[till + 1 :])
         elif word in _GIVEN and (till := _as_its(words, at)):
-            thing, is_named = _thing(words[:at])
             value = words[at + 1 : till]
-            yield Frame(attribute_of(words[till + 2 :]), thing, value, is_named=is_named)
+            yield Frame(attribute_of(words[till + 2 :]), _thing(words[:at]), value)
         elif stem(PAST.get(word, word)) in BY and not word.endswith("ly"):
-            thing, is_named = _thing(words[at + 1 :])
-            if not is_named or is_name_phrase(words[at + 1 :]):
-                yield Frame(f"by {base_of(word)}", thing, words[:at], is_named=is_named)
+            thing = _thing(words[at + 1 :])
+            if not thing.is_named or is_name_phrase(words[at + 1 :]):
+                yield Frame(f"by {base_of(word)}", thing, words[:at])
             return
         elif stem(words[at + 1]) in BY and word.islower() and not words[at + 1].endswith("ly"):
             continue  # "the Platform team owns it"
@@ -184,8 +182,7 @@ def _of_common_agent(words: Sequence[str]) -> Iterator[Frame]:
     """Read "the platform team owns the ingress", where nothing has a name."""
     for at in range(2, len(words) - 1):
         if stem(PAST.get(words[at], words[at])) in BY:
-            thing, is_named = _thing(words[at + 1 :])
-            yield Frame(f"by {base_of(words[at])}", thing, words[:at], is_named=is_named)
+            yield Frame(f"by {base_of(words[at])}", _thing(words[at + 1 :]), words[:at])
             return
 
 
@@ -195,18 +192,18 @@ def _as_its(words: Sequence[str], verb: int) -> int:
     return next((at for at in found if words[at + 1] in ARTICLES), 0)
 
 
-def _description(words: Sequence[str]) -> tuple[str, frozenset[str], bool] | None:
-    """Return attribute and thing of "the capital of X", "X's capital", and whether it is named."""
+def _description(words: Sequence[str]) -> tuple[str, Thing] | None:
+    """Return attribute and thing of "the capital of X", "X's capital"."""
     for at, word in enumerate(words[:-1]):
         if POSSESSIVE.search(word) and words[at + 1].islower():
             owner = [*words[:at], POSSESSIVE.sub("", word)]
-            return attribute_of(words[at + 1 :]), *_thing(owner)
+            return attribute_of(words[at + 1 :]), _thing(owner)
     if words[0].lower() != "the":
         return None
     of = _led_by_of(words)
     if of and words[of + 1] in ARTICLES:
-        thing, is_named = _thing(words[of + 1 :])
-        return (attribute_of(words[1:of]), thing, is_named) if thing else None
+        thing = _thing(words[of + 1 :])
+        return (attribute_of(words[1:of]), thing) if thing else None
     led_at = next((at for at, word in enumerate(words) if word in LINKS), 0)
     runs = runs_of_names(words, led_at + 1)
     if len(runs) != 1:
@@ -215,8 +212,8 @@ def _description(words: Sequence[str]) -> tuple[str, frozenset[str], bool] | Non
     link = next((at for at in range(first - 1, 1, -1) if words[at] in LINKS), 0)
     about = [*words[1 : link or first], *words[last + 1 :]]
     is_led = bool(link) or len(words) > last + 2 or words[first - 1] in ("that", "where")
-    thing, is_named = _thing(words[link + 1 if link else first : last + 1])
-    return (attribute_of(about), thing, is_named) if is_led else None
+    thing = _thing(words[link + 1 if link else first : last + 1])
+    return (attribute_of(about), thing) if is_led else None
 
 
 def _led_by_of(words: Sequence[str]) -> int:
@@ -227,8 +224,6 @@ def _led_by_of(words: Sequence[str]) -> int:
     return next(definite, ofs[-1] if ofs else 0)
 
 
-def _thing(words: Sequence[str]) -> tuple[frozenset[str], bool]:
-    """Return a thing's name, or the concepts of its words, and whether it is named."""
-    if named := thing_of(words):
-        return named, True
-    return common_thing_of([word.lower() for word in words]), False
+def _thing(words: Sequence[str]) -> Thing:
+    """Return a thing by its name, or by the concepts of its words."""
+    return thing_of(words) or common_thing_of([word.lower() for word in words])

@@ -13,34 +13,52 @@ SORT: Final = "sort"
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
-    """The parts of a sentence: attribute, name of the thing, words of the value, and tense.
+class Thing:
+    """What a sentence speaks of: the words of its name, and the noun after it ("the Tol tower").
 
-    ``when`` is "now" or "then" where the tense of an attribute counts; a thing that is not
-    ``is_named`` is known by the concepts of its common words.
+    A thing that is not ``is_named`` is known by the concepts of its common words.
+    """
+
+    words: frozenset[str] = frozenset()
+    noun: str = ""
+    is_named: bool = True
+
+    def __bool__(self) -> bool:
+        """Return whether a thing was found."""
+        return bool(self.words)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """The parts of a sentence: attribute, thing, words of the value, and tense.
+
+    ``when`` is "now" or "then" where the tense of an attribute counts.
     """
 
     attribute: str
-    thing: frozenset[str]
+    thing: Thing
     value: Sequence[str]
     when: str = ""
-    is_named: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a statement says of a thing: the attribute, the thing's name and the value.
+    """What a statement says of a thing: the attribute, the thing and the value.
 
     ``kind`` is "name", "number" (with a ``unit``), "code" (one word with digits) or "plain" (common
     nouns); ``sort`` the noun that classes the value ("the city of Y"), "" without one.
     """
 
     attribute: str
-    thing: frozenset[str]
+    named: Thing
     value: frozenset[str]
     written: str
     kind: str
     sort: str = ""
     when: str = ""
     unit: str = ""
-    is_named: bool = True
+
+    @property
+    def thing(self) -> frozenset[str]:
+        """The words of the thing's name."""
+        return self.named.words

@@ -8,7 +8,7 @@ from typing import Final
 
 from memories.core.function_words import DETERMINERS, PRONOUNS, words_of
 from memories.core.lexicon import concept_of
-from memories.core.slot_types import PLACE
+from memories.core.slot_types import PLACE, Thing
 from memories.core.tokeniser import stem
 
 NAME: Final = re.compile(r"[A-Z0-9][\w&.'’/+-]*")
@@ -111,41 +111,42 @@ def _key_of(noun: str) -> str:
     return noun
 
 
-def thing_of(words: Sequence[str]) -> frozenset[str]:
-    """Return the name of a thing, without the noun that classes it: "the novel Fraim".
+def thing_of(words: Sequence[str]) -> Thing:
+    """Return a named thing, without the noun before its name: "the novel Fraim".
 
     Nothing where other words belong to the name: "Tank alpha", "ticket #5", "checkout API", "the
     nursery class at Remol".
     """
     is_definite = bool(words) and words[0].lower() in ARTICLES
     kept = list(words[is_definite:])
-    noun = ""
+    before = after = ""
     while kept and _CLASS.fullmatch(kept[0]):
         if kept[0] in LINKS:
-            return frozenset()
-        noun = kept.pop(0)
-    if noun and len(kept) == 1 and any(map(str.isdigit, kept[0])):  # "tenant 4471", "crate A-17"
-        return frozenset([noun, kept[0].lower()])
-    if len(kept) < len(words) - is_definite and len(kept) == 1 and _ACRONYM.fullmatch(kept[0]):
-        return frozenset()
+            return Thing()
+        before = kept.pop(0)
+    if before and len(kept) == 1:
+        if any(map(str.isdigit, kept[0])):  # "tenant 4471", "crate A-17"
+            return Thing(frozenset([before, kept[0].lower()]))
+        if _ACRONYM.fullmatch(kept[0]):
+            return Thing()
     if is_definite and len(kept) > 1 and _CLASS.fullmatch(kept[-1]):  # "the Tol tower"
-        kept.pop()
+        after = kept.pop()
     if not all(NAME.fullmatch(word) or word in _IN_TITLES for word in kept):
-        return frozenset()
+        return Thing()
     found = frozenset(word.lower() for word in kept if NAME.fullmatch(word)) - ARTICLES
-    if not found.isdisjoint(_NOT_NAMED):
-        return frozenset()
-    return frozenset() if all(map(str.isdigit, found)) else found
+    if not found.isdisjoint(_NOT_NAMED) or all(map(str.isdigit, found)):
+        return Thing()
+    return Thing(found, after)
 
 
-def common_thing_of(words: Sequence[str]) -> frozenset[str]:
+def common_thing_of(words: Sequence[str]) -> Thing:
     """Return the concepts of a definite thing without a name: "the seals of the K3 housing"."""
     if len(words) < 2 or words[0].lower() not in ARTICLES or len(words) > _MAX_COMMON:
-        return frozenset()
+        return Thing()
     kept = [word.lower() for word in words if word.lower() not in {*LINKS, *ARTICLES}]
     if not all(map(_PLAIN.fullmatch, kept)):
-        return frozenset()
-    return frozenset(map(concept_of, kept))
+        return Thing()
+    return Thing(frozenset(map(concept_of, kept)), is_named=False)
 
 
 def runs_of_names(words: Sequence[str], start: int) -> list[tuple[int, int]]:

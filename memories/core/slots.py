@@ -48,7 +48,7 @@ def are_other_slots(left: Slot, right: Slot) -> bool:
 
     Things without a name may be one in other words.
     """
-    if not (left.is_named and right.is_named):
+    if not (left.named.is_named and right.named.is_named):
         return False
     if are_other_things(left, right):
         return True
@@ -60,14 +60,23 @@ def are_other_things(left: Slot, right: Slot) -> bool:
 
     Of a person the short name may be meant: "Priya", "Priya Nair".
     """
-    if left.thing <= right.thing or right.thing <= left.thing:
-        return left.thing != right.thing and left.attribute not in _OF_PEOPLE
-    return True
+    if left.thing == right.thing:
+        return _nouns_differ(left, right)
+    is_part = left.thing <= right.thing or right.thing <= left.thing
+    return not is_part or left.attribute not in _OF_PEOPLE
+
+
+def _nouns_differ(left: Slot, right: Slot) -> bool:
+    """Return whether things of one name are classed by two nouns: "the Tol tower", "Tol bridge"."""
+    nouns = {left.named.noun, right.named.noun} - {""}
+    return len(nouns) > 1
 
 
 def are_exclusive(left: Slot, right: Slot) -> bool:
     """Return whether two slots give one attribute of one thing different values."""
-    if left.thing != right.thing or left.attribute != right.attribute:
+    if left.thing != right.thing or _nouns_differ(left, right):
+        return False
+    if left.attribute != right.attribute:
         return False
     if left.kind != right.kind and {left.kind, right.kind} != {"number", "code"}:
         return False
@@ -98,11 +107,10 @@ def _slot(frame: Frame) -> Slot | None:
     attribute = frame.attribute
     if attribute in (PLACE, SORT) and sort not in ("", *IDLE):
         attribute = attribute_of([sort])
-    kind, value, unit = _kind_of(words, frame.thing)
+    kind, value, unit = _kind_of(words, frame.thing.words)
     if not kind or attribute == SORT:
         return None
-    return Slot(attribute, frame.thing, value, " ".join(words), kind, sort, frame.when, unit,
-                frame.is_named)  # fmt: skip
+    return Slot(attribute, frame.thing, value, " ".join(words), kind, sort, frame.when, unit)
 
 
 def _kind_of(words: Sequence[str], thing: frozenset[str]) -> tuple[str, frozenset[str], str]:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from conflicts.core.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement, explain_words
 from memories.core.lexicon import KINDS
+from memories.core.reasons import Difference
+from memories.core.topics import other_names
 
 RULE: Final = Rule(
     id="ambiguity.other-words.choice",
@@ -29,11 +32,20 @@ def find(pair: FactPair) -> Clash | None:
     if not pair.is_one_matter or not pair.names_exclude or pair.is_denied_by_one:
         return None
     kinds = _other_kinds(pair.a, pair.b)
-    return pair.clash(RULE, kinds, strength=STRENGTH) if kinds else None
+    if kinds is None or _are_of_other_things(pair, kinds.sides):
+        return None
+    return pair.clash(RULE, kinds, strength=STRENGTH)
 
 
-def _other_kinds(a: Statement, b: Statement) -> str:
-    """Return as a reason two members of one kind, one of each text; "" without such."""
+def _are_of_other_things(pair: FactPair, values: frozenset[str]) -> bool:
+    """Return whether names tell the texts apart, unless the values are names themselves."""
+    if values <= pair.a.names | pair.b.names:
+        return False
+    return bool(other_names(pair.a.reading, pair.b.reading)) or are_of_other_things(pair)
+
+
+def _other_kinds(a: Statement, b: Statement) -> Difference | None:
+    """Return as a reason two members of one kind, one of each text; None without such."""
     first: dict[str, str] = {}  # of each kind, their first member
     for word in sorted(b.stems - a.stems):
         for kind in KINDS.get(word, ()):
@@ -42,4 +54,4 @@ def _other_kinds(a: Statement, b: Statement) -> str:
     for word in sorted(a.stems - b.stems):
         if found := [first[kind] for kind in KINDS.get(word, ()) if kind in first]:
             return explain_words("other choice", a, word, b, min(found))
-    return ""
+    return None

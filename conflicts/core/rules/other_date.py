@@ -41,12 +41,20 @@ def find(pair: FactPair) -> Clash | None:
         mine, theirs = stated_dates(pair.a, unit), stated_dates(pair.b, unit)
         if len(mine) == 1 and 0 < len(theirs) <= 2 and _days(mine).isdisjoint(_days(theirs)):
             left, right = min(mine), min(theirs)
+            if unit == "day" and _tell_of_events(pair):
+                continue
             if unit == "weekday" or (
                 _day(left) != _day(right) and not _are_of_other_events(pair, left, right)
             ):
                 reason = explain_dates(pair.a, left, pair.b, right)
                 return pair.clash(RULE, reason, strength=STRENGTH)
     return None
+
+
+def _tell_of_events(pair: FactPair) -> bool:
+    """Return whether both texts tell what happened, as may have on two days."""
+    one, other = pair.a.reading.claims, pair.b.reading.claims
+    return all(claim.tense == "past" for claim in (*one, *other) if claim.dates)
 
 
 def _are_of_other_events(pair: FactPair, date: str, other: str) -> bool:

@@ -19,7 +19,7 @@ from memories.core.cases import (
 )
 from memories.core.claim_types import Claim
 from memories.core.counted_parts import counts_a_part
-from memories.core.lexicon import CLOSING, FUNCTIONAL, INCLUSIVE, REFUSING
+from memories.core.lexicon import CLOSING, EXCLUSIVE_OBJECT, FUNCTIONAL, INCLUSIVE, REFUSING
 from memories.core.one_more import is_one_more
 
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
@@ -135,9 +135,19 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
     """Return whether the values are of a list, of one more thing, or days on which it is closed."""
     if all(pair.a.kind in ("word", "name") for pair in clashes):
         return not _excludes(case, clashes)
+    if any(pair.a.kind == "label" and _are_objects(case, pair) for pair in clashes):
+        return True
     if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
         return True
     return all(map(_is_weekday, clashes)) and bool(case.is_additive or case.shared & CLOSING)
+
+
+def _are_objects(case: Case, pair: TermPair) -> bool:
+    """Return whether a verb takes both, as it may take many: "leaves port 80 open"."""
+    is_taken = bool(case.a.verb and case.b.verb) and "" not in EXCLUSIVE_OBJECT.get(case.a.verb, ())
+    return is_taken and all(
+        term.region == "predicate" and not term.prep for term in (pair.a, pair.b)
+    )
 
 
 def _counts_a_part(case: Case, clashes: Sequence[TermPair]) -> bool:
