@@ -76,7 +76,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | (?:went|goes|go|gone)\s(?:from|over\sto)\b | ported\sto | rewr(?:ote|itten)\b
         | standardi[sz]ed\son | redirected | rerouted | ditched | phased\sout | swapping\b
         | succeed(?:s|ed)\b | hand(?:ing)?\soff | handed\soff
-        | (?:has|have|is|are|was|were|been)\s(?:stopped|dropped)\b | now(?=\s?[.;!]|\s?$)
+        | (?:has|have|is|are|was|were|been)\s(?:stopped|dropped)\b
+        | (?<!right\s)now(?=\s?[.;!]|\s?$)
     """,
     Cue.ADJUST: rf"""
         dropped\b(?=\s(?:the|our|its|all|to)\b) | raised?\b | lowered\b | {_GREW}

@@ -20,6 +20,7 @@ from memories.core import claims
 from memories.core.alignment import kinds_of
 from memories.core.lexicon import opposites_of
 from memories.core.reading import without_user
+from memories.core.relations import OF_TWO_THINGS
 from memories.core.slots import slot_of
 from memories.core.topic_words import MEASURES, stems
 
@@ -221,7 +222,8 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
         return False
     if any(claim.transition and claim.transition.old for claim in new.reading.claims):
         return False
-    if claims.compare(old.reading, new.reading).relation == "contradicts":
+    found = claims.compare(old.reading, new.reading)
+    if found.relation == "contradicts" or found.reasons[0].startswith(OF_TWO_THINGS):
         return False
     if takes_third_value(old, new) or new.values & (turn.values - old.values):
         return False

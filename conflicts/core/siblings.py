@@ -8,7 +8,7 @@ two things, though neither noun is in both.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -19,6 +19,7 @@ from conflicts.core.apart import IDLE_MODIFIERS
 from memories.core.function_words import FUNCTION_WORDS
 
 _MIN_COMMON: Final = 2  # words before both of two nouns that name things of one kind
+_MIN_FACTS: Final = 3  # of each of two nouns behind one word: "the mail archive", "the mail relay"
 _PAIR: Final = re.compile(
     r"\b(?:the|our|each|every|this)\s(?P<word>[a-z][a-z-]{2,30})\s(?P<noun>[a-z][a-z-]{2,30})\b",
     re.IGNORECASE,
@@ -38,10 +39,11 @@ def _pairs_of(text: str) -> frozenset[Pair]:
 
 @dataclass(frozen=True)
 class Siblings:
-    """The words before each noun, and the nouns after each word, in the facts of a workspace."""
+    """The words before each noun, the nouns after each word, and the facts of each pair."""
 
     words_of: Mapping[str, set[str]]
     nouns_of: Mapping[str, set[str]]
+    facts_of: Mapping[Pair, int]
 
     def are_apart(self, a: str, b: str) -> bool:
         """Return whether two texts speak of two things that the workspace tells apart."""
@@ -56,7 +58,7 @@ class Siblings:
         (word, noun), (other, second) = one, two
         has_parallels = len(self.words_of[noun] & self.words_of[second]) >= _MIN_COMMON
         if word == other:
-            return has_parallels
+            return has_parallels or min(self.facts_of[one], self.facts_of[two]) >= _MIN_FACTS
         are_of_one_kind = noun == second or has_parallels
         return are_of_one_kind and bool(self.nouns_of[word] & self.nouns_of[other])
 
@@ -70,7 +72,8 @@ def find_siblings(texts: Iterable[str]) -> Siblings:
     """Read what the texts of a workspace tell apart."""
     words_of: dict[str, set[str]] = defaultdict(set)
     nouns_of: dict[str, set[str]] = defaultdict(set)
-    for word, noun in frozenset[Pair]().union(*map(_pairs_of, texts)):
+    facts_of = Counter(pair for text in texts for pair in _pairs_of(text))
+    for word, noun in facts_of:
         words_of[noun].add(word)
         nouns_of[word].add(noun)
-    return Siblings(words_of, nouns_of)
+    return Siblings(words_of, nouns_of, facts_of)

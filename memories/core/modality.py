@@ -109,7 +109,7 @@ def _is_of_some(lowers: Sequence[str], index: int) -> bool:
 def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     """Return the modality by verbs and tense, for a clause without a fixed cue."""
     present = frozenset(lowers)
-    if _names_a_will(lowers):
+    if _names_a_will(lowers) or tuple(lowers[:3]) == _YOU_FIND:
         present -= {"will"}
     is_past = "until" in present and present & _WAS
     if _used_to(lowers) or is_past or _is_from_outdated(lowers):
@@ -123,6 +123,10 @@ def _from_verbs(clause: Clause, lowers: Sequence[str]) -> Modality:
     if "will" in present and "if" in present:
         return "fact" if _is_of_any_case(lowers) else "hypothetical"
     return "plan" if "will" in present and not present & {"when", "whenever"} else "fact"
+
+
+# "You will find the key in the hall" says where it is.
+_YOU_FIND = ("you", "will", "find")
 
 
 def _names_a_will(lowers: Sequence[str]) -> bool:

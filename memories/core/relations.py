@@ -25,10 +25,10 @@ from memories.core.cases import (
 )
 from memories.core.claim_types import Claim, Term
 from memories.core.contradictions.registry import RULES
-from memories.core.function_words import words_of
+from memories.core.function_words import AUXILIARIES, words_of
 from memories.core.longer_names import BEFORE_NAMES
 
-__all__ = ["CaseReading", "Relation", "relate"]
+__all__ = ["OF_TWO_THINGS", "CaseReading", "Relation", "relate"]
 
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
 # Words that tell one of two like things from the other: "the north ward".
@@ -36,6 +36,7 @@ _POSITIONS = BEFORE_NAMES | words_of(
     "northern southern eastern western front back rear left right top bottom morning evening day"
     " night early late"
 )
+OF_TWO_THINGS = "one sentence of two things"
 _OF_THINGS = frozenset(["of", "for"])
 _YEARS = "year"
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -103,7 +104,10 @@ def _other_item(case: Case) -> str:
     """Return a reason when a value names another item or the conditions differ, else ""."""
     clashes = case.found.clashes
     labels = [pair for pair in clashes if pair.a.kind == "label"]
-    narrows_subject = any(map(_is_of_thing, labels))
+    narrows_subject = any(
+        _is_of_thing(pair) or (_leads_a_verb(case.a, pair.a) and _leads_a_verb(case.b, pair.b))
+        for pair in labels
+    )
     opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in labels)
     if labels and (len(clashes) > len(labels) or opens_both or narrows_subject):
         return f"other item: {labels[0].a.written} vs {labels[0].b.written}"
@@ -119,6 +123,12 @@ def _is_of_thing(pair: TermPair) -> bool:
     return any(
         (term.prep and term.region == "subject") or term.prep in _OF_THINGS for term in terms
     )
+
+
+def _leads_a_verb(claim: Claim, label: Term) -> bool:
+    """Return whether a labelled thing does something: "where patient 5820 is being nursed"."""
+    _, _, rest = claim.text.partition(label.text)
+    return rest.split()[:1] != [] and rest.split()[0] in AUXILIARIES
 
 
 def _opens(claim: Claim, label: Term) -> bool:
@@ -175,4 +185,4 @@ def _find_substitution(case: Case) -> str:
     follows = [b for _, b in sorted(positions(case, pairs))]
     if follows != sorted(follows):
         return ""
-    return f"one sentence of two things: {names(left_a)} vs {names(left_b)}"
+    return f"{OF_TWO_THINGS}: {names(left_a)} vs {names(left_b)}"

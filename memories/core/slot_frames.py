@@ -66,7 +66,7 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
 def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator[Frame]:
     """Read "the capital of X is Y", "Y is the capital of X", "X was founded by Y"."""
     if described := _description(left):
-        places = ("in", "at")
+        places = ("in", "at", "on")
         start = 2 if right[0] in _PLACED and right[1:2] == ["in"] else int(right[0] in places)
         if (
             described[1].is_named or not start
@@ -220,7 +220,7 @@ def _led_by_of(words: Sequence[str]) -> int:
     """Return the position of the "of" before the thing: "the year of birth of X", 0 without it."""
     links = [at for at, word in enumerate(words[:-1]) if word in LINKS and at > 1]
     ofs = [at for at in links if words[at] == "of"]
-    definite = (at for at in ofs or links if words[at + 1] in ARTICLES)
+    definite = (at for at in (*ofs, *links) if words[at + 1] in ARTICLES)
     return next(definite, ofs[-1] if ofs else 0)
 
 

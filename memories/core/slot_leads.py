@@ -29,6 +29,8 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "insurer": "is insured with|is insured by",
     "database": "stores its data in|keeps its data in|persists to",
     "implementation language": "is implemented in|is coded in|is programmed in",
+    "birth": "comes into the world in|comes into the world at",
+    "grave": "lies at rest in|is laid to rest in",
     "mouth": "drains into|discharges into",
     "material": "is made of|is made from|is built of|is built from|is built out of|consists of",
     "stadium": "plays its home games at|plays its home matches at|plays its home games in|"
@@ -40,7 +42,7 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "holds up to|holds at most|holds a maximum of",
     "address": "is reachable at|answers at|is reached at|can be reached at",
     "extension": "is reached on extension|can be reached on extension",
-    "founded": "is founded in|is established in|is set up in|is started in|dates from|"
+    "founding year": "is founded in|is established in|is set up in|is started in|dates from|"
     "dates back to",
     PLACE: "hangs in|is on display in|is on display at|is exhibited in|is exhibited at|"
     "is shown in|is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
@@ -50,7 +52,7 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "is deployed in|is deployed to|lives in|sits in|departs from|leaves from|is found on|"
     "is found in|is assigned to|uses|is covered by|is located in|is located on",
 }
-_OF_YEARS: Final = attribute_of(["founded"])
+_OF_YEARS: Final = attribute_of(["founding", "year"])
 _LEADS: Final = {
     tuple(phrase.split()): name if name in (PLACE, SORT) else attribute_of(name.split())
     for name, phrases in _PHRASES.items()
@@ -58,7 +60,7 @@ _LEADS: Final = {
 }
 _LONGEST: Final = max(map(len, _LEADS))
 _FINITE: Final = {words[0].removesuffix("s"): words[0] for words in _LEADS} | {
-    "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
+    "came": "comes", "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
 }  # fmt: skip
 _IDLE: Final = words_of(
     "been currently now still always permanently primarily mainly entirely first officially"

@@ -23,6 +23,16 @@ _FORMS: Final = tuple(
     )
 )
 _PLAIN: Final = (
+    (
+        re.compile(r"^You\s(?:will\s|can\s)?find\s(?P<thing>[^,;:]{3,120}?)\s(?=(?:in|on|at)\s)"),
+        r"\g<thing> is ",
+    ),
+    (
+        re.compile(r"^The\syear\s(?P<year>\d{4})\ssaw\sthe\sbirth\sof\s(?P<who>[^,;:]{2,80})$"),
+        r"\g<who> was born in \g<year>",
+    ),
+    (re.compile(r"\s(?:is|are)\sgoverned\sfrom\sits\scapital\s"), " has its capital in "),
+    (re.compile(r"\s(?:is|are)\sin\scharge\sof\s"), " leads "),
     # "The post of treasurer at X is held by Y", "The ownership of X lies with Y"
     (
         re.compile(
@@ -45,7 +55,7 @@ _PLAIN: Final = (
         " is the ",
     ),
     (re.compile(r"\spassed\saway\s"), " died "),
-    (re.compile(r"['’]s?\sdeath\soccurred\s"), " died "),
+    (re.compile(r"['’]s?\s(?:death\soccurred|life\sended)\s"), " died "),
     (re.compile(r"\s(was|were|is|are)\s(?:first|originally|currently|now)\s(?=\w+ed\b)"), r" \1 "),
 )
 

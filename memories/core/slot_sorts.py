@@ -34,7 +34,7 @@ _FORMS: Final = {
 
 def split_sort(value: Sequence[str], attribute: str) -> tuple[str, list[str]]:
     """Return the noun that classes a value, "" without one, and the other words of the value."""
-    words = list(value[1:] if value and value[0].lower() in {*ARTICLES, "a", "an"} else value)
+    words = list(value[1:] if value and _is_article(value[0]) else value)
     if not words or (len(words) <= 2 and _NUMBER.fullmatch(words[0])):
         return "", words  # an amount with its unit
     if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
@@ -57,8 +57,14 @@ def _sort_by_form(words: list[str]) -> tuple[str, list[str]]:
 def _is_classed(words: Sequence[str], noun: str, attribute: str) -> bool:
     """Return whether a noun classes the words before it: "the Platform team", "third floor"."""
     if noun.islower():
-        return bool(NAME.fullmatch(words[-1])) or (len(words) == 1 and words[0] in _ORDINALS)
+        return bool(NAME.fullmatch(words[-1]) and len(words[-1]) > 1) or (
+            len(words) == 1 and words[0] in _ORDINALS
+        )
     return attribute == SORT and all(map(NAME.fullmatch, words))
+
+
+def _is_article(word: str) -> bool:
+    return word in ("a", "an") or word.lower() in ARTICLES
 
 
 def _is_noun(word: str) -> bool:

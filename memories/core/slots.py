@@ -36,9 +36,11 @@ _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
 _WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_QUOTED: Final = re.compile(r"[\"“](?P<title>[A-Z][^\"“”,;:]{1,60})[\"”]")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _CODE: Final = re.compile(r"[\w+./#-]*\d[\w+./#-]*")
 _BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
+_GRADE: Final = re.compile(r"[A-Z]{1,2}")
 _SHORT: Final = 4  # "shed" is no participle
 _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 
@@ -93,11 +95,17 @@ def slot_of(text: str) -> Slot | None:
     text = text.strip().rstrip(".!")
     if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text):
         return None
+    text = _QUOTED.sub(_as_one_word, text)
     text = in_plain_order(_THOUSANDS.sub("", text))
     words = _WORD.findall(text)
     if not 3 <= len(words) <= _MAX_WORDS or len(text) > sum(map(len, words)) + len(words) + 1:
         return None  # longer, or with another clause behind a comma
     return next((slot for frame in frames_of(words) if (slot := _slot(frame))), None)
+
+
+def _as_one_word(quoted: re.Match[str]) -> str:
+    """Return a quoted title as one word: "Winter in Quillan" is a name of one thing."""
+    return quoted["title"].replace(" ", "_")
 
 
 def _slot(frame: Frame) -> Slot | None:
@@ -139,6 +147,8 @@ def _names(words: Sequence[str]) -> frozenset[str]:
 def _are_plain(words: Iterable[str]) -> bool:
     """Return whether words are one plain noun phrase: "association football"."""
     found = list(words)
+    if len(found) > 1 and _GRADE.fullmatch(found[0]):  # "AB negative"
+        found = found[1:]
     return len(found) <= _MAX_PLAIN and all(
         _PLAIN.fullmatch(word)
         and word not in PREPOSITIONS

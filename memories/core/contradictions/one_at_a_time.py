@@ -15,6 +15,8 @@ _ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
 _ONLY_THERE = re.compile(
     r"\b(?:is|are|was|were)\s(?:the|our|its|their)\s(?:only|sole)\s", re.IGNORECASE
 )
+_ALL = re.compile(r"(?:all|every|each)\b", re.IGNORECASE)
+_WHERE = frozenset(["in", "at", "from", "by", "to"])
 # "The port is open on two servers" may hold of both.
 _STATES = frozenset(["open", "closed"])
 # "The default branch is main", "… is called trunk".
@@ -51,8 +53,11 @@ def _why_exclusive(case: Case) -> str:
     is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
     if case.shared & EXCLUSIVES and not (is_there or _ONLY_WHO.match(case.a.text)):
         return "only one can hold"
+    if prep in _WHERE and _of_all(case.a) and _of_all(case.b):
+        return "all at one"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
-    if not prep and {case.a.verb, case.b.verb} <= _NAMING and held & FUNCTIONAL:
+    are_named = {case.a.verb, case.b.verb} <= _NAMING and _are_at_one_end(case)
+    if not prep and are_named and held & FUNCTIONAL:
         return "one value at a time"
     is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
     if _is_state(case.a) or _is_state(case.b):
@@ -60,6 +65,19 @@ def _why_exclusive(case: Case) -> str:
     if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
         return "one at a time" if _are_fillers(case) else ""
     return ""
+
+
+def _of_all(claim: Claim) -> bool:
+    """Return whether a sentence says where all of something is: "All talks are in the hall"."""
+    return bool(_ALL.match(claim.text)) and not claim.cues
+
+
+def _are_at_one_end(case: Case) -> bool:
+    """Return whether both fillers begin or both end their sentence: "the host named X is" not."""
+    first = (case.left_a[0].text, case.left_b[0].text)
+    last = (case.left_a[-1].text, case.left_b[-1].text)
+    texts = (case.a.text.rstrip(" .!"), case.b.text.rstrip(" .!"))
+    return all(map(str.startswith, texts, first)) or all(map(str.endswith, texts, last))
 
 
 def _is_state(claim: Claim) -> bool:
