@@ -29,7 +29,7 @@ Pair = tuple[str, str]  # the word before a noun, and the noun
 
 
 @lru_cache(maxsize=16384)
-def _pairs_of(text: str) -> frozenset[Pair]:
+def pairs_of(text: str) -> frozenset[Pair]:
     """Return the definite nouns of a text with the word before each."""
     found = ((match["word"].lower(), match["noun"].lower()) for match in _PAIR.finditer(text))
     return frozenset(
@@ -49,7 +49,7 @@ class Siblings:
         """Return whether two texts speak of two things that the workspace tells apart."""
         return any(
             self._are_apart(one, two)
-            for one, two in product(_pairs_of(a) - _pairs_of(b), _pairs_of(b) - _pairs_of(a))
+            for one, two in product(pairs_of(a) - pairs_of(b), pairs_of(b) - pairs_of(a))
             if _is_absent(one, two, b) and _is_absent(two, one, a)
         )
 
@@ -72,7 +72,7 @@ def find_siblings(texts: Iterable[str]) -> Siblings:
     """Read what the texts of a workspace tell apart."""
     words_of: dict[str, set[str]] = defaultdict(set)
     nouns_of: dict[str, set[str]] = defaultdict(set)
-    facts_of = Counter(pair for text in texts for pair in _pairs_of(text))
+    facts_of = Counter(pair for text in texts for pair in pairs_of(text))
     for word, noun in facts_of:
         words_of[noun].add(word)
         nouns_of[word].add(noun)

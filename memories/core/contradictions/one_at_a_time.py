@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
-from memories.core.claim_types import Claim
+from memories.core.claim_types import Claim, Term
 from memories.core.function_words import EXCLUSIVES
 from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable, is_product
 
@@ -15,6 +15,8 @@ _ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
 _ONLY_THERE = re.compile(
     r"\b(?:is|are|was|were)\s(?:the|our|its|their)\s(?:only|sole)\s", re.IGNORECASE
 )
+# "Marit has a sister named Eva" may have another one.
+_ONE_OF_MANY = re.compile(r"\ban?\s[\w-]{1,30}\s(?:named|called)\b", re.IGNORECASE)
 _ALL = re.compile(r"(?:all|every|each)\b", re.IGNORECASE)
 _WHERE = frozenset(["in", "at", "from", "by", "to"])
 # "The port is open on two servers" may hold of both.
@@ -52,11 +54,15 @@ def _why_exclusive(case: Case) -> str:
     prep = case.left_a[0].prep
     is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
     if case.shared & EXCLUSIVES and not (is_there or _ONLY_WHO.match(case.a.text)):
-        return "only one can hold"
+        return "only one can hold" if _restricts(case.a, case.left_a[0]) else ""
     if prep in _WHERE and _of_all(case.a) and _of_all(case.b):
         return "all at one"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
-    are_named = {case.a.verb, case.b.verb} <= _NAMING and _are_at_one_end(case)
+    are_named = (
+        {case.a.verb, case.b.verb} <= _NAMING
+        and _are_at_one_end(case)
+        and not _ONE_OF_MANY.search(case.a.text)
+    )
     if not prep and are_named and held & FUNCTIONAL:
         return "one value at a time"
     is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
@@ -65,6 +71,12 @@ def _why_exclusive(case: Case) -> str:
     if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
         return "one at a time" if _are_fillers(case) else ""
     return ""
+
+
+def _restricts(claim: Claim, filler: Term) -> bool:
+    """Return whether "only" stands before the filler, or right behind it."""
+    before, _, behind = claim.text.lower().partition(filler.text.lower())
+    return not EXCLUSIVES.isdisjoint([*before.split(), *behind.split()[:1]])
 
 
 def _of_all(claim: Claim) -> bool:
