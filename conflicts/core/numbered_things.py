@@ -14,7 +14,7 @@ from memories.core.vocabulary import LABEL_NOUNS
 
 Labels = Mapping[str, set[str]]
 _LABELLED: Final = re.compile(
-    r"\b(?P<noun>[A-Za-z]{3,30})\s#?(?P<label>\d{1,4}|(?-i:[B-HJ-Z]))\b(?![.,]\d|\s?%)",
+    r"\b(?P<noun>[A-Za-z]{3,30})\s#?(?P<label>\d{1,4}[a-e]?|(?-i:[B-HJ-Z]\d{0,4}))\b(?![.,]\d|\s?%)",
     re.IGNORECASE,
 )
 _NUMBERED_NOUNS: Final = LABEL_NOUNS | stems(

@@ -154,9 +154,15 @@ def other_name(a: str, b: str) -> str:
     known_a, known_b = (by_concept(_WORD.findall(text)) for text in (a, b))
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
-        if left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a):
+        are_absent = left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a)
+        if are_absent and _holds_product(left) == _holds_product(right):
             return _difference(frame, left, right)
     return ""
+
+
+def _holds_product(fillers: Fillers) -> bool:
+    """Return whether a filler is software: "in Postgres" is no other place than "in Lyon"."""
+    return any(map(is_product, fillers))
 
 
 def _difference(frame: str, left: Fillers, right: Fillers) -> Difference:

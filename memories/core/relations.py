@@ -27,6 +27,7 @@ from memories.core.claim_types import Claim, Term
 from memories.core.contradictions.registry import RULES
 from memories.core.function_words import AUXILIARIES, words_of
 from memories.core.longer_names import BEFORE_NAMES
+from memories.core.slot_words import IDENTIFIED
 
 __all__ = ["OF_TWO_THINGS", "CaseReading", "Relation", "relate"]
 
@@ -37,11 +38,6 @@ _POSITIONS = BEFORE_NAMES | words_of(
     " night early late"
 )
 OF_TWO_THINGS = "one sentence of two things"
-# Nouns whose number says who or what is spoken of, and no place or choice.
-_IDENTIFIED = words_of(
-    "patient tenant customer client user account order ticket invoice container parcel vehicle"
-    " employee student pupil member guest case claim request incident issue job batch sample"
-)
 _OF_THINGS = frozenset(["of", "for"])
 _YEARS = "year"
 _YEAR = re.compile(r"(?:19|20)\d\d")
@@ -125,7 +121,7 @@ def _other_item(case: Case) -> str:
 def _is_of_thing(pair: TermPair) -> bool:
     """Return whether labels belong to what is spoken of: "the comb in case 4", "of room 2"."""
     terms = (pair.a, pair.b)
-    return pair.a.text.split()[0].lower() in _IDENTIFIED or any(
+    return pair.a.text.split()[0].lower() in IDENTIFIED or any(
         (term.prep and term.region == "subject") or term.prep in _OF_THINGS for term in terms
     )
 

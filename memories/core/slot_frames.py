@@ -13,17 +13,14 @@ from typing import Final
 from memories.core.function_words import NEGATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
 from memories.core.slot_leads import find_lead
+from memories.core.slot_nouns import BY, PAST, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
 from memories.core.slot_words import (
     ARTICLES,
-    BY,
     IN_NAMES,
     LINKS,
     NAME,
-    PAST,
     POSSESSIVE,
-    attribute_of,
-    base_of,
     common_thing_of,
     is_name_phrase,
     is_year,
@@ -198,7 +195,7 @@ def _description(words: Sequence[str]) -> tuple[str, Thing] | None:
         if POSSESSIVE.search(word) and words[at + 1].islower():
             owner = [*words[:at], POSSESSIVE.sub("", word)]
             return attribute_of(words[at + 1 :]), _thing(owner)
-    if words[0].lower() != "the":
+    if words[0].lower() not in ARTICLES:
         return None
     of = _led_by_of(words)
     if of and words[of + 1] in ARTICLES:

@@ -10,8 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from memories.core.function_words import words_of
+from memories.core.slot_nouns import attribute_of
 from memories.core.slot_types import PLACE, SORT
-from memories.core.slot_words import attribute_of, is_year
+from memories.core.slot_words import is_year
 
 _PHRASES: Final = {  # by attribute, as a noun names it
     "employer": "works for|works at|is employed by|is employed at|is on the payroll of",
@@ -49,7 +50,7 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "is archived in|is installed in|is parked in",
     SORT: "is on|is at|is in|is placed in|belongs to|runs on|runs in|runs at|listens on|"
     "is exposed on|is served on|subscribes to|is subscribed to|is hosted in|is pinned to|"
-    "is deployed in|is deployed to|lives in|sits in|departs from|leaves from|is found on|"
+    "is deployed in|is deployed to|sits in|departs from|leaves from|is found on|"
     "is found in|is assigned to|uses|is covered by|is located in|is located on",
 }
 _OF_YEARS: Final = attribute_of(["founding", "year"])

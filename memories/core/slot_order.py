@@ -19,6 +19,8 @@ _FORMS: Final = tuple(
             rf"^{_VALUE}{_IS}(?:the\s(?:{_PLACE}|year)\s)?{_WHERE}\s{_REST}$",
             rf"^{_VALUE}{_IS}the\s{_PLACE}\s{_REST}\sin$",
             rf"^(?P<value>\d{{4}}){_IS}the\syear\s{_REST}$",
+            rf"^The\s\w{{3,20}}\s(?:that\s|which\s)?(?P<rest>[A-Z][^,;:]{{3,80}}\s[a-z]{{3,20}})\s"
+            rf"(?P<prep>at|for|in|on|with){_IS}{_VALUE}$",
         ),
     )
 )

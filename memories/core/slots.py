@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -15,10 +16,11 @@ from memories.core.calendar_words import MONTH_PATTERN
 from memories.core.function_words import PREPOSITIONS
 from memories.core.number_words import DAYS_IN_WORDS
 from memories.core.slot_frames import frames_of
+from memories.core.slot_nouns import IDLE, attribute_of
 from memories.core.slot_order import in_plain_order
 from memories.core.slot_sorts import split_sort
-from memories.core.slot_types import PLACE, SORT, Frame, Slot
-from memories.core.slot_words import IDLE, IN_NAMES, NAME, attribute_of
+from memories.core.slot_types import PLACE, SORT, Frame, Slot, Thing
+from memories.core.slot_words import IN_NAMES, NAME
 
 _MAX_CHARS: Final = 300
 # "On the third of May" fills no slot of May, nor "the 1st of each month" one of the months.
@@ -31,6 +33,7 @@ _OF_PEOPLE: Final = frozenset(
     map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
                        ["native", "language"], ["employer"], ["mother"], ["father"]))
 )  # fmt: skip
+_MUTUAL: Final = "spouse"
 _MAX_WORDS: Final = 24
 _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
@@ -87,6 +90,13 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
     if left.unit and right.unit and left.unit != right.unit:
         return False
     return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
+
+
+def turned(slot: Slot) -> Slot:
+    """Return what a slot says of its value where that is the same: "X is married to Y"."""
+    if slot.attribute != _MUTUAL or slot.kind != "name":
+        return slot
+    return replace(slot, named=Thing(slot.value), value=slot.thing)
 
 
 @lru_cache(maxsize=4096)  # of short texts only

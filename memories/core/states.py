@@ -16,7 +16,7 @@ from typing import Final
 from memories.core.calendar_words import DAYS_OF_WEEKS, FESTIVALS, MONTHS
 from memories.core.function_words import ADDITIVES, NEGATORS, OPERATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import KINDS, concept_of, is_product
-from memories.core.slot_words import ONE_OF_MANY
+from memories.core.slot_nouns import ONE_OF_MANY
 
 MAX_CHARS: Final = 160
 _THING: Final = r"(?P<thing>[^\s,;:()\"][^,;:()\"]{1,80}?)"

@@ -1,0 +1,107 @@
+"""Keys of attributes, the same for a noun and the verb that it is made of: "author", "wrote"."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from memories.core.function_words import words_of
+from memories.core.lexicon import concept_of
+from memories.core.slot_types import PLACE
+from memories.core.slot_words import ARTICLES, LINKS
+from memories.core.tokeniser import stem
+
+# Words beside the noun of an attribute that do not make it another one.
+IDLE: Final = words_of("head current official present name city place main sole")
+# What one agent does: who founds, makes, writes, owns or leads.
+BY: Final = frozenset(
+    map(
+        stem,
+        words_of(
+            "founded directed composed designed written published owned manufactured developed"
+            " discovered coached edited employed built invented painted led managed chaired"
+            " headed authored created produced established performed recorded commissioned"
+            " sculpted drawn sung broadcast approved captained curated supervised conducted"
+            " moderated audited taught played"
+        ),
+    )
+)
+_BASES: Final = {"written": "write", "built": "build", "led": "lead", "drawn": "draw",
+                 "sung": "sing"}  # fmt: skip
+_ONE_VERB: Final = {"head": "lead"}  # two verbs that say the same of a group
+PAST: Final = {"wrote": "written", "writes": "written", "drew": "drawn", "sang": "sung",
+               "builds": "built", "leads": "led"}  # fmt: skip
+# Nouns that say what such a verb says: "author" is who writes.
+_NOUNS: Final = {
+    "author": "by write", "writer": "by write", "architect": "by design", "birthplace": "birth",
+    "home": "residence", "citizen": "citizenship", "wife": "spouse", "husband": "spouse",
+    "coach": "by coach", "ceo": "chief execut", "owner": "by own", "chair": "by chair",
+    "chairperson": "by chair", "chairman": "by chair", "chairwoman": "by chair",
+    "publication": stem("published"), "foundation": stem("founded"), "opening": "open",
+    "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
+    "occupation": "profession", "vendor": "supplier", "physician": "doctor",
+    "captain": "by captain", "head": "by lead", "leader": "by lead", "conductor": "by conduct",
+    "license": "licence", "seating": "capacity",
+}  # fmt: skip
+_PHRASES: Final = {  # what else a noun is called
+    "native language": "mother tongue|first language|native speaker",
+    "headquarters": "head office",
+    "owner": "owning team|parent company",
+    "publication": "first publication|first edition",
+    "address": "ip address",
+    "manager": "boss|line manager",
+    "doctor": "attending physician",
+    "database": "primary database|main database|data store",
+    "location": "storage place|storage location",
+    "stadium": "home ground|home stadium",
+    "extension": "phone extension",
+    "citizenship": "country citizenship",
+    "family": "taxonomic family",
+    "capacity": "maximum capacity|seating capacity",
+}
+_NOUN_OF: Final = {phrase: noun for noun, all_ in _PHRASES.items() for phrase in all_.split("|")}
+_YEARS: Final = words_of("year date")
+# Words of a description that another one may fill at the same time, or next week.
+ONE_OF_MANY: Final = words_of(
+    "next last latest first today's tomorrow's yesterday's deputy acting interim former previous"
+    " best second other backup"
+)
+_MAX_WORDS: Final = 5  # of an attribute
+
+
+def base_of(word: str) -> str:
+    """Return the key of a verb of one agent: "wrote" and "written" are "write"."""
+    participle = PAST.get(word, word)
+    base = _BASES.get(participle, stem(participle))
+    return _ONE_VERB.get(base, base)
+
+
+def attribute_of(words: Sequence[str]) -> str:
+    """Return the key of an attribute, the same for a noun and the verb it is made of.
+
+    "" for what several may be at once, or one after the other: "the next speaker".
+    """
+    lowers = [word.lower() for word in words if word.lower() not in {*LINKS, *ARTICLES}]
+    if not lowers or len(lowers) > _MAX_WORDS or not all(map(str.isalpha, lowers)):
+        return ""
+    lowers = _NOUN_OF.get(" ".join(lowers), " ".join(lowers)).split()
+    if lowers[0] in _YEARS and len(lowers) > 1:  # "year of first publication"
+        lowers = [word for word in lowers[1:] if word != "first"] or lowers
+    if not ONE_OF_MANY.isdisjoint(lowers):
+        return ""
+    if lowers[-1] in _YEARS and len(lowers) > 1:
+        return stem(lowers[-2])
+    if lowers[-1] == "officer":  # "chief executive"
+        lowers = lowers[:-1] or lowers
+    kept = [word for word in lowers[:-1] if word not in IDLE] + lowers[-1:]
+    return " ".join(map(concept_of, kept)) if len(kept) > 1 else _key_of(kept[0])
+
+
+def _key_of(noun: str) -> str:
+    """Return the key of an attribute of one noun, that of its verb where it names an agent."""
+    if noun in _NOUNS:
+        return _NOUNS[noun]
+    if noun.endswith(("er", "or")):
+        verbs = [stem(noun[:-2]), stem(noun[:-1])]  # "employer", "composer"
+        return next((f"by {verb}" for verb in verbs if verb in BY), noun)
+    return noun
