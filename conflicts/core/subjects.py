@@ -28,7 +28,7 @@ from conflicts.core.statements import Statement, read
 from memories.core.answer_values import compare_values, is_measured
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
-from memories.core.slots import are_other_slots, slot_of
+from memories.core.slots import align, are_other_slots, slot_of
 from memories.core.topic_words import MEASURES, stems
 
 MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another
@@ -112,7 +112,7 @@ def _clearly_differ(a: LocatedText, b: LocatedText) -> bool:
 def _fill_other_slots(a: str, b: str) -> bool:
     """Return whether the texts give values to two things, or to two attributes of a thing."""
     left, right = slot_of(a), slot_of(b)
-    return left is not None and right is not None and are_other_slots(left, right)
+    return left is not None and right is not None and are_other_slots(*align(left, right))
 
 
 def are_of_one_subject(facts: Iterable[Noted]) -> bool:

@@ -1,4 +1,7 @@
-"""Names that differ by a word: "Holmbury" and "Old Holmbury", "Dun Museum" and "Dun Toy Museum"."""
+"""Names that differ by a word: "Holmbury" and "Old Holmbury", "Dun Museum" and "Dun Toy Museum".
+
+A definite noun counts as a name: "the booking service" and "the booking archive service".
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ BEFORE_NAMES: Final = words_of(
 )
 _MAX_CHARS: Final = 2000
 _RUN: Final = re.compile(
-    r"(?P<name>[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,6})"
+    r"(?P<name>[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,6}|(?<=\b[Tt]he\s)[a-z][a-z-]{1,30})"
     r"(?P<behind>(?:\s[a-z][a-z-]{1,30}){0,3})"
 )
 _END: Final = re.compile(r"['’]s?$")
@@ -52,10 +55,10 @@ def _are_two(short: _Name, long: _Name) -> bool:
     extra = set(long.words).difference(short.words)
     if not set(short.words) < set(long.words):
         return False
-    is_inside = len(short.words) > 1 and short.words[0] == long.words[0]
-    ends_alike = short.words[-1] == long.words[-1]
+    begins_alike = len(short.words) > 1 and short.words[0] == long.words[0]
+    is_inside = begins_alike and short.words[-1] == long.words[-1]
     are_of_one_noun = bool(short.behind) and short.behind[:1] == long.behind[:1]
-    return (ends_alike and (is_inside or are_of_one_noun)) or not extra.isdisjoint(BEFORE_NAMES)
+    return is_inside or are_of_one_noun or not extra.isdisjoint(BEFORE_NAMES)
 
 
 @lru_cache(maxsize=8192)
@@ -66,8 +69,10 @@ def _names_of(text: str) -> frozenset[_Name]:
     found = set()
     for match in _RUN.finditer(text):
         run = _END.sub("", match["name"]).lower().split()
-        words = run[1:] if run[0] in FUNCTION_WORDS else run
         behind = match["behind"].split()
+        if run == ["the"]:  # "The booking service" at the start of a sentence
+            run, behind = behind[:1], behind[1:]
+        words = run[1:] if run and run[0] in FUNCTION_WORDS else run
         until = next((at for at, w in enumerate(behind) if w in FUNCTION_WORDS), len(behind))
         if words:
             found.add(_Name(tuple(words), tuple(behind[:until])))

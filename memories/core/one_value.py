@@ -10,7 +10,7 @@ from memories.core.claim_types import Claim
 from memories.core.kept_spans import one_span_is_endless
 from memories.core.slot_nouns import base_of
 from memories.core.slot_types import Slot
-from memories.core.slots import are_exclusive, are_other_slots, are_other_things, slot_of, turned
+from memories.core.slots import align, are_exclusive, are_other_slots, are_other_things, slot_of
 from memories.core.time_zones import one_is_universal
 
 _SURE = 0.85
@@ -37,8 +37,7 @@ def _of_named(a: str, b: str) -> CaseReading | None:
     left, right = slot_of(a), slot_of(b)
     if left is None or right is None:
         return None
-    if left.thing.isdisjoint(right.thing):
-        left, right = _of_one_thing(left, right)
+    left, right = align(left, right)
     if are_other_slots(left, right):
         is_other_thing = are_other_things(left, right)
         reason = f"other subject: {_thing(left)} vs {_thing(right)}"
@@ -48,12 +47,6 @@ def _of_named(a: str, b: str) -> CaseReading | None:
     reason = f"one value at a time: {left.written} vs {right.written}"
     confidence = _OF_NOUNS if left.kind == "plain" else _SURE
     return contradicts(_way_of(left), reason, confidence=confidence)
-
-
-def _of_one_thing(left: Slot, right: Slot) -> tuple[Slot, Slot]:
-    """Return the slots as said of one thing, where what they say holds both ways."""
-    pairs = product((left, turned(left)), (right, turned(right)))
-    return next((pair for pair in pairs if pair[0].thing == pair[1].thing), (left, right))
 
 
 def _way_of(slot: Slot) -> Contradiction:

@@ -146,6 +146,7 @@ def _of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
 def _of_verb(words: Sequence[str]) -> Iterator[Frame]:
     """Read "X lives in Y", "X has its hub in Y", "X plays the position of Y", "Y wrote X"."""
     start = next((at for at, word in enumerate(words) if NAME.fullmatch(word)), len(words))
+    start = 0 if thing_of(words[:1]) else start  # "ledger-sync uses Postgres as its database"
     if start == 0 and words[0].lower() in ARTICLES:
         start = next((at for at, word in enumerate(words) if at and NAME.fullmatch(word)), 0)
         if not start:  # "The platform team owns the ingress"

@@ -50,6 +50,8 @@ _PLAIN: Final = (
         ),
         r"The owner of \g<of> is ",
     ),
+    (re.compile(r"^By\s(?P<by>[a-z]{3,20}),?\s(?P<of>[^,;:]{3,120})$"), r"\g<of> by \g<by>"),
+    (re.compile(r"^(?:The\s)?[Dd]ata\s(?:for|of)\s(?=[^,;:]{3,80}\sis\s)"), ""),
     (re.compile(r"\sand\s(?:nothing|nobody|nowhere|no\sone)\selse$"), ""),
     (re.compile(r"\s(?:alone|only|outright|directly|entirely|exclusively)(?=\s|$)"), ""),
     (

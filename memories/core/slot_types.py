@@ -22,6 +22,7 @@ class Thing:
     words: frozenset[str] = frozenset()
     noun: str = ""
     is_named: bool = True
+    written: str = ""
 
     def __bool__(self) -> bool:
         """Return whether a thing was found."""

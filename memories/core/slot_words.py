@@ -55,7 +55,7 @@ def thing_of(words: Sequence[str]) -> Thing:
     found = frozenset(word.lower() for word in kept if NAME.fullmatch(word)) - ARTICLES
     if not found.isdisjoint(_NOT_NAMED) or all(map(str.isdigit, found)):
         return Thing()
-    return Thing(found, after)
+    return Thing(found, after, written=" ".join(kept))
 
 
 def common_thing_of(words: Sequence[str]) -> Thing:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import product
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN
@@ -92,11 +93,22 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
     return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
 
 
-def turned(slot: Slot) -> Slot:
-    """Return what a slot says of its value where that is the same: "X is married to Y"."""
+def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:
+    """Return two slots as said of one thing, where what they say holds both ways.
+
+    "Ana is married to Ben" says of Ben what "Ben is married to Cleo" says.
+    """
+    if left.thing == right.thing:
+        return left, right
+    pairs = product((left, _turn(left)), (right, _turn(right)))
+    return next((pair for pair in pairs if pair[0].thing == pair[1].thing), (left, right))
+
+
+def _turn(slot: Slot) -> Slot:
     if slot.attribute != _MUTUAL or slot.kind != "name":
         return slot
-    return replace(slot, named=Thing(slot.value), value=slot.thing)
+    thing = Thing(slot.value, written=slot.written)
+    return replace(slot, named=thing, value=slot.thing, written=slot.named.written)
 
 
 @lru_cache(maxsize=4096)  # of short texts only

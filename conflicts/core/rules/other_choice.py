@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
 from conflicts.core.other_things import are_of_other_things
@@ -32,7 +33,7 @@ def find(pair: FactPair) -> Clash | None:
     if not pair.is_one_matter or not pair.names_exclude or pair.is_denied_by_one:
         return None
     kinds = _other_kinds(pair.a, pair.b)
-    if kinds is None or _are_of_other_things(pair, kinds.sides):
+    if kinds is None or _are_of_other_things(pair, kinds.sides) or _describe(pair, kinds.sides):
         return None
     return pair.clash(RULE, kinds, strength=STRENGTH)
 
@@ -42,6 +43,24 @@ def _are_of_other_things(pair: FactPair, values: frozenset[str]) -> bool:
     if values <= pair.a.names | pair.b.names:
         return False
     return bool(other_names(pair.a.reading, pair.b.reading)) or are_of_other_things(pair)
+
+
+def _describe(pair: FactPair, values: frozenset[str]) -> bool:
+    """Return whether both values describe nouns that only one text has: "the oak salad bowl"."""
+    return _describes(pair.a, pair.b, values) and _describes(pair.b, pair.a, values)
+
+
+def _describes(statement: Statement, other: Statement, values: frozenset[str]) -> bool:
+    terms = [term for claim in statement.reading.claims for term in claim.terms]
+    return any(
+        term.key in values
+        and noun.kind == "word"
+        and not noun.is_verb
+        and noun.prep == term.prep
+        and noun.region == term.region
+        and noun.key not in other.stems
+        for term, noun in pairwise(terms)
+    )
 
 
 def _other_kinds(a: Statement, b: Statement) -> Difference | None:

@@ -53,7 +53,8 @@ def _is_one_filler_each(case: Case) -> bool:
 def _why_exclusive(case: Case) -> str:
     prep = case.left_a[0].prep
     is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
-    if case.shared & EXCLUSIVES and not (is_there or _ONLY_WHO.match(case.a.text)):
+    is_of_thing = prep in ("of", "for")  # "the sole owner of the mare", "… of the dog"
+    if case.shared & EXCLUSIVES and not (is_there or is_of_thing or _ONLY_WHO.match(case.a.text)):
         return "only one can hold" if _restricts(case.a, case.left_a[0]) else ""
     if prep in _WHERE and _of_all(case.a) and _of_all(case.b):
         return "all at one"

@@ -168,6 +168,6 @@ def _excludes(case: Case, clashes: Sequence[TermPair]) -> bool:
         return False
     if case.shared & FUNCTIONAL:
         return True
-    if all(pair.a.prep in ("at", "in", "on", "by") for pair in clashes):
+    if all(pair.a.prep in ("at", "in", "on") for pair in clashes):
         return True  # a place, not one of the many things that the verb takes
     return not (case.a.verb in INCLUSIVE or case.b.verb in INCLUSIVE)
