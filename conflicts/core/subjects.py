@@ -28,7 +28,8 @@ from conflicts.core.statements import Statement, read
 from memories.core.answer_values import compare_values, is_measured
 from memories.core.lexicon import is_product
 from memories.core.reading import read_cached
-from memories.core.slots import align, are_other_slots, slot_of
+from memories.core.slot_comparison import align, are_other_slots
+from memories.core.slots import slot_of
 from memories.core.topic_words import MEASURES, stems
 
 MAX_CHARS: Final = 600  # of a text whose sentence is laid beside another

@@ -8,9 +8,10 @@ from memories.core import states
 from memories.core.cases import CaseReading, Contradiction, contradicts, different
 from memories.core.claim_types import Claim
 from memories.core.kept_spans import one_span_is_endless
+from memories.core.slot_comparison import align, are_exclusive, are_other_slots, are_other_things
 from memories.core.slot_nouns import base_of
 from memories.core.slot_types import Slot
-from memories.core.slots import align, are_exclusive, are_other_slots, are_other_things, slot_of
+from memories.core.slots import slot_of
 from memories.core.time_zones import one_is_universal
 
 _SURE = 0.85

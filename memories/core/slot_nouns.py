@@ -22,7 +22,7 @@ BY: Final = frozenset(
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
             " sculpted drawn sung broadcast approved captained curated supervised conducted"
-            " moderated audited taught played"
+            " moderated audited taught"
         ),
     )
 )

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import lru_cache
-from itertools import product
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN
-from memories.core.function_words import PREPOSITIONS
+from memories.core.function_words import PREPOSITIONS, words_of
 from memories.core.number_words import DAYS_IN_WORDS
 from memories.core.slot_frames import frames_of
 from memories.core.slot_nouns import IDLE, attribute_of
 from memories.core.slot_order import in_plain_order
 from memories.core.slot_sorts import split_sort
-from memories.core.slot_types import PLACE, SORT, Frame, Slot, Thing
+from memories.core.slot_types import PLACE, SORT, Frame, Slot
 from memories.core.slot_words import IN_NAMES, NAME
 
 _MAX_CHARS: Final = 300
@@ -30,11 +28,6 @@ _DAY_OF_MONTH: Final = re.compile(
     rf"(?:{MONTH_PATTERN}|(?:each|every|the|a)\s(?:month|quarter|year))\b",
     re.IGNORECASE,
 )
-_OF_PEOPLE: Final = frozenset(
-    map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
-                       ["native", "language"], ["employer"], ["mother"], ["father"]))
-)  # fmt: skip
-_MUTUAL: Final = "spouse"
 _MAX_WORDS: Final = 24
 _MAX_NAME: Final = 5  # words of a value
 _MAX_PLAIN: Final = 3  # words of a value that is no name
@@ -42,73 +35,11 @@ _WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _QUOTED: Final = re.compile(r"[\"“](?P<title>[A-Z][^\"“”,;:]{1,60})[\"”]")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
-_CODE: Final = re.compile(r"[\w+./#-]*\d[\w+./#-]*")
+_CODE: Final = re.compile(r"(?=\S{0,40}\d)[\w+./#-]{1,40}")
 _BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
 _GRADE: Final = re.compile(r"[A-Z]{1,2}")
-_SHORT: Final = 4  # "shed" is no participle
+_NOUNS_IN_ED: Final = words_of("shed bed seed weed reed")
 _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
-
-
-def are_other_slots(left: Slot, right: Slot) -> bool:
-    """Return whether two slots are of two things, or of two attributes of one thing.
-
-    Things without a name may be one in other words.
-    """
-    if not (left.named.is_named and right.named.is_named):
-        return False
-    if are_other_things(left, right):
-        return True
-    return left.thing == right.thing and left.attribute != right.attribute
-
-
-def are_other_things(left: Slot, right: Slot) -> bool:
-    """Return whether two names are of two things: "room 12", "room 14"; "Quarrel", "Quarrel CLI".
-
-    Of a person the short name may be meant: "Priya", "Priya Nair".
-    """
-    if left.thing == right.thing:
-        return _nouns_differ(left, right)
-    is_part = left.thing <= right.thing or right.thing <= left.thing
-    return not is_part or left.attribute not in _OF_PEOPLE
-
-
-def _nouns_differ(left: Slot, right: Slot) -> bool:
-    """Return whether things of one name are classed by two nouns: "the Tol tower", "Tol bridge"."""
-    nouns = {left.named.noun, right.named.noun} - {""}
-    return len(nouns) > 1
-
-
-def are_exclusive(left: Slot, right: Slot) -> bool:
-    """Return whether two slots give one attribute of one thing different values."""
-    if left.thing != right.thing or _nouns_differ(left, right):
-        return False
-    if left.attribute != right.attribute:
-        return False
-    if left.kind != right.kind and {left.kind, right.kind} != {"number", "code"}:
-        return False
-    if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
-        return False
-    if left.unit and right.unit and left.unit != right.unit:
-        return False
-    return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
-
-
-def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:
-    """Return two slots as said of one thing, where what they say holds both ways.
-
-    "Ana is married to Ben" says of Ben what "Ben is married to Cleo" says.
-    """
-    if left.thing == right.thing:
-        return left, right
-    pairs = product((left, _turn(left)), (right, _turn(right)))
-    return next((pair for pair in pairs if pair[0].thing == pair[1].thing), (left, right))
-
-
-def _turn(slot: Slot) -> Slot:
-    if slot.attribute != _MUTUAL or slot.kind != "name":
-        return slot
-    thing = Thing(slot.value, written=slot.written)
-    return replace(slot, named=thing, value=slot.thing, written=slot.named.written)
 
 
 @lru_cache(maxsize=4096)  # of short texts only
@@ -174,6 +105,6 @@ def _are_plain(words: Iterable[str]) -> bool:
     return len(found) <= _MAX_PLAIN and all(
         _PLAIN.fullmatch(word)
         and word not in PREPOSITIONS
-        and not (word.endswith(("ed", "ly")) and len(word) > _SHORT)
+        and (word in _NOUNS_IN_ED or not word.endswith(("ed", "ly")))
         for word in found
     )

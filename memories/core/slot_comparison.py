@@ -1,0 +1,88 @@
+"""Compare what two statements say of a thing: of one thing or two, and whether values exclude."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import Final
+
+from memories.core.lexicon import concept_of, is_product
+from memories.core.slot_nouns import attribute_of
+from memories.core.slot_types import PLACE, Slot, Thing
+
+_OF_PEOPLE: Final = frozenset(
+    map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
+                       ["native", "language"], ["employer"], ["mother"], ["father"]))
+)  # fmt: skip
+_MUTUAL: Final = "spouse"
+
+
+def are_other_slots(left: Slot, right: Slot) -> bool:
+    """Return whether two slots are of two things, or of two attributes of one thing.
+
+    Things without a name may be one in other words.
+    """
+    if not (left.named.is_named and right.named.is_named):
+        return False
+    if are_other_things(left, right):
+        return True
+    return left.thing == right.thing and left.attribute != right.attribute
+
+
+def are_other_things(left: Slot, right: Slot) -> bool:
+    """Return whether two names are of two things: "room 12", "room 14"; "Quarrel", "Quarrel CLI".
+
+    Of a person the short name may be meant: "Priya", "Priya Nair".
+    """
+    if left.thing == right.thing:
+        return _nouns_differ(left, right)
+    is_part = left.thing <= right.thing or right.thing <= left.thing
+    return not is_part or left.attribute not in _OF_PEOPLE
+
+
+def _nouns_differ(left: Slot, right: Slot) -> bool:
+    """Return whether things of one name are classed by two nouns: "the Tol tower", "Tol bridge"."""
+    nouns = {left.named.noun, right.named.noun} - {""}
+    return len(nouns) > 1
+
+
+def are_exclusive(left: Slot, right: Slot) -> bool:
+    """Return whether two slots give one attribute of one thing different values."""
+    if left.thing != right.thing or left.attribute != right.attribute:
+        return False
+    if _nouns_differ(left, right) or not _are_comparable(left, right):
+        return False
+    return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
+
+
+def _are_comparable(left: Slot, right: Slot) -> bool:
+    """Return whether two values are of one kind, time, sort and unit."""
+    if left.kind != right.kind and {left.kind, right.kind} != {"number", "code"}:
+        return False
+    if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
+        return False
+    if left.attribute == PLACE and _names_product(left) != _names_product(right):
+        return False  # where it is kept, and in what: "in Lyon", "in Postgres"
+    return len({left.unit, right.unit} - {""}) < 2
+
+
+def _names_product(slot: Slot) -> bool:
+    return any(is_product(concept_of(word)) for word in slot.value)
+
+
+def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:
+    """Return two slots as said of one thing, where what they say holds both ways.
+
+    "Ana is married to Ben" says of Ben what "Ben is married to Cleo" says.
+    """
+    if left.thing == right.thing:
+        return left, right
+    pairs = product((left, _turn(left)), (right, _turn(right)))
+    return next((pair for pair in pairs if pair[0].thing == pair[1].thing), (left, right))
+
+
+def _turn(slot: Slot) -> Slot:
+    if slot.attribute != _MUTUAL or slot.kind != "name":
+        return slot
+    thing = Thing(slot.value, written=slot.written)
+    return replace(slot, named=thing, value=slot.thing, written=slot.named.written)
