@@ -15,6 +15,10 @@ from memories.core.lexicon import concept_of
 _NUMBERED: Final = re.compile(
     r"\b(?P<noun>[A-Za-z][a-z-]{2,30})\s(?P<number>[A-Z]?\d{1,6}[A-Za-z]?)\b"
 )
+# "Platform 2 is the one that …" gives a value first.
+_OPENING: Final = re.compile(
+    r"(?:The\s)?(?P<noun>[A-Za-z]{2,30})\s(?P<number>\d{1,4}[a-z]?)\b(?!\sis\s(?:the|where|used)\b)"
+)
 _BEGINNINGS: Final = frozenset(map(concept_of, words_of("arrive enter board land begin start")))
 _ENDS: Final = frozenset(map(concept_of, words_of("depart leave exit finish end")))
 
@@ -25,6 +29,7 @@ def are_of_other_things(pair: FactPair) -> bool:
         pair.are_siblings
         or are_day_parts(pair.a, pair.b)
         or _is_for_others(pair.a, pair.b)
+        or _open_with_other_numbers(*pair.texts)
         or _is_numbered(*pair.texts)
         or _is_numbered(*reversed(pair.texts))
         or _is_other_end(pair.a, pair.b)
@@ -36,6 +41,14 @@ def _is_for_others(a: Statement, b: Statement) -> bool:
     """Return whether each text says for whom, and the other does not: "for toddlers"."""
     mine, theirs = _led_by_for(a), _led_by_for(b)
     return bool(mine - b.stems and theirs - a.stems)
+
+
+def _open_with_other_numbers(a: str, b: str) -> bool:
+    """Return whether both texts begin with one noun, numbered differently: "Van 12's service"."""
+    mine, theirs = _OPENING.match(a), _OPENING.match(b)
+    if not mine or not theirs or mine["noun"].lower() != theirs["noun"].lower():
+        return False
+    return mine["number"] != theirs["number"]
 
 
 def _is_numbered(a: str, b: str) -> bool:

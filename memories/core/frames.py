@@ -155,14 +155,14 @@ def other_name(a: str, b: str) -> str:
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
         are_absent = left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a)
-        if are_absent and _holds_product(left) == _holds_product(right):
+        if are_absent and _are_products(left) == _are_products(right):
             return _difference(frame, left, right)
     return ""
 
 
-def _holds_product(fillers: Fillers) -> bool:
+def _are_products(fillers: Fillers) -> bool:
     """Return whether a filler is software: "in Postgres" is no other place than "in Lyon"."""
-    return any(map(is_product, fillers))
+    return any(is_product(key) or not word.istitle() for key, word in fillers.items())
 
 
 def _difference(frame: str, left: Fillers, right: Fillers) -> Difference:

@@ -17,6 +17,7 @@ from memories.core.function_words import FUNCTION_WORDS, words_of
 BEFORE_NAMES: Final = words_of(
     "east west north south upper lower old new great little inner outer st saint"
 )
+_GROUPS: Final = words_of("team group crew squad department")  # "the platform (team) lead"
 _MAX_CHARS: Final = 2000
 _RUN: Final = re.compile(
     r"(?P<name>[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,6}|(?<=\b[Tt]he\s)[a-z][a-z-]{1,30})"
@@ -51,7 +52,7 @@ class _Name:
 def _are_two(short: _Name, long: _Name) -> bool:
     """Return whether one name, or the noun behind it, has a word more within."""
     if short.words == long.words:  # "the Lindal grant", "the Lindal follow-up grant"
-        return bool(short.behind) and short.behind[0] in long.behind[1:]
+        return _GROUPS.isdisjoint(long.behind[:1]) and short.behind[:1] in _later(long)
     extra = set(long.words).difference(short.words)
     if not set(short.words) < set(long.words):
         return False
@@ -59,6 +60,11 @@ def _are_two(short: _Name, long: _Name) -> bool:
     is_inside = begins_alike and short.words[-1] == long.words[-1]
     are_of_one_noun = bool(short.behind) and short.behind[:1] == long.behind[:1]
     return is_inside or are_of_one_noun or not extra.isdisjoint(BEFORE_NAMES)
+
+
+def _later(name: _Name) -> list[tuple[str, ...]]:
+    """Return the words behind a name but the first, each by itself."""
+    return [(word,) for word in name.behind[1:]]
 
 
 @lru_cache(maxsize=8192)

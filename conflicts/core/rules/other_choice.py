@@ -9,7 +9,7 @@ from conflicts.core.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement, explain_words
-from memories.core.lexicon import KINDS
+from memories.core.lexicon import INCLUSIVE, KINDS
 from memories.core.reasons import Difference
 from memories.core.topics import other_names
 
@@ -23,6 +23,7 @@ RULE: Final = Rule(
     ),
 )
 STRENGTH: Final = 0.65
+_WHERE: Final = frozenset({"in", "on", "at"})
 
 
 def find(pair: FactPair) -> Clash | None:
@@ -35,6 +36,8 @@ def find(pair: FactPair) -> Clash | None:
     kinds = _other_kinds(pair.a, pair.b)
     if kinds is None or _are_of_other_things(pair, kinds.sides) or _describe(pair, kinds.sides):
         return None
+    if _takes_many(pair.a, kinds.sides) or _takes_many(pair.b, kinds.sides):
+        return None
     return pair.clash(RULE, kinds, strength=STRENGTH)
 
 
@@ -43,6 +46,15 @@ def _are_of_other_things(pair: FactPair, values: frozenset[str]) -> bool:
     if values <= pair.a.names | pair.b.names:
         return False
     return bool(other_names(pair.a.reading, pair.b.reading)) or are_of_other_things(pair)
+
+
+def _takes_many(statement: Statement, values: frozenset[str]) -> bool:
+    """Return whether a text says what is accepted, supported or the like, as others may be, too."""
+    return any(
+        claim.verb in INCLUSIVE and term.key in values and term.prep not in _WHERE
+        for claim in statement.reading.claims
+        for term in claim.terms
+    )
 
 
 def _describe(pair: FactPair, values: frozenset[str]) -> bool:

@@ -1,0 +1,151 @@
+"""Reasons why two sentences are on different things, places or times."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+
+from memories.core.alignment import TermPair
+from memories.core.cases import Case, is_agent_slot, names
+from memories.core.claim_types import Claim, Term
+from memories.core.function_words import AUXILIARIES, FUNCTION_WORDS, words_of
+from memories.core.longer_names import BEFORE_NAMES
+from memories.core.slot_words import IDENTIFIED
+
+# Words that tell one of two like things from the other: "the north ward".
+_PLACES = words_of("front back rear left right top bottom upper lower inner outer")
+_POSITIONS = (
+    _PLACES
+    | BEFORE_NAMES
+    | words_of("northern southern eastern western morning evening day night early late")
+)
+_OF_THINGS = frozenset(["of", "for"])
+_YEARS = "year"
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_PARTS = re.compile(r"[-_.]")
+# Interchangeable prepositions of time and place; "" stands for "during" and "when".
+_WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
+
+
+def other_subject(case: Case) -> str:
+    """Return a reason when the two are on different things, places or times, else ""."""
+    for region in ("subject", "condition"):
+        left = [term for term in case.left_a if term.region == region]
+        right = [term for term in case.left_b if term.region == region]
+        may_differ = region == "subject" and is_agent_slot(case)
+        if left and right and not may_differ:
+            return f"other {region}: {names(left)} vs {names(right)}"
+        clashing = case.found.clashes + case.found.opposed
+        for pair in clashing:
+            is_here = pair.a.region == pair.b.region == region
+            if is_here and not may_differ and not _is_claimed(pair, alone=len(clashing) == 1):
+                return f"other {region}: {pair.a.written} vs {pair.b.written}"
+    return (
+        _other_bearer(case)
+        or _other_position(case)
+        or _other_description(case)
+        or _other_item(case)
+    )
+
+
+def _other_position(case: Case) -> str:
+    """Return a reason when opposite words tell two things apart: "of the north ward", else ""."""
+    for pair in case.found.opposed + case.found.clashes:
+        terms = (pair.a, pair.b)
+        names_things = all(term.text.lower() in _POSITIONS for term in terms)
+        is_of_thing = any(term.region == "subject" or term.prep in _OF_THINGS for term in terms)
+        are_in_names = _is_in_name(case.a, pair.a) and _is_in_name(case.b, pair.b)
+        if names_things and (is_of_thing or are_in_names):
+            return f"other subject: {pair.a.written} vs {pair.b.written}"
+    return ""
+
+
+def _is_in_name(claim: Claim, word: Term) -> bool:
+    """Return whether a word is a part of a name: "gw-west"."""
+    return any(word.text.lower() in _PARTS.split(name.lower()) for name in claim.identifiers)
+
+
+def _other_description(case: Case) -> str:
+    """Return a reason when subjects put other words before one noun: "the back door", else ""."""
+    mine, theirs = _described(case.a), _described(case.b)
+    for noun in mine.keys() & theirs.keys():
+        words = (mine[noun], theirs[noun])
+        if words[0] != words[1] and not _PLACES.isdisjoint(words):
+            return f"other subject: {words[0]} {noun} vs {words[1]} {noun}"
+    return ""
+
+
+def _described(claim: Claim) -> dict[str, str]:
+    """Return the word before each noun of what precedes the verb of a sentence."""
+    words = claim.text.lower().split()
+    until = next((at for at, word in enumerate(words) if word in AUXILIARIES), 0)
+    pairs = pairwise(words[:until])
+    return {noun: word for word, noun in pairs if word in _PLACES or word not in FUNCTION_WORDS}
+
+
+def _other_item(case: Case) -> str:
+    """Return a reason when a value names another item or the conditions differ, else ""."""
+    clashes = case.found.clashes
+    labels = [pair for pair in clashes if pair.a.kind == "label"]
+    narrows_subject = any(
+        _is_of_thing(pair) or (_leads_a_verb(case.a, pair.a) and _leads_a_verb(case.b, pair.b))
+        for pair in labels
+    )
+    numbered = [pair for pair in clashes if pair.a.kind in ("label", "quantity")]
+    opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in numbered)
+    if opens_both or (labels and (len(clashes) > len(labels) or narrows_subject)):
+        pair = (labels or numbered)[0]
+        return f"other item: {pair.a.written} vs {pair.b.written}"
+    for pair in case.found.same:
+        if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
+            return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.written}"
+    return ""
+
+
+def _is_of_thing(pair: TermPair) -> bool:
+    """Return whether labels belong to what is spoken of: "the comb in case 4", "of room 2"."""
+    terms = (pair.a, pair.b)
+    return pair.a.text.split()[0].lower() in IDENTIFIED or any(
+        (term.prep and term.region == "subject") or term.prep in _OF_THINGS for term in terms
+    )
+
+
+def _leads_a_verb(claim: Claim, label: Term) -> bool:
+    """Return whether a labelled thing does something: "where patient 5820 is being nursed"."""
+    _, _, rest = claim.text.partition(label.text)
+    return rest.split()[:1] != [] and rest.split()[0] in AUXILIARIES
+
+
+def _opens(claim: Claim, label: Term) -> bool:
+    """Return whether a sentence begins with the labelled thing: "Room 12 seats 20"."""
+    words = claim.text.split()
+    at = 1 + (words[0].lower() == "the")
+    return words[at : at + 1] == label.text.split()[-1:] and len(words) > at + 2
+
+
+def _other_bearer(case: Case) -> str:
+    """Return a reason when only one of two names has "Old", "East" or the like before it."""
+    for alone in (case.left_a, case.left_b):
+        named = [term for term in alone if term.region == "subject" and term.text[0].isupper()]
+        if named and all(term.text.lower() in BEFORE_NAMES for term in named):
+            return f"other subject: {names(named)}"
+    return ""
+
+
+def _leads_differ(pair: TermPair) -> bool:
+    """Return True for "before the audit", "after the audit"; not "in summer", "during summer"."""
+    return not {pair.a.prep, pair.b.prep} <= _WITHIN and pair.a.prep != pair.b.prep
+
+
+def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
+    """Return True for a term that does not identify the subject: the verb, a count or an age."""
+    quantity = pair.a.quantity
+    is_count = (
+        quantity is not None
+        and quantity.unit == "count"
+        and not _YEAR.fullmatch(pair.a.text)  # "the 2021 accounts"
+    )
+    is_age = (
+        quantity is not None and pair.a.prep == pair.b.prep == "from" and _YEARS in quantity.text
+    )
+    return pair.a.is_verb or ((is_count or is_age) and alone)
