@@ -10,9 +10,9 @@ from conflicts.core.facts import Fact
 from conflicts.core.members import members_of
 from conflicts.core.qualifiers import name_other_members
 from conflicts.core.statements import Statement
+from conflicts.core.two_things import name_two_things
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.gate import PROVENANCE_RANK
-from memories.core.longer_names import other_longer_name
 from memories.core.topic_words import stems
 
 _SCOPE_JOINT: Final = re.compile(r"[:/]")
@@ -156,5 +156,5 @@ def may_be_of_one_thing(a: Statement, b: Statement) -> bool:
         or other_entity(a, b)
         or other_period(a, b)
         or other_member(a, b)
-        or other_longer_name(a.fact.content, b.fact.content)
+        or name_two_things(a.fact.content, b.fact.content)
     )

@@ -19,6 +19,8 @@ _NUMBERED: Final = re.compile(
 _OPENING: Final = re.compile(
     r"(?:The\s)?(?P<noun>[A-Za-z]{2,30})\s(?P<number>\d{1,4}[a-z]?)\b(?!\sis\s(?:the|where|used)\b)"
 )
+_PLANNED: Final = frozenset(map(concept_of, words_of("plan budget estimate forecast target")))
+_ACTUAL: Final = frozenset(map(concept_of, words_of("actual real final")))
 _BEGINNINGS: Final = frozenset(map(concept_of, words_of("arrive enter board land begin start")))
 _ENDS: Final = frozenset(map(concept_of, words_of("depart leave exit finish end")))
 
@@ -32,6 +34,8 @@ def are_of_other_things(pair: FactPair) -> bool:
         or _open_with_other_numbers(*pair.texts)
         or _is_numbered(*pair.texts)
         or _is_numbered(*reversed(pair.texts))
+        or _is_planned(pair.a, pair.b)
+        or _is_planned(pair.b, pair.a)
         or _is_other_end(pair.a, pair.b)
         or _is_other_end(pair.b, pair.a)
     )
@@ -69,6 +73,11 @@ def _led_by_for(statement: Statement) -> frozenset[str]:
         for term in claim.terms
         if term.prep == "for" and term.kind in ("word", "name")
     )
+
+
+def _is_planned(a: Statement, b: Statement) -> bool:
+    """Return whether one text says what was planned, and the other what it came to."""
+    return not _PLANNED.isdisjoint(a.stems) and not _ACTUAL.isdisjoint(b.stems)
 
 
 def _is_other_end(a: Statement, b: Statement) -> bool:

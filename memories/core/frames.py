@@ -155,14 +155,24 @@ def other_name(a: str, b: str) -> str:
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
         are_absent = left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a)
-        if are_absent and _are_products(left) == _are_products(right):
+        if are_absent and not _is_in_and_on(a, left, b, right):
             return _difference(frame, left, right)
     return ""
 
 
-def _are_products(fillers: Fillers) -> bool:
-    """Return whether a filler is software: "in Postgres" is no other place than "in Lyon"."""
-    return any(is_product(key) or not word.istitle() for key, word in fillers.items())
+def _is_in_and_on(a: str, left: Fillers, b: str, right: Fillers) -> bool:
+    """Return whether one names a place and one software: "in Lyon", "on Postgres"."""
+    preps = {
+        _preposition(text, word)
+        for text, words in ((a, left), (b, right))
+        for word in words.values()
+    }
+    return preps == {"in", "on"} and any(map(is_product, left)) != any(map(is_product, right))
+
+
+def _preposition(text: str, word: str) -> str:
+    before, found, _ = text.partition(word)
+    return before.split()[-1].lower() if found and before.split() else ""
 
 
 def _difference(frame: str, left: Fillers, right: Fillers) -> Difference:

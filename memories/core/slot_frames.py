@@ -136,6 +136,8 @@ def _role_before_name(words: Sequence[str]) -> tuple[str, Sequence[str]]:
 def _of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     """Read a value with the noun that classes it: "plays the position of Y"."""
     at = next((i for i, word in enumerate(words[:-2]) if word == "the"), -1)
+    if at == 2 and words[1] not in PREPOSITIONS:  # "receives all the water of the river"
+        return
     if not 0 < at <= 2 or words[at + 2 : at + 3] != ["of"] or not words[at + 1].islower():
         return
     verb = concept_of(words[0].lower())
