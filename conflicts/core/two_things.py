@@ -8,12 +8,14 @@ from functools import lru_cache
 from typing import Final
 
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
+from memories.core.function_words import words_of
 from memories.core.longer_names import other_longer_name
 
-# A code behind a noun; behind a place ("in bay B4") it may be a value.
-_CODED: Final = re.compile(
-    r"(?P<before>\b(?:in|on|at|from|to|into|via)\s(?:the\s)?)?"
-    r"\b(?P<noun>[A-Za-z][a-z]{2,30})\s(?P<code>[A-Z]{1,3}-?\d{1,6})\b"
+# A code behind a noun, unless it is a place, which may be a value ("the office is room B-203").
+_CODED: Final = re.compile(r"\b(?P<noun>[A-Za-z][a-z]{2,30})\s(?P<code>[A-Z]{1,3}-?\d{1,6})\b")
+_PLACES: Final = words_of(
+    "room bay rack gate seat desk platform floor office building block hall shelf slot locker"
+    " cabinet aisle zone quay berth stand version is at in on from to of"
 )
 _DATED: Final = re.compile(
     rf"\bthe\s(?P<date>{MONTH_PATTERN}|{WEEKDAY_PATTERN})\s[a-z]{{3,30}}\b", re.IGNORECASE
@@ -38,8 +40,8 @@ def _coded(text: str) -> Mapping[str, frozenset[str]]:
     """Return the codes behind each noun."""
     found: dict[str, frozenset[str]] = {}
     for match in _CODED.finditer(text):
-        if not match["before"]:
-            noun = match["noun"].lower()
+        noun = match["noun"].lower()
+        if noun not in _PLACES:
             found[noun] = found.get(noun, frozenset()) | {match["code"]}
     return found
 

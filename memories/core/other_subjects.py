@@ -120,7 +120,8 @@ def _opens(claim: Claim, label: Term) -> bool:
     """Return whether a sentence begins with the labelled thing: "Room 12 seats 20"."""
     words = claim.text.split()
     at = 1 + (words[0].lower() == "the")
-    return words[at : at + 1] == label.text.split()[-1:] and len(words) > at + 2
+    number = label.text.split()[-1]
+    return words[at : at + 1] == [number] and not number.isalpha() and len(words) > at + 2
 
 
 def _other_bearer(case: Case) -> str:
