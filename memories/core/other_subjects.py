@@ -121,7 +121,8 @@ def _opens(claim: Claim, label: Term) -> bool:
     words = claim.text.split()
     at = 1 + (words[0].lower() == "the")
     number = label.text.split()[-1]
-    return words[at : at + 1] == [number] and not number.isalpha() and len(words) > at + 2
+    is_number = label.kind == "label" or not number.isalpha()  # "88 metres" is an amount
+    return is_number and words[at : at + 1] == [number] and len(words) > at + 2
 
 
 def _other_bearer(case: Case) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
 from memories.core.claim_types import Claim, Term
@@ -55,7 +56,7 @@ def _why_exclusive(case: Case) -> str:
     is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
     is_of_thing = prep in ("of", "for")  # "the sole owner of the mare", "… of the dog"
     if case.shared & EXCLUSIVES and not (is_there or is_of_thing or _ONLY_WHO.match(case.a.text)):
-        return "only one can hold" if _restricts(case.a, case.left_a[0]) else ""
+        return "only one can hold" if _restricts(case.a, case.left_a) else ""
     if prep in _WHERE and _of_all(case.a) and _of_all(case.b):
         return "all at one"
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
@@ -74,10 +75,13 @@ def _why_exclusive(case: Case) -> str:
     return ""
 
 
-def _restricts(claim: Claim, filler: Term) -> bool:
+def _restricts(claim: Claim, filler: Sequence[Term]) -> bool:
     """Return whether "only" stands before the filler, or right behind it."""
-    before, _, behind = claim.text.lower().partition(filler.text.lower())
-    return not EXCLUSIVES.isdisjoint([*before.split(), *behind.split()[:1]])
+    text = claim.text.lower()
+    before, _, _ = text.partition(filler[0].text.lower())
+    _, _, behind = text.rpartition(filler[-1].text.lower())
+    words = [*before.split(), *behind.split()[:1]]
+    return not EXCLUSIVES.isdisjoint(word.strip(".,;:!") for word in words)
 
 
 def _of_all(claim: Claim) -> bool:

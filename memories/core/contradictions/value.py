@@ -19,6 +19,7 @@ from memories.core.cases import (
 )
 from memories.core.claim_types import Claim
 from memories.core.counted_parts import counts_a_part
+from memories.core.function_words import EXCLUSIVES
 from memories.core.lexicon import CLOSING, EXCLUSIVE_OBJECT, FUNCTIONAL, INCLUSIVE, REFUSING
 from memories.core.one_more import is_one_more
 
@@ -166,7 +167,7 @@ def _excludes(case: Case, clashes: Sequence[TermPair]) -> bool:
     """Return True unless verb or additive words allow both members ("supports", "also uses")."""
     if case.is_additive:
         return False
-    if case.shared & FUNCTIONAL:
+    if case.shared & (FUNCTIONAL | EXCLUSIVES):
         return True
     if all(pair.a.prep in ("at", "in", "on") for pair in clashes):
         return True  # a place, not one of the many things that the verb takes
