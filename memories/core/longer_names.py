@@ -80,6 +80,6 @@ def _names_of(text: str) -> frozenset[_Name]:
             run, behind = behind[:1], behind[1:]
         words = run[1:] if run and run[0] in FUNCTION_WORDS else run
         until = next((at for at, w in enumerate(behind) if w in FUNCTION_WORDS), len(behind))
-        if words:
+        if words and not match["name"].isupper():  # "the RSA key pair", "the RSA public key"
             found.add(_Name(tuple(words), tuple(behind[:until])))
     return frozenset(found)
