@@ -12,6 +12,7 @@ from memories.core.alignment import Alignment, TermPair, align, weigh
 from memories.core.claim_types import Claim, Term
 from memories.core.function_words import ADDITIVES
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
+from memories.core.partial import is_of_part
 from memories.core.reasons import distinct
 from memories.core.tokeniser import stem
 
@@ -99,7 +100,9 @@ class Case:
 
     @property
     def is_additive(self) -> bool:
-        return bool((self.a.cues | self.b.cues) & ADDITIVES)
+        if (self.a.cues | self.b.cues) & ADDITIVES:
+            return True
+        return is_of_part(self.a.text) or is_of_part(self.b.text)
 
     @property
     def shared(self) -> frozenset[str]:

@@ -6,14 +6,17 @@ from dataclasses import replace
 from itertools import product
 from typing import Final
 
-from memories.core.lexicon import concept_of, is_product
+from memories.core.function_words import words_of
 from memories.core.slot_nouns import attribute_of
-from memories.core.slot_types import PLACE, Slot, Thing
+from memories.core.slot_types import Slot, Thing
+from memories.core.value_likeness import are_of_other_kinds, may_both_hold
 
 _OF_PEOPLE: Final = frozenset(
     map(attribute_of, (["birth"], ["death"], ["residence"], ["spouse"], ["grave"], ["citizenship"],
                        ["native", "language"], ["employer"], ["mother"], ["father"]))
 )  # fmt: skip
+# "Seats 12" is of people.
+_OF_PEOPLE_COUNTED: Final = words_of("people persons guests seats pupils students passengers")
 _MUTUAL: Final = "spouse"
 
 
@@ -52,7 +55,15 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
         return False
     if _nouns_differ(left, right) or not _are_comparable(left, right):
         return False
-    return not (left.value <= right.value or right.value <= left.value)  # "Priya", "Priya Nair"
+    return not may_both_hold(left, right)
+
+
+def are_alike(left: Slot, right: Slot) -> bool:
+    """Return whether the values of one attribute differ in words that may mean one value."""
+    if left.thing != right.thing or left.attribute != right.attribute:
+        return False
+    is_longer = left.value <= right.value or right.value <= left.value
+    return not is_longer and _are_comparable(left, right) and may_both_hold(left, right)
 
 
 def _are_comparable(left: Slot, right: Slot) -> bool:
@@ -61,13 +72,8 @@ def _are_comparable(left: Slot, right: Slot) -> bool:
         return False
     if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
         return False
-    if left.attribute == PLACE and _names_product(left) != _names_product(right):
-        return False  # where it is kept, and in what: "in Lyon", "in Postgres"
-    return len({left.unit, right.unit} - {""}) < 2
-
-
-def _names_product(slot: Slot) -> bool:
-    return any(is_product(concept_of(word)) for word in slot.value)
+    units = {"" if unit in _OF_PEOPLE_COUNTED else unit for unit in (left.unit, right.unit)}
+    return len(units) < 2 and not are_of_other_kinds(left, right)
 
 
 def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:

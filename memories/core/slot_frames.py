@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from memories.core.function_words import NEGATORS, PREPOSITIONS, words_of
+from memories.core.function_words import ADDITIVES, NEGATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
 from memories.core.slot_leads import find_lead
 from memories.core.slot_nouns import BY, PAST, attribute_of, base_of
@@ -46,12 +46,13 @@ _MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
 
 def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     """Yield the readings of a sentence, the likeliest first."""
-    if not NEGATORS.isdisjoint(word.lower() for word in words):
+    if not (NEGATORS | ADDITIVES).isdisjoint(word.lower() for word in words):
         return
     if lead := find_lead(words):
         attribute, end, value, stop = lead
         if not _description(words[:end]):
-            yield Frame(attribute, _thing(words[:end]), words[value:stop])
+            when = _COPULAS.get(words[end], "")
+            yield Frame(attribute, _thing(words[:end]), words[value:stop], when)
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
     for at in reversed(copulas):
         if 0 < at < len(words) - 1:
@@ -74,7 +75,7 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
     if is_definite and (described := _description(right)):
         yield _frame(described, _uncapitalised(left), when)
     elif right[0] == "in":
-        yield Frame(PLACE, thing_of(left), right[1:])
+        yield Frame(PLACE, _thing(left), right[1:], when)
     elif len(right) > 3 and right[0] in ("a", "an") and "of" in right[2:-1]:
         of = right.index("of", 2)
         if right[of - 1] in _HELD_OF:

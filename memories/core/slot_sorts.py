@@ -20,8 +20,7 @@ _CAPITALS: Final = words_of(
     " team group class plan tier department division wing family region zone desk shelf rack"
 )
 _ORDINALS: Final = words_of(
-    "ground top first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
-    " lower upper bottom"
+    "ground first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 )
 # Values whose form says of which attribute they are.
 _FORMS: Final = {

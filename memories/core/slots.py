@@ -11,9 +11,10 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Final
 
-from memories.core.calendar_words import MONTH_PATTERN
+from memories.core.calendar_words import DAYS_OF_WEEKS, MONTH_PATTERN, MONTHS, SEASONS
 from memories.core.function_words import PREPOSITIONS, words_of
 from memories.core.number_words import DAYS_IN_WORDS
+from memories.core.partial import is_of_part
 from memories.core.slot_frames import frames_of
 from memories.core.slot_nouns import IDLE, attribute_of
 from memories.core.slot_order import in_plain_order
@@ -27,6 +28,9 @@ _DAY_OF_MONTH: Final = re.compile(
     rf"\b(?:{'|'.join(DAYS_IN_WORDS)}|\d{{1,2}}(?:st|nd|rd|th))\sof\s"
     rf"(?:{MONTH_PATTERN}|(?:each|every|the|a)\s(?:month|quarter|year))\b",
     re.IGNORECASE,
+)
+_TIMES: Final = frozenset(
+    (*MONTHS, *(month[:3] for month in MONTHS), *DAYS_OF_WEEKS, *SEASONS, "sept")
 )
 _MAX_WORDS: Final = 24
 _MAX_NAME: Final = 5  # words of a value
@@ -46,7 +50,7 @@ _PLAIN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 def slot_of(text: str) -> Slot | None:
     """Return the slot that one sentence fills, None when it has another form."""
     text = text.strip().rstrip(".!")
-    if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text):
+    if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text) or is_of_part(text):
         return None
     text = _QUOTED.sub(_as_one_word, text)
     text = in_plain_order(_THOUSANDS.sub("", text))
@@ -69,7 +73,7 @@ def _slot(frame: Frame) -> Slot | None:
     if attribute in (PLACE, SORT) and sort not in ("", *IDLE):
         attribute = attribute_of([sort])
     kind, value, unit = _kind_of(words, frame.thing.words)
-    if not kind or attribute == SORT:
+    if not kind or attribute == SORT or (attribute == PLACE and not _TIMES.isdisjoint(value)):
         return None
     return Slot(attribute, frame.thing, value, " ".join(words), kind, sort, frame.when, unit)
 

@@ -138,6 +138,8 @@ def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -
     concepts = frozenset(concept_of(word) for word in described if word not in _IDLE)
     if not concepts or not _NOT_THE_ONE.isdisjoint(thing.lower().split()):
         return None
+    if " for " in value:  # "on port 80 for guests"
+        return None
     words = [word for word in _WORD.findall(value) if word.lower() not in _IDLE]
     names = [word for word in words if _NAMING.fullmatch(word) or is_product(concept_of(word))]
     classes = [word for word in words if word not in names]

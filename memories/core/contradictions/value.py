@@ -67,9 +67,15 @@ def _said_of_others(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return how the values are of different things or events, "" where nothing says so."""
     if _counts_a_part(case, clashes):
         return "but the lower number may count a part of them"
+    if {case.a.tense, case.b.tense} == {"past", "present"} and not _are_dates(clashes):
+        return "but one says what was"
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return "but both can have happened"
     return ""
+
+
+def _are_dates(clashes: Sequence[TermPair]) -> bool:
+    return all(pair.a.kind == "date" for pair in clashes)
 
 
 def _turned_round(case: Case, clashes: Sequence[TermPair]) -> str:
@@ -136,6 +142,8 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
     """Return whether the values are of a list, of one more thing, or days on which it is closed."""
     if all(pair.a.kind in ("word", "name") for pair in clashes):
         return not _excludes(case, clashes)
+    if case.is_additive and all(pair.a.quantity is None for pair in clashes):
+        return True
     if any(pair.a.kind == "label" and _are_objects(case, pair) for pair in clashes):
         return True
     if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
