@@ -156,5 +156,5 @@ def may_be_of_one_thing(a: Statement, b: Statement) -> bool:
         or other_entity(a, b)
         or other_period(a, b)
         or other_member(a, b)
-        or name_two_things(a.fact.content, b.fact.content)
+        or name_two_things(a, b)
     )

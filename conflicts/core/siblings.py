@@ -18,6 +18,7 @@ from typing import Final
 from conflicts.core.apart import IDLE_MODIFIERS
 from memories.core.function_words import FUNCTION_WORDS
 
+_MAX_CHARS: Final = 600
 _MIN_COMMON: Final = 2  # words before both of two nouns that name things of one kind
 _MIN_FACTS: Final = 3  # of each of two nouns behind one word: "the mail archive", "the mail relay"
 _PAIR: Final = re.compile(
@@ -25,12 +26,15 @@ _PAIR: Final = re.compile(
     re.IGNORECASE,
 )
 
+_WORD: Final = re.compile(r"[a-z][a-z-]*")
 Pair = tuple[str, str]  # the word before a noun, and the noun
 
 
 @lru_cache(maxsize=16384)
 def pairs_of(text: str) -> frozenset[Pair]:
-    """Return the definite nouns of a text with the word before each."""
+    """Return the definite nouns of a text with the word before each; none of a long text."""
+    if len(text) > _MAX_CHARS:
+        return frozenset()
     found = ((match["word"].lower(), match["noun"].lower()) for match in _PAIR.finditer(text))
     return frozenset(
         pair for pair in found if pair[0] not in IDLE_MODIFIERS and FUNCTION_WORDS.isdisjoint(pair)
@@ -47,10 +51,11 @@ class Siblings:
 
     def are_apart(self, a: str, b: str) -> bool:
         """Return whether two texts speak of two things that the workspace tells apart."""
+        mine, theirs = _words_of(a), _words_of(b)
         return any(
             self._are_apart(one, two)
             for one, two in product(pairs_of(a) - pairs_of(b), pairs_of(b) - pairs_of(a))
-            if _is_absent(one, two, b) and _is_absent(two, one, a)
+            if theirs.isdisjoint(set(one) - set(two)) and mine.isdisjoint(set(two) - set(one))
         )
 
     def _are_apart(self, one: Pair, two: Pair) -> bool:
@@ -63,9 +68,9 @@ class Siblings:
         return are_of_one_kind and bool(self.nouns_of[word] & self.nouns_of[other])
 
 
-def _is_absent(pair: Pair, other: Pair, text: str) -> bool:
-    """Return whether a text has nothing of a pair but what its own has, too."""
-    return all(part in other or part not in text.lower() for part in pair)
+@lru_cache(maxsize=16384)
+def _words_of(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text.lower()))
 
 
 def find_siblings(texts: Iterable[str]) -> Siblings:

@@ -356,7 +356,7 @@ EXCLUSIVE_OBJECT = {
     "end": "at on in",
     "start": "at on in",
     "set": "to",
-    "sit": "in at",
+    "sit": "in on at",
     "stay": "in at",
     "bill": "by to in",
     "supply": "by",

@@ -9,7 +9,7 @@ from memories.core.alignment import TermPair
 from memories.core.cases import Case, is_agent_slot, names
 from memories.core.claim_types import Claim, Term
 from memories.core.function_words import AUXILIARIES, FUNCTION_WORDS, words_of
-from memories.core.longer_names import BEFORE_NAMES
+from memories.core.longer_names import BEFORE_NAMES, other_longer_name
 from memories.core.slot_words import IDENTIFIED
 
 # Words that tell one of two like things from the other: "the north ward".
@@ -19,9 +19,7 @@ _POSITIONS = (
     | BEFORE_NAMES
     | words_of("northern southern eastern western morning evening day night early late")
 )
-_OF_THINGS = frozenset(["of", "for"])
-_YEARS = "year"
-_YEAR = re.compile(r"(?:19|20)\d\d")
+_OF_A_YEAR = re.compile(r"\b(?:the|our)\s(?:19|20)\d\d\s[a-z]", re.IGNORECASE)
 _PARTS = re.compile(r"[-_.]")
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
@@ -38,10 +36,11 @@ def other_subject(case: Case) -> str:
         clashing = case.found.clashes + case.found.opposed
         for pair in clashing:
             is_here = pair.a.region == pair.b.region == region
-            if is_here and not may_differ and not _is_claimed(pair, alone=len(clashing) == 1):
+            if is_here and not may_differ and not _is_claimed(case, pair, alone=len(clashing) == 1):
                 return f"other {region}: {pair.a.written} vs {pair.b.written}"
     return (
         _other_bearer(case)
+        or other_longer_name(case.a, case.b)
         or _other_position(case)
         or _other_description(case)
         or _other_item(case)
@@ -53,7 +52,7 @@ def _other_position(case: Case) -> str:
     for pair in case.found.opposed + case.found.clashes:
         terms = (pair.a, pair.b)
         names_things = all(term.text.lower() in _POSITIONS for term in terms)
-        is_of_thing = any(term.region == "subject" or term.prep in _OF_THINGS for term in terms)
+        is_of_thing = any(term.region == "subject" or term.prep == "of" for term in terms)
         are_in_names = _is_in_name(case.a, pair.a) and _is_in_name(case.b, pair.b)
         if names_things and (is_of_thing or are_in_names):
             return f"other subject: {pair.a.written} vs {pair.b.written}"
@@ -106,7 +105,7 @@ def _is_of_thing(pair: TermPair) -> bool:
     """Return whether labels belong to what is spoken of: "the comb in case 4", "of room 2"."""
     terms = (pair.a, pair.b)
     return pair.a.text.split()[0].lower() in IDENTIFIED or any(
-        (term.prep and term.region == "subject") or term.prep in _OF_THINGS for term in terms
+        (term.prep and term.region == "subject") or term.prep == "of" for term in terms
     )
 
 
@@ -139,15 +138,12 @@ def _leads_differ(pair: TermPair) -> bool:
     return not {pair.a.prep, pair.b.prep} <= _WITHIN and pair.a.prep != pair.b.prep
 
 
-def _is_claimed(pair: TermPair, *, alone: bool) -> bool:
+def _is_claimed(case: Case, pair: TermPair, *, alone: bool) -> bool:
     """Return True for a term that does not identify the subject: the verb, a count or an age."""
     quantity = pair.a.quantity
-    is_count = (
-        quantity is not None
-        and quantity.unit == "count"
-        and not _YEAR.fullmatch(pair.a.text)  # "the 2021 accounts"
-    )
-    is_age = (
-        quantity is not None and pair.a.prep == pair.b.prep == "from" and _YEARS in quantity.text
-    )
+    if quantity is None:
+        return pair.a.is_verb
+    is_of_year = _OF_A_YEAR.search(case.a.text) and _OF_A_YEAR.search(case.b.text)
+    is_count = quantity.unit == "count" and not is_of_year
+    is_age = pair.a.prep == pair.b.prep == "from" and "year" in quantity.text
     return pair.a.is_verb or ((is_count or is_age) and alone)

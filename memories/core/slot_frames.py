@@ -38,6 +38,13 @@ _PLACED: Final = {
     "buried": ("in", "grave"), "flows": ("into", "mouth"), "empties": ("into", "mouth"),
     "married": ("to", "spouse"),
 }  # fmt: skip
+_PAST_FORMS: Final = words_of("was were had")
+_EVENTS: Final = frozenset(map(attribute_of, (["founding", "year"], ["birth"], ["grave"])))
+# Whom somebody has one of: "Ana is Ben's boss".
+_ONE_EACH: Final = words_of(
+    "boss manager wife husband spouse owner captain head leader doctor landlord employer mother"
+    " father"
+)
 _HELD_OF: Final = words_of("citizen native speaker subsidiary")  # "X is a citizen of Y"
 _OF_MANY: Final = words_of("a an one among some part member two three several many")
 _GIVEN: Final = words_of("has have uses use given got chosen appointed elected named")
@@ -51,7 +58,8 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     if lead := find_lead(words):
         attribute, end, value, stop = lead
         if not _description(words[:end]):
-            when = _COPULAS.get(words[end], "")
+            is_past = words[end] in _PAST_FORMS and attribute not in _EVENTS
+            when = "then" if is_past else ""
             yield Frame(attribute, _thing(words[:end]), words[value:stop], when)
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
     for at in reversed(copulas):
@@ -71,7 +79,9 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
         ):  # "The guide of the depot is in French" is no attribute
             yield _frame(described, right[start:], when)
         return
-    is_definite = right[0].lower() == "the" or any(map(POSSESSIVE.search, right))
+    is_definite = right[0].lower() == "the" or (
+        right[-1] in _ONE_EACH and any(map(POSSESSIVE.search, right))
+    )
     if is_definite and (described := _description(right)):
         yield _frame(described, _uncapitalised(left), when)
     elif right[0] == "in":
@@ -189,7 +199,11 @@ def _of_common_agent(words: Sequence[str]) -> Iterator[Frame]:
 
 def _as_its(words: Sequence[str], verb: int) -> int:
     """Return the position of "as" in "has Remol as its capital", 0 without it."""
-    found = (at for at in range(verb + 2, len(words) - 2) if words[at] in ("as", "for"))
+    found = (
+        at
+        for at in range(verb + 2, len(words) - 2)
+        if words[at] == "as" or words[at : at + 2] in (["for", "its"], ["for", "their"])
+    )
     return next((at for at in found if words[at + 1] in ARTICLES), 0)
 
 

@@ -17,41 +17,38 @@ from memories.core.slot_words import is_year
 _PHRASES: Final = {  # by attribute, as a noun names it
     "employer": "works for|works at|is employed by|is employed at|is on the payroll of",
     "profession": "is employed as|earns a living as|earns her living as|earns his living as|"
-    "makes a living as|works as a|works as an",
+    "makes a living as",
     "citizenship": "holds the citizenship of|is a national of",
     "manager": "reports to|is managed by",
-    "doctor": "is under the care of|is treated by|is a patient of",
-    "licence": "is licensed under|is released under|is distributed under|is available under|"
-    "is published under",
-    "record label": "is signed to|is signed with",
+    "doctor": "is under the care of",
+    "licence": "is licensed under|is released under|is distributed under",
+    "record label": "is signed to",
     "headquarters": "is run from",
-    "supplier": "is supplied by|is bought from|is sourced from|is ordered from|"
-    "is purchased from|comes only from",
+    "supplier": "is supplied by",
     "insurer": "is insured with|is insured by",
     "database": "stores its data in|keeps its data in|persists to",
     "implementation language": "is implemented in|is coded in|is programmed in",
     "birth": "comes into the world in|comes into the world at",
     "grave": "lies at rest in|is laid to rest in",
     "mouth": "drains into|discharges into",
-    "material": "is made of|is made from|is built of|is built from|is built out of|consists of",
+    "material": "is made of|is built of|is built from|is built out of",
     "stadium": "plays its home games at|plays its home matches at|plays its home games in|"
     "plays their home games at|plays their home matches at|plays all its home games at|"
     "plays all their home games at",
     "home port": "sails out of its home port|sails from its home port",
     "weight": "weighs|tips the scales at",
-    "capacity": "seats|accommodates|sleeps|has room for|has space for|has seats for|"
-    "holds up to|holds at most|holds a maximum of",
+    "capacity": "seats|has seats for|holds up to|holds at most|holds a maximum of",
     "address": "is reachable at|answers at|is reached at|can be reached at",
     "extension": "is reached on extension|can be reached on extension",
     "founding year": "is founded in|is established in|is set up in|is started in|dates from|"
     "dates back to",
     PLACE: "hangs in|is on display in|is on display at|is exhibited in|is exhibited at|"
-    "is shown in|is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
+    "is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
     "is archived in|is installed in|is parked in",
     SORT: "is on|is at|is in|is placed in|belongs to|runs on|runs in|runs at|listens on|"
     "is exposed on|is served on|subscribes to|is subscribed to|is hosted in|is pinned to|"
-    "is deployed in|is deployed to|sits in|departs from|leaves from|is found on|"
-    "is found in|is assigned to|uses|is covered by|is located in|is located on",
+    "is deployed in|is deployed to|sits in|departs from|leaves from|is assigned to|uses|"
+    "is covered by|is located in|is located on",
 }
 _OF_YEARS: Final = attribute_of(["founding", "year"])
 _LEADS: Final = {
@@ -64,8 +61,7 @@ _FINITE: Final = {words[0].removesuffix("s"): words[0] for words in _LEADS} | {
     "came": "comes", "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
 }  # fmt: skip
 _IDLE: Final = words_of(
-    "been currently now still always permanently primarily mainly entirely first officially"
-    " exclusively usually normally originally"
+    "been currently now still always permanently entirely officially exclusively"
 )
 # Words behind the value that say which attribute it is: "X is a greyhound by breed".
 _BEHIND: Final = {"breed": "breed", "profession": "profession", "trade": "profession",

@@ -21,8 +21,7 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved captained curated supervised conducted"
-            " moderated audited taught"
+            " sculpted drawn sung broadcast approved captained"
         ),
     )
 )
@@ -40,7 +39,7 @@ _NOUNS: Final = {
     "publication": stem("published"), "foundation": stem("founded"), "opening": "open",
     "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
     "occupation": "profession", "vendor": "supplier", "physician": "doctor",
-    "captain": "by captain", "head": "by lead", "leader": "by lead", "conductor": "by conduct",
+    "captain": "by captain", "head": "by lead", "leader": "by lead",
     "license": "licence", "seating": "capacity",
 }  # fmt: skip
 _PHRASES: Final = {  # what else a noun is called
@@ -66,6 +65,10 @@ ONE_OF_MANY: Final = words_of(
     "next last latest first today's tomorrow's yesterday's deputy acting interim former previous"
     " best second other backup"
 )
+_OF_MANY_AT_ONCE: Final = words_of(
+    "reason cause purpose argument option example problem issue topic goal requirement condition"
+    " ingredient friend colleague daughter son brother sister child cousin member"
+)
 _MAX_WORDS: Final = 5  # of an attribute
 
 
@@ -87,7 +90,7 @@ def attribute_of(words: Sequence[str]) -> str:
     lowers = _NOUN_OF.get(" ".join(lowers), " ".join(lowers)).split()
     if lowers[0] in _YEARS and len(lowers) > 1:  # "year of first publication"
         lowers = [word for word in lowers[1:] if word != "first"] or lowers
-    if not ONE_OF_MANY.isdisjoint(lowers):
+    if not ONE_OF_MANY.isdisjoint(lowers) or lowers[-1] in _OF_MANY_AT_ONCE:
         return ""
     if lowers[-1] in _YEARS and len(lowers) > 1:
         return stem(lowers[-2])

@@ -22,6 +22,11 @@ _CAPITALS: Final = words_of(
 _ORDINALS: Final = words_of(
     "ground first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
 )
+# Nouns of which a thing has, uses or is in one at a time.
+EXCLUSIVE: Final = words_of(
+    "port region version database platform floor room gate office building level zone house family"
+    " plan tier branch rack bay ward seat desk address extension dock quay berth"
+)
 # Values whose form says of which attribute they are.
 _FORMS: Final = {
     "region": re.compile(r"[a-z]{2}-[a-z]{4,9}-\d"),

@@ -23,8 +23,8 @@ _ACRONYM: Final = re.compile(r"[A-Z]{2,4}s?")
 _CODE: Final = re.compile(r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}")
 # Nouns whose number or name says who or what is spoken of, and no place or choice.
 IDENTIFIED: Final = words_of(
-    "patient tenant customer client user account order ticket invoice container parcel vehicle"
-    " employee student pupil member guest case claim request incident issue job batch sample"
+    "patient tenant customer client user account container parcel vehicle employee student pupil"
+    " member guest"
 )
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{1,39}")
 

@@ -18,7 +18,7 @@ from memories.core.partial import is_of_part
 from memories.core.slot_frames import frames_of
 from memories.core.slot_nouns import IDLE, attribute_of
 from memories.core.slot_order import in_plain_order
-from memories.core.slot_sorts import split_sort
+from memories.core.slot_sorts import EXCLUSIVE, split_sort
 from memories.core.slot_types import PLACE, SORT, Frame, Slot
 from memories.core.slot_words import IN_NAMES, NAME
 
@@ -70,7 +70,9 @@ def _slot(frame: Frame) -> Slot | None:
         return None
     sort, words = split_sort(_BOUND.sub("", " ".join(frame.value)).split(), frame.attribute)
     attribute = frame.attribute
-    if attribute in (PLACE, SORT) and sort not in ("", *IDLE):
+    if (attribute == PLACE and sort not in ("", *IDLE)) or (
+        attribute == SORT and sort in EXCLUSIVE
+    ):
         attribute = attribute_of([sort])
     kind, value, unit = _kind_of(words, frame.thing.words)
     if not kind or attribute == SORT or (attribute == PLACE and not _TIMES.isdisjoint(value)):

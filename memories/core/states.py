@@ -17,6 +17,7 @@ from memories.core.calendar_words import DAYS_OF_WEEKS, FESTIVALS, MONTHS
 from memories.core.function_words import ADDITIVES, NEGATORS, OPERATORS, PREPOSITIONS, words_of
 from memories.core.lexicon import KINDS, concept_of, is_product
 from memories.core.slot_nouns import ONE_OF_MANY
+from memories.core.value_likeness import may_be_one_name
 
 MAX_CHARS: Final = 160
 _THING: Final = r"(?P<thing>[^\s,;:()\"][^,;:()\"]{1,80}?)"
@@ -95,8 +96,11 @@ def are_exclusive(a: State, b: State) -> bool:
     """Return whether two sentences give one thing values that exclude each other."""
     if a.attribute != b.attribute or a.thing != b.thing or a.sort != b.sort:
         return False
-    if a.attribute == "place" and not a.sort and a.is_product != b.is_product:
+    is_place = a.attribute == "place"
+    if is_place and not a.sort and a.is_product != b.is_product:
         return False  # where it is kept, and in what: "in Lyon", "in Postgres"
+    if may_be_one_name(a.written, b.written, is_place=is_place):
+        return False
     mine, theirs = a.names - a.thing - _OF_STREETS, b.names - b.thing - _OF_STREETS
     return bool(mine and theirs) and mine.isdisjoint(theirs)
 
@@ -136,9 +140,8 @@ def _are_places(names: frozenset[str]) -> bool:
 def _state(attribute: str, thing: str, value: str, *, of_person: bool = False) -> State | None:
     described = [word.removesuffix("'s").removesuffix("’s") for word in thing.lower().split()]
     concepts = frozenset(concept_of(word) for word in described if word not in _IDLE)
-    if not concepts or not _NOT_THE_ONE.isdisjoint(thing.lower().split()):
-        return None
-    if " for " in value:  # "on port 80 for guests"
+    is_limited = " for " in value  # "on port 80 for guests"
+    if not concepts or is_limited or not _NOT_THE_ONE.isdisjoint(thing.lower().split()):
         return None
     words = [word for word in _WORD.findall(value) if word.lower() not in _IDLE]
     names = [word for word in words if _NAMING.fullmatch(word) or is_product(concept_of(word))]

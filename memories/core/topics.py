@@ -14,7 +14,6 @@ from typing import Final
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
 from memories.core.cases import HEADINGS, Contradiction
 from memories.core.claim_types import Reading, Term
-from memories.core.longer_names import other_longer_name
 from memories.core.spelling import collapse
 
 _OF_AGENTS: Final = frozenset[Contradiction](["owner", "roles"])  # the subject is the value
@@ -42,8 +41,6 @@ _FROM_THEN_ON: Final = re.compile(
 
 def other_topic(a: Reading, b: Reading, way: Contradiction | None) -> str:
     """Return a reason when two texts are about different things, else ""."""
-    if reason := other_longer_name(a.text, b.text):
-        return reason
     if way not in _OF_AGENTS:
         left, right = alone(leads_of(a), b), alone(leads_of(b), a)
         if left and right:

@@ -17,7 +17,13 @@ _CONTAINERS: Final = words_of(
     "cabinet cupboard drawer box chest shelf tin safe rack locker fridge freezer case bag folder"
     " bin basket hook tray jar wardrobe trunk"
 )
-_GENERIC: Final = words_of("wood metal plastic stone glass fabric wool steel alloy leather nylon")
+_MATERIALS: Final = {  # what may be called by the first word
+    "wood": words_of("oak pine beech walnut birch ash maple cedar teak larch boxwood bamboo"),
+    "metal": words_of("steel iron copper brass bronze aluminium aluminum silver gold zinc tin"),
+    "plastic": words_of("pvc nylon polycarbonate acrylic polyamide"),
+    "stone": words_of("granite marble slate sandstone limestone soapstone"),
+    "wool": words_of("merino cashmere"),
+}
 _PLACES: Final = frozenset({PLACE, "headquarters", "residence", "birth", "death", "grave"})
 _PARTS: Final = re.compile(r"[\s-]+")
 _MIN_SPELLED: Final = 7  # letters of words of which one may be another spelling
@@ -28,29 +34,27 @@ def may_both_hold(left: Slot, right: Slot) -> bool:
     if left.value <= right.value or right.value <= left.value:  # "Priya", "Priya Nair"
         return True
     if left.kind == "name" and right.kind == "name":
-        return _may_be_one_name(left, right)
+        return may_be_one_name(left.written, right.written, is_place=left.attribute in _PLACES)
     if left.kind == right.kind == "code":
         return _may_be_one_code(left.written, right.written)
     return _may_be_one_noun(left, right)
 
 
-def _may_be_one_name(left: Slot, right: Slot) -> bool:
-    one, other = left.written, right.written
-    mine, theirs = _without_titles(left), _without_titles(right)
+def may_be_one_name(one: str, other: str, *, is_place: bool) -> bool:
+    """Return whether two names may be of one: with a title, abbreviated, or of a place within."""
+    mine, theirs = _words_of(one), _words_of(other)
     if mine and theirs and (mine <= theirs or theirs <= mine):
         return True
-    if left.attribute in _PLACES and (one.lower() in COUNTRIES) != (other.lower() in COUNTRIES):
+    if is_place and (one.lower() in COUNTRIES) != (other.lower() in COUNTRIES):
         return True
-    return (
-        _abbreviates(one, other)
-        or _abbreviates(other, one)
-        or _are_spellings(one, other)
-        or (compare_forms(one, other) == "same")
-    )
+    if _abbreviates(one, other) or _abbreviates(other, one) or _are_spellings(one, other):
+        return True
+    return compare_forms(one, other) == "same"
 
 
-def _without_titles(slot: Slot) -> frozenset[str]:
-    return frozenset(word.strip(".") for word in slot.value) - _TITLES
+def _words_of(name: str) -> frozenset[str]:
+    """Return the words of a name without titles."""
+    return frozenset(word.strip(".") for word in name.lower().split()) - _TITLES
 
 
 def _abbreviates(short: str, long: str) -> bool:
@@ -86,7 +90,9 @@ def _may_be_one_noun(left: Slot, right: Slot) -> bool:
     if left.attribute == PLACE:
         return (heads[0] in _CONTAINERS) != (heads[1] in _CONTAINERS)
     if left.attribute == "material":
-        return not _GENERIC.isdisjoint(heads) or _are_spellings(*heads)
+        one, other = heads
+        is_kind = other in _MATERIALS.get(one, ()) or one in _MATERIALS.get(other, ())
+        return is_kind or _are_spellings(one, other)
     return _are_spellings(*heads)
 
 

@@ -31,6 +31,7 @@ RULE: Final = Rule(
 MIN_THING_WEIGHT: Final = 0.8
 MIN_COSINE: Final = 0.25
 MIN_NAMED_COSINE: Final = 0.15  # where both name the thing, and hardly anybody else does
+SURE_WEIGHT: Final = 3.0  # of what is gone, by two rare words at least
 MOST_NEARER: Final = 5  # so many facts nearer to one of the two are too many
 _NO_STANDING_CLAIM: Final = (
     Cue.SWITCH,
@@ -84,7 +85,7 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     weight = timeline.overlap(thing)
     if thing & absent_stems(old) or not _is_thing(timeline, gone, thing, named, cosine):
         return None
-    are_near = timeline.are_among_nearest(leaning, end, MOST_NEARER)
+    are_near = weight >= SURE_WEIGHT or timeline.are_among_nearest(leaning, end, MOST_NEARER)
     if weight < MIN_THING_WEIGHT or not are_near or is_replaced(timeline, leaning, end, thing):
         return None
     strength = 0.5 + 0.1 * len(thing) + 0.2 * bool(named)

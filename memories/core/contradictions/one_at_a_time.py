@@ -7,8 +7,15 @@ from collections.abc import Sequence
 
 from memories.core.cases import Case, CaseReading, contradicts, names, shares_subject, verbs_differ
 from memories.core.claim_types import Claim, Term
-from memories.core.function_words import EXCLUSIVES
-from memories.core.lexicon import EXCLUSIVE_OBJECT, FUNCTIONAL, interchangeable, is_product
+from memories.core.function_words import EXCLUSIVES, words_of
+from memories.core.lexicon import (
+    EXCLUSIVE_OBJECT,
+    FUNCTIONAL,
+    KINDS,
+    concept_of,
+    interchangeable,
+    is_product,
+)
 
 # "Only Ana signs cheques" says who else does not, and nothing of what else she signs.
 _ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
@@ -19,9 +26,10 @@ _ONLY_THERE = re.compile(
 # "Marit has a sister named Eva" may have another one.
 _ONE_OF_MANY = re.compile(r"\ban?\s[\w-]{1,30}\s(?:named|called)\b", re.IGNORECASE)
 _ALL = re.compile(r"(?:all|every|each)\b", re.IGNORECASE)
-_WHERE = frozenset(["in", "at", "from", "by", "to"])
-# "The port is open on two servers" may hold of both.
-_STATES = frozenset(["open", "closed"])
+_WHERE = frozenset(["in", "at"])
+# Who sits on one board may sit on another one.
+_BODIES = frozenset(map(concept_of, words_of("committee board council panel trust jury")))
+_STATES = frozenset(["open", "closed"])  # "the port is open on" two servers may hold of both
 # "The default branch is main", "… is called trunk".
 _NAMING = frozenset(["", "have", "call", "name"])
 
@@ -52,24 +60,46 @@ def _is_one_filler_each(case: Case) -> bool:
 
 
 def _why_exclusive(case: Case) -> str:
+    if case.shared & EXCLUSIVES and (only := _by_only(case)) is not None:
+        return only
+    return _by_all(case) or _by_name(case) or _by_verb(case)
+
+
+def _by_only(case: Case) -> str | None:
+    """Return a reason where "only" is said of the fillers, "" where of others, None if unclear."""
     prep = case.left_a[0].prep
     is_there = prep and _ONLY_THERE.search(case.a.text) and _ONLY_THERE.search(case.b.text)
     is_of_thing = prep in ("of", "for")  # "the sole owner of the mare", "… of the dog"
-    if case.shared & EXCLUSIVES and not (is_there or is_of_thing or _ONLY_WHO.match(case.a.text)):
-        return "only one can hold" if _restricts(case.a, case.left_a) else ""
-    if prep in _WHERE and _of_all(case.a) and _of_all(case.b):
-        return "all at one"
+    if is_there or is_of_thing or _ONLY_WHO.match(case.a.text):
+        return None
+    return "only one can hold" if _restricts(case.a, case.left_a) else ""
+
+
+def _by_all(case: Case) -> str:
+    """Return a reason where both say in what place all is: "All talks are in the hall"."""
+    is_of_all = all(_ALL.match(claim.text) and not claim.verb for claim in (case.a, case.b))
+    kinds = {term.key in KINDS for term in case.left_a + case.left_b}  # "in English" is no place
+    is_place = case.left_a[0].prep in _WHERE and len(kinds) == 1
+    return "all at one" if is_of_all and is_place else ""
+
+
+def _by_name(case: Case) -> str:
+    """Return a reason where both give the value of a functional noun: "is called trunk"."""
     held = {pair.a.key for pair in case.found.same if pair.a.region == pair.b.region}
-    are_named = (
-        {case.a.verb, case.b.verb} <= _NAMING
-        and _are_at_one_end(case)
-        and not _ONE_OF_MANY.search(case.a.text)
-    )
-    if not prep and are_named and held & FUNCTIONAL:
-        return "one value at a time"
-    is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
+    is_naming = {case.a.verb, case.b.verb} <= _NAMING and not case.left_a[0].prep
+    if not is_naming or not held & FUNCTIONAL or _ONE_OF_MANY.search(case.a.text):
+        return ""
+    return "one value at a time" if _are_at_one_end(case) else ""
+
+
+def _by_verb(case: Case) -> str:
+    """Return a reason where the verb takes one object at a time: "hosted in Oslo"."""
+    prep = case.left_a[0].prep
     if _is_state(case.a) or _is_state(case.b):
         return ""
+    if prep == "on" and not _BODIES.isdisjoint(case.a.keys | case.b.keys):
+        return ""
+    is_one_verb = case.a.verb == case.b.verb or interchangeable(case.a.verb, case.b.verb)
     if case.a.verb and is_one_verb and prep in EXCLUSIVE_OBJECT.get(case.a.verb, ()):
         return "one at a time" if _are_fillers(case) else ""
     return ""
@@ -82,11 +112,6 @@ def _restricts(claim: Claim, filler: Sequence[Term]) -> bool:
     _, _, behind = text.rpartition(filler[-1].text.lower())
     words = [*before.split(), *behind.split()[:1]]
     return not EXCLUSIVES.isdisjoint(word.strip(".,;:!") for word in words)
-
-
-def _of_all(claim: Claim) -> bool:
-    """Return whether a sentence says where all of something is: "All talks are in the hall"."""
-    return bool(_ALL.match(claim.text)) and not claim.cues
 
 
 def _are_at_one_end(case: Case) -> bool:

@@ -67,15 +67,12 @@ def _said_of_others(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return how the values are of different things or events, "" where nothing says so."""
     if _counts_a_part(case, clashes):
         return "but the lower number may count a part of them"
-    if {case.a.tense, case.b.tense} == {"past", "present"} and not _are_dates(clashes):
+    is_named = all(pair.a.kind in ("word", "name", "label") for pair in clashes)
+    if is_named and {case.a.tense, case.b.tense} == {"past", "present"}:
         return "but one says what was"
     if case.a.is_past and case.b.is_past and all(pair.a.kind == "date" for pair in clashes):
         return "but both can have happened"
     return ""
-
-
-def _are_dates(clashes: Sequence[TermPair]) -> bool:
-    return all(pair.a.kind == "date" for pair in clashes)
 
 
 def _turned_round(case: Case, clashes: Sequence[TermPair]) -> str:
