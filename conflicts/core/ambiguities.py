@@ -21,6 +21,7 @@ from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core import claims
+from memories.core.partial import is_of_part
 from memories.core.topics import other_names
 
 MIN_COSINE: Final = 0.45
@@ -108,7 +109,7 @@ def _is_sure(timeline: Timeline, older: int, newer: int) -> bool:
 def _in_other_words(pair: FactPair) -> Clash | None:
     """Ask the rules for other words in their order; the first that finds something decides."""
     a, b = pair.a, pair.b
-    if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END):
+    if a.has(Cue.ADJUST, Cue.END) or b.has(Cue.END) or any(map(is_of_part, pair.texts)):
         return None
     if pair.is_of_other_thing or apart.is_other_activity(a, b) or are_under_conditions(a, b):
         return None

@@ -10,7 +10,7 @@ from typing import Final
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
 from memories.core.function_words import words_of
-from memories.core.longer_names import other_longer_name
+from memories.core.longer_names import other_longer_name, subject_of
 
 _CODED: Final = re.compile(r"\b(?P<noun>[A-Za-z][a-z]{2,30})\s(?P<code>[A-Z]{1,3}-?\d{1,6})\b")
 _DATED: Final = re.compile(
@@ -34,7 +34,7 @@ def name_two_things(a: Statement, b: Statement) -> bool:
         return False
     return (
         _differ(*map(_coded, texts))
-        or _differ(*map(_dated, texts))
+        or _differ(*(_dated(subject_of(claim)) for claim in (one[0], other[0])))
         or bool(other_longer_name(one[0], other[0]))
     )
 
@@ -50,9 +50,9 @@ def _coded(text: str) -> Codes:
 
 
 @lru_cache(maxsize=8192)
-def _dated(text: str) -> Codes:
-    """Return the months and weekdays before each noun."""
-    return _by_noun((m["noun"].lower(), m["code"].lower()[:3]) for m in _DATED.finditer(text))
+def _dated(subject: str) -> Codes:
+    """Return the months and weekdays before each noun of a subject; elsewhere they are values."""
+    return _by_noun((m["noun"].lower(), m["code"].lower()[:3]) for m in _DATED.finditer(subject))
 
 
 def _by_noun(pairs: Iterable[tuple[str, str]]) -> Codes:

@@ -16,6 +16,7 @@ from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
 from memories.core.function_words import NEGATORS, words_of
 from memories.core.lexicon import by_concept, concept_of, is_product
 from memories.core.reasons import Difference
+from memories.core.value_likeness import may_be_one_name
 
 _WHO: Final[dict[str, str]] = {
     "who approves": (
@@ -155,7 +156,7 @@ def other_name(a: str, b: str) -> str:
     for frame in sorted(mine.keys() & theirs.keys()):
         left, right = mine[frame], theirs[frame]
         are_absent = left.keys().isdisjoint(known_b) and right.keys().isdisjoint(known_a)
-        if are_absent and not _is_in_and_on(a, left, b, right):
+        if are_absent and not (_is_in_and_on(a, left, b, right) or _may_be_one(left, right)):
             return _difference(frame, left, right)
     return ""
 
@@ -168,6 +169,13 @@ def _is_in_and_on(a: str, left: Fillers, b: str, right: Fillers) -> bool:
         for word in words.values()
     }
     return preps == {"in", "on"} and any(map(is_product, left)) != any(map(is_product, right))
+
+
+def _may_be_one(left: Fillers, right: Fillers) -> bool:
+    """Return whether the only fillers may be one: "in Lyon", "in France"."""
+    if len(left) != 1 or len(right) != 1:
+        return False
+    return may_be_one_name(*left.values(), *right.values(), is_place=True)
 
 
 def _preposition(text: str, word: str) -> str:

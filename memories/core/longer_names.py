@@ -39,7 +39,7 @@ def other_longer_name(a: Claim, b: Claim) -> str:
 
     "Priya Nair" may be "Priya", and "Ana Maria Kolb" may be "Ana Kolb".
     """
-    mine, theirs = _names_of(_subject_of(a)), _names_of(_subject_of(b))
+    mine, theirs = _names_of(subject_of(a)), _names_of(subject_of(b))
     for left, right in product(mine - theirs, theirs - mine):
         if _are_two(left, right) or _are_two(right, left):
             return f"other subject: {left} vs {right}"
@@ -73,7 +73,7 @@ def _are_two(short: _Name, long: _Name) -> bool:
     return (is_inside and are_institutions) or are_of_one_noun or bool(extra & BEFORE_NAMES)
 
 
-def _subject_of(claim: Claim) -> str:
+def subject_of(claim: Claim) -> str:
     """Return the words of a sentence before its verb."""
     verbs = {term.text.lower() for term in claim.terms if term.is_verb} | FORMS_OF_BE
     words = claim.text.split()

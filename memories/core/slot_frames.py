@@ -58,8 +58,8 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     if lead := find_lead(words):
         attribute, end, value, stop = lead
         if not _description(words[:end]):
-            is_past = words[end] in _PAST_FORMS and attribute not in _EVENTS
-            when = "then" if is_past else ""
+            tense = "then" if words[end] in _PAST_FORMS else "now"
+            when = "" if attribute in _EVENTS else tense
             yield Frame(attribute, _thing(words[:end]), words[value:stop], when)
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
     for at in reversed(copulas):

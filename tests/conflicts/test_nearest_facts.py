@@ -5,7 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
-import pytest
 
 from conflicts.core.facts import DetectiveSettings, Fact
 from conflicts.core.timeline import Timeline
@@ -48,27 +47,33 @@ RETURN = (
     "Moved the storefront carts from Memcached to Valkey.",
     "Cart lookups of the storefront read Memcached.",
 )
-CHANCE = (
-    "Night shift at Dock East starts at 22:00 and has eleven people.",
-    "The night shift now hands over to the day shift in the Maple room.",
-    "The night shift at Dock East has its meal at one.",
+# One word is in all three; the first is of another matter than the change.
+BY_CHANCE = (
+    "New icons go into the Fennick package only after Odile Brandt has approved them.",
+    "Saskia Brandt's phone has taken over the small hours of billing from Dov Marchetti's.",
+    "Odile Brandt has approved fourteen new icons for the Fennick package.",
 )
-# Nearer to the change than what another shift does.
-ABOUT_THE_CHANGE = (
-    "The day shift takes over from the night shift in the Maple room.",
-    "In the Maple room the night shift and the day shift hand over in ten minutes.",
-    "The handover of the night shift in the Maple room is led by the shift lead.",
-    "Day shift and night shift hand over with a checklist, in the Maple room.",
-    "The handover in the Maple room ends when the day shift has signed.",
+ABOUT_THE_CHANGE = tuple(
+    f"Saskia Brandt's phone rings in the small hours of billing {how}."
+    for how in ("twice a week", "on feast days", "until six", "for the EU", "at the first alarm")
 )
+
+
+def reversals(texts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [found.fact_ids for found in findings(texts) if found.kind == "reversal"]
 
 
 def test_a_return_is_found_among_facts_about_other_things() -> None:
-    [found] = findings([*RETURN, *ABOUT_THE_CHANGE])
-    assert found.kind == "reversal"
-    assert found.fact_ids == ("0", "1", "2")
+    assert reversals((*RETURN, *ABOUT_THE_CHANGE)) == [("0", "1", "2")]
 
 
-@pytest.mark.parametrize("others", [ABOUT_THE_CHANGE])
-def test_a_common_word_makes_no_return_where_others_are_nearer(others: tuple[str, ...]) -> None:
-    assert [one for one in findings([*CHANCE, *others]) if one.kind == "reversal"] == []
+def test_a_word_in_common_makes_no_return_where_other_facts_are_nearer() -> None:
+    assert reversals(BY_CHANCE) != []
+    assert reversals((*BY_CHANCE, *ABOUT_THE_CHANGE)) == []
+
+
+def test_what_many_facts_name_may_still_be_gone() -> None:
+    """Ten facts are nearer to the end than the one that leans on what ended."""
+    near = (f"The legacy API has {number} endpoints." for number in range(2, 12))
+    texts = ["The mobile app calls the legacy API.", *near, "The legacy API was retired in March."]
+    assert ("0", "11") in [found.fact_ids for found in findings(texts) if found.kind == "stale"]

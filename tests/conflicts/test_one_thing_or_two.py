@@ -61,14 +61,27 @@ TWO_THINGS = [
     ("Port 443 is open on gw-west.", "Port 443 is open on gw-east."),
     ("The market stall accepts payment by cash.", "The market stall accepts payment by cheque."),
     (
-        "There are 16 pupils in the Thursday pottery class.",
-        "There are 9 pupils in the Monday pottery class.",
+        "The Thursday pottery class has 16 pupils.",
+        "The Monday pottery class has 9 pupils.",
     ),
     ("Pallet P-204 is stored in bay 22.", "Pallet P-119 is stored in bay 3."),
     (
         "The ledger database is on PostgreSQL.",
         "The primary copy of the ledger database runs in Frankfurt.",
     ),
+    ("The house was insured with Axa.", "The house is insured with Allianz."),
+    ("The bridge is made in part of concrete.", "The bridge is made in part of steel."),
+    ("The web server runs on port 80.", "The web server also runs on port 443."),
+    ("One of our offices is in Rome.", "One of our offices is in Milan."),
+    ("Lena works for BMW.", "Lena works for Bayerische Motoren Werke."),
+    ("The owner of the barn is Mr. Fischer.", "The owner of the barn is Walter Fischer."),
+    ("The table is made of oak.", "The table is made of wood."),
+    ("The agency is based in London.", "The agency is based in the UK."),
+    ("The keys are kept in the meeting room.", "The keys are kept in the grey cabinet."),
+    ("The team uses the Slack app.", "The team uses the Zoom app."),
+    ("All employees have access to Slack.", "All employees have access to Jira."),
+    ("Ana Kolb is Bert Moser's friend.", "Cleo Venn is Bert Moser's friend."),
+    ("The film is shown in March.", "The film is shown in Paris."),
 ]
 ONE_THING = [
     ("Bayer was founded in 1863.", "The founding year of Bayer is 1871."),
@@ -112,6 +125,9 @@ ONE_THING = [
         "All performances of the autumn play are in the Corn Hall.",
     ),
     ("The spare keys are in room 4.", "The spare keys are in room 7."),
+    ("The Acme contract ends in May.", "The contract with Acme ends in June."),
+    ("The parcel is in box B4.", "The parcel is in box B7."),
+    ("The office is in Bonn.", "The office is in Cologne."),
 ]
 
 
@@ -126,6 +142,17 @@ def test_two_values_of_one_thing_open_a_card(pair: tuple[str, str]) -> None:
     [card] = findings(pair)
     assert card.kind == "ambiguity"
     assert compare(*pair).relation == compare(*pair[::-1]).relation == "contradicts"
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ("Ana starts on Monday.", "Ana Kolb starts on Friday."),
+        ("The warranty lasts 2 years.", "The warranty only lasts 1 year."),
+    ],
+)
+def test_a_short_name_or_an_adverb_makes_no_other_thing(pair: tuple[str, str]) -> None:
+    assert len(findings(pair)) == 1
 
 
 def test_each_contradiction_of_a_workspace_has_a_card_of_its_own() -> None:

@@ -10,7 +10,6 @@ from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement, explain_words
 from memories.core.lexicon import INCLUSIVE, KINDS
-from memories.core.partial import is_of_part
 from memories.core.reasons import Difference
 from memories.core.topics import other_names
 
@@ -33,8 +32,6 @@ def find(pair: FactPair) -> Clash | None:
     "Written in French" is "not written in English".
     """
     if not pair.is_one_matter or not pair.names_exclude or pair.is_denied_by_one:
-        return None
-    if any(map(is_of_part, pair.texts)):
         return None
     kinds = _other_kinds(pair.a, pair.b)
     if kinds is None or _are_of_other_things(pair, kinds.sides) or _describe(pair, kinds.sides):
