@@ -13,8 +13,8 @@ from conflicts.core.comparable import (
 )
 from conflicts.core.conditions import are_under_conditions
 from conflicts.core.cues import Cue
-from conflicts.core.other_things import are_of_other_things
 from conflicts.core.rules import one_sentence
+from conflicts.core.rules.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
 from conflicts.core.settled import SETTLES, is_settled

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from conflicts.core.other_things import are_of_other_things
+from conflicts.core.rules.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.rule import Rule
 from conflicts.core.statements import Statement, explain_words
