@@ -10,10 +10,10 @@ from memories.core.claim_types import Claim
 from memories.core.kept_spans import one_span_is_endless
 from memories.core.slot_comparison import (
     align,
-    are_alike,
     are_exclusive,
     are_other_slots,
     are_other_things,
+    why_both_hold,
 )
 from memories.core.slot_nouns import base_of
 from memories.core.slot_types import Slot
@@ -49,8 +49,8 @@ def _of_named(a: str, b: str) -> CaseReading | None:
         is_other_thing = are_other_things(left, right)
         reason = f"other subject: {_thing(left)} vs {_thing(right)}"
         return different(reason if is_other_thing else "another attribute", confidence=0.7)
-    if are_alike(left, right):
-        return different("two words that may mean one value", confidence=0.5)
+    if reason := why_both_hold(left, right):
+        return different(reason, confidence=0.5)
     if not are_exclusive(left, right):
         return None
     reason = f"one value at a time: {left.written} vs {right.written}"

@@ -58,12 +58,18 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
     return not may_both_hold(left, right)
 
 
-def are_alike(left: Slot, right: Slot) -> bool:
-    """Return whether the values of one attribute differ in words that may mean one value."""
+def why_both_hold(left: Slot, right: Slot) -> str:
+    """Return why two values of one attribute of a thing may both hold, "" where nothing says so."""
     if left.thing != right.thing or left.attribute != right.attribute:
-        return False
-    is_longer = left.value <= right.value or right.value <= left.value
-    return not is_longer and _are_comparable(left, right) and may_both_hold(left, right)
+        return ""
+    if left.value <= right.value or right.value <= left.value:
+        return ""  # one may be more exact
+    if {left.when, right.when} == {"now", "then"}:
+        return "one says what was"
+    if _units_differ(left, right) or are_of_other_kinds(left, right):
+        return "values of other kinds"
+    is_like = _are_comparable(left, right) and may_both_hold(left, right)
+    return "two words that may mean one value" if is_like else ""
 
 
 def _are_comparable(left: Slot, right: Slot) -> bool:
@@ -72,8 +78,12 @@ def _are_comparable(left: Slot, right: Slot) -> bool:
         return False
     if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
         return False
+    return not _units_differ(left, right) and not are_of_other_kinds(left, right)
+
+
+def _units_differ(left: Slot, right: Slot) -> bool:
     units = {"" if unit in _OF_PEOPLE_COUNTED else unit for unit in (left.unit, right.unit)}
-    return len(units) < 2 and not are_of_other_kinds(left, right)
+    return len(units) > 1
 
 
 def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:

@@ -26,6 +26,12 @@ _FORMS: Final = tuple(
 )
 _PLAIN: Final = (
     (
+        re.compile(
+            r"^In\s(?P<of>[^,;:]{3,80}),\s(?P<value>[^,;:]{1,40}?)\sis\s(?P<what>the\s[^,;:]{3,60})$"
+        ),
+        r"\g<value> is \g<what> of \g<of>",
+    ),
+    (
         re.compile(r"^You\s(?:will\s|can\s)?find\s(?P<thing>[^,;:]{3,120}?)\s(?=(?:in|on|at)\s)"),
         r"\g<thing> is ",
     ),
