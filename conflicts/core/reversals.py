@@ -137,9 +137,8 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
     old, turn, new = (timeline.statements[i] for i in (earlier, change, restated))
     if not is_comparable(old, new) or not is_comparable(turn, new):
         return None
-    if not _may_restate(old, turn, new) or not _is_one_slot(timeline, old, turn, new):
-        return None
-    if not _is_in_place(timeline, old, turn, new):
+    is_one_slot = _may_restate(old, turn, new) and _is_one_slot(timeline, old, turn, new)
+    if not is_one_slot or not _is_in_place(timeline, old, turn, new):
         return None
     topic = scope_words(old.fact) | frozenset(old.order[:1])
     fresh = turn.stems - old.stems
@@ -160,9 +159,17 @@ def _reversal(timeline: Timeline, earlier: int, change: int, restated: int) -> R
     if is_weak or adopted > min(limit * weight, MAX_ADOPTED):
         return None
     is_one_story = _is_one_story(timeline, earlier, change, restated)
-    if not is_one_story or is_taken_back(timeline, old.stems - topic, change, restated):
+    if not is_one_story or _says_other(old, new):
+        return None
+    if is_taken_back(timeline, old.stems - topic, change, restated):
         return None
     return Reversal(earlier, change, restated, strength)
+
+
+def _says_other(old: Statement, new: Statement) -> bool:
+    """Return whether a later text gives the thing of the old claim another value."""
+    found = claims.compare(old.reading, new.reading)
+    return found.relation == "contradicts" or found.reasons[0].startswith(OF_TWO_THINGS)
 
 
 def _is_one_story(timeline: Timeline, earlier: int, change: int, restated: int) -> bool:
@@ -221,9 +228,6 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     if not (new.cues - old.cues).isdisjoint(barred):
         return False
     if any(claim.transition and claim.transition.old for claim in new.reading.claims):
-        return False
-    found = claims.compare(old.reading, new.reading)
-    if found.relation == "contradicts" or found.reasons[0].startswith(OF_TWO_THINGS):
         return False
     if takes_third_value(old, new) or new.values & (turn.values - old.values):
         return False
