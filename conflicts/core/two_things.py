@@ -33,7 +33,7 @@ def name_two_things(a: Statement, b: Statement) -> bool:
     if len(one) != 1 or len(other) != 1:
         return False
     return (
-        _differ(*map(_coded, texts))
+        (_differ(*map(_coded, texts)) and not _repeats_code(*texts))
         or _differ(*(_dated(subject_of(claim)) for claim in (one[0], other[0])))
         or bool(other_longer_name(one[0], other[0]))
     )
@@ -41,6 +41,12 @@ def name_two_things(a: Statement, b: Statement) -> bool:
 
 def _differ(mine: Codes, theirs: Codes) -> bool:
     return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
+
+
+def _repeats_code(a: str, b: str) -> bool:
+    """Return whether a text has a code of the other, too: "account DE99 instead of DE11"."""
+    mine, theirs = (frozenset(m["code"] for m in _CODED.finditer(text)) for text in (a, b))
+    return any(code in b for code in mine) or any(code in a for code in theirs)
 
 
 @lru_cache(maxsize=8192)

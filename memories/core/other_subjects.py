@@ -90,7 +90,7 @@ def _other_item(case: Case) -> str:
         _is_of_thing(pair) or (_leads_a_verb(case.a, pair.a) and _leads_a_verb(case.b, pair.b))
         for pair in labels
     )
-    numbered = [pair for pair in clashes if pair.a.kind in ("label", "quantity")]
+    numbered = [pair for pair in clashes if _is_number(pair.a)]
     opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in numbered)
     if opens_both or (labels and (len(clashes) > len(labels) or narrows_subject)):
         pair = (labels or numbered)[0]
@@ -99,6 +99,13 @@ def _other_item(case: Case) -> str:
         if pair.a.region == pair.b.region == "condition" and _leads_differ(pair):
             return f"other condition: {pair.a.prep} vs {pair.b.prep} {pair.a.written}"
     return ""
+
+
+def _is_number(term: Term) -> bool:
+    """Return whether a term may number a thing ("booth 13"), and counts nothing."""
+    if term.quantity is not None:
+        return term.quantity.unit == "count" and not term.quantity.noun
+    return term.kind == "label"
 
 
 def _is_of_thing(pair: TermPair) -> bool:
