@@ -25,8 +25,8 @@ _PAIR: Final = re.compile(
     r"\b(?:the|our|each|every|this)\s(?P<word>[a-z][a-z-]{2,30})\s(?P<noun>[a-z][a-z-]{2,30})\b",
     re.IGNORECASE,
 )
-
 _WORD: Final = re.compile(r"[a-z][a-z-]*")
+
 Pair = tuple[str, str]  # the word before a noun, and the noun
 
 
@@ -45,8 +45,8 @@ def pairs_of(text: str) -> frozenset[Pair]:
 class Siblings:
     """The words before each noun, the nouns after each word, and the facts of each pair."""
 
-    words_of: Mapping[str, set[str]]
-    nouns_of: Mapping[str, set[str]]
+    words_before: Mapping[str, set[str]]
+    nouns_behind: Mapping[str, set[str]]
     facts_of: Mapping[Pair, int]
 
     def are_apart(self, a: str, b: str) -> bool:
@@ -61,11 +61,13 @@ class Siblings:
     def _are_apart(self, one: Pair, two: Pair) -> bool:
         """Return whether two nouns, or the words before them, stand in each other's place."""
         (word, noun), (other, second) = one, two
-        has_parallels = len(self.words_of[noun] & self.words_of[second]) >= _MIN_COMMON
+        before = self.words_before.get(noun, set()) & self.words_before.get(second, set())
+        has_parallels = len(before) >= _MIN_COMMON
         if word == other:
-            return has_parallels or min(self.facts_of[one], self.facts_of[two]) >= _MIN_FACTS
-        are_of_one_kind = noun == second or has_parallels
-        return are_of_one_kind and bool(self.nouns_of[word] & self.nouns_of[other])
+            facts = min(self.facts_of.get(pair, 0) for pair in (one, two))
+            return has_parallels or facts >= _MIN_FACTS
+        behind = self.nouns_behind.get(word, set()) & self.nouns_behind.get(other, set())
+        return bool(behind) and (noun == second or has_parallels)
 
 
 @lru_cache(maxsize=16384)
@@ -75,10 +77,10 @@ def _words_of(text: str) -> frozenset[str]:
 
 def find_siblings(texts: Iterable[str]) -> Siblings:
     """Read what the texts of a workspace tell apart."""
-    words_of: dict[str, set[str]] = defaultdict(set)
-    nouns_of: dict[str, set[str]] = defaultdict(set)
+    words_before: dict[str, set[str]] = defaultdict(set)
+    nouns_behind: dict[str, set[str]] = defaultdict(set)
     facts_of = Counter(pair for text in texts for pair in pairs_of(text))
     for word, noun in facts_of:
-        words_of[noun].add(word)
-        nouns_of[word].add(noun)
-    return Siblings(words_of, nouns_of, facts_of)
+        words_before[noun].add(word)
+        nouns_behind[word].add(noun)
+    return Siblings(words_before, nouns_behind, facts_of)
