@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from conflicts.core.numbered_things import Labels, are_of_other_numbers
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
 from memories.core.function_words import words_of
@@ -23,8 +24,6 @@ _PLACES: Final = words_of(
     " is at in on from to of"
 )
 
-Codes = Mapping[str, frozenset[str]]
-
 
 def name_two_things(a: Statement, b: Statement) -> bool:
     """Return whether sentences name different things of one kind, by code, date or longer name."""
@@ -33,14 +32,10 @@ def name_two_things(a: Statement, b: Statement) -> bool:
     if len(one) != 1 or len(other) != 1:
         return False
     return (
-        (_differ(*map(_coded, texts)) and not _repeats_code(*texts))
-        or _differ(*(_dated(subject_of(claim)) for claim in (one[0], other[0])))
+        (are_of_other_numbers(*map(_coded, texts)) and not _repeats_code(*texts))
+        or are_of_other_numbers(*(_dated(subject_of(claim)) for claim in (one[0], other[0])))
         or bool(other_longer_name(one[0], other[0]))
     )
-
-
-def _differ(mine: Codes, theirs: Codes) -> bool:
-    return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
 
 
 def _repeats_code(a: str, b: str) -> bool:
@@ -50,20 +45,20 @@ def _repeats_code(a: str, b: str) -> bool:
 
 
 @lru_cache(maxsize=8192)
-def _coded(text: str) -> Codes:
+def _coded(text: str) -> Labels:
     """Return the codes behind each noun that is no place."""
     return _by_noun((m["noun"].lower(), m["code"]) for m in _CODED.finditer(text))
 
 
 @lru_cache(maxsize=8192)
-def _dated(subject: str) -> Codes:
+def _dated(subject: str) -> Labels:
     """Return the months and weekdays before each noun of a subject; elsewhere they are values."""
     return _by_noun((m["noun"].lower(), m["code"].lower()[:3]) for m in _DATED.finditer(subject))
 
 
-def _by_noun(pairs: Iterable[tuple[str, str]]) -> Codes:
-    found: dict[str, frozenset[str]] = {}
+def _by_noun(pairs: Iterable[tuple[str, str]]) -> Labels:
+    found: dict[str, set[str]] = {}
     for noun, code in pairs:
         if noun not in _PLACES:
-            found[noun] = found.get(noun, frozenset()) | {code}
+            found.setdefault(noun, set()).add(code)
     return found

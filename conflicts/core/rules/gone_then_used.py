@@ -11,6 +11,7 @@ from conflicts.core.absence import absent_stems
 from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.facts import Finding
+from conflicts.core.numbered_things import are_of_other_numbers
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
@@ -143,8 +144,7 @@ def _places(gone: Statement) -> frozenset[str]:
 
 def _is_other_number(old: Statement, gone: Statement) -> bool:
     """Return whether the texts number a thing differently: line 14 and line 41."""
-    mine, theirs = _map_numbers(old), _map_numbers(gone)
-    return any(mine[noun].isdisjoint(theirs[noun]) for noun in mine.keys() & theirs.keys())
+    return are_of_other_numbers(_map_numbers(old), _map_numbers(gone))
 
 
 def _map_numbers(statement: Statement) -> dict[str, set[str]]:
