@@ -8,11 +8,12 @@ from typing import Final
 from conflicts.core.cues import Cue
 from conflicts.core.facts import Fact
 from conflicts.core.members import members_of
-from conflicts.core.qualifiers import name_other_members
+from conflicts.core.qualifiers import name_other_members, qualifiers
 from conflicts.core.statements import Statement
 from conflicts.core.two_things import name_two_things
 from memories.core.calendar_words import MONTHS, SEASONS, WEEKDAYS
 from memories.core.gate import PROVENANCE_RANK
+from memories.core.slots import slot_of
 from memories.core.topic_words import stems
 
 _SCOPE_JOINT: Final = re.compile(r"[:/]")
@@ -48,8 +49,21 @@ def _rank(statement: Statement) -> int:
 
 
 def other_qualifier(a: Statement, b: Statement) -> bool:
-    """Return whether the texts name different members of one family: staging, production."""
-    return name_other_members(a.qualifiers, b.qualifiers)
+    """Return whether the texts name different members of one family: staging, production.
+
+    Where both give a value to an attribute, the members in their values do not count: "The region
+    of the archive is EU".
+    """
+    if not name_other_members(a.qualifiers, b.qualifiers):
+        return False
+    left, right = _without_value(a.fact), _without_value(b.fact)
+    return not (left and right) or name_other_members(qualifiers(left), qualifiers(right))
+
+
+def _without_value(fact: Fact) -> str:
+    """Return scope and text without the value of an attribute, "" where no value is given."""
+    slot = slot_of(fact.content)
+    return f"{fact.scope} {fact.content.replace(slot.written, '')}" if slot else ""
 
 
 def scope_words(fact: Fact) -> frozenset[str]:

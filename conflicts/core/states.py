@@ -34,7 +34,7 @@ _FORMS = (
         re.IGNORECASE,
     ),
     re.compile(
-        rf"^\s?(?P<subject>.{{1,80}}?)(?:['’]s)?\s?[:,]?\s(?:current\s)?{_ATTRIBUTE}"
+        rf"^\s?(?P<subject>.{{1,80}}?)(?<!\sof)(?:['’]s)?\s?[:,]?\s(?:current\s)?{_ATTRIBUTE}"
         rf"\s?(?:\sis|:|=)\s?(?:now\s|currently\s)?{_WHERE}{_VALUE}",
         re.IGNORECASE,
     ),

@@ -74,7 +74,9 @@ def why_both_hold(left: Slot, right: Slot) -> str:
 
 def _are_comparable(left: Slot, right: Slot) -> bool:
     """Return whether two values are of one kind, time, sort and unit."""
-    if left.kind != right.kind and {left.kind, right.kind} != {"number", "code"}:
+    kinds = {left.kind, right.kind}
+    are_classed = bool(left.sort) and left.sort == right.sort  # "the sport of tennis"
+    if len(kinds) > 1 and kinds != {"number", "code"} and not are_classed:
         return False
     if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
         return False

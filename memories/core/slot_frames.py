@@ -20,6 +20,7 @@ from memories.core.slot_words import (
     ARTICLES,
     NAME,
     POSSESSIVE,
+    bare_thing_of,
     is_year,
     thing_of,
 )
@@ -79,6 +80,7 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
         yield _frame(described, left, when)
     elif len(right) > 2:
         yield from _of_participle(any_thing_of(left), right[0], right[1], right[2:])
+        yield from frames_of_class(bare_thing_of(left), right)
 
 
 def _without_place(words: Sequence[str]) -> Sequence[str]:

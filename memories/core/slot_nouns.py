@@ -21,7 +21,7 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved captained"
+            " sculpted drawn sung broadcast approved captained represented"
         ),
     )
 )

@@ -24,7 +24,16 @@ _FORMS: Final = tuple(
         ),
     )
 )
+_AGENT: Final = r"(?:the\s[a-z]{3,20}\s(?:that|which|who)|who)"  # "the company that"
 _PLAIN: Final = (
+    (
+        re.compile(
+            r"^(?:The|Our)\s[a-z]{3,20}\s(?:that|which|who)\s(?P<rest>[a-z]{3,20}\s[^,;:]{2,80}?)"
+            r"\s(?:is|was)\s(?P<value>[^,;:]{1,60})$"
+        ),
+        r"\g<value> \g<rest>",
+    ),
+    (re.compile(rf"\s(?:is|was)\s{_AGENT}\s(?=[a-z]{{3,20}}\s)"), " "),
     (
         re.compile(
             r"^In\s(?P<of>[^,;:]{3,80}),\s(?P<value>[^,;:]{1,40}?)\sis\s(?P<what>the\s[^,;:]{3,60})$"

@@ -84,4 +84,4 @@ def frames_of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
         return
     verb = concept_of(words[0].lower())
     if verb not in INCLUSIVE and words[0].islower():
-        yield Frame(f"{verb} {concept_of(words[at + 1])}", thing, words[at + 3 :])
+        yield Frame(f"{verb} {concept_of(words[at + 1])}", thing, words[at:])

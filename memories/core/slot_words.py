@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from memories.core.function_words import DETERMINERS, PRONOUNS, words_of
+from memories.core.function_words import DETERMINERS, FUNCTION_WORDS, PRONOUNS, words_of
 from memories.core.lexicon import concept_of
 from memories.core.slot_types import Thing
 
-NAME: Final = re.compile(r"[A-Z0-9][\w&.'’/+-]*")
+NAME: Final = re.compile(r"(?:[A-Z0-9]|[a-z]{1,4}[A-Z](?=[A-Za-z]))[\w&.'’/+-]*")  # "iOS"
 ARTICLES: Final = words_of("the its their our his her")
-IN_NAMES: Final = words_of("of de van von der la le the and &")
+IN_NAMES: Final = words_of("of de da di del du des dos van von der ten la le el al bin the and &")
 _IN_TITLES: Final = IN_NAMES | words_of("in on at for with from to a an")  # "Winter in Quillan"
 LINKS: Final = words_of("of in for at by to on")
 _CLASS: Final = re.compile(r"[a-z-]{2,30}")
 POSSESSIVE: Final = re.compile(r"(?:['’]s|(?<=s)['’])$")
 _NOT_NAMED: Final = PRONOUNS | DETERMINERS - {"a", "an", "the"}  # "It lies in Remol"
 _MAX_COMMON: Final = 8  # words of a thing without a name
+_MAX_BARE: Final = 3  # of one without an article
 _ACRONYM: Final = re.compile(r"[A-Z]{2,4}s?")
 _CODE: Final = re.compile(r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}")
 # Nouns whose number or name says who or what is spoken of, and no place or choice.
@@ -53,9 +54,15 @@ def thing_of(words: Sequence[str]) -> Thing:
     if is_acronym or not all(NAME.fullmatch(word) or word in _IN_TITLES for word in kept):
         return Thing()
     found = frozenset(word.lower() for word in kept if NAME.fullmatch(word)) - ARTICLES
-    if not found.isdisjoint(_NOT_NAMED) or all(map(str.isdigit, found)):
+    if not kept or all(map(str.isdigit, found)) or _is_pronoun(kept):
         return Thing()
     return Thing(found, after, written=" ".join(kept))
+
+
+def _is_pronoun(words: Sequence[str]) -> bool:
+    """Return whether words begin with a pronoun: "It", "Our API", no titles ("One Piece")."""
+    first = words[0].lower()
+    return first in _NOT_NAMED and not (first == "one" and len(words) > 1)
 
 
 def common_thing_of(words: Sequence[str]) -> Thing:
@@ -64,6 +71,15 @@ def common_thing_of(words: Sequence[str]) -> Thing:
         return Thing()
     kept = [word.lower() for word in words if word.lower() not in {*LINKS, *ARTICLES}]
     if not all(map(_PLAIN.fullmatch, kept)):
+        return Thing()
+    return Thing(frozenset(map(concept_of, kept)), is_named=False)
+
+
+def bare_thing_of(words: Sequence[str]) -> Thing:
+    """Return the concepts of common nouns without an article: "heavy metal"."""
+    kept = [word.lower() for word in words]
+    is_plain = 0 < len(kept) <= _MAX_BARE and all(map(_CLASS.fullmatch, kept))
+    if not is_plain or not FUNCTION_WORDS.isdisjoint(kept):
         return Thing()
     return Thing(frozenset(map(concept_of, kept)), is_named=False)
 

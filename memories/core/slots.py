@@ -74,14 +74,19 @@ def _slot(frame: Frame) -> Slot | None:
         attribute == SORT and sort in EXCLUSIVE
     ):
         attribute = attribute_of([sort])
-    kind, value, unit = _kind_of(words, frame.thing.words)
+    kind, value, unit = _kind_of(words, frame.thing.words, is_classed=bool(sort))
     if not kind or attribute == SORT or (attribute == PLACE and not _TIMES.isdisjoint(value)):
         return None
     return Slot(attribute, frame.thing, value, " ".join(words), kind, sort, frame.when, unit)
 
 
-def _kind_of(words: Sequence[str], thing: frozenset[str]) -> tuple[str, frozenset[str], str]:
-    """Return of which kind a value is, "" for none, its words and its unit."""
+def _kind_of(
+    words: Sequence[str], thing: frozenset[str], *, is_classed: bool
+) -> tuple[str, frozenset[str], str]:
+    """Return of which kind a value is, "" for none, its words and its unit.
+
+    A noun that classes the value lets it be a name with a noun: "the sport of American football".
+    """
     if not words or not thing:
         return "", frozenset(), ""
     if _NUMBER.fullmatch(words[0]) and len(words) <= 2:
@@ -92,7 +97,8 @@ def _kind_of(words: Sequence[str], thing: frozenset[str]) -> tuple[str, frozense
     value = _names(words)
     if value and len(words) <= _MAX_NAME:
         return ("" if value <= thing or thing <= value else "name"), value, ""
-    return ("plain" if _are_plain(words) else ""), frozenset(words), ""
+    is_plain = _are_plain(words, is_classed=is_classed)
+    return ("plain" if is_plain else ""), frozenset(words), ""
 
 
 def _names(words: Sequence[str]) -> frozenset[str]:
@@ -103,10 +109,11 @@ def _names(words: Sequence[str]) -> frozenset[str]:
     return frozenset(word.lower() for word in named)
 
 
-def _are_plain(words: Iterable[str]) -> bool:
+def _are_plain(words: Iterable[str], *, is_classed: bool) -> bool:
     """Return whether words are one plain noun phrase: "association football"."""
     found = list(words)
-    if len(found) > 1 and _GRADE.fullmatch(found[0]):  # "AB negative"
+    is_named = is_classed and bool(NAME.fullmatch(found[0]))
+    if len(found) > 1 and (is_named or _GRADE.fullmatch(found[0])):  # "AB negative"
         found = found[1:]
     return len(found) <= _MAX_PLAIN and all(
         _PLAIN.fullmatch(word)

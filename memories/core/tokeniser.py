@@ -25,6 +25,11 @@ _ABBREVIATIONS = frozenset(
     ["e.g", "i.e", "etc", "vs", "approx", "no", "dr", "mr", "mrs", "ms", "st", "prof", "ca", "cf",
      "fig", "inc", "ltd", "incl", "excl", "max", "min", "a.m", "p.m", "u.s", "u.k"]
 )  # fmt: skip
+# Words that go on with a sentence whose subject ends in a mark: "Cork City F.C. is", "Yahoo! was".
+_GOES_ON = frozenset(["is", "are", "was", "were", "has", "have", "had"])
+_SHORT_NAMES = frozenset(["bros", "co", "corp", "jr", "sr", "plc"])
+_DOTTED = re.compile(r"(?:[A-Za-z]\.){0,5}[A-Z]")
+_INITIAL = re.compile(r"[A-Z]\.")
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+\s++|\n++|;\s++")
 BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
 
@@ -97,14 +102,35 @@ def sentence_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
-        before = text[max(start, match.start() - 12) : match.start()]
-        last = before.rsplit(None, 1)[-1].lower() if before.strip() else ""
-        if match[0].startswith(".") and last.lstrip("(\"'") in _ABBREVIATIONS:
+        before = text[max(start, match.start() - 12) : match.start()].split()
+        behind = text[match.end() : match.end() + 12].split()
+        if _is_within(match[0], before, behind[0] if behind else ""):
             continue
         spans.append((start, match.end()))
         start = match.end()
     spans.append((start, len(text)))
     return spans
+
+
+def _is_within(mark: str, before: list[str], following: str) -> bool:
+    """Return whether a mark between words stands inside a sentence.
+
+    Behind a short form, before the verb of a subject that ends in a mark, and in "J. K. Rowling".
+    """
+    last = before[-1].lstrip("(\"'") if before else ""
+    if not mark.startswith("."):
+        return mark.startswith("!") and following in _GOES_ON
+    if last.lower() in _ABBREVIATIONS:
+        return True
+    if following in _GOES_ON:
+        return last.lower() in _SHORT_NAMES or bool(_DOTTED.fullmatch(last))
+    is_initial = len(last) == 1 and last.isupper()
+    is_second = len(before) > 1 and bool(_INITIAL.fullmatch(before[-2]))
+    return (
+        is_initial
+        and following[:1].isupper()
+        and (is_second or bool(_INITIAL.fullmatch(following)))
+    )
 
 
 def tokenise(sentence: str) -> list[Token]:

@@ -128,6 +128,21 @@ ONE_THING = [
     ("The Acme contract ends in May.", "The contract with Acme ends in June."),
     ("The parcel is in box B4.", "The parcel is in box B7."),
     ("The office is in Bonn.", "The office is in Cologne."),
+    ("Gorsk F.C. is owned by Ana Kolb.", "Gorsk F.C. is owned by Bert Moser."),
+    ("The company that produced the Tolm Falcon is Brack.", "Odra produced the Tolm Falcon."),
+    ("Doctor Ferro was created by Ana Kolb.", "The creator of Doctor Ferro is Bert Moser."),
+    ("Mavros is written by Ana da Prata.", "Mavros is written by Bert Moser."),
+    ("Quell is located in the continent of Asia.", "Quell is located in the continent of Europe."),
+    (
+        "Lia Prest is associated with the sport of American football.",
+        "Lia Prest is associated with the sport of tennis.",
+    ),
+    (
+        "shadow pop was created in the country of Ostria.",
+        "shadow pop was created in the country of Narn.",
+    ),
+    ("The Secretary of State is Odo Falk.", "The Secretary of State is Ida Renn."),
+    ("The region of the scan archive is EU.", "The region of the scan archive is US."),
 ]
 
 

@@ -74,7 +74,11 @@ def test_single_words_are_denied(text: str, denied: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "count"),
     [("See e.g. the lift. It is old.", 2), ("- one thing\n- another thing", 2), ("", 0),
-     ("v1.2 is out. Node.js v20 runs.", 2)],
+     ("v1.2 is out. Node.js v20 runs.", 2), ("Gorsk F.C. is owned by Ana Kolb.", 1),
+     ("Yodel! was founded in Remol.", 1), ("Tolm Bros. has two shops.", 1),
+     ("J. K. Ferro wrote it. It sold.", 2), ("It was written by G. R. R. Moser.", 1),
+     ("We chose plan B. The depot closes.", 2), ("It is vitamin C. It is sour.", 2),
+     ("It runs! We ship.", 2)],
 )  # fmt: skip
 def test_sentences_end_where_they_end(text: str, count: int) -> None:
     assert len(sentences(normalise(text))) == count

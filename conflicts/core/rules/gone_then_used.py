@@ -48,6 +48,14 @@ _REPLACES: Final = (
     Cue.AGAIN,
     Cue.END,
 )
+_DEATH: Final = re.compile(r"\b(?:die[sd]|death|dead|deceased|passed\saway)\b", re.IGNORECASE)
+# What somebody was to others, and what somebody made, stays so.
+_LASTING: Final = re.compile(
+    r"\b(?:authors?|wrote|written|child|son|daughter|mother|father|parents?|born|birth|found(?:ed|er)|"
+    r"creat(?:ed|or)|invent(?:ed|or)|compos(?:ed|er)|paint(?:ed|er)|design(?:ed|er)|directed|"
+    r"performed|discovered|famous|educated|graduated)\b",
+    re.IGNORECASE,
+)
 _WHERE: Final = frozenset({"in", "to", "into", "at"})
 _MOVED: Final = re.compile(
     r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]{0,120}\b(?:from|to|by|with)\b",
@@ -75,6 +83,8 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
         return None
     if not is_comparable(old, gone) or _is_other_number(old, gone) or _is_topic(old, gone):
+        return None
+    if _outlasts_death(old, gone):
         return None
     thing = (
         (old.stems & gone.stems_with_cue(Cue.END))
@@ -111,6 +121,11 @@ def _is_topic(old: Statement, gone: Statement) -> bool:
     """Return whether the old text speaks of what is gone as such: "deleted rows"."""
     ended = frozenset(stems(enclosed_by(Cue.END, gone.fact.content)))
     return bool(ended) and ended <= old.stems
+
+
+def _outlasts_death(old: Statement, gone: Statement) -> bool:
+    """Return whether somebody died of whom the old text says what stays so: who wrote a book."""
+    return bool(_DEATH.search(gone.fact.content) and _LASTING.search(old.fact.content))
 
 
 def _is_thing(

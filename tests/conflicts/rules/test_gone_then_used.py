@@ -40,6 +40,8 @@ def test_a_claim_on_something_gone_is_found(statements: tuple[str, ...]) -> None
             "The ferry from Gorsk to Remol takes three hours.",
             "The place where Ana Kolb died is Remol.",
         ),
+        ("The author of Winterling is Ana Kolb.", "Ana Kolb died in the city of Remol."),
+        ("Bert Moser's child is Ana Kolb.", "Ana Kolb died in the city of Remol."),
     ],
 )
 def test_a_successor_or_another_number_is_not(statements: tuple[str, ...]) -> None:
