@@ -142,7 +142,8 @@ _TOLD: Final = re.compile(r"(?:told|informed|replied|answered|explained)\b", re.
 _PERIOD: Final = re.compile(
     r"^(?:(?:at\sthe\s)?end\sof|in|for|by|during|from|on|until|kw|week|since)?\s?"
     r"(?P<period>(?:week|kw|cw|q|sprint|round|day|visit|version|v)\s?\d+(?:\.\d+)*|"
-    rf"(?:{'|'.join((*MONTHS, *WEEKDAYS, *SEASONS))})s?(?:\s\d{{4}})?|\d{{4}})\b",
+    rf"(?:{'|'.join((*MONTHS, *WEEKDAYS, *SEASONS))})s?(?:\s\d{{4}})?|\d{{4}})\b"
+    r"(?!\s(?:is|was)\b)",  # a value before its attribute: "1902 is the year of …"
     re.IGNORECASE,
 )
 

@@ -58,6 +58,11 @@ _PLAIN: Final = (
         "The ",
     ),
     (re.compile(r"(?<=\S)\sis\sheld\sby\s(?=[A-Z])"), " is "),
+    (re.compile(r"\sholds\sthe\s(?:post|role|office|position|job)\sof\s"), " is the "),
+    (
+        re.compile(r"^(?P<value>[^,;:]{1,60}?)\sis\shome\sto\s(?P<rest>the\s[^,;:]{3,80})$"),
+        r"\g<rest> is in \g<value>",
+    ),
     (
         re.compile(
             r"^(?:The\s)?(?:[Oo]wnership\sof|[Rr]esponsibility\sfor)\s(?P<of>[^,;:]{3,120}?)\s"

@@ -21,6 +21,8 @@ PLACED: Final = {
     "buried": ("in", "grave"), "flows": ("into", "mouth"), "empties": ("into", "mouth"),
     "married": ("to", "spouse"),
 }  # fmt: skip
+_MAX_ROLE: Final = 3  # words of a role without an article
+_OF_ONE: Final = words_of("head chief sole main primary principal")
 _GIVEN: Final = words_of("has have uses use given got chosen appointed elected named")
 
 
@@ -44,7 +46,8 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
             yield Frame(attribute_of(words[at + 2 : till]), thing_of(words[:at]), words[till + 1 :])
         elif word in _GIVEN and (till := _as_its(words, at)):
             value = words[at + 1 : till]
-            yield Frame(attribute_of(words[till + 2 :]), any_thing_of(words[:at]), value)
+            role = words[till + 1 + (words[till + 1] in ARTICLES) :]
+            yield Frame(attribute_of(role), any_thing_of(words[:at]), value)
         elif stem(PAST.get(word, word)) in BY and not word.endswith("ly"):
             thing = any_thing_of(words[at + 1 :])
             if not thing.is_named or is_name_phrase(words[at + 1 :]):
@@ -69,10 +72,17 @@ def _as_its(words: Sequence[str], verb: int) -> int:
     """Return the position of "as" in "has Remol as its capital", 0 without it."""
     found = (
         at
-        for at in range(verb + 2, len(words) - 2)
+        for at in range(verb + 2, len(words) - 1)
         if words[at] == "as" or words[at : at + 2] in (["for", "its"], ["for", "their"])
     )
-    return next((at for at in found if words[at + 1] in ARTICLES), 0)
+    return next((at for at in found if words[at + 1] in ARTICLES or _is_role(words[at + 1 :])), 0)
+
+
+def _is_role(words: Sequence[str]) -> bool:
+    """Return whether words are a role of one, without an article: "has Ana Kolb as head coach"."""
+    return len(words) <= _MAX_ROLE and (
+        words[0] in _OF_ONE or attribute_of(words).startswith("by ")
+    )
 
 
 def frames_of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:

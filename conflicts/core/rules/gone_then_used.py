@@ -82,9 +82,7 @@ def find(timeline: Timeline, leaning: int, end: int) -> Ending | None:
     old, gone = timeline.statements[leaning], timeline.statements[end]
     if gone.has(Cue.TEMPORARY, Cue.SETTLE, Cue.SUCCESSOR) or _comes_back(gone):
         return None
-    if not is_comparable(old, gone) or _is_other_number(old, gone) or _is_topic(old, gone):
-        return None
-    if _outlasts_death(old, gone):
+    if not is_comparable(old, gone) or _stands(old, gone):
         return None
     thing = (
         (old.stems & gone.stems_with_cue(Cue.END))
@@ -115,6 +113,12 @@ def finding_of(timeline: Timeline, ending: Ending) -> Finding:
         confidence=round(ending.strength, 3),
         rule_id=RULE.id,
     )
+
+
+def _stands(old: Statement, gone: Statement) -> bool:
+    """Return whether the old text is of another thing, or holds though this one is gone."""
+    is_of_other = _is_other_number(old, gone) or _is_topic(old, gone)
+    return is_of_other or _outlasts_death(old, gone)
 
 
 def _is_topic(old: Statement, gone: Statement) -> bool:

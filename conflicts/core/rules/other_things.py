@@ -9,6 +9,7 @@ from conflicts.core.conditions import are_day_parts
 from conflicts.core.rules.pair import FactPair
 from conflicts.core.siblings import pairs_of
 from conflicts.core.statements import Statement
+from memories.core.forecasts import are_forecast_and_outcome
 from memories.core.function_words import words_of
 from memories.core.lexicon import concept_of
 
@@ -19,8 +20,6 @@ _NUMBERED: Final = re.compile(
 _OPENING: Final = re.compile(
     r"(?:The\s)?(?P<noun>[A-Za-z]{2,30})\s(?P<number>\d{1,4}[a-z]?)\b(?!\sis\s(?:the|where|used)\b)"
 )
-_PLANNED: Final = frozenset(map(concept_of, words_of("plan budget estimate forecast target")))
-_ACTUAL: Final = frozenset(map(concept_of, words_of("actual real final")))
 _BEGINNINGS: Final = frozenset(map(concept_of, words_of("arrive enter board land begin start")))
 _ENDS: Final = frozenset(map(concept_of, words_of("depart leave exit finish end")))
 
@@ -34,8 +33,7 @@ def are_of_other_things(pair: FactPair) -> bool:
         or _open_with_other_numbers(*pair.texts)
         or _is_numbered(*pair.texts)
         or _is_numbered(*reversed(pair.texts))
-        or _is_planned(pair.a, pair.b)
-        or _is_planned(pair.b, pair.a)
+        or are_forecast_and_outcome(*pair.texts)
         or _is_other_end(pair.a, pair.b)
         or _is_other_end(pair.b, pair.a)
     )
@@ -73,11 +71,6 @@ def _led_by_for(statement: Statement) -> frozenset[str]:
         for term in claim.terms
         if term.prep == "for" and term.kind in ("word", "name")
     )
-
-
-def _is_planned(a: Statement, b: Statement) -> bool:
-    """Return whether one text says what was planned, and the other what it came to."""
-    return not _PLANNED.isdisjoint(a.stems) and not _ACTUAL.isdisjoint(b.stems)
 
 
 def _is_other_end(a: Statement, b: Statement) -> bool:

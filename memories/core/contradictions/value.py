@@ -19,10 +19,20 @@ from memories.core.cases import (
 )
 from memories.core.claim_types import Claim
 from memories.core.counted_parts import counts_a_part
+from memories.core.forecasts import are_forecast_and_outcome
 from memories.core.function_words import EXCLUSIVES
-from memories.core.lexicon import CLOSING, EXCLUSIVE_OBJECT, FUNCTIONAL, INCLUSIVE, REFUSING
+from memories.core.lexicon import (
+    CLOSING,
+    EXCLUSIVE_OBJECT,
+    FUNCTIONAL,
+    INCLUSIVE,
+    REFUSING,
+    concept_of,
+)
 from memories.core.one_more import is_one_more
 
+# A firewall lets traffic through on many ports.
+_LET_IN: Final = frozenset(map(concept_of, ["firewall", "traffic", "inbound", "outbound"]))
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
 
 
@@ -67,6 +77,8 @@ def _said_of_others(case: Case, clashes: Sequence[TermPair]) -> str:
     """Return how the values are of different things or events, "" where nothing says so."""
     if _counts_a_part(case, clashes):
         return "but the lower number may count a part of them"
+    if are_forecast_and_outcome(case.a.text, case.b.text):
+        return "but one says what was expected"
     is_named = all(pair.a.kind in ("word", "name", "label") for pair in clashes)
     if is_named and {case.a.tense, case.b.tense} == {"past", "present"}:
         return "but one says what was"
@@ -141,7 +153,8 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
         return not _excludes(case, clashes)
     if case.is_additive and all(pair.a.quantity is None for pair in clashes):
         return True
-    if any(pair.a.kind == "label" and _are_objects(case, pair) for pair in clashes):
+    labels = [pair for pair in clashes if pair.a.kind == "label"]
+    if any(_are_objects(case, pair) or not case.shared.isdisjoint(_LET_IN) for pair in labels):
         return True
     if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
         return True
