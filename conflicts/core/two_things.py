@@ -10,6 +10,7 @@ from typing import Final
 from conflicts.core.numbered_things import Labels, are_of_other_numbers
 from conflicts.core.statements import Statement
 from memories.core.calendar_words import MONTH_PATTERN, WEEKDAY_PATTERN
+from memories.core.code_names import other_code
 from memories.core.function_words import words_of
 from memories.core.longer_names import other_longer_name, subject_of
 
@@ -34,7 +35,7 @@ def name_two_things(a: Statement, b: Statement) -> bool:
     return (
         (are_of_other_numbers(*map(_coded, texts)) and not _repeats_code(*texts))
         or are_of_other_numbers(*(_dated(subject_of(claim)) for claim in (one[0], other[0])))
-        or bool(other_longer_name(one[0], other[0]))
+        or bool(other_longer_name(one[0], other[0]) or other_code(*texts))
     )
 
 

@@ -24,11 +24,12 @@ _INSTITUTIONS: Final = words_of(
     " station bridge hall office university college academy team band festival market hotel inn"
     " pharmacy surgery bakery gallery theatre centre center association council"
 )
+_EPITHETS: Final = words_of("younger elder junior senior jr sr ii iii iv")
 _GROUPS: Final = words_of("team group crew squad department")  # "the platform (team) lead"
 _MOST_NAMES: Final = 12  # of a subject
 _RUN: Final = re.compile(
     r"(?P<the>\b[Tt]he\s)?"
-    r"(?P<name>(?!The\b)[A-Z][\w'’-]{0,40}(?:\s[A-Z][\w'’-]{0,40}){0,6}|(?<=[Tt]he\s)[a-z][a-z-]{1,30})"
+    r"(?P<name>(?!The\b)[A-Z][\w'’-]{0,40}(?:\s(?:the\s)?[A-Z0-9][\w'’-]{0,40}){0,6}|(?<=[Tt]he\s)[a-z][a-z-]{1,30})"
     rf"(?P<behind>(?:\s(?!(?:{'|'.join(sorted(FUNCTION_WORDS))})\b)[a-z][a-z-]{{1,30}}){{0,3}})"
 )
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
@@ -70,7 +71,13 @@ def _are_two(short: _Name, long: _Name) -> bool:
     is_inside = len(short.words) > 1 and short.words[0] == long.words[0]
     are_institutions = short.words[-1] == long.words[-1] and short.words[-1] in _INSTITUTIONS
     are_of_one_noun = are_definite and short.behind[0] == long.behind[0] if long.behind else False
-    return (is_inside and are_institutions) or are_of_one_noun or bool(extra & BEFORE_NAMES)
+    is_other = not extra.isdisjoint(BEFORE_NAMES | _EPITHETS)
+    is_numbered = (
+        short.words[-1] == long.words[-1]
+        and short.words[-1].isdigit()
+        and not any("'" in word or "’" in word for word in extra)
+    )
+    return (is_inside and are_institutions) or are_of_one_noun or is_other or is_numbered
 
 
 def subject_of(claim: Claim) -> str:

@@ -15,7 +15,7 @@ from memories.core.slot_comparison import (
     are_other_things,
     why_both_hold,
 )
-from memories.core.slot_nouns import base_of
+from memories.core.slot_nouns import COUNT_OF, base_of
 from memories.core.slot_types import Slot
 from memories.core.slots import slot_of
 from memories.core.time_zones import one_is_universal
@@ -53,7 +53,8 @@ def _of_named(a: str, b: str) -> CaseReading | None:
         return different(reason, confidence=0.5)
     if not are_exclusive(left, right):
         return None
-    reason = f"one value at a time: {left.written} vs {right.written}"
+    what = "number differs" if left.attribute.startswith(COUNT_OF) else "one value at a time"
+    reason = f"{what}: {left.written} vs {right.written}"
     confidence = _OF_NOUNS if left.kind == "plain" else _SURE
     return contradicts(_way_of(left), reason, confidence=confidence)
 

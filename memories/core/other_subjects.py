@@ -8,6 +8,7 @@ from itertools import pairwise
 from memories.core.alignment import TermPair
 from memories.core.cases import Case, is_agent_slot, names
 from memories.core.claim_types import Claim, Term
+from memories.core.code_names import other_code
 from memories.core.function_words import AUXILIARIES, FUNCTION_WORDS, words_of
 from memories.core.longer_names import BEFORE_NAMES, other_longer_name
 from memories.core.slot_words import IDENTIFIED
@@ -20,6 +21,7 @@ _POSITIONS = (
     | words_of("northern southern eastern western morning evening day night early late")
 )
 _OF_A_YEAR = re.compile(r"\b(?:the|our)\s(?:19|20)\d\d\s[a-z]", re.IGNORECASE)
+_WAY = re.compile(r"\bfrom\s([\w'’-]{1,40})\sto\s([\w'’-]{1,40})")
 _PARTS = re.compile(r"[-_.]")
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
@@ -41,10 +43,24 @@ def other_subject(case: Case) -> str:
     return (
         _other_bearer(case)
         or other_longer_name(case.a, case.b)
+        or _other_direction(case)
+        or other_code(case.a.text, case.b.text)
         or _other_position(case)
         or _other_description(case)
         or _other_item(case)
     )
+
+
+def _other_direction(case: Case) -> str:
+    """Return a reason when two values are of the two directions of one way, else "".
+
+    "The train from Holm to Remol leaves at 9", "… from Remol to Holm leaves at 10".
+    """
+    mine, theirs = _WAY.search(case.a.text.lower()), _WAY.search(case.b.text.lower())
+    if not case.found.clashes or not mine or not theirs or mine[1] == mine[2]:
+        return ""
+    is_turned = (mine[1], mine[2]) == (theirs[2], theirs[1])
+    return f"other subject: to {mine[2]} vs to {theirs[2]}" if is_turned else ""
 
 
 def _other_position(case: Case) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from memories.core.slot_nouns import attribute_of
+from memories.core.slot_nouns import TIMES, attribute_of
 from memories.core.slot_types import Thing
 from memories.core.slot_words import (
     ARTICLES,
@@ -26,11 +26,13 @@ def describe(words: Sequence[str]) -> tuple[str, Thing] | None:
     for at, word in enumerate(words[:-1]):
         if POSSESSIVE.search(word) and words[at + 1].islower():
             owner = [*words[:at], POSSESSIVE.sub("", word)]
+            if len(owner) > 3 and owner[1] in TIMES and owner[2] == "of":  # "the year of X's death"
+                owner = owner[3:]
             return attribute_of(words[at + 1 :]), any_thing_of(owner)
     if words[0].lower() not in ARTICLES:
         return None
     of = _led_by_of(words)
-    if of and words[of + 1] in ARTICLES:
+    if of and (words[of + 1] in ARTICLES or len(words) == of + 2):  # "of the van", "of ledger-sync"
         thing = any_thing_of(words[of + 1 :])
         return (attribute_of(words[1:of]), thing) if thing else None
     led_at = next((at for at, word in enumerate(words) if word in LINKS), 0)

@@ -7,13 +7,14 @@ a time ("X lives in Y", "X plays the position of Y").
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from memories.core.function_words import ADDITIVES, NEGATORS, PREPOSITIONS, words_of
 from memories.core.slot_descriptions import any_thing_of, describe
 from memories.core.slot_leads import find_lead
-from memories.core.slot_nouns import BY, attribute_of, base_of
+from memories.core.slot_nouns import BY, ONCE, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
 from memories.core.slot_verbs import PLACED, frames_of_class, frames_of_verb
 from memories.core.slot_words import (
@@ -21,7 +22,7 @@ from memories.core.slot_words import (
     NAME,
     POSSESSIVE,
     bare_thing_of,
-    is_year,
+    is_time,
     thing_of,
 )
 from memories.core.tokeniser import stem
@@ -34,6 +35,8 @@ _ONE_EACH: Final = words_of(
     "boss manager wife husband spouse owner captain head leader doctor landlord employer mother"
     " father"
 )
+_WHERE: Final = frozenset({PLACE, "headquarters"})
+_TITLE_WORD: Final = re.compile(r"[A-Z][a-z'’-]+")
 _HELD_OF: Final = words_of("citizen native speaker subsidiary")  # "X is a citizen of Y"
 _OF_MANY: Final = words_of("a an one among some part member two three several many")
 _MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
@@ -46,7 +49,7 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
     if lead := find_lead(words):
         attribute, end, value, stop = lead
         if not describe(words[:end]):
-            tense = "then" if words[end] in _PAST_FORMS else "now"
+            tense = "now" if _PAST_FORMS.isdisjoint(words[end:value]) else "then"
             when = "" if attribute in _EVENTS else tense
             yield Frame(attribute, any_thing_of(words[:end]), words[value:stop], when)
     copulas = [at for at, word in enumerate(words) if word in _COPULAS]
@@ -59,7 +62,11 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
 
 def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator[Frame]:
     """Read "the capital of X is Y", "Y is the capital of X", "X was founded by Y"."""
-    if described := describe(left):
+    # "The film Midnight at Lock Nine was directed by X"
+    if len(right) > 2 and (right[1] == "by" or stem(right[0]) in ONCE):
+        yield from _of_participle(any_thing_of(left), right[0], right[1], right[2:])
+    described = None if _is_title(left) and describe(right) else describe(left)
+    if described:
         value = _without_place(right)
         # "The guide of the depot is in French" gives no attribute.
         if described[1].is_named or len(value) == len(right):
@@ -83,16 +90,26 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
         yield from frames_of_class(bare_thing_of(left), right)
 
 
+def _is_title(words: Sequence[str]) -> bool:
+    """Return whether a definite phrase with "of" is a name: "the House of Averne"."""
+    of = words.index("of") if "of" in words else 0
+    return of > 1 and all(map(_TITLE_WORD.fullmatch, words[1:of]))
+
+
 def _without_place(words: Sequence[str]) -> Sequence[str]:
     """Return a value without what leads to a place: "located in", "at"."""
-    if words[0] in PLACED and words[1:2] == ["in"]:
+    if words[0] in PLACED and PLACED[words[0]][1] in _WHERE and words[1:2] == ["in"]:
         return words[2:]
     return words[1:] if words[0] in ("in", "at", "on") else words
 
 
 def _uncapitalised(words: Sequence[str]) -> Sequence[str]:
     """Return words from the start of a sentence: "Dark green" is no name, "Dark Harbour" is."""
-    is_plain = len(words) > 1 and all(word.islower() and word.isalpha() for word in words[1:])
+    is_plain = (
+        len(words) > 1
+        and not words[0].isupper()
+        and all(word.islower() and word.isalpha() for word in words[1:])
+    )
     return [words[0].lower(), *words[1:]] if is_plain else words
 
 
@@ -122,7 +139,7 @@ def _of_participle(
         yield Frame(role or f"by {base_of(participle)}", thing, name)
     elif placed == preposition:
         yield Frame(said, thing, rest)
-    elif preposition == "in" and stem(participle) in BY and is_year(rest):
+    elif preposition in ("in", "on") and stem(participle) in ONCE and is_time(rest):
         yield Frame(stem(participle), thing, rest)
     else:
         yield from frames_of_class(thing, [participle, preposition, *rest])

@@ -23,6 +23,7 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "doctor": "is under the care of",
     "licence": "is licensed under|is released under|is distributed under",
     "record label": "is signed to",
+    "club": "plays for",
     "headquarters": "is run from",
     "supplier": "is supplied by",
     "insurer": "is insured with|is insured by",
@@ -82,7 +83,7 @@ def find_lead(words: Sequence[str]) -> tuple[str, int, int, int] | None:
             attribute = _LEADS.get(tuple(word for _, word in plain[at : at + length]), "")
             value = plain[at + length][0]
             if attribute and (attribute != _OF_YEARS or is_year(words[value:])):
-                return attribute, plain[at][0], value, len(words)
+                return attribute, plain[at - 1][0] + 1, value, len(words)
     return None
 
 

@@ -25,6 +25,24 @@ BY: Final = frozenset(
         ),
     )
 )
+# What happens to a thing once: who founded it, when it was enacted.
+ONCE: Final = BY - frozenset(
+    map(
+        stem,
+        words_of(
+            "owned employed led managed chaired headed coached"
+            " captained represented edited recorded performed broadcast drawn sung"
+        ),
+    )
+) | frozenset(
+    map(
+        stem,
+        words_of(
+            "launched enacted opened completed introduced incorporated inaugurated ratified"
+            " abolished dissolved patented premiered unveiled consecrated chartered"
+        ),
+    )
+)
 _BASES: Final = {"written": "write", "built": "build", "led": "lead", "drawn": "draw",
                  "sung": "sing"}  # fmt: skip
 _ONE_VERB: Final = {"head": "lead"}  # two verbs that say the same of a group
@@ -40,11 +58,12 @@ _NOUNS: Final = {
     "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
     "occupation": "profession", "vendor": "supplier", "physician": "doctor",
     "captain": "by captain", "head": "by lead", "leader": "by lead",
-    "license": "licence", "seating": "capacity",
+    "license": "licence", "seating": "capacity", "burial": "grave",
 }  # fmt: skip
 _PHRASES: Final = {  # what else a noun is called
     "native language": "mother tongue|first language|native speaker",
-    "headquarters": "head office",
+    "headquarters": "head office|headquarters location",
+    "grave": "burial place|place burial|resting place",
     "owner": "owning team|parent company",
     "publication": "first publication|first edition",
     "address": "ip address",
@@ -59,7 +78,7 @@ _PHRASES: Final = {  # what else a noun is called
     "capacity": "maximum capacity|seating capacity",
 }
 _NOUN_OF: Final = {phrase: noun for noun, all_ in _PHRASES.items() for phrase in all_.split("|")}
-_YEARS: Final = words_of("year date")
+TIMES: Final = words_of("year date")
 # Words of a description that another one may fill at the same time, or next week.
 ONE_OF_MANY: Final = words_of(
     "next last latest first today's tomorrow's yesterday's deputy acting interim former previous"
@@ -69,6 +88,8 @@ _OF_MANY_AT_ONCE: Final = words_of(
     "reason cause purpose argument option example problem issue topic goal requirement condition"
     " ingredient friend colleague daughter son brother sister child cousin member"
 )
+COUNT_OF: Final = "number "  # how the key of a count begins: "floor count", "has six floors"
+_AMOUNTS: Final = words_of("value amount")  # "minimum order value"
 _MAX_WORDS: Final = 5  # of an attribute
 
 
@@ -88,11 +109,15 @@ def attribute_of(words: Sequence[str]) -> str:
     if not lowers or len(lowers) > _MAX_WORDS or not all(map(str.isalpha, lowers)):
         return ""
     lowers = _NOUN_OF.get(" ".join(lowers), " ".join(lowers)).split()
-    if lowers[0] in _YEARS and len(lowers) > 1:  # "year of first publication"
+    if lowers[-1] in _AMOUNTS and len(lowers) > 1:
+        lowers = lowers[:-1]
+    if lowers[-1] == "count" and len(lowers) > 1:  # "floor count"
+        lowers = ["number", *lowers[:-1]]
+    if lowers[0] in TIMES and len(lowers) > 1:  # "year of first publication"
         lowers = [word for word in lowers[1:] if word != "first"] or lowers
     if not ONE_OF_MANY.isdisjoint(lowers) or lowers[-1] in _OF_MANY_AT_ONCE:
         return ""
-    if lowers[-1] in _YEARS and len(lowers) > 1:
+    if lowers[-1] in TIMES and len(lowers) > 1:
         return stem(lowers[-2])
     if lowers[-1] == "officer":  # "chief executive"
         lowers = lowers[:-1] or lowers

@@ -19,6 +19,8 @@ _FORMS: Final = tuple(
             rf"^{_VALUE}{_IS}(?:the\s(?:{_PLACE}|year)\s)?{_WHERE}\s{_REST}$",
             rf"^{_VALUE}{_IS}the\s{_PLACE}\s{_REST}\sin$",
             rf"^(?P<value>\d{{4}}){_IS}the\syear\s{_REST}$",
+            rf"^The\s[a-z]{{3,20}}\s(?P<prep>in|into|on|at|to|from|under|with|for)\swhich\s{_REST}{_IS}"
+            rf"{_VALUE}$",
             rf"^The\s\w{{3,20}}\s(?:that\s|which\s)?(?P<rest>[A-Z][^,;:]{{3,80}}\s[a-z]{{3,20}})\s"
             rf"(?P<prep>at|for|in|on|with){_IS}{_VALUE}$",
         ),
@@ -77,6 +79,12 @@ _PLAIN: Final = (
     (
         re.compile(r"\s(?:serves|acts|works|is\sserving|is\sacting)\sas\s(?:the\s)?(?!an?\s)"),
         " is the ",
+    ),
+    (
+        re.compile(
+            r"^The\sdeath\sof\s(?P<who>[^,;:]{2,80}?)\s(?:occurred|took\splace|was|is)\s(?=in\s)"
+        ),
+        r"\g<who> died ",
     ),
     (re.compile(r"\spassed\saway\s"), " died "),
     (re.compile(r"['’]s?\s(?:death\soccurred|life\sended)\s"), " died "),

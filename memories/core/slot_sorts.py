@@ -13,7 +13,8 @@ from memories.core.slot_words import ARTICLES, NAME
 _NOUN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 _CODE: Final = re.compile(r"(?=\S{0,20}\d)[\w.-]{1,20}")
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
-_NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS
+_ADJECTIVES: Final = words_of("positive negative major minor")  # "AB negative", "E major"
+_NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS | _ADJECTIVES
 # Nouns that class a number or a name though they are capitals: "Room 12", "Heron House".
 _CAPITALS: Final = words_of(
     "room version port office gate platform floor unit building block suite hall house bay ward"

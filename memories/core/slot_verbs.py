@@ -8,6 +8,7 @@ from typing import Final
 from memories.core.function_words import PREPOSITIONS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
 from memories.core.slot_descriptions import any_thing_of
+from memories.core.slot_having import frames_of_having
 from memories.core.slot_nouns import BY, PAST, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
 from memories.core.slot_words import ARTICLES, IN_NAMES, LINKS, NAME, is_name_phrase, thing_of
@@ -22,12 +23,20 @@ PLACED: Final = {
     "married": ("to", "spouse"),
 }  # fmt: skip
 _MAX_ROLE: Final = 3  # words of a role without an article
+# Nouns that say the same behind every verb: "is in the key of", "plays the position of".
+_CLASSES: Final = words_of(
+    "key position rank genre currency religion sport family order colour color grade species"
+)
 _OF_ONE: Final = words_of("head chief sole main primary principal")
 _GIVEN: Final = words_of("has have uses use given got chosen appointed elected named")
 
 
 def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
     """Read "X lives in Y", "X has its hub in Y", "X plays the position of Y", "Y wrote X"."""
+    if "has" in words[1:-1] and not _as_its(words, words.index("has")):
+        has = words.index("has")
+        yield from frames_of_having(any_thing_of(words[:has]), words[has + 1 :])
+        return
     start = next((at for at, word in enumerate(words) if NAME.fullmatch(word)), len(words))
     start = 0 if thing_of(words[:1]) else start  # "ledger-sync uses Postgres as its database"
     if start == 0 and words[0].lower() in ARTICLES:
@@ -41,16 +50,14 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
             yield Frame(PLACED[word][1], thing_of(words[:at]), words[at + 2 :])
         elif "been" in (word, words[at + 1]):
             continue  # "has been given"
-        elif word == "has" and words[at + 1] in ARTICLES and "in" in words[at + 2 :]:
-            till = words.index("in", at + 2)
-            yield Frame(attribute_of(words[at + 2 : till]), thing_of(words[:at]), words[till + 1 :])
         elif word in _GIVEN and (till := _as_its(words, at)):
             value = words[at + 1 : till]
             role = words[till + 1 + (words[till + 1] in ARTICLES) :]
             yield Frame(attribute_of(role), any_thing_of(words[:at]), value)
         elif stem(PAST.get(word, word)) in BY and not word.endswith("ly"):
             thing = any_thing_of(words[at + 1 :])
-            if not thing.is_named or is_name_phrase(words[at + 1 :]):
+            is_plain = not thing.is_named or not thing.written  # "the gate", "ledger-sync"
+            if is_plain or is_name_phrase(words[at + 1 :]):
                 yield Frame(f"by {base_of(word)}", thing, words[:at])
             return
         elif stem(words[at + 1]) in BY and word.islower() and not words[at + 1].endswith("ly"):
@@ -93,5 +100,7 @@ def frames_of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     if not 0 < at <= 2 or words[at + 2 : at + 3] != ["of"] or not words[at + 1].islower():
         return
     verb = concept_of(words[0].lower())
-    if verb not in INCLUSIVE and words[0].islower():
+    if words[at + 1] in _CLASSES:
+        yield Frame(attribute_of([words[at + 1]]), thing, words[at:])
+    elif verb not in INCLUSIVE and words[0].islower():
         yield Frame(f"{verb} {concept_of(words[at + 1])}", thing, words[at:])

@@ -10,7 +10,7 @@ from memories.core.function_words import DETERMINERS, FUNCTION_WORDS, PRONOUNS, 
 from memories.core.lexicon import concept_of
 from memories.core.slot_types import Thing
 
-NAME: Final = re.compile(r"(?:[A-Z0-9]|[a-z]{1,4}[A-Z](?=[A-Za-z]))[\w&.'’/+-]*")  # "iOS"
+NAME: Final = re.compile(r"(?:[A-Z0-9]|v(?=\d)|[a-z]{1,4}[A-Z](?=[A-Za-z]))[\w&.'’/+-]*")  # "iOS"
 ARTICLES: Final = words_of("the its their our his her")
 IN_NAMES: Final = words_of("of de da di del du des dos van von der ten la le el al bin the and &")
 _IN_TITLES: Final = IN_NAMES | words_of("in on at for with from to a an")  # "Winter in Quillan"
@@ -19,6 +19,7 @@ _CLASS: Final = re.compile(r"[a-z-]{2,30}")
 POSSESSIVE: Final = re.compile(r"(?:['’]s|(?<=s)['’])$")
 _NOT_NAMED: Final = PRONOUNS | DETERMINERS - {"a", "an", "the"}  # "It lies in Remol"
 _MAX_COMMON: Final = 8  # words of a thing without a name
+_MAX_DATE: Final = 3  # words of "3 March 1904"
 _MAX_BARE: Final = 3  # of one without an article
 _ACRONYM: Final = re.compile(r"[A-Z]{2,4}s?")
 _CODE: Final = re.compile(r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}")
@@ -26,6 +27,11 @@ _CODE: Final = re.compile(r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}")
 IDENTIFIED: Final = words_of(
     "patient tenant customer client user account container parcel vehicle employee student pupil"
     " member guest"
+)
+_PLACE_NOUNS: Final = words_of("town city village hamlet borough county province island district")
+_SOFTWARE: Final = words_of(
+    "service app api job database server worker cluster container repo repository package module"
+    " host pipeline queue topic bucket table"
 )
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{1,39}")
 
@@ -36,10 +42,12 @@ def thing_of(words: Sequence[str]) -> Thing:
     Nothing where other words belong to the name: "Tank alpha", "ticket #5", "checkout API", "the
     nursery class at Remol".
     """
-    if len(words) == 1 and _CODE.fullmatch(words[0]):
-        return Thing(frozenset(words))
+    if coded := _coded_thing(words):
+        return coded
     is_definite = bool(words) and words[0].lower() in ARTICLES
     is_titled = len(words) > 1 and not is_definite and words[0].lower() in IDENTIFIED
+    if is_definite and len(words) > 3 and words[1] in _PLACE_NOUNS and words[2] == "of":
+        words = [words[0], *words[3:]]  # "the town of Marnsted"
     kept = list(words[is_definite or (is_titled and not any(map(str.isdigit, words[1]))) :])
     before = after = ""
     while kept and _CLASS.fullmatch(kept[0]):
@@ -57,6 +65,16 @@ def thing_of(words: Sequence[str]) -> Thing:
     if not kept or all(map(str.isdigit, found)) or _is_pronoun(kept):
         return Thing()
     return Thing(found, after, written=" ".join(kept))
+
+
+def _coded_thing(words: Sequence[str]) -> Thing:
+    """Return a thing with a name in lower case: "ledger-sync", "the ledger-sync service"."""
+    if len(words) == 1 and _CODE.fullmatch(words[0]):
+        return Thing(frozenset(words))
+    is_classed = len(words) == 3 and words[0].lower() in ARTICLES and words[2] in _SOFTWARE
+    if is_classed and _CODE.fullmatch(words[1]):
+        return Thing(frozenset(words[1:2]), words[2])
+    return Thing()
 
 
 def _is_pronoun(words: Sequence[str]) -> bool:
@@ -111,3 +129,8 @@ def is_name_phrase(words: Iterable[str]) -> bool:
 def is_year(words: Sequence[str]) -> bool:
     """Return whether words are a year and nothing else."""
     return len(words) == 1 and words[0].isdigit() and len(words[0]) == 4
+
+
+def is_time(words: Sequence[str]) -> bool:
+    """Return whether words are a year, with or without the day before it."""
+    return bool(words) and len(words) <= _MAX_DATE and is_year(words[-1:])

@@ -13,7 +13,7 @@ from typing import Final
 
 from memories.core.calendar_words import DAYS_OF_WEEKS, MONTH_PATTERN, MONTHS, SEASONS
 from memories.core.function_words import PREPOSITIONS, words_of
-from memories.core.number_words import DAYS_IN_WORDS
+from memories.core.number_words import DAYS_IN_WORDS, NUMBER_WORDS
 from memories.core.partial import is_of_part
 from memories.core.slot_frames import frames_of
 from memories.core.slot_nouns import IDLE, attribute_of
@@ -92,6 +92,8 @@ def _kind_of(
     if _NUMBER.fullmatch(words[0]) and len(words) <= 2:
         number = frozenset([words[0].replace(",", "")])
         return ("number", number, words[1].lower()) if words[1:] else ("code", number, "")
+    if len(words) == 1 and words[0].lower() in NUMBER_WORDS:
+        return "number", frozenset([f"{NUMBER_WORDS[words[0].lower()]:g}"]), ""
     if len(words) == 1 and _CODE.fullmatch(words[0]):
         return "code", frozenset([words[0].lower()]), ""
     value = _names(words)
@@ -109,6 +111,11 @@ def _names(words: Sequence[str]) -> frozenset[str]:
     return frozenset(word.lower() for word in named)
 
 
+def _is_red(word: str, words: Sequence[str]) -> bool:
+    """Return whether a word is the colour of a noun: "the red kite"; alone it is a value."""
+    return word == "red" and len(words) > 1
+
+
 def _are_plain(words: Iterable[str], *, is_classed: bool) -> bool:
     """Return whether words are one plain noun phrase: "association football"."""
     found = list(words)
@@ -118,6 +125,6 @@ def _are_plain(words: Iterable[str], *, is_classed: bool) -> bool:
     return len(found) <= _MAX_PLAIN and all(
         _PLAIN.fullmatch(word)
         and word not in PREPOSITIONS
-        and (word in _NOUNS_IN_ED or not word.endswith(("ed", "ly")))
+        and (word in _NOUNS_IN_ED or not word.endswith(("ed", "ly")) or _is_red(word, found))
         for word in found
     )

@@ -80,8 +80,38 @@ TWO_THINGS = [
     ("The keys are kept in the meeting room.", "The keys are kept in the grey cabinet."),
     ("The team uses the Slack app.", "The team uses the Zoom app."),
     ("All employees have access to Slack.", "All employees have access to Jira."),
-    ("Ana Kolb is Bert Moser's friend.", "Cleo Venn is Bert Moser's friend."),
+    ("Nils Arbo is Rik Sand's friend.", "Tea Lund is Rik Sand's friend."),
     ("The film is shown in March.", "The film is shown in Paris."),
+    (
+        "The TLS certificate of ledger-sync expires on 23 May 2028.",
+        "The expiry date of the TLS certificate of pump-log is 8 January 2028.",
+    ),
+    ("By default, ledger-sync logs at level DEBUG.", "By default, pump-log logs at level INFO."),
+    (
+        "The thermostat in Annex Room 210 is set to 19 degrees.",
+        "The thermostat in Room 210 is set to 17 degrees.",
+    ),
+    (
+        "The explorer Magnus Thole was born in 1811.",
+        "The explorer Magnus Thole the Younger was born in 1842.",
+    ),
+    (
+        "The ferry from Gorsk to Remol takes 3 hours.",
+        "The ferry from Remol to Gorsk takes 4 hours.",
+    ),
+    (
+        "The town of Marnsted has 5,600 inhabitants.",
+        "The town of Marnsted on Sea has 3,020 inhabitants.",
+    ),
+    (
+        "The firewall on gate-1 lets traffic through on port 22.",
+        "The firewall on gate-1 lets traffic through on port 443.",
+    ),
+    (
+        "The actual turnout for the walk was 215 people.",
+        "The forecast turnout for the walk was 300 people.",
+    ),
+    ("The service has the feature flag Alpha.", "The service has the feature flag Beta."),
 ]
 ONE_THING = [
     ("Bayer was founded in 1863.", "The founding year of Bayer is 1871."),
