@@ -46,7 +46,7 @@ _OPEN_KINDS: Final = frozenset({"status"})
 FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
 _ABSENT: Final = re.compile(r"\bthere\sis\sno\b", re.IGNORECASE)
 _CHANGES: Final = (Cue.SWITCH, Cue.ADJUST, Cue.END)
-_ANNOUNCES: Final = frozenset(
+ANNOUNCES: Final = frozenset(
     {
         Cue.RETURN,
         Cue.AGAIN,
@@ -224,7 +224,7 @@ def _may_restate(old: Statement, turn: Statement, new: Statement) -> bool:
     changed = _dimensions(old) & _dimensions(turn)
     if changed and changed.isdisjoint(_dimensions(new)):
         return False
-    barred = _ANNOUNCES - {Cue.SWITCH} if old.values & new.values else _ANNOUNCES
+    barred = ANNOUNCES - {Cue.SWITCH} if old.values & new.values else ANNOUNCES
     if not (new.cues - old.cues).isdisjoint(barred):
         return False
     if any(claim.transition and claim.transition.old for claim in new.reading.claims):

@@ -183,6 +183,10 @@ class Timeline:
         """Return whether `is_among_nearest` holds for both facts."""
         return self.is_among_nearest(i, j, most) and self.is_among_nearest(j, i, most)
 
+    def facts_with(self, stem: str) -> Sequence[int]:
+        """Return the facts that have a stem, oldest first."""
+        return self._facts_of.get(stem, ())
+
     def is_rare(self, stem: str) -> bool:
         """Return whether a stem is rare enough to find neighbours by it."""
         limit = max(self.settings.min_term_facts, self.settings.max_term_share * len(self))

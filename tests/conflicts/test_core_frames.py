@@ -49,10 +49,40 @@ def test_other_activities_people_and_parts_are_no_conflict(older: str, newer: st
     assert kinds(older, newer, cosine=0.8) == []
 
 
-def test_the_examples_of_the_sources_are_found() -> None:
-    assert kinds("The API is REST.", "Moved the API from REST to GraphQL.",
-                 "The API is REST-based.") == ["reversal"]  # fmt: skip
-    assert kinds("We run Postgres 14.", "The migration to Postgres 17 is complete.") == ["stale"]
+@pytest.mark.parametrize(
+    ("texts", "kind"),
+    [
+        (("We use REST", "We switched to GraphQL", "The API is REST-based"), "reversal"),
+        (("We use REST.", "We switched from REST to GraphQL.", "We use REST."), "reversal"),
+        (("The API is REST.", "Moved the API from REST to GraphQL.", "The API is REST-based."),
+         "reversal"),
+        (("We use npm.", "We switched to pnpm.", "Run npm install to set up."), "reversal"),
+        (("We run Postgres 14.", "The migration to Postgres 17 is complete."), "stale"),
+        (("Postgres 14 is our database version", "The Postgres 17 migration finished last week."),
+         "stale"),
+        (("Our database is Postgres 14.", "During the Postgres 17 migration two tables went."),
+         "stale"),
+    ],
+)  # fmt: skip
+def test_the_examples_of_the_sources_are_found(texts: tuple[str, ...], kind: str) -> None:
+    assert kinds(*texts, cosine=0.5) == [kind]
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("We use REST.", "We switched to GraphQL.", "GraphQL replaced REST in the API."),
+        ("We use REST.", "We switched to GraphQL.", "We went back to REST."),
+        ("We use REST.", "We switched to pnpm.", "The API is REST-based."),
+        ("We use Postgres 14.", "We finished migrating to Postgres 17."),
+        ("We use Postgres 14.", "The Postgres 17 migration is planned for May."),
+    ],
+)
+def test_an_announced_choice_settles_and_another_kind_is_no_change(texts: tuple[str, ...]) -> None:
+    assert kinds(*texts, cosine=0.5) == []
+
+
+def test_limits_of_one_matter_in_two_scopes_are_found() -> None:
     limits = story("The rate limit is 1,000 req/s.", "Auth allows 5,000 req/s per IP.")
     facts = [replace(limits[0], scope="auth"), replace(limits[1], scope="infra")]
     found = summary(detect(facts, similar(facts, 0.48), now=NOW))

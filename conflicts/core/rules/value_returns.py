@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Final
 
+from conflicts.core.choice_changes import find_choice_changes, find_choice_returns
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ask_reversal
 from conflicts.core.reversals import Reversal, find_reversals, is_change
@@ -34,13 +35,14 @@ def find(timeline: Timeline, fresh: Collection[int], states: Collection[int]) ->
     and it shares no two facts with a stronger one.
     """
     free = set(fresh).difference(states)
-    near = {j for i in free for j in (i, *timeline.neighbours(i))}.difference(states)
-    changes = [i for i in sorted(near) if is_change(timeline, i)]
+    near = {j for i in free for j in (i, *timeline.neighbours(i))}
+    near.update(j for i in free for j in find_choice_changes(timeline, i))
+    changes = [i for i in sorted(near.difference(states)) if is_change(timeline, i)]
     timeline.prepare(changes)
     found = [
         reversal
         for change in changes
-        for reversal in find_reversals(timeline, change)
+        for reversal in (*find_reversals(timeline, change), *find_choice_returns(timeline, change))
         if not free.isdisjoint((reversal.earlier, change, reversal.restated))
         and reversal.earlier not in states
         and reversal.restated not in states

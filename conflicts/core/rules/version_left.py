@@ -28,7 +28,8 @@ MIN_COSINE: Final = 0.35
 # The noun takes the change for granted; "we migrated to 17" announces it, and settles the matter.
 _MIGRATION: Final = re.compile(
     r"\b(?:migration|upgrade|move|switch|cut-?over|transition|update)\s"
-    r"(?:(?!to\b)\w{1,20}\s){0,3}to\s(?:\w{1,20}\s){0,2}v?\d",
+    r"(?:(?!to\b)\w{1,20}\s){0,3}to\s(?:\w{1,20}\s){0,2}v?\d"
+    r"|\bv?\d{1,4}(?:\.\d{1,4}){0,3}\s(?:migration|upgrade|cut-?over|transition)\b",
     re.IGNORECASE,
 )
 _AHEAD: Final = re.compile(
@@ -38,7 +39,7 @@ _AHEAD: Final = re.compile(
     re.IGNORECASE,
 )
 _DONE: Final = re.compile(
-    r"\b(?:took|done|finished|completed?|went|since|after|ended|succeeded|closed|over|landed|"
+    r"\b(?:took|done|finished|completed?|went|since|after|ended|succeeded|closed|over|landed|during|"
     r"thanks\sto)\b",
     re.IGNORECASE,
 )
