@@ -7,12 +7,30 @@ from typing import Final
 from conflicts.core.comparable import is_less_trusted, is_real
 from conflicts.core.cues import Cue
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import is_yes_or_no, mentions
 from memories.core.topic_words import named_stems
 
 SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
 MIN_COSINE: Final = 0.45
 SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5
+
+
+def names_predecessor(timeline: Timeline, older: int, newer: int) -> bool:
+    """Return whether an answer of the newer fact says what it was before, as the older fact has it.
+
+    Not by the word of a writer who is less trusted.
+    """
+    old, new = timeline.facts[older], timeline.facts[newer]
+    if is_less_trusted(timeline.statements[newer], timeline.statements[older]):
+        return False
+    return any(
+        one.was is not None
+        and not is_yes_or_no(one.was)
+        and mentions(old.content, one.was)
+        and mentions(new.content, one.answer)
+        for one in new.answers
+    )
 
 
 def is_settled(timeline: Timeline, older: int, newer: int) -> bool:

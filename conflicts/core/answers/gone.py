@@ -23,6 +23,7 @@ _BEING: Final = re.compile(
     r"around|in\sservice|valid|employed|have|open|operating|offered)\b",
     re.IGNORECASE,
 )
+_STILL: Final = re.compile(r"\b(?:still|any\s?more|any\slonger)\b", re.IGNORECASE)
 _WITH_US: Final = re.compile(
     r"^\W*(?:here|with\sus|at\sours|in\s(?:our|the)\s(?:team|house))\W*$", re.IGNORECASE
 )
@@ -120,10 +121,14 @@ def _thing_of(question: str) -> frozenset[str]:
 
 
 def _denies(answer: Answer, *, is_end: bool) -> bool:
-    """Return whether an answer says no where it was yes, or its memory tells of an end."""
+    """Return whether an answer says no where it was yes, or its memory tells of an end.
+
+    Who asks whether somebody is "still" there takes for granted that it was so.
+    """
     if not _ASKS_YES_OR_NO.match(answer.question) or not _NO.match(answer.answer):
         return False
-    return is_end or bool(answer.was and _YES.match(answer.was))
+    was_so = bool(_STILL.search(answer.question)) or bool(answer.was and _YES.match(answer.was))
+    return is_end or was_so
 
 
 def _left(answer: Answer) -> frozenset[str]:

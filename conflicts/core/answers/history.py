@@ -111,21 +111,34 @@ class Histories:
             if self.are_exclusive(old, new)
             and (self.index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
         ]
+        ended = against + [
+            old for old in history.holding if old not in against and self._is_ended(old, new)
+        ]
         returned = _find_return(self.timeline, history, new) if against else None
         if returned:
             history.returns.append(returned)
             history.holding.append(new)
             return
-        if against and self._is_change(against, new):
-            history.left += [(old, old.answer.answer, new) for old in against]
-            history.holding = [old for old in history.holding if old not in against] + [new]
-            history.clashes = [pair for pair in history.clashes if not _touches(pair, against)]
+        if ended and self._is_change(ended, new):
+            history.left += [(old, old.answer.answer, new) for old in ended]
+            history.holding = [old for old in history.holding if old not in ended] + [new]
+            history.clashes = [pair for pair in history.clashes if not _touches(pair, ended)]
             history.returns = []
             return
         history.clashes += [(old, new) for old in against]
         history.holding.append(new)
         if new.answer.was and not against:
             history.left.append((None, new.answer.was, new))
+
+    def _is_ended(self, old: StatedAnswer, new: StatedAnswer) -> bool:
+        """Return whether an answer names another as its predecessor, which might also hold.
+
+        "Ana" and "the sous-chef" may be one person, unless the newer answer says who it was.
+        """
+        if not says_it_was(new, old.answer.answer):
+            return False
+        is_same = compare_values(old.answer.answer, new.answer.answer) == "same"
+        return not is_same and self.index.are_one(old, new, slack=SLACK)
 
     def _is_change(self, against: Sequence[StatedAnswer], new: StatedAnswer) -> bool:
         """Return whether an answer tells of a change, by a writer not less trusted than before."""
