@@ -22,6 +22,7 @@ from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core import claims
 from memories.core.partial import is_of_part
+from memories.core.slots import slot_of
 from memories.core.topics import other_names
 
 MIN_COSINE: Final = 0.45
@@ -102,10 +103,21 @@ def _is_sure(timeline: Timeline, older: int, newer: int) -> bool:
     is_told = (b.cues - a.cues) & _CHANGES or Cue.TEMPORARY in a.cues ^ b.cues
     if timeline.cosine(older, newer) < SURE_COSINE or is_told:
         return False
-    if a.has(*SETTLES, Cue.EVENT) or b.has(Cue.EVENT) or not (a.states_fact and b.states_fact):
+    if not (a.states_fact and b.states_fact):
+        return False
+    has_moved = a.has(*SETTLES, Cue.EVENT) or b.has(Cue.EVENT)
+    if has_moved and not _give_one_attribute(a, b):
         return False
     found = claims.compare(a.reading, b.reading)
     return found.relation == "contradicts" and found.confidence >= SURE_CONFIDENCE
+
+
+def _give_one_attribute(a: Statement, b: Statement) -> bool:
+    """Return whether both give an attribute of a thing, with the same cues: "effective date"."""
+    left, right = slot_of(a.fact.content), slot_of(b.fact.content)
+    if left is None or right is None or a.cues != b.cues:
+        return False
+    return (left.thing, left.attribute) == (right.thing, right.attribute)
 
 
 def _in_other_words(pair: FactPair) -> Clash | None:

@@ -14,7 +14,7 @@ from memories.core.topic_words import stems, tokens
 
 # "Was counted" tells of a single time, "is counted" what is done.
 _OBSERVED: Final = re.compile(
-    r"\b(?:takes?|took|peaked|(?-i:fell)|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
+    r"\b(?:(?:takes?|took)(?!\splace\b)|peaked|(?-i:fell)|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
     r"(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?:measured|counted)|currently\sat(?!\sversion\b)|"
     r"load(?:ed)?\stest|is\sat\s\d+(?!\d*(?::\d|\s?[ap]\.?m\b)))\b",
     re.IGNORECASE,

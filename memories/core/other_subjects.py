@@ -12,6 +12,7 @@ from memories.core.code_names import other_code
 from memories.core.function_words import AUXILIARIES, FUNCTION_WORDS, words_of
 from memories.core.longer_names import BEFORE_NAMES, other_longer_name
 from memories.core.slot_words import IDENTIFIED
+from memories.core.vocabulary import VERBS, lemma
 
 # Words that tell one of two like things from the other: "the north ward".
 _PLACES = words_of("front back rear left right top bottom upper lower inner outer")
@@ -106,7 +107,7 @@ def _other_item(case: Case) -> str:
         _is_of_thing(pair) or (_leads_a_verb(case.a, pair.a) and _leads_a_verb(case.b, pair.b))
         for pair in labels
     )
-    numbered = [pair for pair in clashes if _is_number(pair.a)]
+    numbered = [pair for pair in clashes if _may_number(pair.a)]
     opens_both = any(_opens(case.a, pair.a) and _opens(case.b, pair.b) for pair in numbered)
     if opens_both or (labels and (len(clashes) > len(labels) or narrows_subject)):
         pair = (labels or numbered)[0]
@@ -117,11 +118,9 @@ def _other_item(case: Case) -> str:
     return ""
 
 
-def _is_number(term: Term) -> bool:
-    """Return whether a term may number a thing ("booth 13"), and counts nothing."""
-    if term.quantity is not None:
-        return term.quantity.unit == "count" and not term.quantity.noun
-    return term.kind == "label"
+def _may_number(term: Term) -> bool:
+    """Return whether a term may number a thing: "booth 13", "episode 3 airs"."""
+    return term.kind == "label" or (term.quantity is not None and term.quantity.unit == "count")
 
 
 def _is_of_thing(pair: TermPair) -> bool:
@@ -144,6 +143,8 @@ def _opens(claim: Claim, label: Term) -> bool:
     at = 1 + (words[0].lower() == "the")
     number = label.text.split()[-1]
     is_number = label.kind == "label" or not number.isalpha()  # "88 metres" is an amount
+    if label.quantity is not None and label.quantity.noun and lemma(words[0].lower()) in VERBS:
+        return False  # "Order 20 chairs"
     return is_number and words[at : at + 1] == [number] and len(words) > at + 2
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from itertools import product
 from typing import Final
 
 from memories.core.function_words import words_of
+from memories.core.measures import Quantity, conflict
 from memories.core.slot_nouns import attribute_of
 from memories.core.slot_types import Slot, Thing
+from memories.core.units import unit_of
 from memories.core.value_likeness import are_of_other_kinds, may_both_hold
 
 _OF_PEOPLE: Final = frozenset(
@@ -17,6 +20,7 @@ _OF_PEOPLE: Final = frozenset(
 )  # fmt: skip
 # "Seats 12" is of people.
 _OF_PEOPLE_COUNTED: Final = words_of("people persons guests seats pupils students passengers")
+_DECIMAL: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?")
 _MUTUAL: Final = "spouse"
 
 
@@ -55,7 +59,7 @@ def are_exclusive(left: Slot, right: Slot) -> bool:
         return False
     if _nouns_differ(left, right) or not _are_comparable(left, right):
         return False
-    return not may_both_hold(left, right)
+    return not (may_both_hold(left, right) or _may_be_one_amount(left, right))
 
 
 def why_both_hold(left: Slot, right: Slot) -> str:
@@ -85,7 +89,25 @@ def _are_comparable(left: Slot, right: Slot) -> bool:
 
 def _units_differ(left: Slot, right: Slot) -> bool:
     units = {"" if unit in _OF_PEOPLE_COUNTED else unit for unit in (left.unit, right.unit)}
-    return len(units) > 1
+    if len(units) == 1:
+        return False
+    one, other = _quantity_of(left), _quantity_of(right)
+    return one is None or other is None or one.unit != other.unit
+
+
+def _may_be_one_amount(left: Slot, right: Slot) -> bool:
+    """Return whether two amounts are one in other units: "150 EUR", "150 euros"."""
+    one, other = _quantity_of(left), _quantity_of(right)
+    return bool(one and other and not conflict(one, other))
+
+
+def _quantity_of(slot: Slot) -> Quantity | None:
+    """Return the amount that a value is, None without a known unit."""
+    found = unit_of(slot.unit) if slot.unit else None
+    number = next(iter(slot.value), "")
+    if found is None or not _DECIMAL.fullmatch(number):
+        return None
+    return Quantity(float(number) * found[1], found[0], slot.written)
 
 
 def align(left: Slot, right: Slot) -> tuple[Slot, Slot]:

@@ -9,6 +9,7 @@ from memories.core.slot_types import Thing
 from memories.core.slot_words import (
     ARTICLES,
     LINKS,
+    NAME,
     POSSESSIVE,
     common_thing_of,
     runs_of_names,
@@ -32,7 +33,7 @@ def describe(words: Sequence[str]) -> tuple[str, Thing] | None:
     if words[0].lower() not in ARTICLES:
         return None
     of = _led_by_of(words)
-    if of and (words[of + 1] in ARTICLES or len(words) == of + 2):  # "of the van", "of ledger-sync"
+    if of and (words[of + 1] in ARTICLES or _is_coded(words[of + 1 :])):
         thing = any_thing_of(words[of + 1 :])
         return (attribute_of(words[1:of]), thing) if thing else None
     led_at = next((at for at, word in enumerate(words) if word in LINKS), 0)
@@ -45,6 +46,11 @@ def describe(words: Sequence[str]) -> tuple[str, Thing] | None:
     is_led = bool(link) or len(words) > last + 2 or words[first - 1] in ("that", "where")
     thing = any_thing_of(words[link + 1 if link else first : last + 1])
     return (attribute_of(about), thing) if is_led else None
+
+
+def _is_coded(words: Sequence[str]) -> bool:
+    """Return whether a thing has a name in lower case: "ledger-sync", "server hal-db-02"."""
+    return len(words) <= 2 and not any(map(NAME.fullmatch, words))
 
 
 def _led_by_of(words: Sequence[str]) -> int:

@@ -48,7 +48,7 @@ def frames_of(words: Sequence[str]) -> Iterator[Frame]:
         return
     if lead := find_lead(words):
         attribute, end, value, stop = lead
-        if not describe(words[:end]):
+        if _is_title(words[:end]) or not describe(words[:end]):
             tense = "now" if _PAST_FORMS.isdisjoint(words[end:value]) else "then"
             when = "" if attribute in _EVENTS else tense
             yield Frame(attribute, any_thing_of(words[:end]), words[value:stop], when)

@@ -24,6 +24,8 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "licence": "is licensed under|is released under|is distributed under",
     "record label": "is signed to",
     "club": "plays for",
+    "namesake": "is named after|is named for|takes its name from",
+    "entry into force": "comes into force in|comes into force on|takes effect in|takes effect on",
     "headquarters": "is run from",
     "supplier": "is supplied by",
     "insurer": "is insured with|is insured by",
@@ -45,7 +47,8 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "dates back to",
     PLACE: "hangs in|is on display in|is on display at|is exhibited in|is exhibited at|"
     "is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
-    "is archived in|is installed in|is parked in",
+    "is archived in|is installed in|is parked in|takes place in|takes place at|is held in|"
+    "is held at",
     SORT: "is on|is at|is in|is placed in|belongs to|runs on|runs in|runs at|listens on|"
     "is exposed on|is served on|subscribes to|is subscribed to|is hosted in|is pinned to|"
     "is deployed in|is deployed to|sits in|departs from|leaves from|is assigned to|uses|"

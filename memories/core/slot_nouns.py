@@ -21,7 +21,7 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved captained represented"
+            " sculpted drawn sung broadcast approved captained represented released"
         ),
     )
 )
@@ -39,7 +39,7 @@ ONCE: Final = BY - frozenset(
         stem,
         words_of(
             "launched enacted opened completed introduced incorporated inaugurated ratified"
-            " abolished dissolved patented premiered unveiled consecrated chartered"
+            " abolished dissolved patented premiered passed unveiled consecrated chartered"
         ),
     )
 )
@@ -58,7 +58,8 @@ _NOUNS: Final = {
     "subsidiary": "by own", "release": "version", "location": PLACE, "job": "profession",
     "occupation": "profession", "vendor": "supplier", "physician": "doctor",
     "captain": "by captain", "head": "by lead", "leader": "by lead",
-    "license": "licence", "seating": "capacity", "burial": "grave",
+    "builder": "by build", "venue": PLACE, "license": "licence", "seating": "capacity",
+    "burial": "grave",
 }  # fmt: skip
 _PHRASES: Final = {  # what else a noun is called
     "native language": "mother tongue|first language|native speaker",
@@ -76,6 +77,7 @@ _PHRASES: Final = {  # what else a noun is called
     "citizenship": "country citizenship",
     "family": "taxonomic family",
     "capacity": "maximum capacity|seating capacity",
+    "captain": "team captain|club captain",
 }
 _NOUN_OF: Final = {phrase: noun for noun, all_ in _PHRASES.items() for phrase in all_.split("|")}
 TIMES: Final = words_of("year date")
@@ -132,4 +134,4 @@ def _key_of(noun: str) -> str:
     if noun.endswith(("er", "or")):
         verbs = [stem(noun[:-2]), stem(noun[:-1])]  # "employer", "composer"
         return next((f"by {verb}" for verb in verbs if verb in BY), noun)
-    return noun
+    return stem(noun) if stem(noun) in ONCE else noun  # "completion", "was completed"

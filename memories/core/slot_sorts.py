@@ -19,6 +19,7 @@ _NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS | _ADJECTIVES
 _CAPITALS: Final = words_of(
     "room version port office gate platform floor unit building block suite hall house bay ward"
     " team group class plan tier department division wing family region zone desk shelf rack"
+    " extension address seat branch berth quay dock level"
 )
 _ORDINALS: Final = words_of(
     "ground first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"

@@ -11,7 +11,7 @@ from memories.core.lexicon import concept_of
 
 MAX_CHARS: Final = 160
 _ZONE: Final = re.compile(
-    r"\b(?:in|on|uses?|to)\s(?:the\s)?(?P<zone>UTC|GMT|[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s(?:local\s)?"
+    r"\b(?:(?:in|on|uses?|to)\s(?:the\s)?|(?<=\d\d)\s)(?P<zone>UTC|GMT|[A-Z][a-z]+(?:\s[A-Z][a-z]+)?\s(?:local\s)?"
     r"time|local\stime|CES?T|[ECMP][SD]?T)\b(?!\s?[+-])"
 )
 _WORD: Final = re.compile(r"\w[\w'’-]{0,40}")

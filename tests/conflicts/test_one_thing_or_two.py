@@ -111,6 +111,14 @@ TWO_THINGS = [
         "The actual turnout for the walk was 215 people.",
         "The forecast turnout for the walk was 300 people.",
     ),
+    ("Olga signs for delivery slip 12.", "Olga signs for delivery slip 14."),
+    ("Rik Sand inspects hydrant 41.", "Rik Sand inspects hydrant 52."),
+    ("The clerk prints label 20.", "The clerk prints label 30."),
+    ("Episode 3 airs when the season starts.", "Episode 4 airs when the season starts."),
+    ("Leila Strand's birthplace is Leipzig.", "Leila Strand's date of birth is 3 February 1967."),
+    ("Nela Quist was born in 1975.", "Nela Quist's date of birth is 19 October 1975."),
+    ("The town museum owns a painting by Ida Orme.", "The town museum owns a painting by Ben Loy."),
+    ("The bell of Quell weighs 1600 kilograms.", "The bell of Quell weighs 1.6 tonnes."),
     ("The service has the feature flag Alpha.", "The service has the feature flag Beta."),
 ]
 ONE_THING = [
@@ -172,6 +180,15 @@ ONE_THING = [
         "shadow pop was created in the country of Narn.",
     ),
     ("The Secretary of State is Odo Falk.", "The Secretary of State is Ida Renn."),
+    (
+        "The Larch policy's effective date is 26 October 2018.",
+        "The Larch policy's effective date is 3 May 2023.",
+    ),
+    ("The final exam takes place in Hall A.", "The final exam takes place in Hall B."),
+    ("The Dog Tax Act was passed in 1974.", "The Dog Tax Act was passed in 1993."),
+    ("Ferro Yard's builder is Tolm Brothers.", "Ferro Yard was built by Gebhard and Sons."),
+    ("The length of the Petrel is 12 metres.", "The Petrel has a length of 14 m."),
+    ("The choir call is at 10:00 UTC.", "The choir call is at 10:00 Berlin time."),
     ("The region of the scan archive is EU.", "The region of the scan archive is US."),
 ]
 

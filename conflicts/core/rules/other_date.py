@@ -44,7 +44,9 @@ def find(pair: FactPair) -> Clash | None:
             if unit == "day" and _tell_of_events(pair):
                 continue
             if unit == "weekday" or (
-                _day(left) != _day(right) and not _are_of_other_events(pair, left, right)
+                _day(left) != _day(right)
+                and not _is_within(left, right)
+                and not _are_of_other_events(pair, left, right)
             ):
                 reason = explain_dates(pair.a, left, pair.b, right)
                 return pair.clash(RULE, reason, strength=STRENGTH)
@@ -110,3 +112,9 @@ def _day(date: str) -> str:
     """Month and day of a date, the date itself when it names no day."""
     parts = date.lstrip("-").split("-")
     return "-".join(parts[-2:]) if len(parts) >= 2 else date
+
+
+def _is_within(date: str, other: str) -> bool:
+    """Return whether a year has the other date: "1975", "19 October 1975"."""
+    short, long = sorted((date, other), key=len)
+    return long.startswith(f"{short}-")

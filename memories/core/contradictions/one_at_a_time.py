@@ -31,6 +31,7 @@ _WHERE = frozenset(["in", "at"])
 _BODIES = frozenset(map(concept_of, words_of("committee board council panel trust jury")))
 _STATES = frozenset(["open", "closed"])  # "the port is open on" two servers may hold of both
 # "The default branch is main", "… is called trunk".
+_OF_SOME = re.compile(r"\ban?\s[\w-]{1,30}\sby\b")  # "owns a painting by Ana"
 _NAMING = frozenset(["", "have", "call", "name"])
 
 
@@ -96,6 +97,8 @@ def _by_verb(case: Case) -> str:
     """Return a reason where the verb takes one object at a time: "hosted in Oslo"."""
     prep = case.left_a[0].prep
     if _is_state(case.a) or _is_state(case.b):
+        return ""
+    if prep == "by" and _OF_SOME.search(case.a.text):
         return ""
     if prep == "on" and not _BODIES.isdisjoint(case.a.keys | case.b.keys):
         return ""

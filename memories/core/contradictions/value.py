@@ -29,6 +29,7 @@ from memories.core.lexicon import (
     REFUSING,
     concept_of,
 )
+from memories.core.numbered_objects import number_objects
 from memories.core.one_more import is_one_more
 
 # A firewall lets traffic through on many ports.
@@ -155,6 +156,9 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
         return True
     labels = [pair for pair in clashes if pair.a.kind == "label"]
     if any(_are_objects(case, pair) or not case.shared.isdisjoint(_LET_IN) for pair in labels):
+        return True
+    is_counted = all(pair.a.quantity and pair.a.quantity.unit == "count" for pair in clashes)
+    if is_counted and number_objects(case.a.text, case.b.text):
         return True
     if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
         return True
