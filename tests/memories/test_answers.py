@@ -335,6 +335,9 @@ def test_answers_that_repeat_a_forgotten_statement_are_refused(tenant: Tenant) -
     refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": [quoting]})
     assert refused.status_code == 422
     assert refused.json()["type"] == "/problems/forgotten-before"
+    asking = {"question": secret.replace(".", "?"), "answer": "yes, since spring"}
+    refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": [asking]})
+    assert refused.json()["type"] == "/problems/forgotten-before"
     other = commit(tenant.agent)["memory"]
     refused = tenant.agent.patch(f"memories/{other['id']}", {"answers": [quoting]})
     assert refused.json()["type"] == "/problems/forgotten-before"

@@ -17,6 +17,7 @@ from memories.services.index.entities import mark_due
 from memories.services.index.given_answers import answers_by_memory
 from memories.services.index.statement_hashes import forgotten_wordings
 
+_MARKS = "?!.… "
 FIELDS = ("position", "question", "answer", "was")
 
 
@@ -90,15 +91,16 @@ def texts_to_check(answers: Iterable[Answer]) -> Iterator[str]:
 def forgotten_quotes(answers: Iterable[Answer]) -> frozenset[str]:
     """Return the hashes of those texts in answers that are exactly a forgotten statement.
 
-    Short texts are left out: who forgets a name does not forbid it as an answer.
+    Short texts are left out: who forgets a name does not forbid it as an answer. A mark at the end
+    makes no other statement of it.
     """
-    hashes = {content_hash(text) for answer in answers for text in _quoting(answer)}
+    hashes = {digest for answer in answers for digest in _hashes(answer)}
     return frozenset(forgotten_wordings(hashes))
 
 
 def quotes_forgotten(answer: Answer, forgotten: Collection[str]) -> bool:
     """Return whether a text of an answer has one of the hashes of `forgotten_quotes`."""
-    return bool(forgotten) and any(content_hash(text) in forgotten for text in _quoting(answer))
+    return bool(forgotten) and not _hashes(answer).isdisjoint(forgotten)
 
 
 def refuse_quotes(answers: Iterable[Answer], forgotten: Collection[str]) -> None:
@@ -109,6 +111,9 @@ def refuse_quotes(answers: Iterable[Answer], forgotten: Collection[str]) -> None
         )
 
 
-def _quoting(answer: Answer) -> list[str]:
+def _hashes(answer: Answer) -> set[str]:
+    """Return the hashes of texts long enough to quote, as written and without marks at the end."""
     texts = (answer.question, answer.answer, answer.was or "")
-    return [text for text in texts if len(normalise_quote(text)) >= QUOTE_CHARS]
+    quoting = [text for text in texts if len(normalise_quote(text)) >= QUOTE_CHARS]
+    bare = [text.rstrip(_MARKS) for text in quoting]
+    return {content_hash(form) for form in (*quoting, *bare, *(f"{text}." for text in bare))}
