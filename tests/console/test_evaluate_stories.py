@@ -114,7 +114,7 @@ def test_the_product_reads_the_stories(db, stories, tmp_path):
     assert found["detected_by"] == "rules"
     assert found["question"].endswith("?")
     assert found["rule"] == RULE
-    assert json.loads(out.read_text())["details"]["precision by rule"] == {RULE: "1/1"}
+    assert json.loads(out.read_text())["details"]["precision by rule"] == {RULE: "1/1 [0.21, 1.00]"}
     assert coherent == {"id": "s2", "conflicts": []}
     metrics = json.loads(out.read_text())["metrics"]
     assert [metrics[name]["mean"] for name in ("precision", "recall", "coherent_flagged")] == [

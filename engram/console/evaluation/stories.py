@@ -228,12 +228,19 @@ def score(
 
 
 def _by_kind(stories: Sequence[StoryRow], hits: Mapping[str, int]) -> dict[str, str]:
+    """Return for each kind of story how many of its conflicts were found."""
     kinds = sorted({s.kind for s in stories if s.expected})
+    of_kind = {kind: [s for s in stories if s.kind == kind] for kind in kinds}
     return {
-        kind: f"{sum(hits[s.id] for s in stories if s.kind == kind)}"
-        f"/{sum(len(s.expected) for s in stories if s.kind == kind)}"
-        for kind in kinds
+        kind: _share(sum(hits[s.id] for s in them), sum(len(s.expected) for s in them))
+        for kind, them in of_kind.items()
     }
+
+
+def _share(part: int, whole: int) -> str:
+    """Return a share with its Wilson interval: "12/14 [0.60, 0.96]"."""
+    interval = wilson(part, whole)
+    return f"{part}/{whole} [{interval.low:.2f}, {interval.high:.2f}]"
 
 
 def _by_rule(
@@ -247,4 +254,4 @@ def _by_rule(
             rule = card.get("rule", UNKNOWN.id)
             opened[rule] += 1
             right[rule] += i in paired[row["id"]]
-    return {rule: f"{right[rule]}/{opened[rule]}" for rule in sorted(opened)}
+    return {rule: _share(right[rule], opened[rule]) for rule in sorted(opened)}
