@@ -6,8 +6,11 @@ from typing import Final
 
 from conflicts.core.comparable import is_less_trusted, is_real
 from conflicts.core.cues import Cue
+from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import is_yes_or_no, mentions
+from memories.core.slot_comparison import are_other_slots
+from memories.core.slots import slot_of
 from memories.core.topic_words import named_stems
 
 SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
@@ -33,6 +36,12 @@ def names_predecessor(timeline: Timeline, older: int, newer: int) -> bool:
     )
 
 
+def _is_of_other_thing(one: Statement, other: Statement) -> bool:
+    """Return whether both give an attribute of a thing with a name, and the things differ."""
+    left, right = slot_of(one.fact.content), slot_of(other.fact.content)
+    return bool(left and right and are_other_slots(left, right))
+
+
 def is_settled(timeline: Timeline, older: int, newer: int) -> bool:
     """Return whether a later fact on the same subject decides, corrects or announces a change."""
     a, b = timeline.statements[older], timeline.statements[newer]
@@ -42,7 +51,7 @@ def is_settled(timeline: Timeline, older: int, newer: int) -> bool:
         if i <= older or i == newer or not timeline.has_cue(i, *SETTLES):
             continue
         other = timeline.statements[i]
-        if is_less_trusted(other, a):
+        if is_less_trusted(other, a) or _is_of_other_thing(a, other):
             continue
         cosine = max(timeline.cosine(i, older), timeline.cosine(i, newer))
         # A change of the same thing settles nothing unless it is of the matter in dispute.

@@ -13,6 +13,7 @@ from typing import Final
 
 from memories.core.function_words import ADDITIVES, NEGATORS, PREPOSITIONS, words_of
 from memories.core.slot_descriptions import any_thing_of, describe
+from memories.core.slot_labels import frames_of_label
 from memories.core.slot_leads import find_lead
 from memories.core.slot_nouns import BY, ONCE, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
@@ -86,6 +87,7 @@ def _of_copula(left: Sequence[str], right: Sequence[str], when: str) -> Iterator
     elif _is_role(right) and (described := describe(["the", *right])):
         yield _frame(described, left, when)
     elif len(right) > 2:
+        yield from frames_of_label(any_thing_of(left), right)
         yield from _of_participle(any_thing_of(left), right[0], right[1], right[2:])
         yield from frames_of_class(bare_thing_of(left), right)
 

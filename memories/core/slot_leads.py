@@ -24,6 +24,9 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "licence": "is licensed under|is released under|is distributed under",
     "record label": "is signed to",
     "club": "plays for",
+    "landlord": "is rented from|is leased from",
+    "origin": "originates in|originated in",
+    "independence": "becomes independent in|became independent in|gains independence in",
     "namesake": "is named after|is named for|takes its name from",
     "entry into force": "comes into force in|comes into force on|takes effect in|takes effect on",
     "headquarters": "is run from",
@@ -40,7 +43,7 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "plays all their home games at",
     "home port": "sails out of its home port|sails from its home port",
     "weight": "weighs|tips the scales at",
-    "capacity": "seats|has seats for|holds up to|holds at most|holds a maximum of",
+    "capacity": "seats|has seats for|holds up to|holds at most|holds a maximum of|holds exactly",
     "address": "is reachable at|answers at|is reached at|can be reached at",
     "extension": "is reached on extension|can be reached on extension",
     "founding year": "is founded in|is established in|is set up in|is started in|dates from|"
@@ -65,7 +68,8 @@ _FINITE: Final = {words[0].removesuffix("s"): words[0] for words in _LEADS} | {
     "came": "comes", "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
 }  # fmt: skip
 _IDLE: Final = words_of(
-    "been currently now still always permanently entirely officially exclusively"
+    "been currently now still always permanently entirely officially exclusively solely full-time"
+    " part-time"
 )
 # Words behind the value that say which attribute it is: "X is a greyhound by breed".
 _BEHIND: Final = {"breed": "breed", "profession": "profession", "trade": "profession",

@@ -12,7 +12,7 @@ from memories.core.slot_words import ARTICLES, LINKS
 from memories.core.tokeniser import stem
 
 # Words beside the noun of an attribute that do not make it another one.
-IDLE: Final = words_of("head current official present name city place main sole")
+IDLE: Final = words_of("head current official present name city place main sole regular usual")
 # What one agent does: who founds, makes, writes, owns or leads.
 BY: Final = frozenset(
     map(
@@ -78,6 +78,9 @@ _PHRASES: Final = {  # what else a noun is called
     "family": "taxonomic family",
     "capacity": "maximum capacity|seating capacity",
     "captain": "team captain|club captain",
+    "version": "installed version|deployed version",
+    "plate": "registration plate|number plate|licence plate|registration number",
+    "origin": "country origin|place origin|region origin",
 }
 _NOUN_OF: Final = {phrase: noun for noun, all_ in _PHRASES.items() for phrase in all_.split("|")}
 TIMES: Final = words_of("year date")
@@ -117,6 +120,8 @@ def attribute_of(words: Sequence[str]) -> str:
         lowers = ["number", *lowers[:-1]]
     if lowers[0] in TIMES and len(lowers) > 1:  # "year of first publication"
         lowers = [word for word in lowers[1:] if word != "first"] or lowers
+        if lowers == ["release"]:  # that of an album; a program's is a version
+            return stem("release")
     if not ONE_OF_MANY.isdisjoint(lowers) or lowers[-1] in _OF_MANY_AT_ONCE:
         return ""
     if lowers[-1] in TIMES and len(lowers) > 1:

@@ -18,6 +18,7 @@ _FORMS: Final = tuple(
             rf"^The\s(?:{_PLACE}|year)\s{_WHERE}\s{_REST}{_IS}(?P<value>[A-Z0-9][^,;:]{{1,60}})$",
             rf"^{_VALUE}{_IS}(?:the\s(?:{_PLACE}|year)\s)?{_WHERE}\s{_REST}$",
             rf"^{_VALUE}{_IS}the\s{_PLACE}\s{_REST}\sin$",
+            rf"^{_VALUE}{_IS}the\s[a-z][a-z\s]{{2,30}}\sthat\s{_REST}\s(?P<prep>in|into|on|at|for)$",
             rf"^(?P<value>\d{{4}}){_IS}the\syear\s{_REST}$",
             rf"^The\s[a-z]{{3,20}}\s(?P<prep>in|into|on|at|to|from|under|with|for)\swhich\s{_REST}{_IS}"
             rf"{_VALUE}$",

@@ -71,6 +71,8 @@ def _coded_thing(words: Sequence[str]) -> Thing:
     """Return a thing with a name in lower case: "ledger-sync", "the ledger-sync service"."""
     if len(words) == 1 and _CODE.fullmatch(words[0]):
         return Thing(frozenset(words))
+    if len(words) == 2 and words[0].lower() in _SOFTWARE and _CODE.fullmatch(words[1]):
+        return Thing(frozenset(words[1:]), words[0].lower())  # "server hal-db-02"
     is_classed = len(words) == 3 and words[0].lower() in ARTICLES and words[2] in _SOFTWARE
     if is_classed and _CODE.fullmatch(words[1]):
         return Thing(frozenset(words[1:2]), words[2])
