@@ -5,7 +5,7 @@
 A line of the first file is a statement with its `relation`, `subject` and `value`; a subject has
 one value at a time, so that two values of one relation and subject are a contradiction. All
 statements are one workspace. A card that holds statements of two matters holds a stranger. No two
-lines of the second file contradict each other. Without files the twelve sets of
+lines of the second file contradict each other. Without files the 21 sets of
 `benchmarks/stories/` are read, at toy size one of them.
 """
 
@@ -26,7 +26,7 @@ from engram.kernel.embedding import embed
 from memories.core.metrics import wilson
 
 STORIES = Path(__file__).parent / "stories"
-SETS = 1 if os.environ.get("BENCH_SIZE") == "toy" else 12
+SETS = 1 if os.environ.get("BENCH_SIZE") == "toy" else 21
 SHIPPED = [
     (STORIES / f"relations_{n}.jsonl", STORIES / f"lookalikes_{n}.jsonl")
     for n in range(1, SETS + 1)

@@ -17,7 +17,7 @@ from conflicts.core.rules import one_sentence
 from conflicts.core.rules.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
-from conflicts.core.settled import SETTLES, is_settled, names_predecessor
+from conflicts.core.settled import SETTLES, is_settled
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core import claims
@@ -72,9 +72,7 @@ def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:
     # What makes one claim in other words holds no opposite: "excludes" and "does not include".
     if clash is None and is_near and not announces and pair.comparison.relation != "same":
         clash = _in_other_words(pair)
-    if clash is None or names_predecessor(timeline, older, newer):
-        return None
-    if is_settled(timeline, older, newer):
+    if clash is None or is_settled(timeline, older, newer):
         return None
     return clash
 

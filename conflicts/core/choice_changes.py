@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import islice
 from typing import Final
 
 from conflicts.core.comparable import is_comparable
@@ -21,12 +22,20 @@ from memories.core.topic_words import stems
 
 # With more facts about the old product, nothing says which of its uses was changed.
 MOST_USES: Final = 6
+MOST_CHANGES: Final = 6  # to one product
 MIN_COSINE: Final = 0.35  # of the old claim and its restatement
 STRENGTH: Final = 0.6
 # Words of an announcement that name no matter: "we have finally switched over to".
 _ANNOUNCING: Final = frozenset(
     stems(
-        "switched switching moved moving migrated changed adopted chose replaced now finally over"
+        "switched switching swapped moved move migrated changed adopted chose replaced completed"
+        " fully finally good last week now over"
+    )
+)
+# Words of "The API is REST-based", "Run npm install to set up".
+_USE: Final = frozenset(
+    stems(
+        "api app backend base build built ci code install project run set stack test tests written"
     )
 )
 _NO_CLAIM: Final = (Cue.SWITCH, Cue.ADJUST, Cue.EVENT, Cue.TEMPORARY, Cue.PROGRESS, Cue.PAST)
@@ -53,7 +62,7 @@ def find_choice_changes(timeline: Timeline, i: int) -> Iterator[int]:
     for product in filter(is_product, timeline.statements[i].stems):
         for other in sorted(_others_of_kind(product)):
             facts = timeline.facts_with(other)
-            yield from (j for j in facts[:MOST_USES] if timeline.has_cue(j, Cue.SWITCH))
+            yield from islice((j for j in facts if timeline.has_cue(j, Cue.SWITCH)), MOST_CHANGES)
 
 
 def _brought(turn: Statement) -> str:
@@ -65,6 +74,13 @@ def _brought(turn: Statement) -> str:
     return next(iter(new))
 
 
+def _states_use(new: Statement) -> bool:
+    """Return whether a text says what is used, and names no other matter: "Our CI is Jenkins"."""
+    products = {stem for stem in new.stems if is_product(stem)}
+    kinds = {word for product in products for kind in kinds_of(product) for word in stems(kind)}
+    return not new.stems - products - kinds - _USE
+
+
 @lru_cache(maxsize=1024)
 def _others_of_kind(product: str) -> frozenset[str]:
     kinds = kinds_of(product)
@@ -73,8 +89,10 @@ def _others_of_kind(product: str) -> frozenset[str]:
 
 
 def _may_be_left(timeline: Timeline, earlier: int, turn: Statement) -> bool:
-    """Return whether an older fact states a use that the change may end."""
+    """Return whether an older fact states the use of a product, and names no other matter."""
     old = timeline.statements[earlier]
+    if any(not is_product(stem) for stem in old.stems):
+        return False
     return (
         old.fact.scope == turn.fact.scope and is_comparable(old, turn) and not old.has(*_NO_CLAIM)
     )
@@ -83,7 +101,7 @@ def _may_be_left(timeline: Timeline, earlier: int, turn: Statement) -> bool:
 def _restates(timeline: Timeline, earlier: int, change: int, restated: int, brought: str) -> bool:
     """Return whether a later fact states the old use again and says nothing of a change."""
     old, turn, new = (timeline.statements[i] for i in (earlier, change, restated))
-    if brought in new.stems or new.fact.scope != turn.fact.scope:
+    if brought in new.stems or new.fact.scope != turn.fact.scope or not _states_use(new):
         return False
     if not is_comparable(old, new) or not is_comparable(turn, new):
         return False

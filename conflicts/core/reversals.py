@@ -41,7 +41,7 @@ MOST_NEARER: Final = 5  # than the change to the restatement, or the other way r
 MIN_COMMON_WEIGHT: Final = 1.0
 MIN_ELSEWHERE_WEIGHT: Final = 3.0
 MIN_ELSEWHERE_COSINE: Final = 0.50
-_DEATH: Final = "death"  # the attribute of "Ana died in Remol"
+DEATH: Final = "death"  # the attribute of "Ana died in Remol"
 _OPEN_KINDS: Final = frozenset({"status"})
 FROM_TO: Final = re.compile(r"\bfrom\s((?:\S+\s){1,4}?)to\b", re.IGNORECASE)
 _ABSENT: Final = re.compile(r"\bthere\sis\sno\b", re.IGNORECASE)
@@ -79,7 +79,7 @@ def is_change(timeline: Timeline, i: int) -> bool:
     """
     content = timeline.facts[i].content
     slot = slot_of(content)
-    if slot is not None and slot.attribute == _DEATH:
+    if slot is not None and slot.attribute == DEATH:
         return False
     is_set = timeline.has_cue(i, Cue.SWITCH, Cue.ADJUST)
     if not is_set and not _ABSENT.sub("", enclosed_by(Cue.END, without_user(content))).strip():

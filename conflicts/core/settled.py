@@ -8,7 +8,7 @@ from conflicts.core.comparable import is_less_trusted, is_real
 from conflicts.core.cues import Cue
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
-from memories.core.answer_values import is_yes_or_no, mentions
+from memories.core.answer_values import compare_values, mentions
 from memories.core.slot_comparison import are_other_slots
 from memories.core.slots import slot_of
 from memories.core.topic_words import named_stems
@@ -19,19 +19,24 @@ SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5
 
 
-def names_predecessor(timeline: Timeline, older: int, newer: int) -> bool:
-    """Return whether an answer of the newer fact says what it was before, as the older fact has it.
+def _names_predecessor(timeline: Timeline, older: int, newer: int) -> bool:
+    """Return whether an answer of the newer fact replaces what the older fact states.
 
-    Not by the word of a writer who is less trusted.
+    Each text makes one claim. The older one has the answer that it was, the newer one the answer
+    now, and neither has both. The word of a writer who is less trusted replaces nothing.
     """
-    old, new = timeline.facts[older], timeline.facts[newer]
-    if is_less_trusted(timeline.statements[newer], timeline.statements[older]):
+    a, b = timeline.statements[older], timeline.statements[newer]
+    old, new = a.fact, b.fact
+    if is_less_trusted(b, a) or len(a.reading.claims) != 1 or len(b.reading.claims) != 1:
         return False
     return any(
         one.was is not None
-        and not is_yes_or_no(one.was)
+        and named_stems(one.question) <= b.stems
+        and compare_values(one.was, one.answer) != "same"
         and mentions(old.content, one.was)
         and mentions(new.content, one.answer)
+        and not mentions(old.content, one.answer)
+        and not mentions(new.content, one.was)
         for one in new.answers
     )
 
@@ -43,7 +48,12 @@ def _is_of_other_thing(one: Statement, other: Statement) -> bool:
 
 
 def is_settled(timeline: Timeline, older: int, newer: int) -> bool:
-    """Return whether a later fact on the same subject decides, corrects or announces a change."""
+    """Return whether a later fact on the same subject decides, corrects or announces a change.
+
+    So does what the newer fact answers, where its writer says what it was before.
+    """
+    if _names_predecessor(timeline, older, newer):
+        return True
     a, b = timeline.statements[older], timeline.statements[newer]
     slot = a.stems & b.stems
     attribute = slot - named_stems(a.fact.content) - named_stems(b.fact.content)

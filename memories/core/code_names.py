@@ -8,7 +8,8 @@ from typing import Final
 
 MAX_CHARS: Final = 600
 _CODE: Final = r"(?P<code>[a-z][a-z0-9]{0,30}(?:[-_][a-z0-9]{1,30}){1,5})"
-_BE: Final = r"is|are|was|were|has|had|will"
+# Not "billing-api is the owner of", "is responsible for": there the name is the value.
+_BE: Final = r"(?:is|are|was|were|has|had|will)\b(?!\s(?:the|our|responsible)\b)"
 # A noun behind it makes an adjective of it: "of read-only replicas", "part-time staff are".
 _SUBJECTS: Final = (
     re.compile(
@@ -25,6 +26,7 @@ def other_code(a: str, b: str) -> str:
 
     Behind "by", "to" or "in" a name may be the value: "Refunds are handled by billing-api".
     """
+    a, b = a.replace("_", "-"), b.replace("_", "-")
     mine, theirs = _codes_of(a), _codes_of(b)
     if (
         not mine

@@ -16,7 +16,7 @@ from memories.core.function_words import FORMS_OF_BE, FUNCTION_WORDS, words_of
 
 # Words that make another name of one.
 BEFORE_NAMES: Final = words_of(
-    "east west north south upper lower old new great little inner outer st saint"
+    "east west north south upper lower old new great little inner outer st saint annex"
 )
 # Last words of names that a word inside makes another one; of people it is a middle name.
 _INSTITUTIONS: Final = words_of(
@@ -24,7 +24,7 @@ _INSTITUTIONS: Final = words_of(
     " station bridge hall office university college academy team band festival market hotel inn"
     " pharmacy surgery bakery gallery theatre centre center association council"
 )
-_EPITHETS: Final = words_of("younger elder junior senior jr sr ii iii iv")
+_EPITHETS: Final = words_of("younger elder ii iii iv")
 _GROUPS: Final = words_of("team group crew squad department")  # "the platform (team) lead"
 _MOST_NAMES: Final = 12  # of a subject
 _RUN: Final = re.compile(
@@ -72,12 +72,7 @@ def _are_two(short: _Name, long: _Name) -> bool:
     are_institutions = short.words[-1] == long.words[-1] and short.words[-1] in _INSTITUTIONS
     are_of_one_noun = are_definite and short.behind[0] == long.behind[0] if long.behind else False
     is_other = not extra.isdisjoint(BEFORE_NAMES | _EPITHETS)
-    is_numbered = (
-        short.words[-1] == long.words[-1]
-        and short.words[-1].isdigit()
-        and not any("'" in word or "’" in word for word in extra)
-    )
-    return (is_inside and are_institutions) or are_of_one_noun or is_other or is_numbered
+    return (is_inside and are_institutions) or are_of_one_noun or is_other
 
 
 def subject_of(claim: Claim) -> str:

@@ -1,58 +1,29 @@
-"""Numbers that tell apart what somebody deals with: "signs for slip 12", "inspects hydrant 41"."""
+"""Papers and objects that are told apart by number: "signs for slip 12", "inspects hydrant 41"."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-from memories.core.function_words import FUNCTION_WORDS, words_of
-from memories.core.vocabulary import VERBS, lemma
-
-_NUMBER: Final = re.compile(r"\d{1,6}")
-# Behind these a number is a value: "at level 3", "sets limit 30".
-_MEASURES: Final = words_of(
-    "age size grade level limit timeout count number capacity score weight length height width"
-    " depth speed temperature budget price rate ratio retention quota maximum minimum threshold"
-    " priority version port channel total interval delay around about"
+_NUMBERED: Final = re.compile(
+    r"(?<!\bis\s)(?<!\bare\s)\b(?P<noun>slip|order|invoice|ticket|form|letter|file|case|label|parcel|"
+    r"package|crate|box|hydrant|door|window|lock|valve|pump|meter|lamp|fence|tree|plot|page|chapter|"
+    r"episode|lesson|exercise|bus|coach|tram|flight)\s(?P<number>\d{1,6})\b"
 )
-# Not "in" or "at": "works in room 12" says where.
-_LEADS: Final = words_of("for of")
+# "The tax return uses form 12": one at a time.
+_HAS_ONE: Final = re.compile(r"\b(?:uses?|needs?|requires?|follows?|keeps?|opens?|shows?|runs?)\b")
 
 
 def number_objects(a: str, b: str) -> bool:
-    """Return whether two sentences number one noun differently, which their verbs may take.
+    """Return whether two sentences tell two objects of one kind apart by their numbers.
 
-    Nobody says what a thing is: "The clerk prints label 20", not "The limit is 20".
+    Somebody may deal with both of them.
     """
-    mine, theirs = _objects(a), _objects(b)
+    if _HAS_ONE.search(a):
+        return False
+    mine, theirs = _numbers_of(a), _numbers_of(b)
     return any(mine[noun] != theirs[noun] for noun in mine.keys() & theirs.keys())
 
 
-def _objects(text: str) -> dict[str, str]:
-    """Return the number behind each noun that a verb, "for" or "of" leads to."""
-    words = [word.strip(".,;:") for word in text.split()]
-    return {
-        words[at - 1]: words[at]
-        for at in range(3, len(words))
-        if _NUMBER.fullmatch(words[at]) and _is_object(words, at - 1)
-    }
-
-
-def _is_object(words: list[str], at: int) -> bool:
-    """Return whether the word at a position is a noun behind a verb: "approves order"."""
-    noun = words[at]
-    if not noun.isalpha() or not noun.islower() or noun.endswith(("s", "ed")):
-        return False  # "carries 12 cars"
-    if noun in FUNCTION_WORDS | _MEASURES:
-        return False
-    start = at - 1
-    while start > 0 and words[start].islower() and words[start] not in FUNCTION_WORDS:
-        if _is_verb(words[start]):
-            return True
-        start -= 1  # "signs for delivery slip"
-    return words[start] in _LEADS and start > 0 and _is_verb(words[start - 1])
-
-
-def _is_verb(word: str) -> bool:
-    """Return whether a word is a verb by its form: "prints", "signed"."""
-    return word.islower() and len(word) > 3 and (word.endswith(("s", "ed")) or lemma(word) in VERBS)
+def _numbers_of(text: str) -> dict[str, str]:
+    return {match["noun"]: match["number"] for match in _NUMBERED.finditer(text)}

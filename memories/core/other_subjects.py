@@ -6,10 +6,11 @@ import re
 from itertools import pairwise
 
 from memories.core.alignment import TermPair
+from memories.core.calendar_words import DAYS_OF_WEEKS, MONTHS
 from memories.core.cases import Case, is_agent_slot, names
 from memories.core.claim_types import Claim, Term
 from memories.core.code_names import other_code
-from memories.core.function_words import AUXILIARIES, FUNCTION_WORDS, words_of
+from memories.core.function_words import AUXILIARIES, EXCLUSIVES, FUNCTION_WORDS, words_of
 from memories.core.longer_names import BEFORE_NAMES, other_longer_name
 from memories.core.slot_words import IDENTIFIED
 from memories.core.vocabulary import VERBS, lemma
@@ -22,7 +23,14 @@ _POSITIONS = (
     | words_of("northern southern eastern western morning evening day night early late")
 )
 _OF_A_YEAR = re.compile(r"\b(?:the|our)\s(?:19|20)\d\d\s[a-z]", re.IGNORECASE)
+_NO_NOUNS = FUNCTION_WORDS | EXCLUSIVES | words_of("another around now")
 _WAY = re.compile(r"\bfrom\s([\w'’-]{1,40})\sto\s([\w'’-]{1,40})")
+_MOVES = re.compile(r"\b(?:moved?|migrated?|switched|changed|transferred)\b", re.IGNORECASE)
+# Groups of people with records, days and prices of their own.
+_GROUP = re.compile(
+    r"\b(?:(?:over|under)-\d{1,2}s?|junior|youth|wheelchair|veterans?|men['’]s|women['’]s|girls['’]|boys['’])",
+    re.IGNORECASE,
+)
 _PARTS = re.compile(r"[-_.]")
 # Interchangeable prepositions of time and place; "" stands for "during" and "when".
 _WITHIN = frozenset(["", "in", "on", "at", "for", "of", "within", "every"])
@@ -45,6 +53,7 @@ def other_subject(case: Case) -> str:
         _other_bearer(case)
         or other_longer_name(case.a, case.b)
         or _other_direction(case)
+        or _other_group(case)
         or other_code(case.a.text, case.b.text)
         or _other_position(case)
         or _other_description(case)
@@ -60,8 +69,19 @@ def _other_direction(case: Case) -> str:
     mine, theirs = _WAY.search(case.a.text.lower()), _WAY.search(case.b.text.lower())
     if not case.found.clashes or not mine or not theirs or mine[1] == mine[2]:
         return ""
+    if any(pair.a.quantity and pair.a.quantity.unit == "m" for pair in case.found.clashes):
+        return ""  # as far there as back
+    if mine[1] in DAYS_OF_WEEKS or mine[1] in MONTHS or _MOVES.search(case.a.text):
+        return ""
     is_turned = (mine[1], mine[2]) == (theirs[2], theirs[1])
     return f"other subject: to {mine[2]} vs to {theirs[2]}" if is_turned else ""
+
+
+def _other_group(case: Case) -> str:
+    """Return a reason when only one is of juniors, of those over 50 or the like, else ""."""
+    mine, theirs = (frozenset(map(str.lower, _GROUP.findall(c.text))) for c in (case.a, case.b))
+    only = mine ^ theirs
+    return f"other subject: {min(only)}" if only and case.found.clashes else ""
 
 
 def _other_position(case: Case) -> str:
@@ -143,9 +163,15 @@ def _opens(claim: Claim, label: Term) -> bool:
     at = 1 + (words[0].lower() == "the")
     number = label.text.split()[-1]
     is_number = label.kind == "label" or not number.isalpha()  # "88 metres" is an amount
-    if label.quantity is not None and label.quantity.noun and lemma(words[0].lower()) in VERBS:
-        return False  # "Order 20 chairs"
+    if label.quantity is not None and label.quantity.noun and not _is_noun(words[at - 1]):
+        return False  # "Order 20 chairs", "Only 20 chairs"
     return is_number and words[at : at + 1] == [number] and len(words) > at + 2
+
+
+def _is_noun(word: str) -> bool:
+    """Return whether a word at the start of a sentence is no verb, adverb or function word."""
+    lower = word.lower()
+    return not (lower in _NO_NOUNS or lower.endswith("ly") or lemma(lower) in VERBS)
 
 
 def _other_bearer(case: Case) -> str:

@@ -30,7 +30,9 @@ from memories.core.tokeniser import stem
 
 _COPULAS: Final = {"is": "now", "are": "now", "was": "then", "were": "then"}
 _PAST_FORMS: Final = words_of("was were had")
-_EVENTS: Final = frozenset(map(attribute_of, (["founding", "year"], ["birth"], ["grave"])))
+_EVENTS: Final = frozenset(
+    map(attribute_of, (["founding", "year"], ["opening", "year"], ["birth"], ["grave"]))
+)
 # Whom somebody has one of: "Ana is Ben's boss".
 _ONE_EACH: Final = words_of(
     "boss manager wife husband spouse owner captain head leader doctor landlord employer mother"
@@ -38,6 +40,9 @@ _ONE_EACH: Final = words_of(
 )
 _WHERE: Final = frozenset({PLACE, "headquarters"})
 _TITLE_WORD: Final = re.compile(r"[A-Z][a-z'’-]+")
+_ONCE_FOR_ALL: Final = frozenset(
+    map(stem, words_of("founded established built invented discovered created"))
+)
 _HELD_OF: Final = words_of("citizen native speaker subsidiary")  # "X is a citizen of Y"
 _OF_MANY: Final = words_of("a an one among some part member two three several many")
 _MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
@@ -142,7 +147,8 @@ def _of_participle(
     elif placed == preposition:
         yield Frame(said, thing, rest)
     elif preposition in ("in", "on") and stem(participle) in ONCE and is_time(rest):
-        yield Frame(stem(participle), thing, rest)
+        if thing.is_named or stem(participle) in _ONCE_FOR_ALL:  # a budget is passed every year
+            yield Frame(stem(participle), thing, rest)
     else:
         yield from frames_of_class(thing, [participle, preposition, *rest])
 

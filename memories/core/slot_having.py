@@ -13,7 +13,11 @@ from memories.core.slot_types import Frame, Thing
 from memories.core.slot_words import ARTICLES, NAME
 
 _WHERE: Final = words_of("in on at")
-_SEVERAL: Final = words_of("flag tag label role permission right skill option plugin module key")
+# Of which a thing has one, as "the blood type" tells: not "the feature flag".
+_LABELS: Final = words_of(
+    "type rank name number plate code colour size grade sign postcode shelfmark edition version"
+    " position"
+)
 _EXACTLY: Final = words_of("exactly just only precisely")
 _MAX_NOUN: Final = 3  # words of an attribute, and of what is counted
 _DIGITS: Final = re.compile(r"\d{1,9}")
@@ -31,7 +35,8 @@ def frames_of_having(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     named = next((at for at, word in enumerate(rest) if NAME.fullmatch(word)), 0)
     of = rest.index("of") if "of" in rest else 0
     if words[0] in ("a", "an"):
-        if 0 < of <= _MAX_NOUN and _NUMBER.fullmatch(rest[of + 1]):  # "a length of 28 km"
+        is_measure = 0 < of <= _MAX_NOUN and of < len(rest) - 1
+        if is_measure and _NUMBER.fullmatch(rest[of + 1]):  # "a length of 28 km"
             yield Frame(attribute_of(rest[:of]), thing, rest[of + 1 :])
     elif where and where < len(rest) - 1:
         yield Frame(attribute_of(rest[:where]), thing, rest[where + 1 :])
@@ -41,7 +46,7 @@ def frames_of_having(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
 
 def _is_label(words: Sequence[str]) -> bool:
     """Return whether words name an attribute of which a thing has one: "the blood type"."""
-    return all(word.islower() for word in words) and words[-1] not in _SEVERAL
+    return all(word.islower() for word in words) and words[-1] in _LABELS
 
 
 def _counted(words: Sequence[str]) -> tuple[str, Sequence[str]] | None:

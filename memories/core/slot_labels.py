@@ -21,9 +21,10 @@ _MAX_NOUN: Final = 2
 def frames_of_label(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     """Read "is listed under staff number 21772" as "the staff number is 21772".
 
-    ``words`` are those behind the verb of being, a participle first.
+    ``words`` are those behind the verb of being, a participle first, or from another verb on
+    ("wears shirt number 8").
     """
-    noun = next((at for at, word in enumerate(words) if word in _LABELLED and at > 1), 0)
+    noun = next((at for at, word in enumerate(words) if word in _LABELLED and at > 0), 0)
     value = words[noun + 1 :]
     if not noun or not value or not all(map(_CODE.fullmatch, value)):
         return
@@ -33,5 +34,5 @@ def frames_of_label(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     while noun - start < _MAX_NOUN - 1 and words[start - 1] not in PREPOSITIONS | ARTICLES:
         start -= 1
     lead = start - 1 - (words[start - 1] in ARTICLES)
-    if lead > 0 and words[lead] in PREPOSITIONS:
+    if words[lead] in PREPOSITIONS if lead > 0 else lead == 0 and words[0].endswith("s"):
         yield Frame(attribute_of(words[start : noun + 1]), thing, value)

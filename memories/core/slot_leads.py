@@ -23,7 +23,6 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "doctor": "is under the care of",
     "licence": "is licensed under|is released under|is distributed under",
     "record label": "is signed to",
-    "club": "plays for",
     "landlord": "is rented from|is leased from",
     "origin": "originates in|originated in",
     "independence": "becomes independent in|became independent in|gains independence in",
@@ -46,18 +45,18 @@ _PHRASES: Final = {  # by attribute, as a noun names it
     "capacity": "seats|has seats for|holds up to|holds at most|holds a maximum of|holds exactly",
     "address": "is reachable at|answers at|is reached at|can be reached at",
     "extension": "is reached on extension|can be reached on extension",
+    "opening year": "opens in|opens to the public in",
     "founding year": "is founded in|is established in|is set up in|is started in|dates from|"
     "dates back to",
     PLACE: "hangs in|is on display in|is on display at|is exhibited in|is exhibited at|"
     "is stored in|is stored at|is kept in|is kept at|is housed in|is filed in|"
-    "is archived in|is installed in|is parked in|takes place in|takes place at|is held in|"
-    "is held at",
+    "is archived in|is installed in|is parked in",
     SORT: "is on|is at|is in|is placed in|belongs to|runs on|runs in|runs at|listens on|"
     "is exposed on|is served on|subscribes to|is subscribed to|is hosted in|is pinned to|"
     "is deployed in|is deployed to|sits in|departs from|leaves from|is assigned to|uses|"
     "is covered by|is located in|is located on",
 }
-_OF_YEARS: Final = attribute_of(["founding", "year"])
+_OF_YEARS: Final = frozenset(map(attribute_of, (["founding", "year"], ["opening", "year"])))
 _LEADS: Final = {
     tuple(phrase.split()): name if name in (PLACE, SORT) else attribute_of(name.split())
     for name, phrases in _PHRASES.items()
@@ -65,11 +64,12 @@ _LEADS: Final = {
 }
 _LONGEST: Final = max(map(len, _LEADS))
 _FINITE: Final = {words[0].removesuffix("s"): words[0] for words in _LEADS} | {
-    "came": "comes", "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
+    "came": "comes", "opened": "opens",
+    "are": "is", "was": "is", "were": "is", "have": "has", "had": "has"
 }  # fmt: skip
 _IDLE: Final = words_of(
     "been currently now still always permanently entirely officially exclusively solely full-time"
-    " part-time"
+    " part-time first"
 )
 # Words behind the value that say which attribute it is: "X is a greyhound by breed".
 _BEHIND: Final = {"breed": "breed", "profession": "profession", "trade": "profession",
@@ -89,7 +89,9 @@ def find_lead(words: Sequence[str]) -> tuple[str, int, int, int] | None:
         for length in range(min(_LONGEST, len(plain) - at - 1), 0, -1):
             attribute = _LEADS.get(tuple(word for _, word in plain[at : at + length]), "")
             value = plain[at + length][0]
-            if attribute and (attribute != _OF_YEARS or is_year(words[value:])):
+            if plain[at - 1][1] == "is":  # "was opened in"
+                continue
+            if attribute and (attribute not in _OF_YEARS or is_year(words[value:])):
                 return attribute, plain[at - 1][0] + 1, value, len(words)
     return None
 

@@ -21,7 +21,7 @@ BY: Final = frozenset(
             "founded directed composed designed written published owned manufactured developed"
             " discovered coached edited employed built invented painted led managed chaired"
             " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved captained represented released"
+            " sculpted drawn sung broadcast approved captained represented released won refereed"
         ),
     )
 )
@@ -31,7 +31,7 @@ ONCE: Final = BY - frozenset(
         stem,
         words_of(
             "owned employed led managed chaired headed coached"
-            " captained represented edited recorded performed broadcast drawn sung"
+            " captained represented edited won refereed recorded performed broadcast drawn sung"
         ),
     )
 ) | frozenset(
@@ -44,7 +44,7 @@ ONCE: Final = BY - frozenset(
     )
 )
 _BASES: Final = {"written": "write", "built": "build", "led": "lead", "drawn": "draw",
-                 "sung": "sing"}  # fmt: skip
+                 "sung": "sing", "won": "win"}  # fmt: skip
 _ONE_VERB: Final = {"head": "lead"}  # two verbs that say the same of a group
 PAST: Final = {"wrote": "written", "writes": "written", "drew": "drawn", "sang": "sung",
                "builds": "built", "leads": "led"}  # fmt: skip
@@ -59,7 +59,7 @@ _NOUNS: Final = {
     "occupation": "profession", "vendor": "supplier", "physician": "doctor",
     "captain": "by captain", "head": "by lead", "leader": "by lead",
     "builder": "by build", "venue": PLACE, "license": "licence", "seating": "capacity",
-    "burial": "grave",
+    "burial": "grave", "winner": "by win",
 }  # fmt: skip
 _PHRASES: Final = {  # what else a noun is called
     "native language": "mother tongue|first language|native speaker",
@@ -94,6 +94,7 @@ _OF_MANY_AT_ONCE: Final = words_of(
     " ingredient friend colleague daughter son brother sister child cousin member"
 )
 COUNT_OF: Final = "number "  # how the key of a count begins: "floor count", "has six floors"
+_BOUNDS: Final = words_of("minimum maximum")
 _AMOUNTS: Final = words_of("value amount")  # "minimum order value"
 _MAX_WORDS: Final = 5  # of an attribute
 
@@ -114,7 +115,7 @@ def attribute_of(words: Sequence[str]) -> str:
     if not lowers or len(lowers) > _MAX_WORDS or not all(map(str.isalpha, lowers)):
         return ""
     lowers = _NOUN_OF.get(" ".join(lowers), " ".join(lowers)).split()
-    if lowers[-1] in _AMOUNTS and len(lowers) > 1:
+    if lowers[-1] in _AMOUNTS and lowers[0] in _BOUNDS:
         lowers = lowers[:-1]
     if lowers[-1] == "count" and len(lowers) > 1:  # "floor count"
         lowers = ["number", *lowers[:-1]]
@@ -124,8 +125,9 @@ def attribute_of(words: Sequence[str]) -> str:
             return stem("release")
     if not ONE_OF_MANY.isdisjoint(lowers) or lowers[-1] in _OF_MANY_AT_ONCE:
         return ""
-    if lowers[-1] in TIMES and len(lowers) > 1:
-        return stem(lowers[-2])
+    if lowers[-1] in TIMES and len(lowers) > 1:  # "planned release date"
+        narrower = [word for word in lowers[:-2] if word not in IDLE]
+        return " ".join([*map(concept_of, narrower), stem(lowers[-2])])
     if lowers[-1] == "officer":  # "chief executive"
         lowers = lowers[:-1] or lowers
     kept = [word for word in lowers[:-1] if word not in IDLE] + lowers[-1:]

@@ -28,7 +28,15 @@ _FORMS: Final = tuple(
     )
 )
 _AGENT: Final = r"(?:the\s[a-z]{3,20}\s(?:that|which|who)|who)"  # "the company that"
+_AMOUNT: Final = r"\d[\d.,]{0,12}\s?[a-z]{1,12}"
 _PLAIN: Final = (
+    (re.compile(r"^(?:By\sdefault|Currently|At\sthe\smoment|Normally),?\s(?=\S)"), ""),
+    (re.compile(r"^The\s[a-z]{3,20}\s(?:named|called)\s(?=\S{1,40}\s(?:is|was)\sthe\s)"), ""),
+    (re.compile(rf"\sis\s(?P<n>{_AMOUNT})\s(?:tall|high)$"), r" has a height of \g<n>"),
+    (re.compile(rf"\sis\s(?P<n>{_AMOUNT})\slong$"), r" has a length of \g<n>"),
+    (re.compile(rf"\sis\s(?P<n>{_AMOUNT})\swide$"), r" has a width of \g<n>"),
+    (re.compile(rf"\sis\s(?P<n>{_AMOUNT})\sdeep$"), r" has a depth of \g<n>"),
+    (re.compile(r"\s(?:currently|presently)(?=\s[a-z])"), ""),
     (
         re.compile(
             r"^(?:The|Our)\s[a-z]{3,20}\s(?:that|which|who)\s(?P<rest>[a-z]{3,20}\s[^,;:]{2,80}?)"

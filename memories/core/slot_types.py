@@ -46,8 +46,9 @@ class Frame:
 class Slot:
     """What a statement says of a thing: the attribute, the thing and the value.
 
-    ``kind`` is "name", "number" (with a ``unit``), "code" (one word with digits) or "plain" (common
-    nouns); ``sort`` the noun that classes the value ("the city of Y"), "" without one.
+    ``kind`` is "name", "number" (with a ``unit``), "code" (one word with digits), "date" (a day)
+    or "plain" (common nouns); ``sort`` the noun that classes the value ("the city of Y"), ""
+    without one.
     """
 
     attribute: str

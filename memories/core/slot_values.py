@@ -6,11 +6,14 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from memories.core.dates import date_at, dimension
 from memories.core.function_words import AUXILIARIES, PREPOSITIONS, words_of
 from memories.core.number_words import NUMBER_WORDS
-from memories.core.slot_words import IN_NAMES, NAME, is_time, is_year
+from memories.core.slot_words import IN_NAMES, NAME, is_year
+from memories.core.tokeniser import tokenise
 
 _MAX_NAME: Final = 5  # words of a value
+_MAX_DATE: Final = 4  # words of "3 of March 1904"
 _MAX_PLAIN: Final = 3  # words of a value that is no name
 _NUMBER: Final = re.compile(r"\d[\d.,]*")
 _CODE: Final = re.compile(r"(?=\S{0,40}\d)[\w+./#-]{1,40}")
@@ -47,9 +50,18 @@ def _measured(words: Sequence[str]) -> tuple[str, frozenset[str], str] | None:
         return "number", frozenset([f"{NUMBER_WORDS[words[0].lower()]:g}"]), ""
     if len(words) == 1 and _CODE.fullmatch(words[0]):
         return "code", frozenset([words[0].lower()]), ""
-    if is_time(words) and not is_year(words):
-        return "date", frozenset(word.lower() for word in words), ""
+    if not is_year(words) and (date := _date(words)):
+        return "date", frozenset([date]), ""
     return None
+
+
+def _date(words: Sequence[str]) -> str:
+    """Return a day as ISO 8601, "" where words are none: "3 March 1904"."""
+    if len(words) > _MAX_DATE:
+        return ""
+    tokens = tokenise(" ".join(words))
+    found = date_at(tokens, 0)
+    return found[1] if found and found[0] == len(tokens) and dimension(found[1]) == "day" else ""
 
 
 def _names(words: Sequence[str]) -> frozenset[str]:

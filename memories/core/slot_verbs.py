@@ -9,6 +9,7 @@ from memories.core.function_words import PREPOSITIONS, words_of
 from memories.core.lexicon import INCLUSIVE, concept_of
 from memories.core.slot_descriptions import any_thing_of
 from memories.core.slot_having import frames_of_having
+from memories.core.slot_labels import frames_of_label
 from memories.core.slot_nouns import BY, PAST, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
 from memories.core.slot_words import ARTICLES, IN_NAMES, LINKS, NAME, is_name_phrase, thing_of
@@ -27,14 +28,15 @@ _MAX_ROLE: Final = 3  # words of a role without an article
 _CLASSES: Final = words_of(
     "key position rank genre currency religion sport family order colour color grade species"
 )
+_HOLDS: Final = words_of("has holds bears carries")
 _OF_ONE: Final = words_of("head chief sole main primary principal")
 _GIVEN: Final = words_of("has have uses use given got chosen appointed elected named")
 
 
 def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
     """Read "X lives in Y", "X has its hub in Y", "X plays the position of Y", "Y wrote X"."""
-    if "has" in words[1:-1] and not _as_its(words, words.index("has")):
-        has = words.index("has")
+    has = words.index("has") if "has" in words[1:-1] else 0
+    if has and not _as_its(words, has) and not _is_participle(words[has + 1]):
         yield from frames_of_having(any_thing_of(words[:has]), words[has + 1 :])
         return
     start = next((at for at, word in enumerate(words) if NAME.fullmatch(word)), len(words))
@@ -63,8 +65,14 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
         elif stem(words[at + 1]) in BY and word.islower() and not words[at + 1].endswith("ly"):
             continue  # "the Platform team owns it"
         elif word.islower() and word not in LINKS and word not in IN_NAMES:
+            yield from frames_of_label(thing_of(words[:at]), words[at:])
             yield from frames_of_class(thing_of(words[:at]), words[at:])
             return
+
+
+def _is_participle(word: str) -> bool:
+    """Return whether a word behind "has" makes it a past form: "has written"."""
+    return word == "been" or word.endswith("ed") or stem(word) in BY
 
 
 def _of_common_agent(words: Sequence[str]) -> Iterator[Frame]:
@@ -97,7 +105,11 @@ def frames_of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     at = next((i for i, word in enumerate(words[:-2]) if word == "the"), -1)
     if at == 2 and words[1] not in PREPOSITIONS:  # "receives all the water of the river"
         return
-    if not 0 < at <= 2 or words[at + 2 : at + 3] != ["of"] or not words[at + 1].islower():
+    if not 0 < at <= 2 or not words[at + 1].islower():
+        return
+    if words[at + 3 : at + 4] == ["of"] and words[0] in _HOLDS:  # "holds the job title of Y"
+        yield Frame(attribute_of(words[at + 1 : at + 3]), thing, words[at + 4 :])
+    if words[at + 2 : at + 3] != ["of"]:
         return
     verb = concept_of(words[0].lower())
     if words[at + 1] in _CLASSES:

@@ -28,11 +28,8 @@ IDENTIFIED: Final = words_of(
     "patient tenant customer client user account container parcel vehicle employee student pupil"
     " member guest"
 )
-_PLACE_NOUNS: Final = words_of("town city village hamlet borough county province island district")
-_SOFTWARE: Final = words_of(
-    "service app api job database server worker cluster container repo repository package module"
-    " host pipeline queue topic bucket table"
-)
+_PLACE_NOUNS: Final = words_of("town city village")  # "the province of Remol" is another thing
+_SOFTWARE: Final = words_of("service app api server host")  # no part of it, as "queue" is
 _PLAIN: Final = re.compile(r"[a-z0-9][a-z0-9_.-]{1,39}")
 
 
@@ -70,13 +67,18 @@ def thing_of(words: Sequence[str]) -> Thing:
 def _coded_thing(words: Sequence[str]) -> Thing:
     """Return a thing with a name in lower case: "ledger-sync", "the ledger-sync service"."""
     if len(words) == 1 and _CODE.fullmatch(words[0]):
-        return Thing(frozenset(words))
+        return Thing(frozenset([_folded(words[0])]))
     if len(words) == 2 and words[0].lower() in _SOFTWARE and _CODE.fullmatch(words[1]):
-        return Thing(frozenset(words[1:]), words[0].lower())  # "server hal-db-02"
+        return Thing(frozenset([_folded(words[1])]), words[0].lower())  # "server hal-db-02"
     is_classed = len(words) == 3 and words[0].lower() in ARTICLES and words[2] in _SOFTWARE
     if is_classed and _CODE.fullmatch(words[1]):
-        return Thing(frozenset(words[1:2]), words[2])
+        return Thing(frozenset([_folded(words[1])]), words[2])
     return Thing()
+
+
+def _folded(code: str) -> str:
+    """Return a code in one spelling: "ledger_sync" is "ledger-sync"."""
+    return code.replace("_", "-")
 
 
 def _is_pronoun(words: Sequence[str]) -> bool:

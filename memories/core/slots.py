@@ -30,8 +30,10 @@ _DAY_OF_MONTH: Final = re.compile(
 _TIMES: Final = frozenset(
     (*MONTHS, *(month[:3] for month in MONTHS), *DAYS_OF_WEEKS, *SEASONS, "sept")
 )
+# Every edition of a cup has another one: "the 2021 Alder Cup" is one edition.
+_OF_EDITIONS: Final = frozenset({"by win", "by refere"})
 _MAX_WORDS: Final = 24
-_WORD: Final = re.compile(r"[^\s,;:()]{1,60}")
+_WORD: Final = re.compile(r"(?:[^\s,;:()]|(?<=\d):(?=\d)){1,60}")  # "10:00" is one word
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _QUOTED: Final = re.compile(r"[\"“](?P<title>[A-Z][^\"“”,;:]{1,60})[\"”]")
 _BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
@@ -56,8 +58,14 @@ def _as_one_word(quoted: re.Match[str]) -> str:
     return quoted["title"].replace(" ", "_")
 
 
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdigit, word))
+
+
 def _slot(frame: Frame) -> Slot | None:
     if not frame.attribute or not frame.thing or not frame.value:
+        return None
+    if frame.attribute in _OF_EDITIONS and not any(map(_has_digit, frame.thing.words)):
         return None
     sort, words = split_sort(_BOUND.sub("", " ".join(frame.value)).split(), frame.attribute)
     attribute = frame.attribute

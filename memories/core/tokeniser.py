@@ -28,8 +28,19 @@ _ABBREVIATIONS = frozenset(
 # Words that go on with a sentence whose subject ends in a mark: "Cork City F.C. is", "Yahoo! was".
 _GOES_ON = frozenset(["is", "are", "was", "were", "has", "have", "had"])
 _SHORT_NAMES = frozenset(["bros", "co", "corp", "jr", "sr", "plc"])
+_BEFORE_NAMES = frozenset(["by", "is", "was", "of", "and", "from", "to", "with", "for"])
 _DOTTED = re.compile(r"(?:[A-Za-z]\.){0,5}[A-Z]")
 _INITIAL = re.compile(r"[A-Z]\.")
+# What a letter tells apart, and words that begin another sentence: "We chose Plan B. It …".
+_LETTERED = frozenset(
+    ["plan", "type", "group", "class", "team", "room", "hall", "gate", "section", "vitamin",
+     "grade", "level", "phase", "zone", "block", "option", "version", "appendix", "hepatitis",
+     "crew"]
+)  # fmt: skip
+_OPENERS = frozenset(
+    ["the", "a", "an", "it", "he", "she", "they", "we", "i", "you", "this", "that", "these", "our",
+     "in", "on", "at", "if", "when", "please", "all", "no", "there", "then", "but", "and"]
+)  # fmt: skip
 _SENTENCE_END = re.compile(r"(?<![.!?])[.!?]++[\"')\]]*+\s++|\n++|;\s++")
 BULLET = re.compile(r"^\s*(?!>\s*\d)(?:[-\u2022#>]+|\d{1,2}[.)])\s+")
 
@@ -124,13 +135,22 @@ def _is_within(mark: str, before: list[str], following: str) -> bool:
         return True
     if following in _GOES_ON:
         return last.lower() in _SHORT_NAMES or bool(_DOTTED.fullmatch(last))
-    is_initial = len(last) == 1 and last.isupper()
-    is_second = len(before) > 1 and bool(_INITIAL.fullmatch(before[-2]))
-    return (
-        is_initial
-        and following[:1].isupper()
-        and (is_second or bool(_INITIAL.fullmatch(following)))
-    )
+    return len(last) == 1 and last.isupper() and _is_initial(before, following)
+
+
+def _is_initial(before: list[str], following: str) -> bool:
+    """Return whether a capital letter with a full stop begins a name: "by A. Kolb".
+
+    ``before`` ends with the letter, ``following`` is the next word.
+    """
+    if not following[:1].isupper() or following.lower() in _OPENERS:
+        return False
+    leading = before[-2] if len(before) > 1 else ""
+    if leading.islower():  # not in "zone C. Ana has the key"
+        return leading in _BEFORE_NAMES
+    if not leading:  # "A. Install it" may be an item of a list
+        return bool(_INITIAL.fullmatch(following))
+    return leading.lower() not in _LETTERED
 
 
 def tokenise(sentence: str) -> list[Token]:

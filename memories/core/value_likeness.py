@@ -47,6 +47,8 @@ def may_be_one_name(one: str, other: str, *, is_place: bool) -> bool:
         return True
     if is_place and (one.lower() in COUNTRIES) != (other.lower() in COUNTRIES):
         return True
+    if _are_initials(one, other) or _are_initials(other, one):
+        return True
     if _abbreviates(one, other) or _abbreviates(other, one) or _are_spellings(one, other):
         return True
     return compare_forms(one, other) == "same"
@@ -55,6 +57,15 @@ def may_be_one_name(one: str, other: str, *, is_place: bool) -> bool:
 def _words_of(name: str) -> frozenset[str]:
     """Return the words of a name without titles."""
     return frozenset(word.strip(".") for word in name.lower().split()) - _TITLES
+
+
+def _are_initials(short: str, long: str) -> bool:
+    """Return whether a name has initials for first words of the other: "J. K. Ferro"."""
+    mine, theirs = short.lower().split(), long.lower().split()
+    return len(mine) == len(theirs) and all(
+        one == other or (len(one) == 2 and one[1] == "." and one[0] == other[0])
+        for one, other in zip(mine, theirs, strict=True)
+    )
 
 
 def _abbreviates(short: str, long: str) -> bool:

@@ -23,7 +23,12 @@ _BEING: Final = re.compile(
     r"around|in\sservice|valid|employed|have|open|operating|offered)\b",
     re.IGNORECASE,
 )
-_STILL: Final = re.compile(r"\b(?:still|any\s?more|any\slonger)\b", re.IGNORECASE)
+# "Is it still in use?"; not "Is it still running hot?"
+_STILL: Final = re.compile(
+    r"\b(?:still\s(?:here|there|with\sus|around|alive|used|in\suse|running|available|exists?|valid|"
+    r"employed|supported|open|work\shere)|any\s?more|any\slonger)\W*$",
+    re.IGNORECASE,
+)
 _WITH_US: Final = re.compile(
     r"^\W*(?:here|with\sus|at\sours|in\s(?:our|the)\s(?:team|house))\W*$", re.IGNORECASE
 )
@@ -127,8 +132,14 @@ def _denies(answer: Answer, *, is_end: bool) -> bool:
     """
     if not _ASKS_YES_OR_NO.match(answer.question) or not _NO.match(answer.answer):
         return False
-    was_so = bool(_STILL.search(answer.question)) or bool(answer.was and _YES.match(answer.was))
-    return is_end or was_so
+    if is_end or (answer.was and _YES.match(answer.was)):
+        return True
+    return bool(_STILL.search(answer.question) or _asks_who_stays(answer.question))
+
+
+def _asks_who_stays(question: str) -> bool:
+    """Return whether a question asks whether somebody still belongs to a place."""
+    return "still" in question.lower().split() and read_departure(question) is not None
 
 
 def _left(answer: Answer) -> frozenset[str]:

@@ -12,10 +12,12 @@ from conflicts.core.comparable import is_comparable, scope_words
 from conflicts.core.cues import Cue, enclosed_by
 from conflicts.core.facts import Finding
 from conflicts.core.numbered_things import are_of_other_numbers
+from conflicts.core.reversals import DEATH
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from memories.core.slot_nouns import ONCE
 from memories.core.slots import slot_of
 from memories.core.topic_words import stems
 
@@ -48,14 +50,10 @@ _REPLACES: Final = (
     Cue.AGAIN,
     Cue.END,
 )
-_DEATH: Final = re.compile(r"\b(?:die[sd]|death|dead|deceased|passed\saway)\b", re.IGNORECASE)
-# What somebody was to others, and what somebody made, stays so.
-_LASTING: Final = re.compile(
-    r"\b(?:authors?|wrote|written|child|son|daughter|mother|father|parents?|born|birth|found(?:ed|er)|"
-    r"creat(?:ed|or)|invent(?:ed|or)|compos(?:ed|er)|paint(?:ed|er)|design(?:ed|er)|directed|"
-    r"performed|discovered|famous|educated|graduated)\b",
-    re.IGNORECASE,
-)
+# What somebody was to others stays so, as does what somebody made.
+_KIN: Final = re.compile(r"\b(?:child|son|daughter|mother|father|parent)\b", re.IGNORECASE)
+_LASTING: Final = frozenset(f"by {verb}" for verb in ONCE) | {"birth", "by write", "by build"}
+_WORD: Final = re.compile(r"\w[\w'’-]*")
 _WHERE: Final = frozenset({"in", "to", "into", "at"})
 _MOVED: Final = re.compile(
     r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]{0,120}\b(?:from|to|by|with)\b",
@@ -129,7 +127,13 @@ def _is_topic(old: Statement, gone: Statement) -> bool:
 
 def _outlasts_death(old: Statement, gone: Statement) -> bool:
     """Return whether somebody died of whom the old text says what stays so: who wrote a book."""
-    return bool(_DEATH.search(gone.fact.content) and _LASTING.search(old.fact.content))
+    slot, held = slot_of(gone.fact.content), slot_of(old.fact.content)
+    if slot is None or slot.attribute != DEATH:
+        return False
+    is_lasting = held is not None and held.attribute in _LASTING
+    if not (is_lasting or _KIN.search(old.fact.content)):
+        return False
+    return slot.thing <= frozenset(_WORD.findall(old.fact.content.lower()))
 
 
 def _is_thing(

@@ -29,17 +29,20 @@ MIN_COSINE: Final = 0.35
 _MIGRATION: Final = re.compile(
     r"\b(?:migration|upgrade|move|switch|cut-?over|transition|update)\s"
     r"(?:(?!to\b)\w{1,20}\s){0,3}to\s(?:\w{1,20}\s){0,2}v?\d"
-    r"|\bv?\d{1,4}(?:\.\d{1,4}){0,3}\s(?:migration|upgrade|cut-?over|transition)\b",
+    # Not of another system: "the Postgres 17 migration of the archive".
+    r"|^(?:(?:during|after|since|thanks\sto)\s)?(?:the|our)\s(?:\w{1,20}\s){1,2}"
+    r"v?\d{1,4}(?:\.\d{1,4}){0,3}\s(?:migration|upgrade|cut-?over|transition)\b"
+    r"(?!\s(?:of|for|on|in|at)\b)",
     re.IGNORECASE,
 )
 _AHEAD: Final = re.compile(
     r"\b(?:plan\w{0,4}|schedul\w{0,3}|will|next|future|roadmap|consider\w{0,3}|pending|block\w{0,3}|"
     r"postpon\w{1,3}|estimat\w{1,3}|propos\w{1,3}|need(?:s|ed)?|requires?|not|no|before|until|if|"
-    r"should|could|would|may|might|fail\w{0,3}|rolled|cancel\w{0,5}|hold|asks?|guide|prepar\w{1,6}|start\w{0,3}|begin\w{0,4}|test\w{0,3})\b",
+    r"should|could|would|may|might|fail\w{0,3}|half|rolled|cancel\w{0,5}|hold|asks?|guide|prepar\w{1,6}|start\w{0,3}|begin\w{0,4}|test\w{0,3})\b",
     re.IGNORECASE,
 )
 _DONE: Final = re.compile(
-    r"\b(?:took|done|finished|completed?|went|since|after|ended|succeeded|closed|over|landed|during|"
+    r"\b(?:took|done|finished|completed?|went|since|after|ended|succeeded|closed|(?<!took\s)over|landed|during|"
     r"thanks\sto)\b",
     re.IGNORECASE,
 )

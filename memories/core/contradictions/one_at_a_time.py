@@ -24,6 +24,7 @@ _ONLY_THERE = re.compile(
     r"\b(?:is|are|was|were)\s(?:the|our|its|their)\s(?:only|sole)\s", re.IGNORECASE
 )
 # "Marit has a sister named Eva" may have another one.
+_OF_SOME = re.compile(r"\ban?\s[\w-]{1,30}\sby\b")  # "owns a painting by Ana"
 _ONE_OF_MANY = re.compile(r"\ban?\s[\w-]{1,30}\s(?:named|called)\b", re.IGNORECASE)
 _ALL = re.compile(r"(?:all|every|each)\b", re.IGNORECASE)
 _WHERE = frozenset(["in", "at"])
@@ -31,7 +32,6 @@ _WHERE = frozenset(["in", "at"])
 _BODIES = frozenset(map(concept_of, words_of("committee board council panel trust jury")))
 _STATES = frozenset(["open", "closed"])  # "the port is open on" two servers may hold of both
 # "The default branch is main", "… is called trunk".
-_OF_SOME = re.compile(r"\ban?\s[\w-]{1,30}\sby\b")  # "owns a painting by Ana"
 _NAMING = frozenset(["", "have", "call", "name"])
 
 
@@ -98,7 +98,7 @@ def _by_verb(case: Case) -> str:
     prep = case.left_a[0].prep
     if _is_state(case.a) or _is_state(case.b):
         return ""
-    if prep == "by" and _OF_SOME.search(case.a.text):
+    if prep == "by" and _OF_SOME.search(f"{case.a.text} {case.b.text}"):
         return ""
     if prep == "on" and not _BODIES.isdisjoint(case.a.keys | case.b.keys):
         return ""

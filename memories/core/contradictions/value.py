@@ -33,7 +33,8 @@ from memories.core.numbered_objects import number_objects
 from memories.core.one_more import is_one_more
 
 # A firewall lets traffic through on many ports.
-_LET_IN: Final = frozenset(map(concept_of, ["firewall", "traffic", "inbound", "outbound"]))
+_LET_IN: Final = frozenset(map(concept_of, ["let", "allow", "permit", "forward", "open"]))
+_PORT: Final = concept_of("port")
 _LIMITING: Final = frozenset(["in", "on", "at", "for", "during"])
 
 
@@ -155,7 +156,7 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
     if case.is_additive and all(pair.a.quantity is None for pair in clashes):
         return True
     labels = [pair for pair in clashes if pair.a.kind == "label"]
-    if any(_are_objects(case, pair) or not case.shared.isdisjoint(_LET_IN) for pair in labels):
+    if any(_are_objects(case, pair) for pair in labels) or (labels and _lets_in(case)):
         return True
     is_counted = all(pair.a.quantity and pair.a.quantity.unit == "count" for pair in clashes)
     if is_counted and number_objects(case.a.text, case.b.text):
@@ -163,6 +164,11 @@ def _may_both_hold(case: Case, clashes: Sequence[TermPair]) -> bool:
     if all(pair.a.kind == "date" for pair in clashes) and is_one_more(case.a.text, case.b.text):
         return True
     return all(map(_is_weekday, clashes)) and bool(case.is_additive or case.shared & CLOSING)
+
+
+def _lets_in(case: Case) -> bool:
+    """Return whether both tell what is let in at a port, of which there may be several."""
+    return _PORT in case.shared and not case.shared.isdisjoint(_LET_IN)
 
 
 def _are_objects(case: Case, pair: TermPair) -> bool:

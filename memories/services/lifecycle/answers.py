@@ -17,7 +17,6 @@ from memories.services.index.entities import mark_due
 from memories.services.index.given_answers import answers_by_memory
 from memories.services.index.statement_hashes import forgotten_wordings
 
-_MARKS = "?!.… "
 FIELDS = ("position", "question", "answer", "was")
 
 
@@ -91,8 +90,8 @@ def texts_to_check(answers: Iterable[Answer]) -> Iterator[str]:
 def forgotten_quotes(answers: Iterable[Answer]) -> frozenset[str]:
     """Return the hashes of those texts in answers that are exactly a forgotten statement.
 
-    Short texts are left out: who forgets a name does not forbid it as an answer. A mark at the end
-    makes no other statement of it.
+    Short texts are left out: who forgets a name does not forbid it as an answer. A question
+    mark at the end makes no other statement of it.
     """
     hashes = {digest for answer in answers for digest in _hashes(answer)}
     return frozenset(forgotten_wordings(hashes))
@@ -112,8 +111,8 @@ def refuse_quotes(answers: Iterable[Answer], forgotten: Collection[str]) -> None
 
 
 def _hashes(answer: Answer) -> set[str]:
-    """Return the hashes of texts long enough to quote, as written and without marks at the end."""
+    """Return the hashes of texts long enough to quote, with and without a question mark."""
     texts = (answer.question, answer.answer, answer.was or "")
     quoting = [text for text in texts if len(normalise_quote(text)) >= QUOTE_CHARS]
-    bare = [text.rstrip(_MARKS) for text in quoting]
-    return {content_hash(form) for form in (*quoting, *bare, *(f"{text}." for text in bare))}
+    bare = [text.rstrip("? ") for text in quoting]
+    return {content_hash(form) for text in bare for form in (text, f"{text}?")}

@@ -295,6 +295,41 @@ def test_an_earlier_answer_settles_what_the_texts_contradict() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "answer"),
+    [
+        ("The depot in Remol closes at 17:00.", "The depot in Remol closes at 19:00.",
+         Answer("Which depot is it?", "the Remol depot", was="depot")),
+        ("Team Kite pages after 5 minutes.", "Team Kite pages after 10 minutes.",
+         Answer("Which team pages?", "Team Kite", was="Kite")),
+        ("The kiosk timeout of Remol is 30 s.", "The kiosk timeout of Remol is 60 s.",
+         Answer("What is the kiosk timeout in Holm?", "60 s", was="30 s")),
+        ("The deadline of the Holm order is 3 May; Ana owns it.",
+         "The deadline of the Holm order is 9 May; Milan owns it.",
+         Answer("Who owns the Holm order?", "Milan", was="Ana")),
+    ],
+)  # fmt: skip
+def test_an_earlier_answer_settles_no_other_contradiction(
+    old: str, new: str, answer: Answer
+) -> None:
+    made = told((old,), (new, answer))
+    vector = {answer.question: np.array([1.0, 0.0], dtype=np.float32)}
+    assert detect(made, similar(made, 0.8), now=NOW, questions=vector)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Is orion-7 still running hot?",
+        "Is orion-7 still available over FTP?",
+        "Is orion-7 still operating on battery?",
+    ],
+)
+def test_what_is_no_longer_so_is_not_gone(asked: str) -> None:
+    used = ("Logs go to orion-7.", Answer("Where do logs go?", "orion-7"))
+    assert rules(used, ("orion-7 has a new fan.", Answer(asked, "no"))) == []
+
+
+@pytest.mark.parametrize(
     ("before", "now", "text"),
     [
         ("Lena Ottmar", "the sous-chef", "Since June the sous-chef keeps the code, not Lena."),
