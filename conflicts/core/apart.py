@@ -8,13 +8,17 @@ from typing import Final
 from conflicts.core.dates import dates_of
 from conflicts.core.occasions import is_of_other_time
 from conflicts.core.statements import Statement
+from memories.core.calendar_words import MONTH_PATTERN
 from memories.core.claim_types import Claim
 from memories.core.lexicon import EXCLUSIVE_SUBJECT, concept_of, interchangeable
 from memories.core.topic_words import stems, tokens
 
 # "Was counted" tells of a single time, "is counted" what is done.
 _OBSERVED: Final = re.compile(
-    r"\b(?:(?:takes?|took)(?!\splace\b)|peaked|(?-i:fell)|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
+    # "Takes part", and "takes place in Hall A", where no time is told, measure nothing.
+    r"\b(?:(?:takes?|took)(?!\spart\b)"
+    rf"(?!\splace\sin\s(?:the\s)?(?!{MONTH_PATTERN})(?-i:[A-Z])[a-z]{{1,30}}(?:\s(?-i:[A-Z])\w{{0,30}}){{0,3}}\W?$)"
+    r"|peaked|(?-i:fell)|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
     r"(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?:measured|counted)|currently\sat(?!\sversion\b)|"
     r"load(?:ed)?\stest|is\sat\s\d+(?!\d*(?::\d|\s?[ap]\.?m\b)))\b",
     re.IGNORECASE,

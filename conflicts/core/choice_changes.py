@@ -47,7 +47,7 @@ def find_choice_returns(timeline: Timeline, change: int) -> Iterator[Reversal]:
     brought = _brought(turn)
     if not brought or not turn.has(Cue.SWITCH):
         return
-    for left in sorted(_others_of_kind(brought)):
+    for left in _others_of_kind(brought):
         uses = timeline.facts_with(left)
         if len(uses) > MOST_USES or (turn.left_words and left not in turn.left_words):
             continue
@@ -60,7 +60,7 @@ def find_choice_returns(timeline: Timeline, change: int) -> Iterator[Reversal]:
 def find_choice_changes(timeline: Timeline, i: int) -> Iterator[int]:
     """Yield the facts that change to another product of a kind of which fact ``i`` names one."""
     for product in filter(is_product, timeline.statements[i].stems):
-        for other in sorted(_others_of_kind(product)):
+        for other in _others_of_kind(product):
             facts = timeline.facts_with(other)
             yield from islice((j for j in facts if timeline.has_cue(j, Cue.SWITCH)), MOST_CHANGES)
 
@@ -82,10 +82,11 @@ def _states_use(new: Statement) -> bool:
 
 
 @lru_cache(maxsize=1024)
-def _others_of_kind(product: str) -> frozenset[str]:
+def _others_of_kind(product: str) -> tuple[str, ...]:
+    """Return the other products of the kinds of one, in alphabetical order."""
     kinds = kinds_of(product)
     others = (other for other, theirs in KINDS.items() if not kinds.isdisjoint(theirs))
-    return frozenset(others) - {product}
+    return tuple(sorted(set(others) - {product}))
 
 
 def _may_be_left(timeline: Timeline, earlier: int, turn: Statement) -> bool:

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final
 
 MAX_CHARS: Final = 600
-_CODE: Final = r"(?P<code>[a-z][a-z0-9]{0,30}(?:[-_][a-z0-9]{1,30}){1,5})"
+CODE: Final = r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}"
+_CODE: Final = rf"(?P<code>{CODE})"
 # Not "billing-api is the owner of", "is responsible for": there the name is the value.
 _BE: Final = r"(?:is|are|was|were|has|had|will)\b(?!\s(?:the|our|responsible)\b)"
 # A noun behind it makes an adjective of it: "of read-only replicas", "part-time staff are".

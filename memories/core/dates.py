@@ -130,8 +130,8 @@ def _day_of_month(tokens: Sequence[Token], at: int, day: int) -> tuple[int, str]
     at += _lower(tokens, at) in _DAY_SUFFIX
     at += _lower(tokens, at) == "of"
     month = _MONTHS.get(_lower(tokens, at))
-    if not month:
-        return None
+    if not month or (tokens[at].text == "may" and not _ends_phrase(tokens, at + 1)):
+        return None  # "children from the age of 6 may take part"
     year = _year(tokens, at + 1)
     iso = f"{month:02d}-{day:02d}"
     return (at + 2, f"{year}-{iso}") if year else (at + 1, f"--{iso}")

@@ -38,8 +38,12 @@ _ONE_EACH: Final = words_of(
     "boss manager wife husband spouse owner captain head leader doctor landlord employer mother"
     " father"
 )
-_WHERE: Final = frozenset({PLACE, "headquarters"})
+_OF_PLACES: Final = frozenset({PLACE, "headquarters"})
 _TITLE_WORD: Final = re.compile(r"[A-Z][a-z'’-]+")
+_RECURRING: Final = words_of(
+    "audit budget certification course exam festival inspection inventory report review season"
+    " survey training"
+)
 _ONCE_FOR_ALL: Final = frozenset(
     map(stem, words_of("founded established built invented discovered created"))
 )
@@ -105,7 +109,7 @@ def _is_title(words: Sequence[str]) -> bool:
 
 def _without_place(words: Sequence[str]) -> Sequence[str]:
     """Return a value without what leads to a place: "located in", "at"."""
-    if words[0] in PLACED and PLACED[words[0]][1] in _WHERE and words[1:2] == ["in"]:
+    if words[0] in PLACED and PLACED[words[0]][1] in _OF_PLACES and words[1:2] == ["in"]:
         return words[2:]
     return words[1:] if words[0] in ("in", "at", "on") else words
 
@@ -147,7 +151,8 @@ def _of_participle(
     elif placed == preposition:
         yield Frame(said, thing, rest)
     elif preposition in ("in", "on") and stem(participle) in ONCE and is_time(rest):
-        if thing.is_named or stem(participle) in _ONCE_FOR_ALL:  # a budget is passed every year
+        is_one = thing.is_named and thing.noun not in _RECURRING
+        if is_one or stem(participle) in _ONCE_FOR_ALL:  # a budget is passed every year
             yield Frame(stem(participle), thing, rest)
     else:
         yield from frames_of_class(thing, [participle, preposition, *rest])

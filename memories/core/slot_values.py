@@ -38,7 +38,7 @@ def kind_of(
         is_other = not (value <= thing or thing <= value)
         return ("name" if is_other else ""), value, ""
     is_plain = _are_plain(words, is_classed=is_classed)
-    return ("plain" if is_plain else ""), frozenset(words), ""
+    return ("plain" if is_plain else ""), frozenset(map(str.lower, words)), ""
 
 
 def _measured(words: Sequence[str]) -> tuple[str, frozenset[str], str] | None:

@@ -38,7 +38,12 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
     has = words.index("has") if "has" in words[1:-1] else 0
     if has and not _as_its(words, has) and not _is_participle(words[has + 1]):
         yield from frames_of_having(any_thing_of(words[:has]), words[has + 1 :])
-        return
+    else:
+        yield from _of_main_verb(words)
+
+
+def _of_main_verb(words: Sequence[str]) -> Iterator[Frame]:
+    """Read the first verb behind the name that a sentence begins with."""
     start = next((at for at, word in enumerate(words) if NAME.fullmatch(word)), len(words))
     start = 0 if thing_of(words[:1]) else start  # "ledger-sync uses Postgres as its database"
     if start == 0 and words[0].lower() in ARTICLES:
@@ -57,10 +62,7 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
             role = words[till + 1 + (words[till + 1] in ARTICLES) :]
             yield Frame(attribute_of(role), any_thing_of(words[:at]), value)
         elif stem(PAST.get(word, word)) in BY and not word.endswith("ly"):
-            thing = any_thing_of(words[at + 1 :])
-            is_plain = not thing.is_named or not thing.written  # "the gate", "ledger-sync"
-            if is_plain or is_name_phrase(words[at + 1 :]):
-                yield Frame(f"by {base_of(word)}", thing, words[:at])
+            yield from _of_agent(words, at)
             return
         elif stem(words[at + 1]) in BY and word.islower() and not words[at + 1].endswith("ly"):
             continue  # "the Platform team owns it"
@@ -68,6 +70,14 @@ def frames_of_verb(words: Sequence[str]) -> Iterator[Frame]:
             yield from frames_of_label(thing_of(words[:at]), words[at:])
             yield from frames_of_class(thing_of(words[:at]), words[at:])
             return
+
+
+def _of_agent(words: Sequence[str], verb: int) -> Iterator[Frame]:
+    """Read "Y wrote X", where X is a name or a definite thing."""
+    thing = any_thing_of(words[verb + 1 :])
+    is_plain = not thing.is_named or not thing.written  # "the gate", "ledger-sync"
+    if is_plain or is_name_phrase(words[verb + 1 :]):
+        yield Frame(f"by {base_of(words[verb])}", thing, words[:verb])
 
 
 def _is_participle(word: str) -> bool:
@@ -90,10 +100,12 @@ def _as_its(words: Sequence[str], verb: int) -> int:
         for at in range(verb + 2, len(words) - 1)
         if words[at] == "as" or words[at : at + 2] in (["for", "its"], ["for", "their"])
     )
-    return next((at for at in found if words[at + 1] in ARTICLES or _is_role(words[at + 1 :])), 0)
+    return next(
+        (at for at in found if words[at + 1] in ARTICLES or _is_role_of_one(words[at + 1 :])), 0
+    )
 
 
-def _is_role(words: Sequence[str]) -> bool:
+def _is_role_of_one(words: Sequence[str]) -> bool:
     """Return whether words are a role of one, without an article: "has Ana Kolb as head coach"."""
     return len(words) <= _MAX_ROLE and (
         words[0] in _OF_ONE or attribute_of(words).startswith("by ")

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from memories.core.code_names import CODE
 from memories.core.function_words import DETERMINERS, FUNCTION_WORDS, PRONOUNS, words_of
 from memories.core.lexicon import concept_of
 from memories.core.slot_types import Thing
@@ -22,7 +23,7 @@ _MAX_COMMON: Final = 8  # words of a thing without a name
 _MAX_DATE: Final = 3  # words of "3 March 1904"
 _MAX_BARE: Final = 3  # of one without an article
 _ACRONYM: Final = re.compile(r"[A-Z]{2,4}s?")
-_CODE: Final = re.compile(r"[a-z][a-z0-9]{0,30}(?:[-_.][a-z0-9]{1,30}){1,5}")
+_CODE: Final = re.compile(CODE)
 # Nouns whose number or name says who or what is spoken of, and no place or choice.
 IDENTIFIED: Final = words_of(
     "patient tenant customer client user account container parcel vehicle employee student pupil"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from memories.core import dates
 from memories.core.answer_forms import compare_forms
 from memories.core.country_names import COUNTRIES
 from memories.core.function_words import words_of
@@ -26,6 +27,7 @@ _MATERIALS: Final = {  # what may be called by the first word
 }
 _PLACES: Final = frozenset({PLACE, "headquarters", "residence", "birth", "death", "grave"})
 _PARTS: Final = re.compile(r"[\s-]+")
+_INITIAL: Final = re.compile(r"[a-z]\.")
 _MIN_SPELLED: Final = 7  # letters of words of which one may be another spelling
 
 
@@ -35,6 +37,8 @@ def may_both_hold(left: Slot, right: Slot) -> bool:
         return True
     if left.kind == "name" and right.kind == "name":
         return may_be_one_name(left.written, right.written, is_place=left.attribute in _PLACES)
+    if left.kind == right.kind == "date":
+        return dates.agree(next(iter(left.value)), next(iter(right.value)))
     if left.kind == right.kind == "code":
         return _may_be_one_code(left.written, right.written)
     return _may_be_one_noun(left, right)
@@ -60,12 +64,11 @@ def _words_of(name: str) -> frozenset[str]:
 
 
 def _are_initials(short: str, long: str) -> bool:
-    """Return whether a name has initials for first words of the other: "J. K. Ferro"."""
+    """Return whether a name has initials for first names of the other: "J. Ferro"."""
     mine, theirs = short.lower().split(), long.lower().split()
-    return len(mine) == len(theirs) and all(
-        one == other or (len(one) == 2 and one[1] == "." and one[0] == other[0])
-        for one, other in zip(mine, theirs, strict=True)
-    )
+    if min(len(mine), len(theirs)) < 2 or mine[-1] != theirs[-1]:
+        return False
+    return all(map(_INITIAL.fullmatch, mine[:-1])) and mine[0][0] == theirs[0][0]
 
 
 def _abbreviates(short: str, long: str) -> bool:

@@ -11,6 +11,15 @@ from memories.core.slots import slot_of
 from tests.conflicts.test_functional_relations import findings
 
 BOTH_HOLD = [
+    ("J. K. Brand wrote Salt.", "John Brand wrote Salt."),
+    ("The Holm Museum was opened in May 1978.", "The Holm Museum was opened on 3 May 1978."),
+    ("The fair takes place in Holm in 2024.", "The fair takes place in Remol in 2025."),
+    ("The shop runs on Postgres 17.", "The Postgres 16 migration finished in 2023."),
+    ("The shop runs on Postgres 16.", "The Postgres 17 migration finished on staging."),
+    (
+        "The ISO certification was completed in 2021.",
+        "The ISO certification was completed in 2024.",
+    ),
     ("The law was passed on 3 Mar 1904.", "The law was passed on 3 March 1904."),
     ("Nela Quist's date of birth is 03 March 1904.", "Nela Quist's date of birth is 3 March 1904."),
     ("The museum has the painting Dusk.", "The museum has the painting Dawn."),
@@ -41,6 +50,7 @@ BOTH_HOLD = [
     ),
 ]
 ONE_HOLDS = [
+    ("Children from the age of 6 may take part.", "Children from the age of 10 may take part."),
     ("The Basic plan allows 5 users.", "The Basic plan actually allows 10 users."),
     ("The Pro plan costs 20 euros.", "The final price of the Pro plan is 30 euros."),
     (

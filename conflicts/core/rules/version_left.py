@@ -12,6 +12,7 @@ from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
+from memories.core.calendar_words import MONTHS, WEEKDAYS
 
 RULE: Final = Rule(
     id="stale.version-left",
@@ -46,6 +47,11 @@ _DONE: Final = re.compile(
     r"thanks\sto)\b",
     re.IGNORECASE,
 )
+_OF_SYSTEM: Final = re.compile(r"\b(?:of|for|on|in)\s(?:the\s|our\s)?([A-Za-z]{3,20})\b")
+_WHEN: Final = frozenset(
+    (*MONTHS, *WEEKDAYS, "weekend", "week", "month", "time", "schedule", "end", "production", "all")
+)
+_NUMBER: Final = re.compile(r"\d{1,6}")
 _VERSION: Final = "version"
 
 
@@ -60,8 +66,11 @@ def find(timeline: Timeline, older: int, newer: int) -> Finding | None:
     if old.has(Cue.SWITCH, Cue.ADJUST, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS, Cue.PAST):
         return None
     mine, theirs = _versions(old), _versions(new)
+    if _is_of_other_system(text, old.fact.content):
+        return None
     for product in mine.keys() & theirs.keys():
-        if mine[product].isdisjoint(theirs[product]) and not _is_stated(timeline, newer, new):
+        is_newer = max(map(_parts, theirs[product])) > max(map(_parts, mine[product]))
+        if is_newer and not _is_stated(timeline, newer, new):
             return _finding_of(timeline, older, newer)
     return None
 
@@ -74,6 +83,16 @@ def _versions(statement: Statement) -> dict[str, set[str]]:
         if kind == _VERSION and product:
             found.setdefault(product, set()).add(number)
     return found
+
+
+def _parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in _NUMBER.findall(version))
+
+
+def _is_of_other_system(text: str, old: str) -> bool:
+    """Return whether a migration is "of the archive", "on staging", which the old text has not."""
+    told = _OF_SYSTEM.findall(text)
+    return any(word.lower() not in old.lower() for word in told if word.lower() not in _WHEN)
 
 
 def _is_stated(timeline: Timeline, newer: int, new: Statement) -> bool:
