@@ -15,8 +15,8 @@ from memories.core.topic_words import stems, tokens
 
 # "Was counted" tells of a single time, "is counted" what is done.
 _OBSERVED: Final = re.compile(
-    # "Takes part", and "takes place in Hall A", where no time is told, measure nothing.
-    r"\b(?:(?:takes?|took)(?!\spart\b)"
+    # "Takes part" measures nothing, nor "takes place" with days, or with a place and no time.
+    r"\b(?:(?:takes?|took)(?!\s(?:part|place\son\s\w{3,6}days)\b)"
     rf"(?!\splace\sin\s(?:the\s)?(?!{MONTH_PATTERN})(?-i:[A-Z])[a-z]{{1,30}}(?:\s(?-i:[A-Z])\w{{0,30}}){{0,3}}\W?$)"
     r"|peaked|(?-i:fell)|grew|went\s(?:up|down)|reached|scores?|p\d\d|spent|so\sfar|"
     r"(?<!\bis\s)(?<!\bare\s)(?<!\bbe\s)(?:measured|counted)|currently\sat(?!\sversion\b)|"
