@@ -80,7 +80,8 @@ def _are_comparable(left: Slot, right: Slot) -> bool:
     """Return whether two values are of one kind, time, sort and unit."""
     kinds = {left.kind, right.kind}
     are_classed = bool(left.sort) and left.sort == right.sort  # "the sport of tennis"
-    if len(kinds) > 1 and kinds != {"number", "code"} and not are_classed:
+    is_nouns = kinds == {"name", "plain"} and are_classed
+    if len(kinds) > 1 and kinds != {"number", "code"} and not is_nouns:
         return False
     if {left.when, right.when} == {"now", "then"} or len({left.sort, right.sort} - {""}) > 1:
         return False
