@@ -53,8 +53,8 @@ def _of_named(a: str, b: str) -> CaseReading | None:
         return different(reason, confidence=0.5)
     if not are_exclusive(left, right):
         return None
-    is_count = left.attribute.startswith(COUNT_OF) and left.kind in ("number", "code")
-    what = "number differs" if is_count else "one value at a time"
+    is_amount = left.kind == right.kind == "number" or left.attribute.startswith(COUNT_OF)
+    what = "number differs" if is_amount else "one value at a time"
     reason = f"{what}: {left.written} vs {right.written}"
     confidence = _OF_NOUNS if left.kind == "plain" else _SURE
     return contradicts(_way_of(left), reason, confidence=confidence)
