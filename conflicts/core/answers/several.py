@@ -40,6 +40,10 @@ _ONCE: Final = (
     r"start(?:ed)?|beg[iau]n|born|died?|create[d]?|compose[d]?|paint(?:ed)?|sign(?:ed)?|open(?:ed)?|"
     r"launch(?:ed)?|end(?:ed)?|closed?|introduced?|approved?|chosen|choose|chose|caused?"
 )
+# No noun, as in "which issue tracker".
+_FINITE: Final = (
+    r"(?:is|do|did|was|were|had|have|can|could|will|would|should|may|must|\w{2,20}(?:s|ed))"
+)
 _SEVERAL: Final = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -52,7 +56,7 @@ _SEVERAL: Final = tuple(
         rf"^\W*what\s(?:do|does|will|would)\s.{{1,60}}\s(?:{_LISTED})\s*\?*$",
         rf"^\W*(?:what|who)\s(?:is|are|was|were|else\sis)\s(?:{_PRESENT})\b",
         rf"^\W*who\s(?:{_JOINED})\b",
-        rf"^\W*(?:which|what)\s(?:\w{{1,30}}\s)?(?:{_ONE_OF_MANY})\s(?!of\b)",
+        rf"^\W*(?:which|what)\s(?:\w{{1,30}}\s)?(?:{_ONE_OF_MANY})\s(?={_FINITE}\b)",
         r"^\W*what\s(?:blocks|causes|delays|prevents|affects|influences|helps|speaks)\b",
         r"^\W*what\shappens\s(?:on|at|in|next|today|tonight|tomorrow|this|every|around)\b",
         r"^\W*where\sdo\s(?:we|you|they|people)\s(?:have|meet|go|come\sfrom|live)\b",

@@ -136,6 +136,8 @@ def test_weights_are_read_as_they_were_written(tmp_path: Path) -> None:
         ("Where was the 2024 retreat?", False, False),
         ("Where did we advertise?", False, True),
         ("In which currency are salaries paid?", False, False),
+        ("Which bug blocks the release?", True, False),
+        ("Which issue tracker do we use?", False, False),
     ],
 )
 def test_the_form_of_a_question_tells_whether_it_has_several_answers(
