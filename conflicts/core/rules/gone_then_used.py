@@ -50,10 +50,14 @@ _REPLACES: Final = (
     Cue.AGAIN,
     Cue.END,
 )
-# What somebody was to others stays so, as does what somebody made.
-_KIN: Final = re.compile(r"\b(?:child|son|daughter|mother|father|parent)\b", re.IGNORECASE)
+# What somebody was to others stays so, as do what somebody made and is known for.
+_KNOWN_FOR: Final = re.compile(
+    r"\b(?:child|son|daughter|mother|father|parent|brother|sister|famous|remembered|namesake|"
+    r"named\safter)\b",
+    re.IGNORECASE,
+)
 _LASTING: Final = frozenset(f"by {verb}" for verb in ONCE) | {"birth", "by write", "by build"}
-_WORD: Final = re.compile(r"\w[\w'’-]*")
+_WORD: Final = re.compile(r"\w[\w-]*")
 _WHERE: Final = frozenset({"in", "to", "into", "at"})
 _MOVED: Final = re.compile(
     r"\b(?:moved?|migrated|switched|shifted|transferred|replaced|swapped)\b[^.;]{0,120}\b(?:from|to|by|with)\b",
@@ -131,7 +135,7 @@ def _outlasts_death(old: Statement, gone: Statement) -> bool:
     if slot is None or slot.attribute != DEATH:
         return False
     is_lasting = held is not None and held.attribute in _LASTING
-    if not (is_lasting or _KIN.search(old.fact.content)):
+    if not (is_lasting or _KNOWN_FOR.search(old.fact.content)):
         return False
     return slot.thing <= frozenset(_WORD.findall(old.fact.content.lower()))
 

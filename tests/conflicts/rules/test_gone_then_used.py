@@ -41,6 +41,8 @@ def test_a_claim_on_something_gone_is_found(statements: tuple[str, ...]) -> None
             "The place where Ana Kolb died is Remol.",
         ),
         ("The author of Winterling is Ana Kolb.", "Ana Kolb died in the city of Remol."),
+        ("Ana Kolb's child is Bert Moser.", "Ana Kolb died in the city of Remol."),
+        ("Ana Kolb is famous for Winterling.", "Ana Kolb died in the city of Remol."),
         ("Bert Moser's child is Ana Kolb.", "Ana Kolb died in the city of Remol."),
     ],
 )
