@@ -29,12 +29,8 @@ def other_code(a: str, b: str) -> str:
     """
     a, b = a.replace("_", "-"), b.replace("_", "-")
     mine, theirs = _codes_of(a), _codes_of(b)
-    if (
-        not mine
-        or not theirs
-        or any(name in b for name in mine)
-        or any(name in a for name in theirs)
-    ):
+    are_shared = any(name in b for name in mine) or any(name in a for name in theirs)
+    if not mine or not theirs or are_shared:
         return ""
     return f"other subject: {min(mine)} vs {min(theirs)}"
 
