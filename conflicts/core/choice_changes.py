@@ -59,15 +59,19 @@ def find_choice_returns(timeline: Timeline, change: int) -> Iterator[Reversal]:
 
 def find_choice_changes(timeline: Timeline, i: int) -> Iterator[int]:
     """Yield the facts that change to another product of a kind of which fact ``i`` names one."""
-    for product in filter(is_product, timeline.statements[i].stems):
+    for product in sorted(_products(timeline.statements[i])):
         for other in _others_of_kind(product):
             facts = timeline.facts_with(other)
             yield from islice((j for j in facts if timeline.has_cue(j, Cue.SWITCH)), MOST_CHANGES)
 
 
+def _products(statement: Statement) -> frozenset[str]:
+    return frozenset(filter(is_product, statement.stems))
+
+
 def _brought(turn: Statement) -> str:
     """Return the product that a change brings, "" where it names none or any other matter."""
-    products = {stem for stem in turn.stems if kinds_of(stem) and is_product(stem)}
+    products = _products(turn)
     new = products - turn.left_words
     if len(new) != 1 or turn.stems - products - _ANNOUNCING:
         return ""
@@ -76,7 +80,7 @@ def _brought(turn: Statement) -> str:
 
 def _states_use(new: Statement) -> bool:
     """Return whether a text says what is used, and names no other matter: "Our CI is Jenkins"."""
-    products = {stem for stem in new.stems if is_product(stem)}
+    products = _products(new)
     kinds = {word for product in products for kind in kinds_of(product) for word in stems(kind)}
     return not new.stems - products - kinds - _USE
 
@@ -92,7 +96,7 @@ def _others_of_kind(product: str) -> tuple[str, ...]:
 def _may_be_left(timeline: Timeline, earlier: int, turn: Statement) -> bool:
     """Return whether an older fact states the use of a product, and names no other matter."""
     old = timeline.statements[earlier]
-    if any(not is_product(stem) for stem in old.stems):
+    if old.stems != _products(old):
         return False
     return (
         old.fact.scope == turn.fact.scope and is_comparable(old, turn) and not old.has(*_NO_CLAIM)

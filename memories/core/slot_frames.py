@@ -17,7 +17,7 @@ from memories.core.slot_labels import frames_of_label
 from memories.core.slot_leads import find_lead
 from memories.core.slot_nouns import BY, ONCE, attribute_of, base_of
 from memories.core.slot_types import PLACE, Frame, Thing
-from memories.core.slot_verbs import PLACED, frames_of_class, frames_of_verb
+from memories.core.slot_verbs import MAX_ROLE, PLACED, frames_of_class, frames_of_verb
 from memories.core.slot_words import (
     ARTICLES,
     NAME,
@@ -26,7 +26,7 @@ from memories.core.slot_words import (
     is_time,
     thing_of,
 )
-from memories.core.tokeniser import stem
+from memories.core.tokeniser import stem, stems
 
 _COPULAS: Final = {"is": "now", "are": "now", "was": "then", "were": "then"}
 _PAST_FORMS: Final = words_of("was were had")
@@ -44,12 +44,9 @@ _RECURRING: Final = words_of(
     "audit budget certification course exam festival inspection inventory report review season"
     " survey training"
 )
-_ONCE_FOR_ALL: Final = frozenset(
-    map(stem, words_of("founded established built invented discovered created"))
-)
+_ONCE_FOR_ALL: Final = stems("founded established built invented discovered created")
 _HELD_OF: Final = words_of("citizen native speaker subsidiary")  # "X is a citizen of Y"
 _OF_MANY: Final = words_of("a an one among some part member two three several many")
-_MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
 
 
 def frames_of(words: Sequence[str]) -> Iterator[Frame]:
@@ -133,7 +130,7 @@ def _is_role(words: Sequence[str]) -> bool:
     """Return whether words begin with a role that one person has: "head coach of the Rovers"."""
     role = words[: words.index("of")] if "of" in words else []
     return (
-        0 < len(role) <= _MAX_ROLE
+        0 < len(role) <= MAX_ROLE
         and all(word.isalpha() and word.islower() for word in role)
         and role[0] not in PREPOSITIONS
         and _OF_MANY.isdisjoint(role)

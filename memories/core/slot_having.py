@@ -10,7 +10,7 @@ from memories.core.function_words import words_of
 from memories.core.number_words import NUMBER_WORDS
 from memories.core.slot_nouns import attribute_of
 from memories.core.slot_types import Frame, Thing
-from memories.core.slot_words import ARTICLES, NAME
+from memories.core.slot_words import ARTICLES, NAME, NUMBER
 
 _WHERE: Final = words_of("in on at")
 # Of which a thing has one, as "the blood type" tells: not "the feature flag".
@@ -21,7 +21,6 @@ _LABELS: Final = words_of(
 _EXACTLY: Final = words_of("exactly just only precisely")
 _MAX_NOUN: Final = 3  # words of an attribute, and of what is counted
 _DIGITS: Final = re.compile(r"\d{1,9}")
-_NUMBER: Final = re.compile(r"\d[\d.,]*")
 
 
 def frames_of_having(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
@@ -36,7 +35,7 @@ def frames_of_having(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:
     of = rest.index("of") if "of" in rest else 0
     if words[0] in ("a", "an"):
         is_measure = 0 < of <= _MAX_NOUN and of < len(rest) - 1
-        if is_measure and _NUMBER.fullmatch(rest[of + 1]):  # "a length of 28 km"
+        if is_measure and NUMBER.fullmatch(rest[of + 1]):  # "a length of 28 km"
             yield Frame(attribute_of(rest[:of]), thing, rest[of + 1 :])
     elif where and where < len(rest) - 1:
         yield Frame(attribute_of(rest[:where]), thing, rest[where + 1 :])

@@ -9,39 +9,24 @@ from memories.core.function_words import words_of
 from memories.core.lexicon import concept_of
 from memories.core.slot_types import PLACE
 from memories.core.slot_words import ARTICLES, LINKS
-from memories.core.tokeniser import stem
+from memories.core.tokeniser import stem, stems
 
 # Words beside the noun of an attribute that do not make it another one.
 IDLE: Final = words_of("head current official present name city place main sole regular usual")
 # What one agent does: who founds, makes, writes, owns or leads.
-BY: Final = frozenset(
-    map(
-        stem,
-        words_of(
-            "founded directed composed designed written published owned manufactured developed"
-            " discovered coached edited employed built invented painted led managed chaired"
-            " headed authored created produced established performed recorded commissioned"
-            " sculpted drawn sung broadcast approved captained represented released won refereed"
-        ),
-    )
+BY: Final = stems(
+    "founded directed composed designed written published owned manufactured developed"
+    " discovered coached edited employed built invented painted led managed chaired"
+    " headed authored created produced established performed recorded commissioned"
+    " sculpted drawn sung broadcast approved captained represented released won refereed"
 )
 # What happens to a thing once: who founded it, when it was enacted.
-ONCE: Final = BY - frozenset(
-    map(
-        stem,
-        words_of(
-            "owned employed led managed chaired headed coached"
-            " captained represented edited won refereed recorded performed broadcast drawn sung"
-        ),
-    )
-) | frozenset(
-    map(
-        stem,
-        words_of(
-            "launched enacted opened completed introduced incorporated inaugurated ratified"
-            " abolished dissolved patented premiered passed unveiled consecrated chartered"
-        ),
-    )
+ONCE: Final = BY - stems(
+    "owned employed led managed chaired headed coached captained represented edited won refereed"
+    " recorded performed broadcast drawn sung"
+) | stems(
+    "launched enacted opened completed introduced incorporated inaugurated ratified abolished"
+    " dissolved patented premiered passed unveiled consecrated chartered"
 )
 _BASES: Final = {"written": "write", "built": "build", "led": "lead", "drawn": "draw",
                  "sung": "sing", "won": "win"}  # fmt: skip

@@ -8,11 +8,10 @@ from typing import Final
 
 from memories.core.function_words import DETERMINERS, PREPOSITIONS, PRONOUNS, words_of
 from memories.core.slot_types import SORT
-from memories.core.slot_words import ARTICLES, NAME
+from memories.core.slot_words import ARTICLES, NAME, NUMBER
 
 _NOUN: Final = re.compile(r"[a-z][a-z-]{2,30}")
 _CODE: Final = re.compile(r"(?=\S{0,20}\d)[\w.-]{1,20}")
-_NUMBER: Final = re.compile(r"\d[\d.,]*")
 _ADJECTIVES: Final = words_of("positive negative major minor")  # "AB negative", "E major"
 _NOT_NOUNS: Final = PRONOUNS | DETERMINERS | PREPOSITIONS | _ADJECTIVES
 # Nouns that class a number or a name though they are capitals: "Room 12", "Heron House".
@@ -41,7 +40,7 @@ _FORMS: Final = {
 def split_sort(value: Sequence[str], attribute: str) -> tuple[str, list[str]]:
     """Return the noun that classes a value, "" without one, and the other words of the value."""
     words = list(value[1:] if value and _is_article(value[0]) else value)
-    if not words or (len(words) <= 2 and _NUMBER.fullmatch(words[0])):
+    if not words or (len(words) <= 2 and NUMBER.fullmatch(words[0])):
         return "", words  # an amount with its unit
     if len(words) > 2 and words[1] == "of" and words[0].islower():  # "the city of Y"
         return words[0], words[2:]

@@ -9,13 +9,12 @@ from typing import Final
 from memories.core.dates import date_at, dimension
 from memories.core.function_words import AUXILIARIES, PREPOSITIONS, words_of
 from memories.core.number_words import NUMBER_WORDS
-from memories.core.slot_words import IN_NAMES, NAME, is_year
+from memories.core.slot_words import IN_NAMES, NAME, NUMBER, is_year
 from memories.core.tokeniser import tokenise
 
 _MAX_NAME: Final = 5  # words of a value
 _MAX_DATE: Final = 4  # words of "3 of March 1904"
 _MAX_PLAIN: Final = 3  # words of a value that is no name
-_NUMBER: Final = re.compile(r"\d[\d.,]*")
 _CODE: Final = re.compile(r"(?=\S{0,40}\d)[\w+./#-]{1,40}")
 _GRADE: Final = re.compile(r"[A-Z]{1,2}")
 _NOUNS_IN_ED: Final = words_of("shed bed seed weed reed")
@@ -43,7 +42,7 @@ def kind_of(
 
 def _measured(words: Sequence[str]) -> tuple[str, frozenset[str], str] | None:
     """Return kind, words and unit of a number, a code or a date; None for other values."""
-    if _NUMBER.fullmatch(words[0]) and len(words) <= 2:
+    if NUMBER.fullmatch(words[0]) and len(words) <= 2:
         number = frozenset([words[0].replace(",", "")])
         return ("number", number, words[1].lower()) if words[1:] else ("code", number, "")
     if len(words) == 1 and words[0].lower() in NUMBER_WORDS:

@@ -23,7 +23,7 @@ PLACED: Final = {
     "buried": ("in", "grave"), "flows": ("into", "mouth"), "empties": ("into", "mouth"),
     "married": ("to", "spouse"),
 }  # fmt: skip
-_MAX_ROLE: Final = 3  # words of a role without an article
+MAX_ROLE: Final = 3  # words of a role without an article: "is head coach of X"
 # Nouns that say the same behind every verb: "is in the key of", "plays the position of".
 _CLASSES: Final = words_of(
     "key position rank genre currency religion sport family order colour color grade species"
@@ -107,9 +107,7 @@ def _as_its(words: Sequence[str], verb: int) -> int:
 
 def _is_role_of_one(words: Sequence[str]) -> bool:
     """Return whether words are a role of one, without an article: "has Ana Kolb as head coach"."""
-    return len(words) <= _MAX_ROLE and (
-        words[0] in _OF_ONE or attribute_of(words).startswith("by ")
-    )
+    return len(words) <= MAX_ROLE and (words[0] in _OF_ONE or attribute_of(words).startswith("by "))
 
 
 def frames_of_class(thing: Thing, words: Sequence[str]) -> Iterator[Frame]:

@@ -12,6 +12,7 @@ from memories.core.lexicon import concept_of
 from memories.core.slot_types import Thing
 
 NAME: Final = re.compile(r"(?:[A-Z0-9]|v(?=\d)|[a-z]{1,4}[A-Z](?=[A-Za-z]))[\w&.'’/+-]*")  # "iOS"
+NUMBER: Final = re.compile(r"\d[\d.,]*")
 ARTICLES: Final = words_of("the its their our his her")
 IN_NAMES: Final = words_of("of de da di del du des dos van von der ten la le el al bin the and &")
 _IN_TITLES: Final = IN_NAMES | words_of("in on at for with from to a an")  # "Winter in Quillan"

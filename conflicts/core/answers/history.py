@@ -112,7 +112,7 @@ class Histories:
             and (self.index.are_one(old, new, slack=slack) or says_it_was(new, old.answer.answer))
         ]
         ended = against + [
-            old for old in history.holding if old not in against and self._is_ended(old, new)
+            old for old in history.holding if self._is_ended(old, new) and old not in against
         ]
         returned = _find_return(self.timeline, history, new) if against else None
         if returned:

@@ -69,8 +69,9 @@ def find(timeline: Timeline, older: int, newer: int) -> Finding | None:
     if _is_of_other_system(text, old.fact.content):
         return None
     for product in mine.keys() & theirs.keys():
+        is_other = mine[product].isdisjoint(theirs[product])
         is_newer = max(map(_parts, theirs[product])) > max(map(_parts, mine[product]))
-        if is_newer and not _is_stated(timeline, newer, new):
+        if is_other and is_newer and not _is_stated(timeline, newer, new):
             return _finding_of(timeline, older, newer)
     return None
 

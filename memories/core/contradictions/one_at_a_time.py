@@ -23,8 +23,8 @@ _ONLY_WHO = re.compile(r"(?:only|solely|just)\b", re.IGNORECASE)
 _ONLY_THERE = re.compile(
     r"\b(?:is|are|was|were)\s(?:the|our|its|their)\s(?:only|sole)\s", re.IGNORECASE
 )
-# "Marit has a sister named Eva" may have another one.
 _OF_SOME = re.compile(r"\ban?\s[\w-]{1,30}\sby\b")  # "owns a painting by Ana"
+# "Marit has a sister named Eva" may have another one.
 _ONE_OF_MANY = re.compile(r"\ban?\s[\w-]{1,30}\s(?:named|called)\b", re.IGNORECASE)
 _ALL = re.compile(r"(?:all|every|each)\b", re.IGNORECASE)
 _WHERE = frozenset(["in", "at"])
