@@ -93,7 +93,7 @@ def _are_spellings(one: str, other: str) -> bool:
 
 
 def _may_be_one_code(one: str, other: str) -> bool:
-    if one.isdigit() and other.isdigit():
+    if one.isdecimal() and other.isdecimal():
         return int(one) == int(other)
     short, long = sorted((one, other), key=len)
     return long.startswith(short) and long[len(short) :].isalpha()  # platforms 4 and 4B

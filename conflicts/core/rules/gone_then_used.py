@@ -150,7 +150,9 @@ def _is_thing(
     """
     if cosine < MIN_COSINE and not any(map(timeline.is_shared_by_two, named)):
         return False
-    is_subject = bool(thing) and gone.order[0] in thing and timeline.is_shared_by_two(gone.order[0])
+    is_subject = any(
+        first in thing and timeline.is_shared_by_two(first) for first in gone.order[:1]
+    )
     return bool(named) or len(thing) >= 2 or is_subject or _is_object(timeline, gone, thing)
 
 
@@ -199,7 +201,7 @@ def is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str
     named = purpose.intersection(frozenset[str]().union(*rest)) - old.figures
     if len(named) >= 2 and timeline.overlap(named) >= 2.5:
         return True
-    is_mover = gone.order[0] in thing  # who has left the place, which serves on
+    is_mover = not thing.isdisjoint(gone.order[:1])  # who has left the place, which serves on
     if (
         not is_mover
         and _MOVED.search(gone.fact.content)

@@ -150,3 +150,11 @@ def test_what_stands_behind_a_name_and_where_it_is() -> None:
     assert is_elsewhere(club, "She trains at the school.")
     assert not is_elsewhere(club, "She trains the club's juniors at the school.")
     assert not is_elsewhere(club, "She knows the code.")
+
+
+@pytest.mark.parametrize("text", ["It is over.", "No.", "Over.", "Not any more."])
+def test_a_text_without_a_word_of_its_own_may_tell_of_an_end(text: str) -> None:
+    approves = Answer("Who approves rule changes?", "Mireille")
+    left = Answer("Does Mireille still work here?", "no", was="yes")
+    asked = ("Rule changes need a nod from Mireille.", approves)
+    assert rules(asked, (text, left)) == ["stale.answer-gone"]
