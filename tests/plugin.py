@@ -3,12 +3,17 @@
 They live in a home of their own: a test must not wake the workers of a running `make up`. Parallel
 workers inherit what the controller exported, and two runs at once have databases of different
 names; what a killed run left is dropped by the next.
+
+Where a run has only so much time (`ENGRAM_TESTS_UNTIL`, a time of day in seconds as `date +%s` gives
+it), tests that have not begun by then are skipped, and pytest says how many: it says nothing at all
+when the run is killed.
 """
 
 import gc
 import os
 import re
 import sys
+import time
 from collections.abc import Generator
 from pathlib import Path
 
@@ -24,6 +29,15 @@ PREFIX = "test_engram_"
 SECOND_STAGE = re.compile(
     r"/e2e/|/test_(?:killed_\w+|judge_killed|plans|scale|embedded|heartbeat)\.py"
 )
+# After this time no test begins.
+TESTS_UNTIL = float(os.environ.get("ENGRAM_TESTS_UNTIL", "inf"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup() -> None:
+    """Skip a test for which there is no time."""
+    if time.time() > TESTS_UNTIL:
+        pytest.skip("not run: the time of ENGRAM_TESTS_UNTIL was over")
 
 
 @pytest.hookimpl(tryfirst=True)
