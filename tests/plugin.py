@@ -4,9 +4,9 @@ They live in a home of their own: a test must not wake the workers of a running 
 workers inherit what the controller exported, and two runs at once have databases of different
 names; what a killed run left is dropped by the next.
 
-Where a run has only so much time (`ENGRAM_TESTS_UNTIL`, a time of day in seconds as `date +%s` gives
-it), tests that have not begun by then are skipped, and pytest says how many: it says nothing at all
-when the run is killed.
+Where a run has only so much time (`ENGRAM_TESTS_UNTIL`, in seconds as `date +%s` counts them),
+tests that have not begun by then are skipped, and pytest says how many. Of a run that is killed
+nothing is known.
 """
 
 import gc
