@@ -78,5 +78,8 @@ class QuestionDetail(WorkspaceView):
             as_of=self.query_values().get("as_of"),
         )
         if found is None:
-            raise MissingError("There is no such question.")
+            raise MissingError(
+                "No memory that can be recalled answers such a question now; with as_of, those of"
+                " an earlier time."
+            )
         return Response(shapes.present_question(*found))

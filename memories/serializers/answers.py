@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema_field
@@ -30,6 +31,10 @@ SOURCE_HELP = (
 
 class MemoryAnswerSerializer(serializers.Serializer[Any]):
     """One question that a memory answers."""
+
+    default_error_messages = {  # as DRF has it
+        "invalid": "Must be an object with `question` and `answer`.",
+    }
 
     question = Text(
         max_length=QUESTION_MAX_CHARS,
@@ -64,7 +69,8 @@ class MemoryAnswerSerializer(serializers.Serializer[Any]):
             if not any(map(str.isalnum, text)):
                 raise serializers.ValidationError({name: "Must have a letter or a digit."})
         if is_answer_to_itself(answer):
-            raise serializers.ValidationError({"answer": "Must not repeat the question."})
+            name = "answer" if is_answer_to_itself(replace(answer, was=None)) else "was"
+            raise serializers.ValidationError({name: "Must not repeat the question."})
         if is_unchanged(answer):
             raise serializers.ValidationError({"was": "Must differ from the answer."})
         return fields
@@ -83,6 +89,11 @@ class AnswersField(serializers.ListField):
     """Up to three answers of one memory; the same one twice counts once."""
 
     def __init__(self, **kwargs: Any):
+        messages = {
+            "max_length": "At most {max_length}; send others with a statement of their own.",
+            "not_a_list": "Must be a list of objects with `question` and `answer`.",
+        }
+        kwargs.setdefault("error_messages", messages)
         super().__init__(child=MemoryAnswerSerializer(), max_length=MAX_ANSWERS, **kwargs)
 
     def to_internal_value(self, value: Any) -> list[Answer]:

@@ -223,8 +223,14 @@ def test_a_model_without_an_endpoint_is_refused_with_what_to_set(db, tmp_path, s
     settings.ENGRAM_LLM = settings.ENGRAM_LLM | {"base_url": None, "api_key": None}
     with pytest.raises(CommandError, match="set OPENAI_BASE_URL"):
         call_command("evaluate", "--conflicts", write_stories(tmp_path), "--model")
-    for other in (["--probes"], ["--conflicts", tmp_path / "stories.jsonl", "--agent"]):
-        with pytest.raises(CommandError, match="--model goes with --conflicts, without --agent"):
+    for other, said in (
+        (["--probes"], "--model goes with --conflicts or with --judge"),
+        (
+            ["--conflicts", tmp_path / "stories.jsonl", "--agent"],
+            "--model does not go with --agent",
+        ),
+    ):
+        with pytest.raises(CommandError, match=said):
             call_command("evaluate", *map(str, other), "--model")
 
 

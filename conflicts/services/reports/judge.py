@@ -167,14 +167,17 @@ def _pair(
     memory, other = found.get(memory_id), found.get(other_id)
     if memory is None:
         raise MissingError("There is no such memory.")
-    if memory.state(now) != State.ACTIVE:
+    if (state := memory.state(now)) != State.ACTIVE:
+        successor = [memory.superseded_by_id] if memory.superseded_by_id else []
         raise StaleError(
-            f"This memory is {memory.state(now)}; only live ones are related.", cause=NOT_LIVE
+            f"This memory is {state}; only live ones are related.", successor, cause=NOT_LIVE
         )
     if memory == other:
         raise InvalidError("other", "A memory is not related to itself.")
-    if other is None or other.state(now) != State.ACTIVE:
+    if other is None:
         raise InvalidError("other", "There is no live memory of this id.")
+    if (state := other.state(now)) != State.ACTIVE:
+        raise InvalidError("other", f"That memory is {state}; only live ones are related.")
     if memory.lineage == other.lineage:
         raise InvalidError("other", "These are versions of one memory.")
     return memory, other

@@ -61,9 +61,10 @@ TOOLS = (
         "remember",
         "Remember a statement",
         "Store one plain statement that a later conversation needs: a decision, preference, owner, "
-        "limit or date. Not for chatter, guesses, plans nobody decided, or credentials. Always "
-        "give `answers`: one to three short questions that it answers, each naming its subject in "
-        "full, with the value alone; `was` only if the statement says what it replaced. Returns "
+        "limit or date. Not for chatter, guesses, plans nobody decided, or credentials. Give "
+        "`answers`: one to three short questions that it answers, each naming its subject and its "
+        "limits (place, condition) in full, with the value alone; of what is allowed or required, "
+        "a yes/no question, too; `was` only if the statement says what it replaced. Returns "
         "outcome (created, merged, duplicate, kept_apart: a contradiction, people are asked; "
         "pending: a reviewer is asked, go on) and id; judge `asks`, if any, with `answer`. "
         'Example: {"content": "Invoices go out on the 1st, no longer on the 5th.", "scope": '
@@ -128,7 +129,8 @@ TOOLS = (
     ToolSpec(
         "revise",
         "Correct a memory",
-        "Correct the wording or fields of one memory. If the fact itself changed, `remember` the "
+        "Correct the wording or fields of one memory. With new content send `answers` again: those "
+        "whose words are gone are dropped. If the fact itself changed, `remember` the "
         "new one with supersedes. If you only have evidence that it may be out of date, send "
         "source and evidence (an object) instead of content. Returns the memory; pending: it is a "
         'person\'s word, a reviewer is asked, go on. Example: {"memory_id": "<id>", "content": '

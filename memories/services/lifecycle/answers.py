@@ -104,10 +104,13 @@ def quotes_forgotten(answer: Answer, forgotten: Collection[str]) -> bool:
 
 def refuse_quotes(answers: Iterable[Answer], forgotten: Collection[str]) -> None:
     """Raise `InvalidError` if a text in answers has one of the hashes of `forgotten_quotes`."""
-    if any(quotes_forgotten(answer, forgotten) for answer in answers):
-        raise InvalidError(
-            "answers", "One of them is exactly what was forgotten before.", cause=FORGOTTEN_BEFORE
-        )
+    for position, answer in enumerate(answers):
+        if quotes_forgotten(answer, forgotten):
+            raise InvalidError(
+                "answers",
+                f"Answer {position} is exactly what was forgotten before; leave it out.",
+                cause=FORGOTTEN_BEFORE,
+            )
 
 
 def _hashes(answer: Answer) -> set[str]:

@@ -28,7 +28,7 @@ _ANSWERS = {
     "maxItems": 3,
     "items": {
         "type": "object",
-        "properties": {"question": _TEXT, "answer": _TEXT},
+        "properties": {"question": _TEXT, "answer": _TEXT, "was": _TEXT},
         "required": ["question", "answer"],
         "additionalProperties": False,
     },
@@ -152,7 +152,9 @@ _SAID: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
     "remember": (
         "Store one plain statement that a later conversation needs: a decision, preference, owner, "
         "limit or date. Not for chatter, guesses or credentials. Give `answers`: up to three short "
-        "questions that it answers, each with the value alone. Returns the outcome: created, "
+        "questions that it answers, each naming its subject and its limits in full, with the value "
+        "alone; of what is allowed or required, a yes/no question, too; `was` only if the "
+        "statement says what it replaced. Returns the outcome: created, "
         "merged, duplicate, kept_apart (it contradicts another memory and people are asked), or "
         "pending (a person must agree, go on).",
         {"content": _TEXT, "answers": _ANSWERS},
@@ -166,8 +168,8 @@ _SAID: dict[str, tuple[str, Mapping[str, Any], tuple[str, ...]]] = {
         ("query",),
     ),
     "revise": (
-        "Correct the wording of one memory, by the id that recall returned. If the fact itself has "
-        "changed, remember the new one instead.",
+        "Correct the wording of one memory, by the id that recall returned; answers whose words "
+        "are gone are dropped. If the fact itself has changed, remember the new one instead.",
         {"id": _TEXT, "content": _TEXT},
         ("id", "content"),
     ),

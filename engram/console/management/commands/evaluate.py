@@ -311,8 +311,10 @@ def _check_options(options: dict[str, Any]) -> None:
         raise InputError("--agent goes with --conflicts")
     if options["answers"] and not options["conflicts"]:
         raise InputError("--answers goes with --conflicts")
-    if options["model"] and (options["agent"] or not (options["conflicts"] or options["judge"])):
-        raise InputError("--model goes with --conflicts, without --agent, and with --judge")
+    if options["model"] and not (options["conflicts"] or options["judge"]):
+        raise InputError("--model goes with --conflicts or with --judge")
+    if options["model"] and options["agent"]:
+        raise InputError("--model does not go with --agent")
     if options["orders"] and not options["judge"]:
         raise InputError("--orders goes with --judge")
     if (options["extractor"] or options["against"]) and not options["extraction"]:
