@@ -12,12 +12,12 @@ from conflicts.core.comparable import (
     scope_words,
 )
 from conflicts.core.conditions import are_under_conditions
-from conflicts.core.cues import Cue
+from conflicts.core.cues import PASSING, SETTLES, Cue
 from conflicts.core.rules import one_sentence
 from conflicts.core.rules.other_things import are_of_other_things
 from conflicts.core.rules.pair import Clash, FactPair
 from conflicts.core.rules.registry import NAMES_DIFFER, OTHER_WORDS
-from conflicts.core.settled import SETTLES, is_settled
+from conflicts.core.settled import is_settled
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core import claims
@@ -31,19 +31,9 @@ NAMED_WEIGHT: Final = 1.5  # of what the scope of one text and the words of the 
 SURE_COSINE: Final = 0.70
 MIN_SURE_NEARNESS: Final = 0.65  # below the cosine, for what claim comparison is sure of
 SURE_CONFIDENCE: Final = 0.85
-_NO_STANDING_CLAIM: Final = (Cue.TEMPORARY, Cue.PAST, Cue.EVENT, Cue.PROGRESS, Cue.SWITCH)
+_NO_STANDING_CLAIM: Final = (*PASSING, Cue.PAST, Cue.SWITCH)
 _CHANGES: Final = frozenset(SETTLES) | {Cue.END}
-_MOVES_ON: Final = (
-    Cue.SWITCH,
-    Cue.ADJUST,
-    Cue.RETURN,
-    Cue.AGAIN,
-    Cue.SETTLE,
-    Cue.EVENT,
-    Cue.PROGRESS,
-    Cue.TEMPORARY,
-    Cue.PAST,
-)
+_MOVES_ON: Final = (*SETTLES, *PASSING, Cue.PAST)
 
 
 def find_clash(timeline: Timeline, older: int, newer: int) -> Clash | None:

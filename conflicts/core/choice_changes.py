@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Final
 
 from conflicts.core.comparable import is_comparable
-from conflicts.core.cues import Cue
+from conflicts.core.cues import NO_STANDING_CLAIM, Cue
 from conflicts.core.reversals import ANNOUNCES, Reversal, is_taken_back
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
@@ -38,7 +38,6 @@ _USE: Final = frozenset(
         "api app backend base build built ci code install project run set stack test tests written"
     )
 )
-_NO_CLAIM: Final = (Cue.SWITCH, Cue.ADJUST, Cue.EVENT, Cue.TEMPORARY, Cue.PROGRESS, Cue.PAST)
 
 
 def find_choice_returns(timeline: Timeline, change: int) -> Iterator[Reversal]:
@@ -96,11 +95,9 @@ def _others_of_kind(product: str) -> tuple[str, ...]:
 def _may_be_left(timeline: Timeline, earlier: int, turn: Statement) -> bool:
     """Return whether an older fact states the use of a product, and names no other matter."""
     old = timeline.statements[earlier]
-    if old.stems != _products(old):
+    if old.stems != _products(old) or old.fact.scope != turn.fact.scope:
         return False
-    return (
-        old.fact.scope == turn.fact.scope and is_comparable(old, turn) and not old.has(*_NO_CLAIM)
-    )
+    return is_comparable(old, turn) and not old.has(*NO_STANDING_CLAIM)
 
 
 def _restates(timeline: Timeline, earlier: int, change: int, restated: int, brought: str) -> bool:

@@ -14,9 +14,9 @@ from typing import Final
 
 from conflicts.core.left_values import left_and_stated, place_in
 from memories.core.cases import build_case
-from memories.core.claim_types import Term
+from memories.core.claim_types import VALUE_KINDS, Term
 from memories.core.claims import compare
-from memories.core.quoting import legible
+from memories.core.quoting import legible_line
 from memories.core.reading import read_cached
 
 MAX_CHARS: Final = 400  # of a statement; longer ones are not compared here
@@ -25,7 +25,6 @@ MAX_VALUE_WORDS: Final = 5
 MAX_WORDS_UNCOUNTED: Final = 3  # of values without a digit: longer ones are phrases
 MAX_HEADING_CHARS: Final = 90
 MIN_COMMON_SHARE: Final = 0.5
-_VALUES: Final = frozenset({"quantity", "date", "version", "label"})
 _WORD: Final = re.compile(r"[^\s“”\"()\[\]]{0,80}[^\s“”\"()\[\].,;:!?]")
 _DENIES: Final = re.compile(r"(?:not|never|no|none|nothing|without|but|cannot|\w{1,20}n['’]t)\Z")
 _REST: Final = re.compile(r"[.;:!?](?=\s|\Z)|,")
@@ -61,7 +60,7 @@ def contrast_of(older: str, newer: str) -> Contrast | None:
     place where one sentence is filled otherwise, a value of one kind that each text gives once, and
     what claim comparison finds.
     """
-    older, newer = _line(older), _line(newer)
+    older, newer = legible_line(older), legible_line(newer)
     if max(len(older), len(newer)) > MAX_CHARS or older.casefold() == newer.casefold():
         return None
     ways = (_by_change, _in_one_frame, _by_values, _by_claims)
@@ -135,7 +134,7 @@ def head_of(older: str, newer: str) -> str:
     found = contrast_of(older, newer)
     if found is None:
         return ""
-    text = _line(older if found.newer_changes else newer)
+    text = legible_line(older if found.newer_changes else newer)
     start, end = found.older_at if found.newer_changes else found.at
     rest = text[end:]
     either = _either(found.older, found.newer)
@@ -154,10 +153,6 @@ def _either(older: str, newer: str) -> str:
     if len(one) > 1 and one[1:] == other[1:]:
         return f"{one[0]} or {newer}"
     return f"{older} or {newer}"
-
-
-def _line(text: str) -> str:
-    return " ".join(legible(text).split())
 
 
 def _by_change(older: str, newer: str) -> Contrast | None:
@@ -207,7 +202,7 @@ def _by_values(older: str, newer: str) -> Contrast | None:
 
 def _values(text: str) -> Iterator[Term]:
     for claim in read_cached(text).claims:
-        yield from (term for term in claim.terms if term.kind in _VALUES)
+        yield from (term for term in claim.terms if term.kind in VALUE_KINDS)
 
 
 def _dimension(term: Term) -> tuple[str, str]:

@@ -33,6 +33,13 @@ class Cue(Enum):
     PROGRESS = "progress"  # a step of something under way
 
 
+PASSING: Final = (Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS)  # nothing lasting
+NO_STANDING_CLAIM: Final = (*PASSING, Cue.PAST, Cue.SWITCH, Cue.ADJUST)
+GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
+SETTLES: Final = (*GOES_BACK, Cue.SWITCH, Cue.ADJUST)
+REPLACES: Final = (*GOES_BACK, Cue.SWITCH, Cue.END)
+
+
 _DATE = (
     rf"(?:{WEEKDAY_PATTERN}|\d{{1,2}}\.?\s{MONTH_PATTERN}|{MONTH_PATTERN}\s\d{{1,2}}|"
     rf"\d{{4}}-\d{{2}}|{MONTH_PATTERN})"

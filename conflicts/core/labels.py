@@ -16,7 +16,7 @@ from typing import Final
 
 from memories.core.alignment import TermPair, kinds_of
 from memories.core.cases import Case, build_case, is_agent_slot
-from memories.core.claim_types import Claim, Term
+from memories.core.claim_types import VALUE_KINDS, Claim, Term
 from memories.core.claims import compare
 from memories.core.lexicon import concept_of, opposites_of
 from memories.core.reading import read_cached
@@ -29,7 +29,6 @@ _TOKEN: Final = re.compile(r"[^\W_][\w'’.:/-]{0,60}(?<![.:/'’-])|[^\W_]")
 _POSSESSIVE: Final = re.compile(r"['’]s?$")
 _NAMING: Final = frozenset({"name", "label"})
 _ABOUT: Final = frozenset({"subject", "condition"})
-_VALUES: Final = frozenset({"quantity", "date", "version", "label"})
 
 
 def is_sentence(text: str) -> bool:
@@ -228,7 +227,7 @@ def _gives_a_value(claim: Claim) -> bool:
 def _is_value(term: Term, claim: Claim) -> bool:
     is_agent = bool(claim.agent_prep) and term.prep == claim.agent_prep
     is_given = bool(term.prep) or any(map(str.isdigit, term.text))  # not "the weekly report"
-    return (term.kind in _VALUES and is_given) or is_agent or bool(kinds_of(term.key))
+    return (term.kind in VALUE_KINDS and is_given) or is_agent or bool(kinds_of(term.key))
 
 
 def _is_led_to_a_value(a: str, slot: Slot) -> bool:
@@ -243,7 +242,7 @@ def _is_led_to_a_value(a: str, slot: Slot) -> bool:
     words = _words_of(a)
     places = [i for i, word in enumerate(words) if word in named]
     values = [
-        i for i, word in enumerate(words) if word.term and word.term.kind in _VALUES - _NAMING
+        i for i, word in enumerate(words) if word.term and word.term.kind in VALUE_KINDS - _NAMING
     ]
     return bool(places and values) and places[-1] < values[0]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from conflicts.core.comparable import is_comparable, scope_words
-from conflicts.core.cues import Cue, enclosed_by
+from conflicts.core.cues import GOES_BACK, PASSING, Cue, enclosed_by
 from conflicts.core.opposites import denied_words
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
@@ -103,7 +103,7 @@ def _is_changed(timeline: Timeline, earlier: int, change: int) -> bool:
     old, turn = timeline.statements[earlier], timeline.statements[change]
     if not is_comparable(old, turn) or old.values & turn.values:
         return False
-    if old.has(Cue.EVENT, Cue.TEMPORARY, Cue.PROGRESS):
+    if old.has(*PASSING):
         return False
     if _keeps_figures(old, turn) or _leaves_other_value(old, turn):
         return False
@@ -271,7 +271,7 @@ def is_taken_back(timeline: Timeline, old: frozenset[str], change: int, restated
         shared = timeline.overlap(statement.stems & old)
         cosine = max(timeline.cosine(i, restated), timeline.cosine(i, change))
         is_about = cosine >= 0.6 or shared >= 3.0 or (shared >= 1.3 and cosine >= 0.4)
-        if is_about and statement.has(Cue.RETURN, Cue.AGAIN, Cue.SETTLE):
+        if is_about and statement.has(*GOES_BACK):
             return True
         if i > restated and shared >= 1.3 and cosine >= 0.45 and statement.has(Cue.SWITCH):
             return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from conflicts.core.comparable import is_less_trusted, is_real
-from conflicts.core.cues import Cue
+from conflicts.core.cues import SETTLES
 from conflicts.core.statements import Statement
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values, mentions
@@ -13,7 +13,6 @@ from memories.core.slot_comparison import are_other_slots
 from memories.core.slots import slot_of
 from memories.core.topic_words import named_stems
 
-SETTLES: Final = (Cue.SETTLE, Cue.SWITCH, Cue.ADJUST, Cue.RETURN, Cue.AGAIN)
 MIN_COSINE: Final = 0.45
 SETTLING_COSINE: Final = 0.60
 MIN_SLOT_WEIGHT: Final = 1.5

@@ -149,12 +149,13 @@ class Timeline:
         return MAX_WEIGHT * math.log(total / max(count, 2)) / math.log(total / 2)
 
     def overlap(self, stems: Collection[str]) -> float:
-        """Return the sum of the weights of ``stems``."""
-        return sum(map(self.weight, stems))
+        """Return the sum of the weights of ``stems``, the same in any order of a set."""
+        return math.fsum(map(self.weight, stems))
 
     def weigh(self, stems: Collection[str], a: Statement, b: Statement) -> float:
-        """Return the weight of stems shared by two facts; names of both count 1.5 times."""
-        return sum(self.weight(t) * (1.5 if t in a.names | b.names else 1.0) for t in stems)
+        """Return the weight of stems shared by two facts; names of either count 1.5 times."""
+        names = a.names | b.names
+        return math.fsum(self.weight(stem) * (1.5 if stem in names else 1.0) for stem in stems)
 
     def cosine(self, i: int, j: int) -> float:
         """Return the cosine of two facts; without an embedding, its estimate from shared words."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from memories.core import dates, measures
 from memories.core.calendar_words import WORKDAYS
-from memories.core.claim_types import Claim, Term
+from memories.core.claim_types import VALUE_KINDS, Claim, Term
 from memories.core.lexicon import KINDS, concept_of, opposites_of
 from memories.core.reasons import Difference
 from memories.core.tokeniser import stem
@@ -64,7 +64,6 @@ class Alignment:
 
 
 _Test = Callable[[Term, Term, Alignment], str]
-_VALUES = frozenset(["quantity", "date", "version", "label"])
 _WORDS = frozenset(["word", "name"])
 
 
@@ -258,7 +257,7 @@ def _match_values(found: Alignment) -> None:
 
 
 def _values(terms: Sequence[Term]) -> list[Term]:
-    return [term for term in terms if term.kind in _VALUES]
+    return [term for term in terms if term.kind in VALUE_KINDS]
 
 
 def _find_agreement(a: Term, b: Term, found: Alignment) -> str:

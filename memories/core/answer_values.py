@@ -17,6 +17,7 @@ from memories.core.topic_words import names, stems, tokens
 
 MAX_CHARS: Final = 300  # longer answers are not compared
 _KEPT: Final = 4096
+_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
 _YES_NO: Final = re.compile(
     r"^\W*(?:(?P<yes>yes|true|always)|(?P<no>no(?!\s(?:more|less|fewer|later|earlier)\sthan\b)|not|never|false|none|nobody|"
     r"nothing|neither))\b[\s,;:.–-]*(?P<rest>.*)$",
@@ -78,6 +79,11 @@ def compare_values(a: str, b: str) -> ValueRelation:
 def is_yes_or_no(answer: str) -> bool:
     """Return whether an answer begins with yes or no."""
     return bool(_YES_NO.match(answer))
+
+
+def is_yes(answer: str) -> bool:
+    """Return whether an answer begins with yes."""
+    return bool(_YES.match(answer))
 
 
 def denies_all(answer: str) -> bool:

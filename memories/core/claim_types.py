@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from memories.core.measures import Quantity
 
@@ -11,6 +11,7 @@ Modality = Literal["fact", "question", "proposal", "hypothetical", "quote", "his
 TransitionKind = Literal["switch", "end", "return", "start"]
 Region = Literal["subject", "predicate", "condition", "aside", "apposition"]
 TermKind = Literal["word", "name", "quantity", "date", "version", "label"]
+VALUE_KINDS: Final = frozenset({"quantity", "date", "version", "label"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ def other_code(a: str, b: str) -> str:
 
     Behind "by", "to" or "in" a name may be the value: "Refunds are handled by billing-api".
     """
+    if max(len(a), len(b)) > MAX_CHARS:
+        return ""
     a, b = a.replace("_", "-"), b.replace("_", "-")
     mine, theirs = _codes_of(a), _codes_of(b)
     are_shared = any(name in b for name in mine) or any(name in a for name in theirs)
@@ -38,6 +40,4 @@ def other_code(a: str, b: str) -> str:
 @lru_cache(maxsize=8192)
 def _codes_of(text: str) -> frozenset[str]:
     text = text.strip()
-    if len(text) > MAX_CHARS:
-        return frozenset()
     return frozenset(match["code"] for form in _SUBJECTS for match in form.finditer(text))

@@ -41,7 +41,7 @@ def other_longer_name(a: Claim, b: Claim) -> str:
     "Priya Nair" may be "Priya", and "Ana Maria Kolb" may be "Ana Kolb".
     """
     mine, theirs = _names_of(subject_of(a)), _names_of(subject_of(b))
-    for left, right in product(mine - theirs, theirs - mine):
+    for left, right in product(sorted(mine - theirs, key=str), sorted(theirs - mine, key=str)):
         if _are_two(left, right) or _are_two(right, left):
             return f"other subject: {left} vs {right}"
     return ""

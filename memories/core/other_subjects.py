@@ -104,7 +104,7 @@ def _is_in_name(claim: Claim, word: Term) -> bool:
 def _other_description(case: Case) -> str:
     """Return a reason when subjects put other words before one noun: "the back door", else ""."""
     mine, theirs = _described(case.a), _described(case.b)
-    for noun in mine.keys() & theirs.keys():
+    for noun in filter(theirs.__contains__, mine):
         words = (mine[noun], theirs[noun])
         if words[0] != words[1] and not _PLACES.isdisjoint(words):
             return f"other subject: {words[0]} {noun} vs {words[1]} {noun}"

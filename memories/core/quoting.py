@@ -51,6 +51,11 @@ def legible(text: str) -> str:
     return "".join(parts)
 
 
+def legible_line(text: str) -> str:
+    """Return a legible text as one line, with single blanks."""
+    return " ".join(legible(text).split())
+
+
 def _escape(character: str) -> str:
     if character in _KEPT:
         return character

@@ -39,11 +39,15 @@ _QUOTED: Final = re.compile(r"[\"“](?P<title>[A-Z][^\"“”,;:]{1,60})[\"”]
 _BOUND: Final = re.compile(r"^(?:a\smaximum\sof|up\sto|at\smost|no\smore\sthan|exactly)\s")
 
 
-@lru_cache(maxsize=4096)  # of short texts only
 def slot_of(text: str) -> Slot | None:
     """Return the slot that one sentence fills, None when it has another form."""
+    return _slot_of_short(text) if len(text) <= _MAX_CHARS else None
+
+
+@lru_cache(maxsize=4096)
+def _slot_of_short(text: str) -> Slot | None:
     text = text.strip().rstrip(".!")
-    if len(text) > _MAX_CHARS or _DAY_OF_MONTH.search(text) or is_of_part(text):
+    if _DAY_OF_MONTH.search(text) or is_of_part(text):
         return None
     text = _QUOTED.sub(_as_one_word, text)
     text = in_plain_order(_THOUSANDS.sub("", text))

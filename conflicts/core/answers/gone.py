@@ -11,12 +11,12 @@ from conflicts.core.answers.departures import Departure, read_departure
 from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.cues import Cue
 from conflicts.core.timeline import Timeline
+from memories.core.answer_values import is_yes
 from memories.core.answers import Answer
 from memories.core.topic_words import named_stems, names, stems
 
 MIN_STEMS: Final = 2
 _NO: Final = re.compile(r"^\W*no(?:\slonger|t\b)?\b", re.IGNORECASE)
-_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
 # "Does the old host still exist?", "Is Mireille still here?", "Is FTP in use?"
 _BEING: Final = re.compile(
     r"\b(?:still|any\s?more|in\suse|used|usable|exists?|existing|available|supported|running|alive|"
@@ -132,7 +132,7 @@ def _denies(answer: Answer, *, is_end: bool) -> bool:
     """
     if not _ASKS_YES_OR_NO.match(answer.question) or not _NO.match(answer.answer):
         return False
-    if is_end or (answer.was and _YES.match(answer.was)):
+    if is_end or (answer.was and is_yes(answer.was)):
         return True
     return bool(_STILL.search(answer.question) or _asks_who_stays(answer.question))
 

@@ -18,8 +18,8 @@ from conflicts.core.answers.pairs import (
 )
 from conflicts.core.answers.unaware import is_unaware
 from conflicts.core.comparable import is_less_trusted
-from conflicts.core.cues import Cue, cues, lengths_of_spans
-from conflicts.core.settled import SETTLES, is_settled
+from conflicts.core.cues import SETTLES, Cue, cues, lengths_of_spans
+from conflicts.core.settled import is_settled
 from conflicts.core.timeline import Timeline
 from memories.core.answer_values import compare_values, is_measured, is_name, mentions
 from memories.core.spelling import collapse

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -133,14 +134,17 @@ class AnswerIndex:
                 known = nearest.get(stated.position)
                 if stated.position != asked.position and (not known or cosine > known[0]):
                     nearest[stated.position] = (cosine, stated)
-        found = [
-            stated
-            for cosine, stated in nearest.values()
-            if self._is_nearest_of_its_fact(asked, stated, cosine)
-            and may_be_one_question(self._asked(asked), self._asked(stated), cosine)
-        ]
-        found.sort(key=lambda stated: stated.position)
-        return sorted((*found[1 - MAX_STATED :], asked), key=lambda stated: stated.position)
+        newest_first = sorted(nearest.values(), key=lambda one: -one[1].position)
+        found = islice(
+            (
+                stated
+                for cosine, stated in newest_first
+                if self._is_nearest_of_its_fact(asked, stated, cosine)
+                and may_be_one_question(self._asked(asked), self._asked(stated), cosine)
+            ),
+            MAX_STATED - 1,
+        )
+        return sorted((*found, asked), key=lambda stated: stated.position)
 
     def are_one(self, a: StatedAnswer, b: StatedAnswer, *, slack: float = 0.0) -> bool:
         """Return whether two answers, whose questions may be the same, surely are of one."""

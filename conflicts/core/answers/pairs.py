@@ -11,9 +11,8 @@ from conflicts.core import apart
 from conflicts.core.answers.index import StatedAnswer
 from conflicts.core.comparable import is_of_other_place, may_be_of_one_thing
 from conflicts.core.conditions import are_parted
-from conflicts.core.cues import Cue
+from conflicts.core.cues import GOES_BACK, SETTLES
 from conflicts.core.occasions import is_of_other_time
-from conflicts.core.settled import SETTLES
 from conflicts.core.statements import Statement, read
 from conflicts.core.subjects import LocatedText, are_of_other_subjects, note_of
 from conflicts.core.timeline import Timeline
@@ -26,7 +25,6 @@ from memories.core.answer_values import (
 from memories.core.topic_words import stems
 
 MIN_COMMON: Final = 2  # words of a question in the text that answers it
-_GOES_BACK: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
 # How long a statement of "this week" speaks for, and what takes time is measured.
 _RELATIVE: Final = re.compile(
     r"\b(?:this|next|last|coming)\s(?P<unit>week|sprint|month|quarter|term|season|year|time|spring|"
@@ -156,7 +154,7 @@ def says_it_was(new: StatedAnswer, value: str) -> bool:
 
 def tells_return(timeline: Timeline, new: StatedAnswer) -> bool:
     """Return whether an answer says that it is a change, or its memory that something is back."""
-    return new.answer.was is not None or timeline.has_cue(new.position, *_GOES_BACK)
+    return new.answer.was is not None or timeline.has_cue(new.position, *GOES_BACK)
 
 
 def announces_change(timeline: Timeline, new: StatedAnswer) -> bool:

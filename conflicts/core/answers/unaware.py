@@ -14,7 +14,7 @@ from conflicts.core.answers.several import (
 )
 from conflicts.core.comparable import is_real
 from conflicts.core.timeline import Timeline
-from memories.core.answer_values import compare_values, is_measured, is_yes_or_no, mentions
+from memories.core.answer_values import compare_values, is_measured, is_yes, is_yes_or_no, mentions
 from memories.core.one_more import is_one_more
 
 NEAR_QUESTION: Final = 0.70
@@ -24,7 +24,6 @@ _COMPLETION: Final = re.compile(
     r"live|merged|signed|approved|delivered|arrived|booked|paid|ordered|installed|started|begun)\b",
     re.IGNORECASE,
 )
-_YES: Final = re.compile(r"^\W*yes\b", re.IGNORECASE)
 # What something costs is a price that was set; what it did cost was paid once.
 _MEASURED: Final = re.compile(
     r"\b(?:how\s(?:long|much\stime|many\s(?:minutes|hours|days|weeks))\b[^?]{0,80}\s(?:take|takes|took)|"
@@ -44,7 +43,7 @@ def is_unaware(
     if not all(is_real(timeline.statements[one.position]) for one in (old, new)):
         return False
     asked = new.answer.question
-    if _COMPLETION.search(asked) and _YES.match(new.answer.answer):
+    if _COMPLETION.search(asked) and is_yes(new.answer.answer):
         return False
     texts = (timeline.facts[one.position].content for one in (old, new))
     if _MEASURED.search(asked) or is_one_more(*texts):

@@ -13,7 +13,7 @@ from conflicts.core.answers.question_words import names_its_thing
 from conflicts.core.answers.questions import MIN_COSINE
 from conflicts.core.answers.sorts import sort_of
 from conflicts.core.comparable import is_comparable
-from conflicts.core.cues import Cue
+from conflicts.core.cues import GOES_BACK, REPLACES, Cue
 from conflicts.core.facts import Finding
 from conflicts.core.questions import ANSWER_CHARS, quote
 from conflicts.core.rules.gone_then_used import is_replaced
@@ -39,9 +39,7 @@ RULE: Final = Rule(
     ),
 )
 CONFIDENCE: Final = 0.75
-_SPEAKS_OF_PAST: Final = (Cue.PAST, Cue.END, Cue.RETURN, Cue.AGAIN, Cue.SETTLE)
-# What is said of the thing after its end: that it is back, replaced, or that it is gone.
-_TELLS_MORE: Final = (Cue.RETURN, Cue.AGAIN, Cue.SETTLE, Cue.SWITCH, Cue.END)
+_SPEAKS_OF_PAST: Final = (*GOES_BACK, Cue.PAST, Cue.END)
 MIN_WEIGHT: Final = 0.8
 
 
@@ -162,7 +160,7 @@ def _is_used_later(
         i > gone.position
         and i != leaning.position
         and not named.isdisjoint(timeline.statements[i].stems)
-        and timeline.has_cue(i, *_TELLS_MORE)
+        and timeline.has_cue(i, *REPLACES)
         for i in sorted(near)
     )
 

@@ -46,7 +46,7 @@ def find_named(timeline: Timeline, index: AnswerIndex, fresh: Collection[int]) -
     """Return answers that name again what a change had left, to another question on its matter."""
     return [
         _make_finding(timeline, Return(None, change, restated))
-        for change, restated in sorted(_named_pairs(timeline, index, fresh), key=_positions)
+        for change, restated in sorted(_named_pairs(timeline, index, fresh), key=_order)
         if _is_named_again(timeline, index, change, restated)
     ]
 
@@ -66,8 +66,8 @@ def _named_pairs(
     return {(change, restated) for change, restated in found if restated.position > change.position}
 
 
-def _positions(pair: tuple[StatedAnswer, StatedAnswer]) -> tuple[int, int]:
-    return pair[0].position, pair[1].position
+def _order(pair: tuple[StatedAnswer, StatedAnswer]) -> tuple[tuple[int, str, str], ...]:
+    return tuple((one.position, one.answer.question, one.answer.answer) for one in pair)
 
 
 def _is_named_again(

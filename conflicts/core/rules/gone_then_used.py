@@ -9,7 +9,7 @@ from typing import Final
 
 from conflicts.core.absence import absent_stems
 from conflicts.core.comparable import is_comparable, scope_words
-from conflicts.core.cues import Cue, enclosed_by
+from conflicts.core.cues import PASSING, REPLACES, Cue, enclosed_by
 from conflicts.core.facts import Finding
 from conflicts.core.numbered_things import are_of_other_numbers
 from conflicts.core.reversals import DEATH
@@ -36,20 +36,7 @@ MIN_COSINE: Final = 0.25
 MIN_NAMED_COSINE: Final = 0.15  # where both name the thing, and hardly anybody else does
 SURE_WEIGHT: Final = 3.0  # of what is gone, by two rare words at least
 MOST_NEARER: Final = 5  # so many facts nearer to one of the two are too many
-_NO_STANDING_CLAIM: Final = (
-    Cue.SWITCH,
-    Cue.ADJUST,
-    Cue.TEMPORARY,
-    Cue.EVENT,
-    Cue.PROGRESS,
-)
-_REPLACES: Final = (
-    Cue.SWITCH,
-    Cue.SETTLE,
-    Cue.RETURN,
-    Cue.AGAIN,
-    Cue.END,
-)
+_NO_STANDING_CLAIM: Final = (*PASSING, Cue.SWITCH, Cue.ADJUST)
 # What somebody was to others stays so, as do what somebody made and is known for.
 _KNOWN_FOR: Final = re.compile(
     r"\b(?:child|son|daughter|mother|father|parent|brother|sister|famous|remembered|namesake|"
@@ -216,7 +203,7 @@ def is_replaced(timeline: Timeline, leaning: int, end: int, thing: frozenset[str
         shared = timeline.overlap(common)
         words, near = shared >= 1.3, cosine >= 0.5
         is_about = cosine >= 0.6 or shared >= 3.0 or (words and len(common) > 1 and cosine >= 0.35)
-        if is_about and other.has(*_REPLACES):
+        if is_about and other.has(*REPLACES):
             return True
         if i > end and near and words:
             return True

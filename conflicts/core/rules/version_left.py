@@ -6,7 +6,7 @@ import re
 from typing import Final
 
 from conflicts.core.comparable import is_comparable
-from conflicts.core.cues import Cue
+from conflicts.core.cues import NO_STANDING_CLAIM
 from conflicts.core.facts import Finding
 from conflicts.core.rules.rule import DATE_FORMAT, Rule
 from conflicts.core.stale import make_stale
@@ -63,7 +63,7 @@ def find(timeline: Timeline, older: int, newer: int) -> Finding | None:
     old, new = timeline.statements[older], timeline.statements[newer]
     if timeline.cosine(older, newer) < MIN_COSINE or not is_comparable(old, new):
         return None
-    if old.has(Cue.SWITCH, Cue.ADJUST, Cue.TEMPORARY, Cue.EVENT, Cue.PROGRESS, Cue.PAST):
+    if old.has(*NO_STANDING_CLAIM):
         return None
     mine, theirs = _versions(old), _versions(new)
     if _is_of_other_system(text, old.fact.content):
