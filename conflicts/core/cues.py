@@ -59,13 +59,21 @@ _GREW: Final = (
     r"|(?<!\bbe\s)(?:reached\s(?:\w+\s){0,2}\d|became\s(?:the|an?|our)\b|(?<=\w\s)merged\b)"
 )
 
+# Behind "exercise", "draft" or "replacement" they name a real thing: "the exercise room".
+_THINGS: Final = (
+    r"(?:rooms?|halls?|labs?|studios?|gyms?|pools?|yards?|areas?|cent(?:re|er)s?|desks?|boards?|books?"
+    r"|bikes?|mats?|machines?|equipment|class(?:es)?|workshops?|instructors?|teachers?|beers?|horses?"
+    r"|parts?|bulbs?|bus(?:es)?|keys?|cards?|filters?|batter(?:y|ies)|drivers?)"
+)
+
 _PATTERNS: Final[dict[Cue, str]] = {
     Cue.SWITCH: rf"""
         moved\b(?!\s(?:house|on)\b) | moves?\s(?:to|from|over)\b | migrat(?:ed|ion|es)
-        | switch(?:ed|es|ing)?\b(?!\s(?:on|off)\b) | replac(?:es|ement) | swapped | flipped
+        | switch(?:ed|es|ing)?\b(?!\s(?:on|off)\b) | replaces
+        | replacement(?!s?\s{_THINGS}\b) | swapped | flipped
         | (?:(?<!\bis\s)(?<!\bare\s)(?<!\bnever\s)replaced|replaced\s(?:by|with))\b
         | upgraded
-        | downgraded | converted | relocated | repointed | reassigned | transferred
+        | downgraded | (?<!\bthe\s)converted | relocated | repointed | reassigned | transferred
         | renamed | changed\s(?:[\w\s'-]{{1,60}}\s)?(?:from|to)\b | cut[- ]?over\b
         | (?:took|taken|takes)\sover | hand(?:ed|s)?\sover\b(?!\s(?:against|the\skey))
         | dropped\s(?:the|our|its|all)\b | turned\s(?:on|off)
@@ -90,7 +98,7 @@ _PATTERNS: Final[dict[Cue, str]] = {
         dropped\b(?=\s(?:the|our|its|all|to)\b) | raised?\b | lowered\b | {_GREW}
         | bumped | extended\sto
         | introduced | shipped\b | (?:we|has|have|was|were|been|team|board)\sadopted
-        | adopted\s(?:by|as)\b | bec[ao]mes?\sthe\b | scaled\s(?:up|down|to) | effective
+        | adopted\s(?:by|as)\b | bec[ao]mes?\sthe\b | scaled\s(?:up|down|to) | (?<![\w-])effective\b
         | \bput\s\w+\son\b
         | decided\sto\s(?:use|move|switch|go|drop|stop|replace|adopt|retire|run|keep|take)\b
         | consolidated | rolled\sout | opted\sfor | settled\son
@@ -193,20 +201,21 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | for\sthe\s(?:season|summer|winter|event)\b | \bexceptionally\b
         | \bas\s(?:a\s)?deputy\b
     """,
-    Cue.UNREAL: r"""
-        ^idea\b | \bidea\s?: | \bproposal\b | propos(?:ed|es|ing)\b
+    Cue.UNREAL: rf"""
+        ^idea\b | \bidea\s?: | \bproposal\b(?!\s{_THINGS}\b) | propos(?:ed|es|ing)\b
         | could\s(?:use|try|move|switch|go|also|consider|do|become|run|replace)\b
         | could\sbe\s(?:an?|used|moved|replaced)\b | \bmight\b | \bmaybe\b | \bperhaps\b
         | option(?:s)?\s(?:for|are|is)\b | leaning\stowards | considering | evaluating
         | would\sbe\b | should\swe\b | do\swe\b
         | \bif\swe\s(?:were|did|had|could|would|\w+ed)\b | \bto\stry\b | trial\srun
         | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
-        | \bdraft\b(?!\s(?:\w+s|that|which|older|stays)\b) | quoted\b | game\s?day | tabletop
-        | (?<!writing\s)(?<!written\s)exercise\b | simulat | hypothetical
+        | \bdraft\b(?!\s(?:\w+s|that|which|older|stays|{_THINGS})\b) | quoted\b | game\s?day | tabletop
+        | (?<!writing\s)(?<!written\s)exercise\b(?!\s{_THINGS}\b)
+        | simulat(?!ors?\b) | hypothetical
         | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)(?<!\bwho\s)\bwants?\sto\b | compared\b
         | \basked\swhether
         | suggest(?:s|ed|ion)\b | recommend(?:s|ed|ation)?\b | thinking\s(?:about|of)
-        | brainstorm | \brfc\b | prototype | \bpoc\b | proof\sof\sconcept
+        | brainstorm | \brfc\b | prototype(?!\s{_THINGS}\b) | \bpoc\b | proof\sof\sconcept
         | \bmock\b(?!-?ups?\b) | \bjoke\b
         | rumou?r | hearsay | imagine\b | shortlist(?:ed)?\s(?:are|is)\b | was\sasked\sabout
         | wishes?\b

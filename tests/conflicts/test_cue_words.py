@@ -27,6 +27,15 @@ from tests.conflicts.test_core_detective import story
         ("The lost property desk keeps umbrellas for 14 days.", Cue.EVENT),
         ("An abandoned to-do list is deleted after a year.", Cue.EVENT),
         ("Our lost property desk keeps umbrellas for 14 days.", Cue.EVENT),
+        ("The exercise room opens at 6:30.", Cue.UNREAL),
+        ("The flight simulator opens at nine.", Cue.UNREAL),
+        ("The prototype workshop is in hall 3.", Cue.UNREAL),
+        ("The proposal desk is on floor two.", Cue.UNREAL),
+        ("The draft beer costs 4 euros.", Cue.UNREAL),
+        ("The cost-effective canteen closes at two.", Cue.ADJUST),
+        ("The effectiveness of the vaccine is 95 %.", Cue.ADJUST),
+        ("Replacement parts are in room 4.", Cue.SWITCH),
+        ("The converted barn seats 90 guests.", Cue.SWITCH),
     ],
 )
 def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:
@@ -36,6 +45,12 @@ def test_words_of_other_meanings_are_no_cue(text: str, cue: Cue) -> None:
 @pytest.mark.parametrize(
     ("text", "cue"),
     [
+        ("In the exercise the north gate is shut.", Cue.UNREAL),
+        ("Simulated outage: the west region is down.", Cue.UNREAL),
+        ("The prototype uses SQLite.", Cue.UNREAL),
+        ("Effective June the fee is 5 euros.", Cue.ADJUST),
+        ("The replacement of the pump is done.", Cue.SWITCH),
+        ("We converted the barn to a hall.", Cue.SWITCH),
         ("Lena stands in for Tom.", Cue.TEMPORARY),
         ("A mock of the API answers.", Cue.UNREAL),
         ("In the fire exercise the east door is locked.", Cue.UNREAL),
