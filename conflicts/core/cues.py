@@ -209,7 +209,8 @@ _PATTERNS: Final[dict[Cue, str]] = {
         | would\sbe\b | should\swe\b | do\swe\b
         | \bif\swe\s(?:were|did|had|could|would|\w+ed)\b | \bto\stry\b | trial\srun
         | what\sif | \bspike\b | tried\s(?:a|an|out)\b | not\sshipped | experiment\b
-        | \bdraft\b(?!\s(?:\w+s|that|which|older|stays|{_THINGS})\b) | quoted\b | game\s?day | tabletop
+        | \bdraft\b(?!\s(?:\w+s|that|which|older|stays|{_THINGS})\b) | quoted\b
+        | game\s?day | tabletop
         | (?<!writing\s)(?<!written\s)exercise\b(?!\s{_THINGS}\b)
         | simulat(?!ors?\b) | hypothetical
         | scenario | \bplan(?:s|ned)?\sto\b | (?<!\byou\s)(?<!\bwho\s)\bwants?\sto\b | compared\b
