@@ -9,7 +9,7 @@ gets another card instead, together with one member of the first.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -131,17 +131,24 @@ def place(
     # What a caller reported is listed, so it joins nothing that is only counted.
     cards = {c.id: replace(c, unlisted=frozenset()) if is_reported else c for c in open_cards}
     placed: list[Placement] = []
+    opened: dict[int, OpenCard] = {}  # of `placed`, by position
+    verdicts: dict[LineagePair, list[DecidedPair]] = defaultdict(list)
+    for verdict in decided:
+        verdicts[verdict.pair].append(verdict)
     waiting = deque(shorten(finding, lineage_of, claim_of) for finding in findings)
     while waiting:
         finding = waiting.popleft()
         lineages = tuple(dict.fromkeys(lineage_of[i] for i in finding.fact_ids))
-        opened = {i: _as_card(one) for i, one in enumerate(placed) if one.action == "open"}
-        full = _full(lineages, [*cards.values(), *opened.values()], is_other)
-        if is_reported and full:
+        full = is_reported and _full(lineages, [*cards.values(), *opened.values()], is_other)
+        if full:
             waiting.appendleft(beside_full_card(finding, full, lineage_of, claim_of))
             continue
-        settled = {d.pair for d in decided if _settles(d, finding, claim_of, same_claim)}
-        undecided = {pair for pair in _pairs(lineages) if pair not in settled}
+        # All are asked, so that what is not known yet is compared at once.
+        answers = {
+            pair: [_settles(one, finding, claim_of, same_claim) for one in verdicts.get(pair, ())]
+            for pair in _pairs(lineages)
+        }
+        undecided = {pair for pair, is_settled in answers.items() if not any(is_settled)}
         card = _best_card(lineages, cards.values(), is_other)
         sibling = _first_card(lineages, opened, is_other)
         into = card or opened.get(sibling)
@@ -157,6 +164,7 @@ def place(
             cards[card.id] = _widen(card, placement)
         elif sibling in opened:
             placed[sibling] = _fold(placed[sibling], placement)
+            opened[sibling] = _as_card(placed[sibling])
         else:
             reopened, before = _find_touched_verdicts(
                 finding, lineages, claim_of, decided, same_claim
@@ -164,6 +172,7 @@ def place(
             placed.append(
                 replace(placement, action="open", reopened_from=reopened, decided_before=before)
             )
+            opened[len(placed) - 1] = _as_card(placed[-1])
     return placed
 
 
