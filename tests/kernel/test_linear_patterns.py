@@ -245,7 +245,8 @@ def test_patterns_are_found_wherever_they_are_kept() -> None:
 def test_a_quadratic_pattern_is_recognised() -> None:
     for pattern in (r"\s+x", r"[.!?]+\s", r"from\s+[^,]{2,50}?\s+the", r"x(?=.*y)", r"(?:a|a)*b",
                     r"when.*?(?:[,.]|$)"):  # fmt: skip
-        assert next(slow_texts(re.compile(pattern)), None), pattern
+        # Once is enough: a moment in which the machine did something else hides it.
+        assert any(next(slow_texts(re.compile(pattern)), None) for _ in range(5)), pattern
     for pattern in (r"(?<!\s)\s++x", r"a{1,30}b", r"\w+"):
         assert not list(slow_texts(re.compile(pattern))), pattern
 
