@@ -144,11 +144,11 @@ def place(
             waiting.appendleft(beside_full_card(finding, full, lineage_of, claim_of))
             continue
         # All are asked, so that what is not known yet is compared at once.
-        answers = {
+        judged = {
             pair: [_settles(one, finding, claim_of, same_claim) for one in verdicts.get(pair, ())]
             for pair in _pairs(lineages)
         }
-        undecided = {pair for pair, is_settled in answers.items() if not any(is_settled)}
+        undecided = {pair for pair, is_settled in judged.items() if not any(is_settled)}
         card = _best_card(lineages, cards.values(), is_other)
         sibling = _first_card(lineages, opened, is_other)
         into = card or opened.get(sibling)

@@ -45,7 +45,7 @@ def labels_of(text: str, besides: str) -> Labels:
     for match in (*_IN_WORDS.finditer(text), *_ORDERED.finditer(text)):
         noun, label = match["noun"].lower(), match["label"].lower()
         is_numbered = label in ORDINALS or stem(noun) in _NUMBERED_NOUNS
-        # The pattern takes "\u017fecond" for "second", the tables do not.
+        # A pattern that ignores case takes a long s for an "s"; the tables do not.
         number = _COUNTED.get(label) or ORDINALS.get(label)
         if number and is_numbered and noun not in PREPOSITIONS:
             found.setdefault(concept_of(noun), set()).add(str(number))

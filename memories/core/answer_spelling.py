@@ -81,6 +81,6 @@ def _as_minutes(match: re.Match[str]) -> str:
 def _as_percent(match: re.Match[str]) -> str:
     """Return a fraction as a whole percentage, as people round it: a third is 33 %."""
     count = _COUNTS.get((match["count"] or match["quarters"] or "").lower(), 1)
-    # The pattern takes "th\u0131rd" for "third", the table does not.
+    # A pattern that ignores case takes a dotless i for an "i"; the table does not.
     part = _PARTS.get((match["part"] or "quarter").lower())
     return f"{round(100 * count / part)} %" if part else match[0]

@@ -442,3 +442,16 @@ def test_new_keys_do_not_lift_each_others_cap_and_a_known_one_does(tenant: Tenan
     assert judge(known, other, one).json()["outcome"] == "opened"
     third, fourth, _ = contradict(tenant, known)
     assert judge(tenant.agent, fourth, third).json()["outcome"] == "known"
+
+
+def test_a_replaced_memory_names_what_took_its_place(tenant: Tenant) -> None:
+    old, other = commit_pair(tenant)
+    new = commit(tenant, STREET, supersedes=old)
+    refused = judge(tenant.agent, old, other)
+    assert refused.status_code == 409
+    assert [error["message"] for error in refused.json()["errors"]] == [new]
+    refused = judge(tenant.agent, other, old)
+    assert refused.status_code == 422
+    assert "That memory is superseded" in refused.json()["detail"]
+    refused = judge(tenant.agent, other, str(uuid4()))
+    assert "There is no live memory of this id" in refused.json()["detail"]

@@ -120,6 +120,7 @@ def test_the_same_answer_twice_counts_once(tenant: Tenant) -> None:
         ([{"question": "Who?", "answer": "x", "was": "x" * 501}], "answers.0.was"),
         ([{"question": "Who?", "answer": "who"}], "answers.0.answer"),
         ([{"question": "Who?", "answer": "Ann", "was": "ann."}], "answers.0.was"),
+        ([{"question": "Who?", "answer": "Ann", "was": "who?"}], "answers.0.was"),
         ([{"question": "Who?", "answer": "x", "why": "y"}], "answers.0.why"),
         ([{"question": 5, "answer": "x"}], "answers.0.question"),
         ([{"question": "Who?", "answer": ["x"]}], "answers.0.answer"),
@@ -146,6 +147,19 @@ def test_bad_answers_are_refused_and_nothing_is_stored(
     assert f"memories.1.{field}" in {one["field"] for one in refused.json()["errors"]}
     with in_workspace(tenant.workspace):
         assert not Memory.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("answers", "said"),
+    [
+        ([{"question": f"Who {n}?", "answer": "x"} for n in range(4)], "At most 3; send others"),
+        (["Who?"], "Must be an object with `question` and `answer`."),
+        ({"question": "Who?", "answer": "x"}, "Must be a list of objects"),
+    ],
+)
+def test_a_refusal_says_how_answers_are_sent(tenant: Tenant, answers: Any, said: str) -> None:
+    refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": answers})
+    assert said in refused.json()["detail"]
 
 
 def test_a_question_of_200_kilobytes_is_refused(tenant: Tenant) -> None:
@@ -335,6 +349,7 @@ def test_answers_that_repeat_a_forgotten_statement_are_refused(tenant: Tenant) -
     refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": [quoting]})
     assert refused.status_code == 422
     assert refused.json()["type"] == "/problems/forgotten-before"
+    assert "Answer 0 is exactly" in refused.json()["detail"]
     asking = {"question": secret.replace(".", "?"), "answer": "yes, since spring"}
     refused = tenant.agent.post("memories", {"content": STATEMENT, "answers": [asking]})
     assert refused.json()["type"] == "/problems/forgotten-before"
