@@ -219,6 +219,19 @@ async def test_the_cursor_of_an_answer_leads_to_the_next_page(tenant: Tenant) ->
     assert len({one["question"] for one in known}) == 4
 
 
+async def test_what_was_known_at_a_time_is_listed_and_shown(tenant: Tenant) -> None:
+    for day, name in ((1, "Ada"), (20, "Ben")):
+        answers = [{"question": "Who greases the crane?", "answer": name}]
+        body = {"content": f"{name} greases the crane.", "answers": answers,
+                "observed_at": f"2026-01-{day:02}T09:00:00Z"}  # fmt: skip
+        assert (await thread(tenant.agent.post, "memories", body)).status_code == 201
+    then = {"about": "known", "as_of": "2026-01-10T00:00:00Z"}
+    async with opened() as door, door.client(tenant.reader) as client:
+        (listed,) = said(await client.call_tool("questions", then))["results"]
+        shown = said(await client.call_tool("questions", {**then, "id": listed["id"]}))
+    assert (listed["answer"], shown["answer"]) == ("Ada", "Ada")
+
+
 BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("recall", {"memory_id": "asks"}, "memory_id"),
     ("recall", {"memory_id": "../keys"}, "memory_id"),
@@ -235,6 +248,8 @@ BAD: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("questions", {"about": "asks", "id": str(uuid4())}, "id"),
     ("questions", {"about": "conflicts", "id": "quality"}, "id"),
     ("questions", {"about": "known", "id": str(uuid4()), "q": "x"}, "id"),
+    ("questions", {"about": "conflicts", "id": str(uuid4()), "as_of": "2026-01-10"}, "id"),
+    ("questions", {"about": "conflicts", "as_of": "2026-01-10"}, "as_of"),
     ("questions", {"about": "weather"}, "about"),
     ("questions", {"about": ["known"]}, "about"),
     ("questions", {"q": ["a", "b"], "about": "known"}, "q"),

@@ -100,9 +100,10 @@ def questions(arguments: Arguments) -> Call:
         return Call("GET", LISTS[about], query={"limit": LIST_LIMIT, **status, **asked})
     if about == "asks":
         raise ArgumentError("id: Asks have no more than the list shows; leave it out.")
-    if len(asked) > 1:
+    moment = {"as_of": asked["as_of"]} if about == "known" and "as_of" in asked else {}
+    if without(asked, "id", *moment):
         raise ArgumentError("id: Not together with filters.")
-    return Call("GET", f"{LISTS[about]}/{id_of(asked, 'id')}")
+    return Call("GET", f"{LISTS[about]}/{id_of(asked, 'id')}", query=moment)
 
 
 def answer(arguments: Arguments) -> Call:

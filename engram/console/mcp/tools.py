@@ -62,11 +62,11 @@ TOOLS = (
         "Remember a statement",
         "Store one plain statement that a later conversation needs: a decision, preference, owner, "
         "limit or date. Not for chatter, guesses, plans nobody decided, or credentials. Give "
-        "`answers`: one to three short questions that it answers, each naming its subject and its "
-        "limits (place, condition) in full, with the value alone; of what is allowed or required, "
-        "a yes/no question, too; `was` only if the statement says what it replaced. Returns "
-        "outcome (created, merged, duplicate, kept_apart: a contradiction, people are asked; "
-        "pending: a reviewer is asked, go on) and id; judge `asks`, if any, with `answer`. "
+        "`answers`: up to three short questions that it answers, with subject and limits in full, "
+        "and the value alone; yes/no for what is allowed; `was` only if the statement says what "
+        "it replaced. Returns outcome (created, merged, duplicate, kept_apart: a contradiction, "
+        "people are asked; pending: a reviewer is asked, go on) and id; judge `asks`, "
+        "if any, with `answer`. "
         'Example: {"content": "Invoices go out on the 1st, no longer on the 5th.", "scope": '
         '"billing", "answers": [{"question": "When do invoices go out?", "answer": "on the 1st", '
         '"was": "on the 5th"}]}',
@@ -118,8 +118,8 @@ TOOLS = (
         "context",
         "Get the context of a task",
         "Get memories and passages of notes for a task as one text, before you begin it. Not for "
-        "one question: `recall`. Returns text, memory_ids in its order, or the reasons why there "
-        'is nothing. Example: {"task": "why was a payment not retried?", "k": 5}',
+        "one question: `recall`. Returns text, memory_ids in its order, or why there "
+        'is nothing. Example: {"task": "why was a payment not retried?"}',
         {"task": TEXT, "k": WHOLE, "project": TEXT, "budget_chars": WHOLE},
         routes.context,
         lambda _: shapes.given,
@@ -129,10 +129,10 @@ TOOLS = (
     ToolSpec(
         "revise",
         "Correct a memory",
-        "Correct the wording or fields of one memory. With new content send `answers` again: those "
-        "whose words are gone are dropped. If the fact itself changed, `remember` the "
-        "new one with supersedes. If you only have evidence that it may be out of date, send "
-        "source and evidence (an object) instead of content. Returns the memory; pending: it is a "
+        "Correct the wording or fields of one memory; send `answers` with new content. If the fact "
+        "itself changed, `remember` the new one with supersedes. If you only have evidence that it "
+        "may be outdated, send source and evidence (an object) instead. Returns the memory; "
+        "pending: it is a "
         'person\'s word, a reviewer is asked, go on. Example: {"memory_id": "<id>", "content": '
         '"Invoices go out on the 1st of each month."}',
         {
@@ -177,14 +177,14 @@ TOOLS = (
         "questions",
         "List questions",
         "List what is open or known. about: conflicts (contradictions to ask the user about), "
-        "known (questions with the answer that holds; filter q), drift (memories that their notes "
-        "no longer support), asks (pairs that you were asked to compare). id shows one in full; "
-        "cursor takes `next` of the answer before. Not to look up a fact: `recall`. "
+        "known (questions and what holds; q, as_of), drift (memories their notes no longer "
+        "support), asks (pairs to compare). id shows one in full; cursor takes `next`. Not to look up a fact: `recall`. "
         'Example: {"about": "known", "q": "refunds"}',
         {
             "about": choice(*routes.LISTS),
             "q": TEXT,
             "scope": TEXT,
+            "as_of": TEXT,
             "id": TEXT,
             "limit": WHOLE,
             "cursor": TEXT,
