@@ -178,7 +178,8 @@ TOOLS = (
         "List questions",
         "List what is open or known. about: conflicts (contradictions to ask the user about), "
         "known (questions and what holds; q, as_of), drift (memories their notes no longer "
-        "support), asks (pairs to compare). id shows one in full; cursor takes `next`. Not to look up a fact: `recall`. "
+        "support), asks (pairs to compare). id shows one in full; cursor takes `next`. Not to look "
+        "up a fact: `recall`. "
         'Example: {"about": "known", "q": "refunds"}',
         {
             "about": choice(*routes.LISTS),
