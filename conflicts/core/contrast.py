@@ -16,7 +16,7 @@ from conflicts.core.left_values import left_and_stated, place_in
 from memories.core.cases import build_case
 from memories.core.claim_types import VALUE_KINDS, Term
 from memories.core.claims import compare
-from memories.core.quoting import legible_line
+from memories.core.quoting import in_one_line
 from memories.core.reading import read_cached
 
 MAX_CHARS: Final = 400  # of a statement; longer ones are not compared here
@@ -60,7 +60,7 @@ def contrast_of(older: str, newer: str) -> Contrast | None:
     place where one sentence is filled otherwise, a value of one kind that each text gives once, and
     what claim comparison finds.
     """
-    older, newer = legible_line(older), legible_line(newer)
+    older, newer = in_one_line(older), in_one_line(newer)
     if max(len(older), len(newer)) > MAX_CHARS or older.casefold() == newer.casefold():
         return None
     ways = (_by_change, _in_one_frame, _by_values, _by_claims)
@@ -134,7 +134,7 @@ def head_of(older: str, newer: str) -> str:
     found = contrast_of(older, newer)
     if found is None:
         return ""
-    text = legible_line(older if found.newer_changes else newer)
+    text = in_one_line(older if found.newer_changes else newer)
     start, end = found.older_at if found.newer_changes else found.at
     rest = text[end:]
     either = _either(found.older, found.newer)

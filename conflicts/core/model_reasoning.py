@@ -12,7 +12,7 @@ from typing import Final
 
 from conflicts.core.facts import Fact
 from conflicts.core.questions import quote
-from memories.core.quoting import legible
+from memories.core.quoting import in_one_line, legible
 from memories.core.topic_words import names, stems, tokens
 
 MAX_CHARS: Final = 600
@@ -37,7 +37,7 @@ def showable(reasoning: str, members: Sequence[Fact], facts: Sequence[Fact]) -> 
     ``facts`` are all that it was shown, in the order of their numbers. Numbers of lines become the
     dates of their notes.
     """
-    text = " ".join(legible(reasoning).split())
+    text = in_one_line(reasoning)
     if not text or _MARKUP.search(text) or ORDERS.search(text):
         return ""
     known = {fact.id for fact in members}

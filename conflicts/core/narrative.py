@@ -18,7 +18,7 @@ from conflicts.core.model_reasoning import ORDERS, showable
 from conflicts.core.parts import MAX_MEMBERS
 from conflicts.core.questions import ask_ambiguity, ask_reversal, ask_stale
 from conflicts.core.rules.reported import MODEL
-from memories.core.quoting import legible, legible_line
+from memories.core.quoting import in_one_line, legible
 from memories.core.topic_words import stems, tokens
 
 QUESTION_MAX_CHARS: Final = 400
@@ -92,7 +92,7 @@ def accept_finding(reported: Reported, facts: Sequence[Fact]) -> Finding | None:
         return None
     for_yes = [facts[number - 1] for number in sorted(agreeing)]
     against = [fact for fact in members if fact not in for_yes]
-    question = legible_line(reported.question)
+    question = in_one_line(reported.question)
     if not is_askable(question, members):
         question = _own_question(reported.kind, for_yes, against)
     return Finding(

@@ -17,7 +17,6 @@ from memories.core.answers import (
     QUESTION_MAX_CHARS,
     Answer,
     find_contradiction,
-    in_one_line,
     is_answer_to_itself,
     is_unchanged,
     unite,
@@ -30,7 +29,7 @@ from memories.core.function_words import (
     PRONOUNS,
     words_of,
 )
-from memories.core.quoting import visible
+from memories.core.quoting import in_one_line, visible
 from memories.core.spelling import same_letters
 
 STEM_CHARS: Final = 4  # of a longer word only the beginning is looked up

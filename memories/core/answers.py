@@ -17,7 +17,6 @@ from typing import Any, Self
 from uuid import UUID
 
 from memories.core.content import content_hash
-from memories.core.quoting import legible
 from memories.core.spelling import same_letters, without_invisible
 
 MAX_ANSWERS = 3  # that a caller may send
@@ -52,14 +51,6 @@ class Answer:
     def from_record(cls, record: Mapping[str, Any]) -> Self:
         """Return the answer that `as_record` wrote."""
         return cls(record["question"], record["answer"], record.get("was"))
-
-
-def in_one_line(text: str) -> str:
-    """Return a text with single blanks and without invisible characters that reading does not need.
-
-    Those that shape letters of a script, or make one symbol of several, are kept.
-    """
-    return " ".join(legible(text).split())
 
 
 @lru_cache(maxsize=_KEPT)  # a detection run asks for those of a whole story

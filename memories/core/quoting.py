@@ -51,8 +51,11 @@ def legible(text: str) -> str:
     return "".join(parts)
 
 
-def legible_line(text: str) -> str:
-    """Return a legible text as one line, with single blanks."""
+def in_one_line(text: str) -> str:
+    """Return a text with single blanks and without invisible characters that reading does not need.
+
+    Those that shape letters of a script, or make one symbol of several, are kept.
+    """
     return " ".join(legible(text).split())
 
 
@@ -77,7 +80,7 @@ def quote_fields(fields: Mapping[str, str]) -> str:
 
 def quote_line(text: str) -> str:
     """Return a text as one JSON string, escaped as by `quote_fields()`, with single blanks."""
-    return without_tokens(json.dumps(" ".join(legible(text).split()), ensure_ascii=False))
+    return without_tokens(json.dumps(in_one_line(text), ensure_ascii=False))
 
 
 def without_tokens(json_text: str) -> str:

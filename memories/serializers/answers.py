@@ -16,11 +16,11 @@ from memories.core.answers import (
     QUESTION_MAX_CHARS,
     Answer,
     find_contradiction,
-    in_one_line,
     is_answer_to_itself,
     is_unchanged,
     unite,
 )
+from memories.core.quoting import in_one_line
 
 SOURCE_MAX_CHARS = 100
 SOURCE_HELP = (

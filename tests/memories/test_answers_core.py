@@ -7,12 +7,12 @@ import pytest
 from memories.core.answers import (
     Answer,
     find_contradiction,
-    in_one_line,
     is_answer_to_itself,
     is_unchanged,
     question_hash,
     unite,
 )
+from memories.core.quoting import in_one_line
 
 APPROVES = Answer("Who approves refunds?", "the support lead")
 
